@@ -1,0 +1,324 @@
+//! Exact decimals: an integer number of ten-thousandths (or of another unit), never a binary float.
+//!
+//! A number is read from its JSON text. More decimals than the unit has are refused, except for the noise
+//! that binary floating point leaves behind (`0.1 + 0.2` is sent as `0.30000000000000004` and means `0.3`);
+//! measurements such as coordinates are rounded.
+
+use std::marker::PhantomData;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Fault;
+
+/// How fine a decimal is, and its range in units of itself.
+///
+/// Every value must have at most 15 significant digits, so that it survives a JSON client's doubles.
+pub trait Unit: 'static {
+    /// Decimal places kept.
+    const PLACES: u32;
+    /// The smallest value, in units.
+    const MIN: i64;
+    /// The largest value, in units.
+    const MAX: i64;
+    /// Finer values are rounded instead of refused: right for measurements, wrong for money.
+    const ROUNDS: bool = false;
+}
+
+/// An exact decimal, kept as a number of units.
+pub struct Decimal<U>(i64, PhantomData<fn() -> U>);
+
+impl<U: Unit> Decimal<U> {
+    /// How many units make one.
+    pub const SCALE: i64 = 10_i64.pow(U::PLACES);
+
+    /// Takes a number of units that was checked before, such as a database column.
+    pub const fn from_units(units: i64) -> Self {
+        Self(units, PhantomData)
+    }
+
+    /// The number of units.
+    pub const fn units(self) -> i64 {
+        self.0
+    }
+
+    /// The nearest double, for geometry and for JSON.
+    #[expect(clippy::cast_precision_loss, reason = "at most 15 significant digits, see Unit")]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / Self::SCALE as f64
+    }
+
+    /// Reads the text of a JSON number.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let units = match exact_units(text, U::PLACES) {
+            Some(Units::Exact(units)) => units,
+            Some(Units::TooFine) if U::ROUNDS && !Self::in_range(text) => return Err(out_of_range::<U>()),
+            Some(Units::TooFine) => nearest(text, U::PLACES, U::ROUNDS).ok_or_else(too_fine::<U>)?,
+            Some(Units::TooLarge) => return Err(out_of_range::<U>()),
+            None => return Err(Fault::new("not_a_number", "must be a number")),
+        };
+        match i64::try_from(units) {
+            Ok(units) if (U::MIN..=U::MAX).contains(&units) => Ok(Self::from_units(units)),
+            _ => Err(out_of_range::<U>()),
+        }
+    }
+
+    /// Whether the number lies in the range before it is rounded.
+    fn in_range(text: &str) -> bool {
+        let range = Self::from_units(U::MIN).as_f64()..=Self::from_units(U::MAX).as_f64();
+        text.parse().is_ok_and(|number: f64| range.contains(&number))
+    }
+}
+
+fn too_fine<U: Unit>() -> Fault {
+    match U::PLACES {
+        0 => Fault::new("not_whole", "must be a whole number"),
+        places => Fault::new("too_precise", format!("must have at most {places} decimal places")),
+    }
+}
+
+fn out_of_range<U: Unit>() -> Fault {
+    let (min, max) = (Decimal::<U>::from_units(U::MIN), Decimal::<U>::from_units(U::MAX));
+    Fault::new("out_of_range", format!("must be between {min} and {max}"))
+}
+
+enum Units {
+    Exact(i128),
+    TooFine,
+    TooLarge,
+}
+
+/// `text` × 10^`places` as an integer, if it is one. `None`: the text is no number.
+fn exact_units(text: &str, places: u32) -> Option<Units> {
+    let (negative, body) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) || mantissa.ends_with('.') {
+        return None;
+    }
+    let exponent_digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    if exponent_digits.is_empty() || !all_digits(exponent_digits) {
+        return None;
+    }
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(Units::Exact(0));
+    }
+    let shift = i64::try_from(digits.len() - significant.len()).ok()?
+        - i64::try_from(fraction.len()).ok()?
+        + i64::from(places);
+    let Some(shift) = exponent.parse::<i64>().ok().and_then(|e| e.checked_add(shift)) else {
+        return Some(if exponent.starts_with('-') { Units::TooFine } else { Units::TooLarge });
+    };
+    if shift < 0 {
+        return Some(Units::TooFine);
+    }
+    if i64::try_from(significant.len()).ok()? + shift > 30 {
+        return Some(Units::TooLarge);
+    }
+    let value = significant.parse::<i128>().ok()? * 10_i128.pow(u32::try_from(shift).ok()?);
+    Some(Units::Exact(if negative { -value } else { value }))
+}
+
+/// The nearest decimal with `places`; unless `any_distance`, only if a double has missed it by a few units in
+/// the last place.
+fn nearest(text: &str, places: u32, any_distance: bool) -> Option<i128> {
+    let sent: f64 = text.parse().ok()?;
+    let near = format!("{sent:.*}", places as usize);
+    let meant: f64 = near.parse().ok()?;
+    let only_noise = meant != 0.0 && (sent - meant).abs() <= 4.0 * f64::EPSILON * meant.abs();
+    if !only_noise && !any_distance {
+        return None;
+    }
+    match exact_units(&near, places)? {
+        Units::Exact(units) => Some(units),
+        Units::TooFine | Units::TooLarge => None,
+    }
+}
+
+impl<U: Unit> std::fmt::Display for Decimal<U> {
+    /// The shortest exact decimal: `2100.25`, `450000`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (whole, rest) = (self.0 / Self::SCALE, (self.0 % Self::SCALE).unsigned_abs());
+        if rest == 0 {
+            return write!(f, "{whole}");
+        }
+        let sign = if self.0 < 0 && whole == 0 { "-" } else { "" };
+        let fraction = format!("{rest:0width$}", width = U::PLACES as usize);
+        write!(f, "{sign}{whole}.{}", fraction.trim_end_matches('0'))
+    }
+}
+
+impl<U: Unit> Serialize for Decimal<U> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0 % Self::SCALE == 0 {
+            serializer.serialize_i64(self.0 / Self::SCALE)
+        } else {
+            serializer.serialize_f64(self.as_f64())
+        }
+    }
+}
+impl<'de, U: Unit> Deserialize<'de> for Decimal<U> {
+    /// For values that Portico itself has written; what comes from outside goes through `parse`.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        Self::parse(&number.to_string()).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<U> Clone for Decimal<U> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<U> Copy for Decimal<U> {}
+impl<U> PartialEq for Decimal<U> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<U> Eq for Decimal<U> {}
+impl<U> PartialOrd for Decimal<U> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<U> Ord for Decimal<U> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+impl<U: Unit> std::fmt::Debug for Decimal<U> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+macro_rules! units {
+    ($($(#[$doc:meta])+ $alias:ident = $unit:ident { places: $places:literal, from: $min:expr, to: $max:expr $(, rounds: $rounds:literal)? };)+) => {
+        $(
+            #[doc = concat!("The unit of [`", stringify!($alias), "`].")]
+            #[derive(Debug)]
+            pub struct $unit;
+            impl Unit for $unit {
+                const PLACES: u32 = $places;
+                const MIN: i64 = $min * 10_i64.pow($places);
+                const MAX: i64 = $max * 10_i64.pow($places);
+                $(const ROUNDS: bool = $rounds;)?
+            }
+            $(#[$doc])+
+            pub type $alias = Decimal<$unit>;
+        )+
+    };
+}
+
+units! {
+    /// An amount of money: 0 to 99,999,999,999 in ten-thousandths.
+    Money = MoneyUnit { places: 4, from: 0, to: 99_999_999_999 };
+    /// A share of a portfolio in percent: 0 to 100 in ten-thousandths.
+    Allocation = AllocationUnit { places: 4, from: 0, to: 100 };
+    /// A latitude or longitude: -180 to 180 degrees in billionths (latitudes are checked further).
+    Degrees = DegreesUnit { places: 9, from: -180, to: 180, rounds: true };
+    /// A distance: 0 to 20,038 km (half the equator) in metres.
+    Kilometres = KilometreUnit { places: 3, from: 0, to: 20_038, rounds: true };
+    /// A small count, such as bedrooms: 0 to 1,000.
+    Whole = WholeUnit { places: 0, from: 0, to: 1_000 };
+    /// An integer that every JSON client can hold exactly: 0 to 2^53 - 1.
+    SafeInteger = SafeIntegerUnit { places: 0, from: 0, to: 9_007_199_254_740_991 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn money(text: &str) -> Result<String, &'static str> {
+        Money::parse(text).map(|m| m.to_string()).map_err(|fault| fault.code)
+    }
+
+    #[test]
+    fn money_is_exact_and_shown_shortest() {
+        for (text, shown) in [
+            ("2100.25", "2100.25"),
+            ("450000", "450000"),
+            ("450000.000", "450000"),
+            ("4.5e5", "450000"),
+            ("1E-4", "0.0001"),
+            ("0.0", "0"),
+            ("-0", "0"),
+            ("99999999999", "99999999999"),
+            ("0.1000000000000000000000000000000000000000", "0.1"),
+        ] {
+            assert_eq!(money(text).as_deref(), Ok(shown), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_money_cannot_hold_is_refused() {
+        for (text, code) in [
+            ("0.00001", "too_precise"),
+            ("1e-400", "too_precise"),
+            ("1e-99999999999999999999", "too_precise"),
+            ("100000000000", "out_of_range"),
+            ("1e400", "out_of_range"),
+            ("1e99999999999999999999", "out_of_range"),
+            ("-1", "out_of_range"),
+            ("NaN", "not_a_number"),
+            ("Infinity", "not_a_number"),
+            ("1.", "not_a_number"),
+            (".5", "not_a_number"),
+            ("1e", "not_a_number"),
+            ("--1", "not_a_number"),
+            ("", "not_a_number"),
+        ] {
+            assert_eq!(money(text), Err(code), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_noise_of_binary_floats_is_forgiven_and_nothing_more() {
+        assert_eq!(money("0.30000000000000004").as_deref(), Ok("0.3"));
+        assert_eq!(money("0.00030000000000000003").as_deref(), Ok("0.0003"));
+        assert_eq!(money("33.333333333333336"), Err("too_precise"));
+        assert_eq!(money("1e-17"), Err("too_precise"));
+    }
+
+    #[test]
+    fn coordinates_are_rounded_to_a_tenth_of_a_millimetre() {
+        assert_eq!(Degrees::parse("-97.743061234567891").unwrap().to_string(), "-97.743061235");
+        assert_eq!(Degrees::parse("180.0000000001").unwrap_err().code, "out_of_range");
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_as_a_decimal() {
+        assert_eq!(Whole::parse("5.0").unwrap().units(), 5);
+        assert_eq!(Whole::parse("5.5").unwrap_err().code, "not_whole");
+    }
+
+    proptest! {
+        #[test]
+        fn every_amount_survives_its_text(units in 0..=MoneyUnit::MAX) {
+            let amount = Money::from_units(units);
+            prop_assert_eq!(Money::parse(&amount.to_string()).unwrap(), amount);
+        }
+
+        #[test]
+        fn every_amount_survives_a_double(units in 0..=MoneyUnit::MAX) {
+            let amount = Money::from_units(units);
+            prop_assert_eq!(Money::parse(&amount.as_f64().to_string()).unwrap(), amount);
+        }
+
+        #[test]
+        fn negative_degrees_survive_their_text(units in DegreesUnit::MIN..=DegreesUnit::MAX) {
+            let degrees = Degrees::from_units(units);
+            prop_assert_eq!(Degrees::parse(&degrees.to_string()).unwrap(), degrees);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[-+0-9.eE]{0,40}") {
+            let _ = Money::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Places on the map: points, areas, and the Morton code by which one index finds what lies inside an area.
+
+use crate::{Degrees, Fault, Kilometres};
+
+/// A place. Both coordinates or none: a listing never has half a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    latitude: Degrees,
+    longitude: Degrees,
+}
+
+const QUARTER_TURN: i64 = 90 * Degrees::SCALE;
+const HALF_TURN: i64 = 180 * Degrees::SCALE;
+/// Bits per axis: two of them fit a positive 64-bit integer.
+const BITS: u32 = 31;
+const CELLS: i64 = 1 << BITS;
+const EARTH_RADIUS_KM: f64 = 6371.0088;
+/// More ranges fit an area more tightly but cost one index probe each.
+const MAX_RANGES: usize = 24;
+
+impl Point {
+    /// A point, if the latitude lies between the poles.
+    pub fn new(latitude: Degrees, longitude: Degrees) -> Result<Self, Fault> {
+        if latitude.units().abs() > QUARTER_TURN {
+            return Err(Fault::new("out_of_range", "latitude must be between -90 and 90"));
+        }
+        Ok(Self { latitude, longitude })
+    }
+
+    /// Degrees north.
+    pub const fn latitude(self) -> Degrees {
+        self.latitude
+    }
+
+    /// Degrees east.
+    pub const fn longitude(self) -> Degrees {
+        self.longitude
+    }
+
+    /// The point's place on the Z-order curve.
+    pub fn morton(self) -> i64 {
+        interleave(row(self.latitude.units()), column(self.longitude.units()))
+    }
+
+    /// The great-circle distance.
+    pub fn distance_km(self, other: Self) -> f64 {
+        let (lat1, lat2) = (self.latitude.as_f64().to_radians(), other.latitude.as_f64().to_radians());
+        let half_lat = (lat2 - lat1) / 2.0;
+        let half_lon = (other.longitude.as_f64() - self.longitude.as_f64()).to_radians() / 2.0;
+        let h = half_lat.sin().powi(2) + lat1.cos() * lat2.cos() * half_lon.sin().powi(2);
+        2.0 * EARTH_RADIUS_KM * h.sqrt().min(1.0).asin()
+    }
+
+    /// Reads `lat,lon`.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let [latitude, longitude] = numbers(text)
+            .ok_or_else(|| Fault::new("not_a_point", "must be two numbers: latitude,longitude"))?;
+        Self::new(latitude?, longitude?)
+    }
+}
+
+/// An area to search in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// Everything within a distance of a point.
+    Circle {
+        /// The middle.
+        centre: Point,
+        /// The distance.
+        radius: Kilometres,
+    },
+    /// Everything between two parallels and two meridians; it may cross the antimeridian (west > east).
+    Box {
+        /// The corner with the smaller latitude.
+        south_west: Point,
+        /// The corner with the larger latitude.
+        north_east: Point,
+    },
+}
+
+impl Area {
+    /// Reads a box as `west,south,east,north`, the order of `GeoJSON`.
+    pub fn parse_box(text: &str) -> Result<Self, Fault> {
+        let [west, south, east, north] = numbers(text)
+            .ok_or_else(|| Fault::new("not_a_box", "must be four numbers: west,south,east,north"))?;
+        let (south_west, north_east) = (Point::new(south?, west?)?, Point::new(north?, east?)?);
+        if south_west.latitude > north_east.latitude {
+            return Err(Fault::new("not_a_box", "south must not be north of north"));
+        }
+        Ok(Self::Box { south_west, north_east })
+    }
+
+    /// Whether the point lies inside, edges included.
+    #[expect(clippy::cast_precision_loss, reason = "20,038,000 metres fit a double")]
+    pub fn contains(&self, point: Point) -> bool {
+        match *self {
+            Self::Circle { centre, radius } => {
+                centre.distance_km(point) <= radius.units() as f64 / Kilometres::SCALE as f64
+            }
+            Self::Box { south_west, north_east } => {
+                let (west, east) = (south_west.longitude, north_east.longitude);
+                let between = (south_west.latitude..=north_east.latitude).contains(&point.latitude);
+                between
+                    && if west <= east {
+                        (west..=east).contains(&point.longitude)
+                    } else {
+                        point.longitude >= west || point.longitude <= east
+                    }
+            }
+        }
+    }
+
+    /// Ascending, disjoint ranges of Morton codes that together cover the area (and a little more).
+    pub fn ranges(&self) -> Vec<(i64, i64)> {
+        let (south, north, spans) = match *self {
+            Self::Circle { centre, radius } => circle_bounds(centre, radius),
+            Self::Box { south_west, north_east } => (
+                south_west.latitude.units(),
+                north_east.latitude.units(),
+                meridians(south_west.longitude.units(), north_east.longitude.units()),
+            ),
+        };
+        let rows = (row(south), row(north));
+        let mut ranges: Vec<_> =
+            spans.into_iter().flat_map(|(west, east)| cover(rows, (column(west), column(east)))).collect();
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, kept| {
+            let joins = next.0 <= kept.1 + 1;
+            if joins {
+                kept.1 = kept.1.max(next.1);
+            }
+            joins
+        });
+        ranges
+    }
+}
+
+/// One or two spans of longitude: a box across the antimeridian is cut in two.
+fn meridians(west: i64, east: i64) -> Vec<(i64, i64)> {
+    if west <= east { vec![(west, east)] } else { vec![(west, HALF_TURN), (-HALF_TURN, east)] }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "degrees in billionths fit 64 bits")]
+#[expect(clippy::cast_precision_loss, reason = "a bounding box is rounded outwards")]
+fn circle_bounds(centre: Point, radius: Kilometres) -> (i64, i64, Vec<(i64, i64)>) {
+    let scale = Degrees::SCALE as f64;
+    // A thousandth more than needed: the circle itself decides in `contains`.
+    let angle = radius.as_f64() / EARTH_RADIUS_KM * 1.001;
+    let lat = centre.latitude.as_f64();
+    let (south, north) = (lat - angle.to_degrees(), lat + angle.to_degrees());
+    let whole_turn = vec![(-HALF_TURN, HALF_TURN)];
+    let reach = angle.sin() / lat.to_radians().cos();
+    let spans = if south <= -90.0 || north >= 90.0 || reach.abs() >= 1.0 || angle >= std::f64::consts::FRAC_PI_2 {
+        whole_turn
+    } else {
+        let reach = (reach.asin().to_degrees() * scale).ceil() as i64 + 1;
+        let wrap = |x: i64| (x + 3 * HALF_TURN).rem_euclid(2 * HALF_TURN) - HALF_TURN;
+        let lon = centre.longitude.units();
+        if reach >= HALF_TURN { whole_turn } else { meridians(wrap(lon - reach), wrap(lon + reach)) }
+    };
+    let units = |degrees: f64| (degrees * scale) as i64;
+    (units(south.max(-90.0)) - 1, units(north.min(90.0)) + 1, spans)
+}
+
+fn numbers<const N: usize>(text: &str) -> Option<[Result<Degrees, Fault>; N]> {
+    let parts: Vec<_> = text.split(',').map(|part| Degrees::parse(part.trim())).collect();
+    parts.try_into().ok()
+}
+
+/// The cell of a coordinate that runs from `-half` to `half`.
+fn cell(units: i64, half: i64) -> i64 {
+    let scaled = i128::from(units + half) * i128::from(CELLS) / i128::from(2 * half);
+    i64::try_from(scaled).unwrap_or(0).clamp(0, CELLS - 1)
+}
+fn row(latitude: i64) -> i64 {
+    cell(latitude, QUARTER_TURN)
+}
+fn column(longitude: i64) -> i64 {
+    cell(longitude, HALF_TURN)
+}
+
+fn interleave(row: i64, column: i64) -> i64 {
+    spread(row) << 1 | spread(column)
+}
+
+/// Puts a zero between each two bits.
+fn spread(mut x: i64) -> i64 {
+    x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+    x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
+    x = (x | x << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    x = (x | x << 2) & 0x3333_3333_3333_3333;
+    (x | x << 1) & 0x5555_5555_5555_5555
+}
+
+/// A square of the quadtree: its lowest row and column, and its size as a power of two.
+struct Square {
+    row: i64,
+    column: i64,
+    level: u32,
+}
+
+impl Square {
+    fn side(&self) -> i64 {
+        1 << self.level
+    }
+    fn overlaps(&self, rows: (i64, i64), columns: (i64, i64)) -> bool {
+        self.row <= rows.1
+            && self.row + self.side() > rows.0
+            && self.column <= columns.1
+            && self.column + self.side() > columns.0
+    }
+    fn inside(&self, rows: (i64, i64), columns: (i64, i64)) -> bool {
+        self.row >= rows.0
+            && self.row + self.side() - 1 <= rows.1
+            && self.column >= columns.0
+            && self.column + self.side() - 1 <= columns.1
+    }
+    fn quarters(&self) -> [Self; 4] {
+        let level = self.level - 1;
+        let half = 1 << level;
+        [(0, 0), (0, half), (half, 0), (half, half)].map(|(down, right)| Self {
+            row: self.row + down,
+            column: self.column + right,
+            level,
+        })
+    }
+    fn range(&self) -> (i64, i64) {
+        let first = interleave(self.row, self.column);
+        (first, first + (1 << (2 * self.level)) - 1)
+    }
+}
+
+/// Splits the world into ever smaller squares until they fit the rectangle or there are enough of them.
+fn cover(rows: (i64, i64), columns: (i64, i64)) -> Vec<(i64, i64)> {
+    let mut open = std::collections::VecDeque::from([Square { row: 0, column: 0, level: BITS }]);
+    let mut done = Vec::new();
+    while let Some(square) = open.pop_front() {
+        if square.level == 0 || square.inside(rows, columns) || open.len() + done.len() + 4 > MAX_RANGES {
+            done.push(square.range());
+        } else {
+            open.extend(square.quarters().into_iter().filter(|s| s.overlaps(rows, columns)));
+        }
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn point(lat: f64, lon: f64) -> Point {
+        Point::parse(&format!("{lat:.9},{lon:.9}")).unwrap()
+    }
+
+    #[test]
+    fn distances_are_those_of_the_globe() {
+        let (london, paris) = (point(51.5074, -0.1278), point(48.8566, 2.3522));
+        let km = london.distance_km(paris);
+        assert!((343.0..345.0).contains(&km), "{km}");
+    }
+
+    #[test]
+    fn a_box_may_cross_the_antimeridian() {
+        let fiji = Area::parse_box("177,-20,-178,-12").unwrap();
+        assert!(fiji.contains(point(-17.0, 179.0)) && fiji.contains(point(-17.0, -179.0)));
+        assert!(!fiji.contains(point(-17.0, 0.0)));
+    }
+
+    #[test]
+    fn wrong_points_and_boxes_are_named() {
+        assert_eq!(Point::parse("91,0").unwrap_err().code, "out_of_range");
+        assert_eq!(Point::parse("1").unwrap_err().code, "not_a_point");
+        assert_eq!(Area::parse_box("1,2,3").unwrap_err().code, "not_a_box");
+        assert_eq!(Area::parse_box("0,10,1,5").unwrap_err().code, "not_a_box");
+    }
+
+    fn any_point() -> impl Strategy<Value = Point> {
+        (-QUARTER_TURN..=QUARTER_TURN, -HALF_TURN..=HALF_TURN).prop_map(|(lat, lon)| Point {
+            latitude: Degrees::from_units(lat),
+            longitude: Degrees::from_units(lon),
+        })
+    }
+
+    fn covered(area: &Area, point: Point) -> bool {
+        area.ranges().iter().any(|&(from, to)| (from..=to).contains(&point.morton()))
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_in_a_circle_lies_in_its_ranges(
+            centre in any_point(), radius in 0..20_038_000_i64, north in -1.0..1.0_f64, east in -1.0..1.0_f64,
+        ) {
+            let area = Area::Circle { centre, radius: Kilometres::from_units(radius) };
+            let degrees = Kilometres::from_units(radius).as_f64() / 111.0;
+            let near = point(
+                (centre.latitude.as_f64() + north * degrees).clamp(-90.0, 90.0),
+                ((centre.longitude.as_f64() + east * degrees + 540.0).rem_euclid(360.0) - 180.0).clamp(-180.0, 180.0),
+            );
+            prop_assert!(!area.contains(near) || covered(&area, near));
+            prop_assert!(covered(&area, centre));
+        }
+
+        #[test]
+        fn what_lies_in_a_box_lies_in_its_ranges(a in any_point(), b in any_point(), p in any_point()) {
+            let (south_west, north_east) = if a.latitude <= b.latitude { (a, b) } else { (b, a) };
+            let area = Area::Box { south_west, north_east };
+            prop_assert!(!area.contains(p) || covered(&area, p));
+            let ranges = area.ranges();
+            prop_assert!(ranges.len() <= 2 * MAX_RANGES);
+            prop_assert!(ranges.windows(2).all(|w| w[0].1 < w[1].0), "ascending and disjoint");
+        }
+    }
+}

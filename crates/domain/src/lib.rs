@@ -1,0 +1,26 @@
+//! What a listing, a requirement, an application, a portfolio **is**.
+//!
+//! Types that cannot hold a wrong value, and the rules between them. No I/O, no HTTP, no SQL, and no clock
+//! of its own: whoever needs the time passes it in.
+
+pub mod applications;
+pub mod decimal;
+pub mod devices;
+pub mod fault;
+pub mod geo;
+pub mod keys;
+pub mod listings;
+pub mod pipelines;
+pub mod portfolios;
+pub mod requirements;
+pub mod search;
+pub mod text;
+pub mod time;
+
+pub use decimal::{Allocation, Degrees, Kilometres, Money, SafeInteger, Whole};
+pub use fault::Fault;
+pub use text::{
+    AccountId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link, ListingId,
+    Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId,
+};
+pub use time::Timestamp;

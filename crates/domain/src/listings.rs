@@ -1,0 +1,109 @@
+//! Listings: what one is, and which ones a reader asks for.
+
+use crate::geo::{Area, Point};
+use crate::search::{Field, SearchTerm, TERM_FIELDS};
+use crate::text::fold;
+use crate::{City, Country, Fault, Link, ListingId, Money, PostalCode, State, Street, UserId, Whole};
+
+/// A rental listing. Both surfaces show the same ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Its identifier, linked to a chain id once it is recorded.
+    pub id: ListingId,
+    /// Its owner.
+    pub user: UserId,
+    /// Street address.
+    pub street: Street,
+    /// City.
+    pub city: City,
+    /// State.
+    pub state: State,
+    /// Postal code.
+    pub postal: PostalCode,
+    /// Country.
+    pub country: Country,
+    /// Monthly rent, if known.
+    pub rent: Option<Money>,
+    /// Value of the property, if known.
+    pub property_value: Option<Money>,
+    /// Number of bedrooms, if known.
+    pub bedrooms: Option<Whole>,
+    /// Number of bathrooms, if known.
+    pub bathrooms: Option<Whole>,
+    /// Where it is, if known.
+    pub place: Option<Point>,
+    /// A video walkthrough.
+    pub walkthrough: Option<Link>,
+}
+
+/// Which listings are asked for. Every condition given must hold; none given: all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListingFilter {
+    /// This one listing.
+    pub id: Option<ListingId>,
+    /// This owner's.
+    pub user: Option<UserId>,
+    /// In this city: the whole name, in any case.
+    pub city: Option<City>,
+    /// With exactly this postal code.
+    pub postal: Option<PostalCode>,
+    /// With this term in id, street, city, state or postal code.
+    pub term: Option<SearchTerm>,
+    /// With this term in one named field.
+    pub field: Option<(Field, SearchTerm)>,
+    /// Rent at least.
+    pub min_rent: Option<Money>,
+    /// Rent at most.
+    pub max_rent: Option<Money>,
+    /// Exactly so many bedrooms.
+    pub bedrooms: Option<Whole>,
+    /// Exactly so many bathrooms.
+    pub bathrooms: Option<Whole>,
+    /// Inside this area.
+    pub area: Option<Area>,
+}
+
+impl ListingFilter {
+    /// The rule that every index must agree with.
+    pub fn matches(&self, listing: &Listing) -> bool {
+        fn is<T>(wanted: Option<&T>, holds: impl FnOnce(&T) -> bool) -> bool {
+            wanted.is_none_or(holds)
+        }
+        is(self.id.as_ref(), |id| *id == listing.id)
+            && is(self.user.as_ref(), |user| *user == listing.user)
+            && is(self.city.as_ref(), |city| fold(city.as_str()) == fold(listing.city.as_str()))
+            && is(self.postal.as_ref(), |postal| *postal == listing.postal)
+            && is(self.min_rent.as_ref(), |min| listing.rent.is_some_and(|rent| rent >= *min))
+            && is(self.max_rent.as_ref(), |max| listing.rent.is_some_and(|rent| rent <= *max))
+            && is(self.bedrooms.as_ref(), |n| listing.bedrooms == Some(*n))
+            && is(self.bathrooms.as_ref(), |n| listing.bathrooms == Some(*n))
+            && is(self.area.as_ref(), |area| listing.place.is_some_and(|place| area.contains(place)))
+            && is(self.term.as_ref(), |term| TERM_FIELDS.iter().any(|field| term.is_in(field.of(listing))))
+            && is(self.field.as_ref(), |(field, term)| term.is_in(field.of(listing)))
+    }
+}
+
+/// A pair of coordinates from two optional ones: both or none.
+pub fn place(
+    latitude: Option<crate::Degrees>,
+    longitude: Option<crate::Degrees>,
+) -> Result<Option<Point>, Fault> {
+    match (latitude, longitude) {
+        (Some(latitude), Some(longitude)) => Point::new(latitude, longitude).map(Some),
+        (None, None) => Ok(None),
+        _ => Err(Fault::new("half_a_place", "latitude and longitude must be given together")),
+    }
+}
+
+/// Totals over all listings, kept as they change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListingStatistics {
+    /// All listings.
+    pub total: i64,
+    /// Those with a record on the chain.
+    pub on_chain: i64,
+    /// Applications to listings.
+    pub applications: i64,
+    /// Listings by state.
+    pub by_state: Vec<(String, i64)>,
+}

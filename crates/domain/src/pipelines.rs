@@ -1,0 +1,48 @@
+//! Verification pipelines: which checks an account requires of its applicants.
+
+use crate::{ClientId, Country};
+
+/// A pipeline's configuration. Every part is optional; a write changes only what it names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// The name by which clients call it; unique among all accounts.
+    pub client: Option<ClientId>,
+    /// Evictions are checked.
+    pub eviction: Option<bool>,
+    /// Income is checked.
+    pub income: Option<bool>,
+    /// Credit is checked, softly.
+    pub soft_credit: Option<bool>,
+    /// The criminal background is checked.
+    pub criminal_background: Option<bool>,
+    /// Which country's rules apply.
+    pub country: Option<Country>,
+}
+
+impl Pipeline {
+    /// This configuration with what `change` names put over it.
+    #[must_use]
+    pub fn changed_by(self, change: Self) -> Self {
+        Self {
+            client: change.client.or(self.client),
+            eviction: change.eviction.or(self.eviction),
+            income: change.income.or(self.income),
+            soft_credit: change.soft_credit.or(self.soft_credit),
+            criminal_background: change.criminal_background.or(self.criminal_background),
+            country: change.country.or(self.country),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partial_write_changes_only_what_it_names() {
+        let before = Pipeline { eviction: Some(true), income: Some(true), ..Pipeline::default() };
+        let change = Pipeline { income: Some(false), ..Pipeline::default() };
+        let after = Pipeline { eviction: Some(true), income: Some(false), ..Pipeline::default() };
+        assert_eq!(before.changed_by(change), after);
+    }
+}

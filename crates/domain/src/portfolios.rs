@@ -1,0 +1,264 @@
+//! Portfolios of infrastructure networks: predefined templates, and what users make of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decimal::{AllocationUnit, Unit};
+use crate::{Allocation, Description, Fault, Label, PortfolioId, TemplateId, Timestamp, UserId};
+
+/// How much risk a portfolio takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum RiskLevel {
+    Conservative,
+    #[serde(rename = "Moderate Conservative")]
+    ModerateConservative,
+    Moderate,
+    #[serde(rename = "Moderate Aggressive")]
+    ModerateAggressive,
+    Aggressive,
+}
+
+impl RiskLevel {
+    /// All levels, from the least risk to the most.
+    pub const ALL: [Self; 5] = [
+        Self::Conservative,
+        Self::ModerateConservative,
+        Self::Moderate,
+        Self::ModerateAggressive,
+        Self::Aggressive,
+    ];
+
+    /// The level's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Conservative => "Conservative",
+            Self::ModerateConservative => "Moderate Conservative",
+            Self::Moderate => "Moderate",
+            Self::ModerateAggressive => "Moderate Aggressive",
+            Self::Aggressive => "Aggressive",
+        }
+    }
+
+    /// Reads a level's exact name.
+    pub fn parse(name: &str) -> Result<Self, Fault> {
+        Self::ALL.into_iter().find(|level| level.as_str() == name).ok_or_else(|| {
+            Fault::new(
+                "unknown_risk_level",
+                "must be one of Conservative, Moderate Conservative, Moderate, Moderate Aggressive, Aggressive",
+            )
+        })
+    }
+}
+
+/// A protocol and its share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProtocolItem {
+    /// The protocol's name.
+    pub protocol_name: Label,
+    /// The protocol's identifier.
+    pub protocol_identifier: Label,
+    /// Its share in percent.
+    pub allocation_percentage: Allocation,
+}
+
+/// Protocols whose shares add up to at most 100 percent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProtocolItems(Vec<ProtocolItem>);
+
+impl ProtocolItems {
+    /// The items, if their shares fit into one whole.
+    pub fn new(items: Vec<ProtocolItem>) -> Result<Self, Fault> {
+        let items = Self(items);
+        if items.sum() > AllocationUnit::MAX {
+            return Err(Fault::new("over_allocated", "allocations must add up to at most 100"));
+        }
+        Ok(items)
+    }
+
+    fn sum(&self) -> i64 {
+        self.0.iter().map(|item| item.allocation_percentage.units()).sum()
+    }
+
+    /// The sum of all shares.
+    pub fn total(&self) -> Allocation {
+        Allocation::from_units(self.sum())
+    }
+
+    /// The items themselves.
+    pub fn as_slice(&self) -> &[ProtocolItem] {
+        &self.0
+    }
+}
+
+/// A predefined portfolio. Deleting one only deactivates it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Assigned by the service.
+    pub id: TemplateId,
+    /// Its name.
+    pub name: Label,
+    /// What it is for.
+    pub description: Option<Description>,
+    /// Its risk.
+    pub risk: RiskLevel,
+    /// Its protocols.
+    pub items: ProtocolItems,
+    /// Whether it is offered.
+    pub active: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What a change of a template names; everything else stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields of Template")]
+pub struct TemplateChange {
+    pub name: Option<Label>,
+    pub description: Option<Description>,
+    pub risk: Option<RiskLevel>,
+    pub items: Option<ProtocolItems>,
+    pub active: Option<bool>,
+}
+
+impl Template {
+    /// This template after the change.
+    #[must_use]
+    pub fn changed(self, change: TemplateChange, now: Timestamp) -> Self {
+        Self {
+            name: change.name.unwrap_or(self.name),
+            description: change.description.or(self.description),
+            risk: change.risk.unwrap_or(self.risk),
+            items: change.items.unwrap_or(self.items),
+            active: change.active.unwrap_or(self.active),
+            updated_at: now.after(self.updated_at),
+            ..self
+        }
+    }
+
+    /// A user's own copy.
+    pub fn copied(self, id: PortfolioId, user: UserId, custom: bool, now: Timestamp) -> Portfolio {
+        Portfolio {
+            id,
+            user,
+            name: Some(self.name),
+            description: self.description,
+            risk: self.risk,
+            items: self.items,
+            based_on: Some(self.id),
+            custom,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// A user's portfolio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Portfolio {
+    /// Assigned by the service.
+    pub id: PortfolioId,
+    /// Its owner.
+    pub user: UserId,
+    /// Its name.
+    pub name: Option<Label>,
+    /// What it is for.
+    pub description: Option<Description>,
+    /// Its risk.
+    pub risk: RiskLevel,
+    /// Its protocols.
+    pub items: ProtocolItems,
+    /// The template it was made from.
+    pub based_on: Option<TemplateId>,
+    /// Whether the user made it their own.
+    pub custom: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What a change of a user portfolio names; everything else stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields of Portfolio")]
+pub struct PortfolioChange {
+    pub name: Option<Label>,
+    pub description: Option<Description>,
+    pub risk: Option<RiskLevel>,
+    pub items: Option<ProtocolItems>,
+}
+
+impl Portfolio {
+    /// This portfolio after the change.
+    #[must_use]
+    pub fn changed(self, change: PortfolioChange, now: Timestamp) -> Self {
+        Self {
+            name: change.name.or(self.name),
+            description: change.description.or(self.description),
+            risk: change.risk.unwrap_or(self.risk),
+            items: change.items.unwrap_or(self.items),
+            updated_at: now.after(self.updated_at),
+            ..self
+        }
+    }
+}
+
+/// Totals over all portfolios, kept as they change. Distributions count all, active or not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PortfolioStatistics {
+    pub templates: i64,
+    pub active_templates: i64,
+    pub template_risks: Vec<(String, i64)>,
+    pub portfolios: i64,
+    pub custom_portfolios: i64,
+    pub based_on_template: i64,
+    pub portfolio_risks: Vec<(String, i64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn item(units: i64) -> ProtocolItem {
+        let label = Label::parse("x").unwrap();
+        ProtocolItem {
+            protocol_name: label.clone(),
+            protocol_identifier: label,
+            allocation_percentage: Allocation::from_units(units),
+        }
+    }
+
+    #[test]
+    fn shares_may_add_up_to_exactly_one_hundred() {
+        let thirds = ProtocolItems::new(vec![item(333_333), item(333_333), item(333_334)]).unwrap();
+        assert_eq!(thirds.total().to_string(), "100");
+    }
+
+    #[test]
+    fn a_ten_thousandth_too_much_is_too_much() {
+        assert_eq!(ProtocolItems::new(vec![item(1_000_000), item(1)]).unwrap_err().code, "over_allocated");
+    }
+
+    #[test]
+    fn risk_levels_are_read_by_their_exact_names() {
+        for level in RiskLevel::ALL {
+            assert_eq!(RiskLevel::parse(level.as_str()), Ok(level));
+        }
+        assert_eq!(RiskLevel::parse("moderate").unwrap_err().code, "unknown_risk_level");
+    }
+
+    proptest! {
+        #[test]
+        fn a_total_is_the_exact_sum(shares in prop::collection::vec(0..=200_000_i64, 0..8)) {
+            let sum: i64 = shares.iter().sum();
+            match ProtocolItems::new(shares.into_iter().map(item).collect()) {
+                Ok(items) => prop_assert_eq!(items.total().units(), sum),
+                Err(_) => prop_assert!(sum > 1_000_000),
+            }
+        }
+    }
+}

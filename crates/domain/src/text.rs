@@ -1,0 +1,207 @@
+//! Text with a length and without control characters. One generic type, one [`Kind`] per meaning, so that a
+//! user's id can never be passed where a listing's id belongs.
+
+use std::marker::PhantomData;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Fault;
+
+/// What a piece of text means, and how long it may be (in characters, as JSON Schema counts).
+pub trait Kind: 'static {
+    /// The shortest allowed.
+    const MIN: usize = 1;
+    /// The longest allowed.
+    const MAX: usize;
+    /// A rule beyond length and characters.
+    fn check(_text: &str) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// Text of one kind: trimmed, of allowed length, without control characters.
+pub struct Text<K>(Box<str>, PhantomData<fn() -> K>);
+
+impl<K: Kind> Text<K> {
+    /// Reads text that came from outside. The length is counted before outer spaces are trimmed.
+    pub fn parse(raw: &str) -> Result<Self, Fault> {
+        if raw.chars().any(char::is_control) {
+            return Err(Fault::new("control_character", "must not contain control characters"));
+        }
+        if raw.len() > K::MAX && raw.chars().count() > K::MAX {
+            return Err(Fault::new("too_long", format!("must be at most {} characters long", K::MAX)));
+        }
+        let text = raw.trim();
+        if text.is_empty() && K::MIN > 0 {
+            return Err(Fault::new("empty", "must not be empty"));
+        }
+        K::check(text)?;
+        Ok(Self::stored(text))
+    }
+
+    /// Takes text that [`parse`](Self::parse) has accepted before, such as a database column.
+    pub fn stored(text: impl Into<Box<str>>) -> Self {
+        Self(text.into(), PhantomData)
+    }
+
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<K> Clone for Text<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+impl<K> PartialEq for Text<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<K> Eq for Text<K> {}
+impl<K> std::hash::Hash for Text<K> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+impl<K> std::fmt::Debug for Text<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+impl<K> std::fmt::Display for Text<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl<K> Serialize for Text<K> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+impl<'de, K: Kind> Deserialize<'de> for Text<K> {
+    /// For values that Portico itself has written; what comes from outside goes through `parse`.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::stored(<Box<str>>::deserialize(deserializer)?))
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $alias:ident = $kind:ident { max: $max:literal $(, min: $min:literal)? $(, check: $check:path)? };)+) => {
+        $(
+            #[doc = concat!("The kind of [`", stringify!($alias), "`].")]
+            #[derive(Debug)]
+            pub struct $kind;
+            impl Kind for $kind {
+                const MAX: usize = $max;
+                $(const MIN: usize = $min;)?
+                $(fn check(text: &str) -> Result<(), Fault> { $check(text) })?
+            }
+            $(#[$doc])+
+            pub type $alias = Text<$kind>;
+        )+
+    };
+}
+
+kinds! {
+    /// A user: a token's `sub`, or a reference an operator chose.
+    UserId = UserKind { max: 255 };
+    /// An account: what a pipeline and an account-bound key belong to.
+    AccountId = AccountKind { max: 255 };
+    /// A listing.
+    ListingId = ListingKind { max: 255 };
+    /// A user portfolio.
+    PortfolioId = PortfolioKind { max: 255 };
+    /// A predefined portfolio.
+    TemplateId = TemplateKind { max: 255 };
+    /// A registered device.
+    DeviceId = DeviceKind { max: 255 };
+    /// An API key's public part.
+    KeyId = KeyKind { max: 255 };
+    /// A verification pipeline, as a client names it.
+    ClientId = ClientKind { max: 255 };
+    /// A street address.
+    Street = StreetKind { max: 255 };
+    /// A city.
+    City = CityKind { max: 100 };
+    /// A state or province.
+    State = StateKind { max: 100 };
+    /// A postal code.
+    PostalCode = PostalKind { max: 255 };
+    /// A country.
+    Country = CountryKind { max: 255 };
+    /// A short name that people read.
+    Label = LabelKind { max: 255 };
+    /// A longer text; may be empty.
+    Description = DescriptionKind { max: 4000, min: 0 };
+    /// An infrastructure network.
+    Network = NetworkKind { max: 255 };
+    /// A device's own identifier on its network.
+    DeviceIdentifier = DeviceIdentifierKind { max: 255 };
+    /// An http or https URL.
+    Link = LinkKind { max: 2048, check: check_link };
+}
+
+fn check_link(text: &str) -> Result<(), Fault> {
+    match url::Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
+        _ => Err(Fault::new("not_a_link", "must be an http or https URL")),
+    }
+}
+
+/// The case-folded form in which text is compared and searched.
+pub fn fold(text: &str) -> String {
+    text.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn outer_spaces_are_trimmed_and_inner_ones_stay() {
+        assert_eq!(City::parse("  New  York ").unwrap().as_str(), "New  York");
+    }
+
+    #[test]
+    fn control_characters_and_nul_are_refused() {
+        for text in ["a\0b", "a\nb", "\u{7f}", "\u{85}"] {
+            assert_eq!(UserId::parse(text).unwrap_err().code, "control_character");
+        }
+    }
+
+    #[test]
+    fn only_spaces_are_nothing() {
+        assert_eq!(UserId::parse("").unwrap_err().code, "empty");
+        assert_eq!(UserId::parse(" \u{2003} ").unwrap_err().code, "empty");
+        assert_eq!(Description::parse("  ").unwrap().as_str(), "");
+    }
+
+    #[test]
+    fn length_counts_characters_not_bytes() {
+        assert!(City::parse(&"ü".repeat(100)).is_ok());
+        assert_eq!(City::parse(&"ü".repeat(101)).unwrap_err().code, "too_long");
+    }
+
+    #[test]
+    fn a_link_is_http_or_https_with_a_host() {
+        for good in ["https://example.com/tour?x=1", "http://localhost:80/"] {
+            assert!(Link::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["javascript:alert(1)", "ftp://example.com", "example.com", "https://", "data:text/html,x"] {
+            assert_eq!(Link::parse(bad).unwrap_err().code, "not_a_link", "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_accepted_is_accepted_again_unchanged(raw in "\\PC{0,300}") {
+            if let Ok(text) = UserId::parse(&raw) {
+                prop_assert_eq!(UserId::parse(text.as_str()).unwrap(), text);
+            }
+        }
+    }
+}

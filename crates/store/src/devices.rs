@@ -1,0 +1,128 @@
+//! Devices: once per network, found by user and by network.
+
+use portico_domain::devices::Device;
+use portico_domain::{DeviceId, Network, UserId};
+
+use crate::ledger::{By, record, total};
+use crate::page::{Cursor, Page};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::{Db, Error, Result};
+
+static INSERT: Sql = sql(
+    "INSERT INTO devices (seq, id, user_id, network, identifier, created_at, updated_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (network, identifier) DO NOTHING",
+);
+static DELETE: Sql = sql("DELETE FROM devices WHERE id = ?1 RETURNING user_id, network");
+macro_rules! select {
+    ($rest:literal) => {
+        concat!("SELECT id, user_id, network, identifier, created_at, updated_at", $rest)
+    };
+}
+static GET: Sql = sql(select!(" FROM devices WHERE id = ?1"));
+static OF_USER: Sql = sql(select!(", seq, seq FROM devices WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static ON_NETWORK: Sql = sql(select!(", seq, seq FROM devices WHERE network = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+
+impl FromRow for Device {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self {
+            id: c.get()?,
+            user: c.get()?,
+            network: c.get()?,
+            identifier: c.get()?,
+            created_at: c.get()?,
+            updated_at: c.get()?,
+        })
+    }
+}
+
+/// Registers a device.
+#[derive(Debug)]
+pub struct RegisterDevice {
+    /// The device.
+    pub device: Device,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for RegisterDevice {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let Device { id, user, network, identifier, created_at, updated_at } = &self.device;
+        let params = [
+            tx.seq(),
+            id.into(),
+            user.into(),
+            network.into(),
+            identifier.into(),
+            (*created_at).into(),
+            (*updated_at).into(),
+        ];
+        if tx.exec(&INSERT, &params).await? == 0 {
+            return Err(Error::Conflict("device_exists"));
+        }
+        count(tx, &self.by, "device.registered", id, user.as_str(), network.as_str(), 1).await
+    }
+}
+
+async fn count<T: Tx>(
+    tx: &mut T,
+    by: &By,
+    kind: &'static str,
+    id: &DeviceId,
+    user: &str,
+    network: &str,
+    one: i64,
+) -> Result<()> {
+    let counts = [("devices", "total", one), ("devices.network", network, one), ("devices.user", user, one)];
+    record(tx, by, kind, id.as_str(), &counts).await
+}
+
+/// Deletes a device.
+#[derive(Debug)]
+pub struct DeleteDevice {
+    /// Which one.
+    pub id: DeviceId,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for DeleteDevice {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let deleted = tx.one::<(String, String)>(&DELETE, &[(&self.id).into()]).await?;
+        let (user, network) = deleted.ok_or(Error::Missing("device_not_found"))?;
+        count(tx, &self.by, "device.deleted", &self.id, &user, &network, -1).await
+    }
+}
+
+impl Db {
+    /// One device.
+    pub async fn device(&self, id: &DeviceId) -> Result<Option<Device>> {
+        self.one(&GET, &[id.into()]).await
+    }
+
+    /// A piece of a user's devices.
+    pub async fn devices_of(&self, user: &UserId, after: Option<Cursor>, limit: usize) -> Result<Page<Device>> {
+        self.page(&OF_USER, &[user.into()], after, limit).await
+    }
+
+    /// A piece of a network's devices.
+    pub async fn devices_on(&self, network: &Network, after: Option<Cursor>, limit: usize) -> Result<Page<Device>> {
+        self.page(&ON_NETWORK, &[network.into()], after, limit).await
+    }
+
+    /// How many devices there are.
+    pub async fn device_total(&self) -> Result<i64> {
+        Ok(total(&self.all_totals("devices").await?, "total"))
+    }
+
+    /// How many devices each network has, by name, after the name `after`.
+    pub async fn devices_by_network(&self, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
+        self.totals("devices.network", after, limit).await
+    }
+
+    /// How many devices each user has, by id, after the id `after`.
+    pub async fn devices_by_user(&self, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
+        self.totals("devices.user", after, limit).await
+    }
+}

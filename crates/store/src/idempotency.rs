@@ -1,0 +1,88 @@
+//! Doing a thing once although it is asked for several times: the first answer is kept in the transaction
+//! that earned it, and given again.
+
+use std::sync::Arc;
+
+use portico_domain::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::sql::{Op, Sql, Tx, sql};
+use crate::{Error, Result};
+
+static EXPIRE: Sql = sql("DELETE FROM idempotency WHERE scope = ?1 AND created_at < ?2");
+static CLAIM: Sql = sql(
+    "INSERT INTO idempotency (scope, fingerprint, answer, created_at) VALUES (?1, ?2, NULL, ?3) \
+     ON CONFLICT (scope) DO NOTHING",
+);
+static ANSWER: Sql = sql("UPDATE idempotency SET answer = ?2 WHERE scope = ?1");
+static FIRST: Sql = sql("SELECT fingerprint, answer FROM idempotency WHERE scope = ?1");
+static FORGET: Sql = sql(
+    "DELETE FROM idempotency WHERE scope IN (SELECT scope FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
+);
+
+/// How long a first answer is kept.
+const KEPT_SECONDS: i64 = 24 * 60 * 60;
+/// How many old answers one [`Forget`] removes.
+const FORGET_AT_ONCE: i64 = 1000;
+
+/// Encrypts what is kept, so that answers cannot be read in the database.
+pub trait Seal: Send + Sync + std::fmt::Debug + 'static {
+    /// Encrypts; `context` must be the same when it is opened.
+    fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>>;
+    /// Decrypts.
+    fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>>;
+}
+
+/// A unit of work that is done once per key.
+#[derive(Debug)]
+pub struct Once<O> {
+    /// The work.
+    pub op: O,
+    /// A digest of caller, route and key.
+    pub scope: [u8; 32],
+    /// A digest of the request.
+    pub fingerprint: [u8; 32],
+    /// When.
+    pub at: Timestamp,
+    /// What keeps the answers.
+    pub seal: Arc<dyn Seal>,
+}
+
+impl<O: Op<Out: Serialize + DeserializeOwned>> Op for Once<O> {
+    type Out = O::Out;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<O::Out> {
+        let scope = self.scope.as_slice();
+        tx.exec(&EXPIRE, &[scope.into(), self.at.minus_seconds(KEPT_SECONDS).into()]).await?;
+        // Of two that run at once, the second waits here until the first has committed.
+        let params = [scope.into(), self.fingerprint.as_slice().into(), self.at.into()];
+        if tx.exec(&CLAIM, &params).await? == 0 {
+            let first = tx.one::<(Vec<u8>, Vec<u8>)>(&FIRST, &[scope.into()]).await?;
+            let (fingerprint, answer) = first.ok_or_else(|| Error::Again("a key was just forgotten".into()))?;
+            if fingerprint != self.fingerprint {
+                return Err(Error::KeyReused);
+            }
+            let answer = self.seal.open(scope, &answer)?;
+            return serde_json::from_slice(&answer).map_err(|error| Error::Bug(error.to_string()));
+        }
+        let out = self.op.run(tx).await?;
+        let answer = serde_json::to_vec(&out).map_err(|error| Error::Bug(error.to_string()))?;
+        tx.exec(&ANSWER, &[scope.into(), self.seal.seal(scope, &answer)?.as_slice().into()]).await?;
+        Ok(out)
+    }
+}
+
+/// Removes some of the answers that are no longer kept; tells how many.
+#[derive(Debug)]
+pub struct Forget {
+    /// Now.
+    pub at: Timestamp,
+}
+
+impl Op for Forget {
+    type Out = u64;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
+        tx.exec(&FORGET, &[self.at.minus_seconds(KEPT_SECONDS).into(), FORGET_AT_ONCE.into()]).await
+    }
+}

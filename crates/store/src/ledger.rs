@@ -1,0 +1,65 @@
+//! What every change leaves behind in its own transaction: an event row, and the totals it moves.
+
+use portico_domain::{AccountId, Timestamp};
+
+use crate::sql::{Sql, Tx, Val, dialects, sql};
+use crate::{Db, Result};
+use crate::sql::Weight;
+
+/// Who changes something, and when.
+#[derive(Debug, Clone)]
+pub struct By {
+    /// The account, if one is known.
+    pub account: Option<AccountId>,
+    /// The moment.
+    pub at: Timestamp,
+}
+
+static EVENT: Sql = sql("INSERT INTO events (seq, kind, subject, account, at) VALUES (?1, ?2, ?3, ?4, ?5)");
+static COUNT: Sql = dialects(
+    "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (scope, name, shard) DO UPDATE SET n = n + excluded.n",
+    "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n + excluded.n",
+);
+
+/// A total that a change moves: its scope, its name within that, and by how much.
+pub(crate) type Count<'a> = (&'static str, &'a str, i64);
+
+/// Writes the event and moves the totals.
+pub(crate) async fn record<T: Tx>(
+    tx: &mut T,
+    by: &By,
+    kind: &'static str,
+    subject: &str,
+    counts: &[Count<'_>],
+) -> Result<()> {
+    let event = vec![tx.seq(), kind.into(), subject.into(), by.account.as_ref().into(), by.at.into()];
+    let mut statements = vec![(&EVENT, event)];
+    for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
+        statements.push((&COUNT, vec![scope.into(), name.into(), tx.shard().into(), Val::Int(by)]));
+    }
+    tx.exec_all(&statements).await
+}
+
+static TOTALS: Sql = sql(
+    "SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
+     GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3",
+);
+
+impl Db {
+    /// The totals of a scope by name, after the name `after`.
+    pub(crate) async fn totals(&self, scope: &str, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
+        self.read(&TOTALS, &[scope.into(), after.into(), limit.into()], Weight::Point).await
+    }
+
+    /// All totals of a scope that has few names.
+    pub(crate) async fn all_totals(&self, scope: &str) -> Result<Vec<(String, i64)>> {
+        self.totals(scope, "", i64::MAX).await
+    }
+}
+
+/// One total among those of a scope.
+pub(crate) fn total(totals: &[(String, i64)], name: &str) -> i64 {
+    totals.iter().find(|(of, _)| of == name).map_or(0, |(_, n)| *n)
+}

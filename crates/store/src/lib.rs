@@ -1,0 +1,154 @@
+//! Keeps what the domain describes: one set of queries, two engines.
+//!
+//! An area (listings, devices, …) is one file with its statements, its reads as methods of [`Db`] and its
+//! writes as units of work ([`Op`]). To add one: write the statements once, in the words both engines share;
+//! where they differ, use [`sql::dialects`]. The conformance suite runs every area on both engines.
+
+mod applications;
+mod devices;
+mod error;
+mod idempotency;
+mod keys;
+mod ledger;
+mod listings;
+mod migrate;
+mod page;
+mod pipelines;
+mod portfolios;
+mod postgres;
+mod requirements;
+mod saved;
+pub mod sql;
+mod sqlite;
+mod templates;
+
+use std::path::PathBuf;
+
+use portico_domain::search::SearchTerm;
+
+pub use applications::Apply;
+pub use devices::{DeleteDevice, RegisterDevice};
+pub use error::{Error, Result};
+pub use idempotency::{Forget, Once, Seal};
+pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
+pub use ledger::By;
+pub use listings::{CreateListing, DeleteListing};
+pub use migrate::Status;
+pub use page::{Cursor, Page};
+pub use pipelines::PutPipeline;
+pub use portfolios::{ChangePortfolio, CopyTemplate, CreatePortfolio, DeletePortfolio};
+pub use requirements::PutRequirements;
+pub use saved::{SaveListing, UnsaveListing};
+pub use templates::{ChangeTemplate, CreateTemplate};
+
+use postgres::Postgres;
+use sql::{FromRow, Op, Sql, Val, Weight};
+use sqlite::Sqlite;
+
+/// Where the data is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A file.
+    Sqlite(PathBuf),
+    /// A server, as a connection URL.
+    Postgres(String),
+}
+
+impl Location {
+    /// Reads `sqlite:PATH` or `postgres://…`.
+    pub fn parse(url: &str) -> Result<Self, String> {
+        if let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+            Ok(Self::Sqlite(path.trim_start_matches("//").into()))
+        } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            Ok(Self::Postgres(url.into()))
+        } else {
+            Err("must be sqlite:PATH or postgres://…".into())
+        }
+    }
+}
+
+/// Who opens the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The server: it keeps derived data (the search index of `SQLite`) up to date.
+    Server,
+    /// A command beside it.
+    Tool,
+}
+
+/// The database. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct Db(Engine);
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Db {
+    /// Opens the database and brings it to this version's shape.
+    pub async fn open(location: &Location, role: Role) -> Result<Self> {
+        Ok(Self(match location {
+            Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path, role)?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::open(url).await?),
+        }))
+    }
+
+    /// Where the database stands, without changing it.
+    pub async fn status(location: &Location) -> Result<Status> {
+        match location {
+            Location::Sqlite(path) => Sqlite::status(path),
+            Location::Postgres(url) => Postgres::status(url).await,
+        }
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<()> {
+        static ONE: Sql = sql::sql("SELECT max(version) FROM portico_migrations");
+        self.read::<(i64,)>(&ONE, &[], Weight::Point).await.map(drop)
+    }
+
+    /// Runs a unit of work and answers once it is durable.
+    pub async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.write(op).await,
+            Engine::Postgres(postgres) => postgres.write(op).await,
+        }
+    }
+
+    /// Waits until derived data has caught up with everything written so far.
+    pub async fn settle(&self) -> Result<()> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.settle().await,
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    async fn read<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>], weight: Weight) -> Result<Vec<R>> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.read(sql, params, weight).await,
+            Engine::Postgres(postgres) => postgres.read(sql, params).await,
+        }
+    }
+
+    async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Option<R>> {
+        Ok(self.read(sql, params, Weight::Point).await?.into_iter().next())
+    }
+
+    /// The last listing that the search index answers for; newer ones are read one by one.
+    fn watermark(&self) -> i64 {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.watermark(),
+            Engine::Postgres(_) => i64::MAX,
+        }
+    }
+
+    /// What the index is asked for a term; `None`: it holds nothing of the kind.
+    async fn search_pattern(&self, term: &SearchTerm) -> Result<Option<String>> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.search_pattern(term).await,
+            Engine::Postgres(_) => Ok(Some(postgres::containing(term.as_str()))),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Bringing a database to this version's shape: numbered steps, each run once, safe when two replicas start
+//! at the same time.
+
+use tokio_postgres::Client;
+
+use crate::{Error, Result};
+
+/// The steps of one engine, oldest first: a name and its SQL. Step `n` stands at index `n - 1`.
+pub(crate) type Migrations = &'static [(&'static str, &'static str)];
+
+/// Where a database stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// The last step that was run.
+    pub current: usize,
+    /// The last step that this version knows.
+    pub latest: usize,
+}
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
+const CURRENT: &str = "SELECT coalesce(max(version), 0) FROM portico_migrations";
+
+/// What is still to be run. A database of a newer version is refused.
+fn pending(current: usize, all: Migrations) -> Result<&'static [(&'static str, &'static str)]> {
+    all.get(current..).ok_or_else(|| {
+        Error::Unavailable(format!(
+            "the database is at version {current}, and this portico knows versions up to {}: \
+             use a newer portico, or another database",
+            all.len()
+        ))
+    })
+}
+
+fn position(version: i64) -> usize {
+    usize::try_from(version).unwrap_or(0)
+}
+
+pub(crate) fn sqlite_status(connection: &rusqlite::Connection, all: Migrations) -> Result<Status> {
+    connection.execute_batch(TABLE)?;
+    let current = connection.query_row(CURRENT, [], |row| row.get(0))?;
+    Ok(Status { current: position(current), latest: all.len() })
+}
+
+pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> Result<()> {
+    if sqlite_status(connection, all)?.current == all.len() {
+        return Ok(());
+    }
+    // The lock is taken before the version is read again: whoever comes second finds nothing to do.
+    let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let current = position(tx.query_row(CURRENT, [], |row| row.get(0))?);
+    for (step, (name, sql)) in pending(current, all)?.iter().enumerate() {
+        tx.execute_batch(sql)?;
+        let version = i64::try_from(current + step + 1).unwrap_or(i64::MAX);
+        tx.execute("INSERT INTO portico_migrations (version, name) VALUES (?1, ?2)", (version, name))?;
+    }
+    tx.commit()?;
+    Ok(())
+}
+
+pub(crate) async fn postgres_status(client: &Client, all: Migrations) -> Result<Status> {
+    // `IF NOT EXISTS` is not atomic: of two who create it at once, one is told that it exists.
+    for _ in 0..3 {
+        if client.batch_execute(TABLE).await.is_ok() {
+            break;
+        }
+    }
+    let current: i64 = client.query_one(CURRENT, &[]).await?.get(0);
+    Ok(Status { current: position(current), latest: all.len() })
+}
+
+pub(crate) async fn postgres(client: &mut Client, all: Migrations) -> Result<()> {
+    if postgres_status(client, all).await?.current == all.len() {
+        return Ok(());
+    }
+    // Version 0 is a row of its own for replicas to queue at: a lock that every compatible engine has.
+    client
+        .execute("INSERT INTO portico_migrations (version, name) VALUES (0, 'lock') ON CONFLICT DO NOTHING", &[])
+        .await?;
+    let tx = client.transaction().await?;
+    tx.execute("SELECT 1 FROM portico_migrations WHERE version = 0 FOR UPDATE", &[]).await?;
+    let current = position(tx.query_one(CURRENT, &[]).await?.get(0));
+    for (step, (name, sql)) in pending(current, all)?.iter().enumerate() {
+        tx.batch_execute(sql).await?;
+        let version = i64::try_from(current + step + 1).unwrap_or(i64::MAX);
+        tx.execute("INSERT INTO portico_migrations (version, name) VALUES ($1, $2)", &[&version, name]).await?;
+    }
+    tx.commit().await?;
+    Ok(())
+}

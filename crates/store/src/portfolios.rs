@@ -1,0 +1,204 @@
+//! User portfolios: made directly or copied from a template.
+
+use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics};
+use portico_domain::{Allocation, PortfolioId, TemplateId, UserId};
+
+use crate::ledger::{By, record, total};
+use crate::page::{Cursor, Page};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::templates::{for_change as template_for_change, items_from_json, items_to_json, risk_from_text};
+use crate::{Db, Error, Result};
+
+static INSERT: Sql = sql(
+    "INSERT INTO portfolios (seq, id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+);
+static UPDATE: Sql = sql(
+    "UPDATE portfolios SET name = ?2, description = ?3, risk = ?4, items = ?5, updated_at = ?6 WHERE id = ?1",
+);
+static DELETE: Sql = sql("DELETE FROM portfolios WHERE id = ?1");
+macro_rules! select {
+    ($rest:literal) => {
+        concat!("SELECT id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at", $rest)
+    };
+}
+static GET: Sql = sql(select!(" FROM portfolios WHERE id = ?1"));
+static GET_TO_CHANGE: Sql =
+    dialects(select!(" FROM portfolios WHERE id = ?1"), select!(" FROM portfolios WHERE id = ?1 FOR UPDATE"));
+static OF_USER: Sql = sql(select!(", seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+
+impl FromRow for Portfolio {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self {
+            id: c.get()?,
+            user: c.get()?,
+            name: c.get()?,
+            description: c.get()?,
+            risk: risk_from_text(&c.get::<String>()?)?,
+            items: items_from_json(&c.get::<String>()?)?,
+            based_on: c.get()?,
+            custom: c.get()?,
+            created_at: c.get()?,
+            updated_at: c.get()?,
+        })
+    }
+}
+
+async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &By) -> Result<()> {
+    let items = items_to_json(&portfolio.items)?;
+    let params = [
+        tx.seq(),
+        (&portfolio.id).into(),
+        (&portfolio.user).into(),
+        portfolio.name.as_ref().into(),
+        portfolio.description.as_ref().into(),
+        portfolio.risk.as_str().into(),
+        items.as_str().into(),
+        portfolio.based_on.as_ref().into(),
+        portfolio.custom.into(),
+        portfolio.created_at.into(),
+        portfolio.updated_at.into(),
+    ];
+    tx.exec(&INSERT, &params).await?;
+    count(tx, portfolio, by, "portfolio.created", 1).await
+}
+
+async fn count<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &By, kind: &'static str, one: i64) -> Result<()> {
+    let counts = [
+        ("portfolios", "total", one),
+        ("portfolios", "custom", one * i64::from(portfolio.custom)),
+        ("portfolios", "based_on", one * i64::from(portfolio.based_on.is_some())),
+        ("portfolios.risk", portfolio.risk.as_str(), one),
+    ];
+    record(tx, by, kind, portfolio.id.as_str(), &counts).await
+}
+
+async fn for_change<T: Tx>(tx: &mut T, id: &PortfolioId) -> Result<Portfolio> {
+    tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing("portfolio_not_found"))
+}
+
+/// Stores a new portfolio. The template it names must exist.
+#[derive(Debug)]
+pub struct CreatePortfolio {
+    /// The portfolio.
+    pub portfolio: Portfolio,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for CreatePortfolio {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        if let Some(template) = &self.portfolio.based_on {
+            template_for_change(tx, template).await?;
+        }
+        insert(tx, &self.portfolio, &self.by).await
+    }
+}
+
+/// Copies an active template to a user.
+#[derive(Debug)]
+pub struct CopyTemplate {
+    /// Which template.
+    pub template: TemplateId,
+    /// The copy's id.
+    pub id: PortfolioId,
+    /// Whose it is going to be.
+    pub user: UserId,
+    /// Whether the user is going to make it their own.
+    pub custom: bool,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for CopyTemplate {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let template = template_for_change(tx, &self.template).await?;
+        if !template.active {
+            return Err(Error::Missing("template_not_found"));
+        }
+        let copy = template.copied(self.id.clone(), self.user.clone(), self.custom, self.by.at);
+        insert(tx, &copy, &self.by).await
+    }
+}
+
+/// Changes what the change names in a portfolio.
+#[derive(Debug)]
+pub struct ChangePortfolio {
+    /// Which one.
+    pub id: PortfolioId,
+    /// What it names.
+    pub change: PortfolioChange,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for ChangePortfolio {
+    /// The total allocation after the change.
+    type Out = Allocation;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Allocation> {
+        let before = for_change(tx, &self.id).await?;
+        let was_risk = before.risk;
+        let after = before.changed(self.change.clone(), self.by.at);
+        let items = items_to_json(&after.items)?;
+        let params = [
+            (&after.id).into(),
+            after.name.as_ref().into(),
+            after.description.as_ref().into(),
+            after.risk.as_str().into(),
+            items.as_str().into(),
+            after.updated_at.into(),
+        ];
+        tx.exec(&UPDATE, &params).await?;
+        let moved = i64::from(was_risk != after.risk);
+        let counts =
+            [("portfolios.risk", was_risk.as_str(), -moved), ("portfolios.risk", after.risk.as_str(), moved)];
+        record(tx, &self.by, "portfolio.changed", after.id.as_str(), &counts).await?;
+        Ok(after.items.total())
+    }
+}
+
+/// Deletes a portfolio.
+#[derive(Debug)]
+pub struct DeletePortfolio {
+    /// Which one.
+    pub id: PortfolioId,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for DeletePortfolio {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let portfolio = for_change(tx, &self.id).await?;
+        tx.exec(&DELETE, &[(&self.id).into()]).await?;
+        count(tx, &portfolio, &self.by, "portfolio.deleted", -1).await
+    }
+}
+
+impl Db {
+    /// One portfolio.
+    pub async fn portfolio(&self, id: &PortfolioId) -> Result<Option<Portfolio>> {
+        self.one(&GET, &[id.into()]).await
+    }
+
+    /// A piece of a user's portfolios.
+    pub async fn portfolios(&self, user: &UserId, after: Option<Cursor>, limit: usize) -> Result<Page<Portfolio>> {
+        self.page(&OF_USER, &[user.into()], after, limit).await
+    }
+
+    /// Totals over all templates and portfolios.
+    pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {
+        let (templates, portfolios) = (self.all_totals("templates").await?, self.all_totals("portfolios").await?);
+        Ok(PortfolioStatistics {
+            templates: total(&templates, "total"),
+            active_templates: total(&templates, "active"),
+            template_risks: self.all_totals("templates.risk").await?,
+            portfolios: total(&portfolios, "total"),
+            custom_portfolios: total(&portfolios, "custom"),
+            based_on_template: total(&portfolios, "based_on"),
+            portfolio_risks: self.all_totals("portfolios.risk").await?,
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! The `PostgreSQL` engine: shared, pipelined clients for reads, a pool of connections for transactions.
+//!
+//! A lost server is `Unavailable` at once and comes back by itself; a serialization failure is run again.
+
+mod connection;
+mod pool;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use crate::migrate::{self, Migrations, Status};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val};
+use crate::{Error, Result};
+use connection::{Connection, Connector};
+use pool::{Lane, Pool};
+
+pub(crate) const MIGRATIONS: Migrations =
+    &[("initial", include_str!("../../migrations/postgres/0001_initial.sql"))];
+
+/// Shared clients for reads. Each pipelines what arrives at the same time over one connection.
+const READ_LANES: usize = 2;
+/// Connections for transactions.
+const WRITERS: usize = 16;
+/// How often a unit of work that collides with others is run.
+const TRIES: u32 = 10;
+/// A hot counter is spread over so many rows.
+const SHARDS: i64 = 16;
+
+/// The engine. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub(crate) struct Postgres(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    lanes: Vec<Lane>,
+    next_lane: AtomicI64,
+    pool: Pool,
+    last_seq: Arc<AtomicI64>,
+}
+
+impl Postgres {
+    /// Connects and migrates.
+    pub(crate) async fn open(url: &str) -> Result<Self> {
+        let connector = Arc::new(Connector::new(url)?);
+        let mut connection = connector.connect().await?;
+        migrate::postgres(connection.client_mut(), MIGRATIONS).await?;
+        Ok(Self(Arc::new(Inner {
+            lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone())).collect(),
+            next_lane: AtomicI64::new(0),
+            pool: Pool::new(connector, WRITERS),
+            last_seq: Arc::default(),
+        })))
+    }
+
+    pub(crate) async fn status(url: &str) -> Result<Status> {
+        migrate::postgres_status(Connector::new(url)?.connect().await?.client(), MIGRATIONS).await
+    }
+
+    pub(crate) async fn read<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+        let turn = self.0.next_lane.fetch_add(1, Ordering::Relaxed).unsigned_abs();
+        let lane = &self.0.lanes[usize::try_from(turn).unwrap_or(0) % READ_LANES];
+        let answer = lane.connection().await?.rows(sql, params).await;
+        match answer {
+            // A connection that died while it was idle costs one more try, not a failed request.
+            Err(Error::Unavailable(_)) => lane.connection().await?.rows(sql, params).await,
+            answer => answer,
+        }
+    }
+
+    /// Runs the work in a task of its own: a client that hangs up does not stop it half-way.
+    pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
+        let this = self.clone();
+        tokio::spawn(async move { this.run(&op).await })
+            .await
+            .map_err(|panic| Error::Bug(format!("a write panicked: {panic}")))?
+    }
+
+    async fn run<O: Op>(&self, op: &O) -> Result<O::Out> {
+        let mut reason = String::new();
+        for attempt in 0..TRIES {
+            let connection = self.0.pool.take().await?;
+            let mut tx = PgTx { connection: &connection, begun: false, last_seq: &self.0.last_seq };
+            let outcome = op.run(&mut tx).await;
+            let begun = tx.begun;
+            let outcome = match outcome {
+                Ok(out) if begun => connection.batch("COMMIT").await.map(|()| out),
+                Err(error) if begun => connection.batch("ROLLBACK").await.and(Err(error)),
+                outcome => outcome,
+            };
+            match outcome {
+                Err(Error::Again(why)) => reason = why,
+                Err(Error::Unavailable(why)) => {
+                    connection.discard();
+                    return Err(Error::Unavailable(why));
+                }
+                outcome => return outcome,
+            }
+            drop(connection);
+            // Apart from each other, so that the same two do not collide again.
+            let wait = (u64::from(attempt) + 1) * 2 + noise(8).unsigned_abs();
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+        }
+        tracing::warn!(reason, "a unit of work collided with others too often");
+        Err(Error::Busy)
+    }
+}
+
+/// A number below `limit` that differs from thread to thread and moment to moment; nothing secret.
+fn noise(limit: i64) -> i64 {
+    use std::hash::{BuildHasher, RandomState};
+    let bits = RandomState::new().hash_one(0_u8);
+    i64::try_from(bits % limit.unsigned_abs()).unwrap_or(0)
+}
+
+/// A pattern for what contains the text, literally.
+pub(crate) fn containing(text: &str) -> String {
+    let literal = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{literal}%")
+}
+
+struct PgTx<'c> {
+    connection: &'c Connection,
+    begun: bool,
+    last_seq: &'c AtomicI64,
+}
+
+impl PgTx<'_> {
+    /// Opens the transaction together with its first statement, in one round trip.
+    async fn begin<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.begun {
+            return statement.await;
+        }
+        self.begun = true;
+        let (begun, outcome) = futures_util::future::join(self.connection.batch("BEGIN"), statement).await;
+        begun.and(outcome)
+    }
+}
+
+impl Tx for PgTx<'_> {
+    async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
+        let connection = self.connection;
+        let statement = connection.prepared(sql).await?;
+        self.begin(connection.exec(&statement, params)).await
+    }
+
+    async fn exec_all(&mut self, statements: &[(&'static Sql, Vec<Val<'_>>)]) -> Result<()> {
+        let connection = self.connection;
+        let mut prepared = Vec::with_capacity(statements.len());
+        for (sql, _) in statements {
+            prepared.push(connection.prepared(sql).await?);
+        }
+        let all = prepared.iter().zip(statements).map(|(statement, (_, params))| connection.exec(statement, params));
+        self.begin(async { futures_util::future::try_join_all(all).await.map(drop) }).await
+    }
+
+    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+        let connection = self.connection;
+        let statement = connection.prepared(sql).await?;
+        self.begin(connection.query(&statement, params)).await
+    }
+
+    /// Time-ordered and unique: microseconds, then noise that tells replicas apart.
+    #[expect(clippy::disallowed_methods, reason = "an order among replicas, not a time that anyone reads")]
+    fn seq(&mut self) -> Val<'static> {
+        let micros = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_micros());
+        let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | noise(1 << 11);
+        let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
+        Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
+    }
+
+    fn shard(&mut self) -> i64 {
+        noise(SHARDS)
+    }
+}
+
+impl Row for tokio_postgres::Row {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        self.try_get(column).map_err(Into::into)
+    }
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        self.try_get(column).map_err(Into::into)
+    }
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.try_get(column).map_err(Into::into)
+    }
+}
+
+fn read_all<R: FromRow>(rows: &[tokio_postgres::Row]) -> Result<Vec<R>> {
+    rows.iter().map(|row| R::from_row(&mut Columns::new(row))).collect()
+}

@@ -1,0 +1,104 @@
+//! Connections that are shared (a [`Lane`]) or lent to one user at a time (the [`Pool`]).
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::connection::{Connection, Connector};
+use crate::{Error, Result};
+
+/// How long a transaction waits for a connection before the caller is told to come back.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One connection that many readers pipeline their queries over. It is made again when it is lost.
+#[derive(Debug)]
+pub(super) struct Lane {
+    connector: Arc<Connector>,
+    current: RwLock<Option<Arc<Connection>>>,
+    /// Held by the one who connects, so that a returning server is not stormed.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+impl Lane {
+    pub(super) fn new(connector: Arc<Connector>) -> Self {
+        Self { connector, current: RwLock::default(), connecting: tokio::sync::Mutex::default() }
+    }
+
+    fn alive(&self) -> Option<Arc<Connection>> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().filter(|connection| !connection.is_closed()).cloned()
+    }
+
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>> {
+        if let Some(connection) = self.alive() {
+            return Ok(connection);
+        }
+        let _one_at_a_time = self.connecting.lock().await;
+        if let Some(connection) = self.alive() {
+            return Ok(connection);
+        }
+        let connection = Arc::new(self.connector.connect().await?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(connection.clone());
+        Ok(connection)
+    }
+}
+
+/// Connections for transactions.
+#[derive(Debug)]
+pub(super) struct Pool {
+    connector: Arc<Connector>,
+    turns: Semaphore,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Pool {
+    pub(super) fn new(connector: Arc<Connector>, size: usize) -> Self {
+        Self { connector, turns: Semaphore::new(size), idle: Mutex::default() }
+    }
+
+    pub(super) async fn take(&self) -> Result<Lent<'_>> {
+        let turn = tokio::time::timeout(PATIENCE, self.turns.acquire()).await;
+        let turn = turn.ok().and_then(Result::ok).ok_or(Error::Busy)?;
+        let idle = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.retain(|connection| !connection.is_closed());
+            idle.pop()
+        };
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connector.connect().await?,
+        };
+        Ok(Lent { connection: Some(connection), pool: self, _turn: turn })
+    }
+}
+
+/// A connection in use; it goes back when it is dropped.
+pub(super) struct Lent<'p> {
+    connection: Option<Connection>,
+    pool: &'p Pool,
+    _turn: SemaphorePermit<'p>,
+}
+
+impl Lent<'_> {
+    /// Lets the connection go: nobody knows what its server is doing.
+    pub(super) fn discard(mut self) {
+        self.connection = None;
+    }
+}
+
+impl Deref for Lent<'_> {
+    type Target = Connection;
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().unwrap_or_else(|| unreachable!("a lent connection is there until it is dropped"))
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take().filter(|connection| !connection.is_closed()) {
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Requirements records, one per listing and applicant.
+
+use portico_domain::SafeInteger;
+use portico_domain::requirements::RequirementsRecord;
+
+use crate::ledger::{By, record};
+use crate::sql::{Op, Sql, Tx, sql};
+use crate::{Db, Error, Result};
+
+static PUT: Sql = sql(
+    "INSERT INTO requirements (listing_id, applicant_id, met) VALUES (?1, ?2, ?3) \
+     ON CONFLICT (listing_id, applicant_id) DO UPDATE SET met = excluded.met",
+);
+static GET: Sql = sql("SELECT met FROM requirements WHERE listing_id = ?1 AND applicant_id = ?2");
+
+/// Writes a record; one that is there is replaced.
+#[derive(Debug)]
+pub struct PutRequirements {
+    /// The record.
+    pub record: RequirementsRecord,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for PutRequirements {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let RequirementsRecord { listing, applicant, met } = &self.record;
+        let met = serde_json::to_string(met).map_err(|error| Error::Bug(error.to_string()))?;
+        tx.exec(&PUT, &[(*listing).into(), (*applicant).into(), met.as_str().into()]).await?;
+        record(tx, &self.by, "requirements.recorded", &listing.to_string(), &[]).await
+    }
+}
+
+impl Db {
+    /// The record of a listing and an applicant.
+    pub async fn requirements(
+        &self,
+        listing: SafeInteger,
+        applicant: SafeInteger,
+    ) -> Result<Option<RequirementsRecord>> {
+        let Some((met,)) = self.one::<(String,)>(&GET, &[listing.into(), applicant.into()]).await? else {
+            return Ok(None);
+        };
+        let met = serde_json::from_str(&met).map_err(|error| Error::Bug(error.to_string()))?;
+        Ok(Some(RequirementsRecord { listing, applicant, met }))
+    }
+}

@@ -1,0 +1,79 @@
+//! Saved listings: per user, in the order in which they were saved. Ids are references.
+
+use portico_domain::listings::Listing;
+use portico_domain::{ListingId, UserId};
+
+use crate::ledger::{By, record};
+use crate::listings::columns;
+use crate::sql::{Op, Sql, Tx, Weight, sql};
+use crate::{Db, Error, Result};
+
+/// How many listings one user may save.
+const MAX_SAVED: i64 = 10_000;
+
+static COUNT: Sql = sql("SELECT count(*) FROM (SELECT 1 FROM saved_listings WHERE user_id = ?1 LIMIT ?2) AS saved");
+static INSERT: Sql = sql(
+    "INSERT INTO saved_listings (seq, user_id, listing_id) VALUES (?1, ?2, ?3) ON CONFLICT (user_id, listing_id) DO NOTHING",
+);
+static DELETE: Sql = sql("DELETE FROM saved_listings WHERE user_id = ?1 AND listing_id = ?2");
+static IDS: Sql = sql("SELECT listing_id FROM saved_listings WHERE user_id = ?1 ORDER BY seq");
+static DETAILS: Sql = sql(concat!(
+    "SELECT ", columns!(), " FROM saved_listings JOIN listings ON listings.id = saved_listings.listing_id \
+     WHERE saved_listings.user_id = ?1 ORDER BY saved_listings.seq"
+));
+
+/// Saves a listing for a user. Saving it again changes nothing.
+#[derive(Debug)]
+pub struct SaveListing {
+    /// Whose list.
+    pub user: UserId,
+    /// Which listing.
+    pub listing: ListingId,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for SaveListing {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let count = tx.one::<(i64,)>(&COUNT, &[(&self.user).into(), MAX_SAVED.into()]).await?;
+        if count.is_some_and(|(saved,)| saved >= MAX_SAVED) {
+            return Err(Error::Conflict("too_many_saved"));
+        }
+        let params = [tx.seq(), (&self.user).into(), (&self.listing).into()];
+        if tx.exec(&INSERT, &params).await? == 0 {
+            return Ok(());
+        }
+        record(tx, &self.by, "listing.saved", self.listing.as_str(), &[]).await
+    }
+}
+
+/// Takes a listing off a user's list.
+#[derive(Debug)]
+pub struct UnsaveListing {
+    /// Whose list.
+    pub user: UserId,
+    /// Which listing.
+    pub listing: ListingId,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for UnsaveListing {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        if tx.exec(&DELETE, &[(&self.user).into(), (&self.listing).into()]).await? == 0 {
+            return Err(Error::Missing("saved_listing_not_found"));
+        }
+        record(tx, &self.by, "listing.unsaved", self.listing.as_str(), &[]).await
+    }
+}
+
+impl Db {
+    /// The ids a user has saved, and the details of those that exist.
+    pub async fn saved_listings(&self, user: &UserId) -> Result<(Vec<ListingId>, Vec<Listing>)> {
+        let ids = self.read::<(ListingId,)>(&IDS, &[user.into()], Weight::Scan).await?;
+        let details = self.read(&DETAILS, &[user.into()], Weight::Scan).await?;
+        Ok((ids.into_iter().map(|(id,)| id).collect(), details))
+    }
+}

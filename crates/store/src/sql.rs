@@ -1,0 +1,242 @@
+//! The vocabulary that both engines speak: statements, values, rows, transactions and units of work.
+
+use std::future::Future;
+
+use portico_domain::decimal::{Decimal, Unit};
+use portico_domain::text::{Kind, Text};
+use portico_domain::Timestamp;
+
+use crate::Result;
+
+/// A statement. Parameters are written `?1`, `?2`, …; where the dialects differ, both are given.
+#[derive(Debug)]
+pub struct Sql {
+    pub(crate) lite: &'static str,
+    pub(crate) pg: &'static str,
+}
+
+/// A statement that both engines understand.
+pub const fn sql(both: &'static str) -> Sql {
+    Sql { lite: both, pg: both }
+}
+
+/// A statement that each engine has its own words for. `SQLite` is given only as many parameters as it names.
+pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
+    Sql { lite, pg }
+}
+
+/// A parameter.
+#[derive(Debug, Clone, Copy)]
+pub enum Val<'a> {
+    /// Nothing.
+    Null,
+    /// An integer: counts, units of decimals, microseconds, flags.
+    Int(i64),
+    /// Text.
+    Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
+}
+
+impl From<i64> for Val<'_> {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+impl From<bool> for Val<'_> {
+    fn from(value: bool) -> Self {
+        Self::Int(i64::from(value))
+    }
+}
+impl From<Timestamp> for Val<'_> {
+    fn from(value: Timestamp) -> Self {
+        Self::Int(value.micros())
+    }
+}
+impl<'a> From<&'a str> for Val<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(value)
+    }
+}
+impl<'a> From<&'a [u8]> for Val<'a> {
+    fn from(value: &'a [u8]) -> Self {
+        Self::Bytes(value)
+    }
+}
+impl<'a, K: Kind> From<&'a Text<K>> for Val<'a> {
+    fn from(value: &'a Text<K>) -> Self {
+        Self::Text(value.as_str())
+    }
+}
+impl<U: Unit> From<Decimal<U>> for Val<'_> {
+    fn from(value: Decimal<U>) -> Self {
+        Self::Int(value.units())
+    }
+}
+impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A row of either engine.
+pub trait Row {
+    /// An integer column.
+    fn int(&self, column: usize) -> Result<Option<i64>>;
+    /// A text column.
+    fn text(&self, column: usize) -> Result<Option<&str>>;
+    /// A bytes column.
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>>;
+}
+
+/// A row that is read from its first column to its last.
+#[derive(Debug)]
+pub struct Columns<'a, R> {
+    row: &'a R,
+    next: usize,
+}
+
+impl<'a, R: Row> Columns<'a, R> {
+    /// Starts at the first column.
+    pub fn new(row: &'a R) -> Self {
+        Self { row, next: 0 }
+    }
+
+    /// The next column.
+    pub fn get<T: FromColumn>(&mut self) -> Result<T> {
+        self.next += 1;
+        T::from_column(self.row, self.next - 1)
+    }
+}
+
+/// A value that a column can hold.
+pub trait FromColumn: Sized {
+    /// Reads it.
+    fn from_column(row: &impl Row, column: usize) -> Result<Self>;
+}
+
+fn present<T>(value: Option<T>) -> Result<T> {
+    value.ok_or_else(|| crate::Error::Bug("a column that is never null was null".into()))
+}
+
+impl FromColumn for i64 {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(row.int(column)?)
+    }
+}
+impl FromColumn for bool {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(i64::from_column(row, column)? != 0)
+    }
+}
+impl FromColumn for Timestamp {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        i64::from_column(row, column).map(Self::from_micros)
+    }
+}
+impl<U: Unit> FromColumn for Decimal<U> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        i64::from_column(row, column).map(Self::from_units)
+    }
+}
+impl FromColumn for String {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(row.text(column)?).map(Into::into)
+    }
+}
+impl<K: Kind> FromColumn for Text<K> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(row.text(column)?).map(Self::stored)
+    }
+}
+impl FromColumn for Vec<u8> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(row.bytes(column)?).map(Into::into)
+    }
+}
+impl<U: Unit> FromColumn for Option<Decimal<U>> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(row.int(column)?.map(Decimal::from_units))
+    }
+}
+impl FromColumn for Option<bool> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(row.int(column)?.map(|flag| flag != 0))
+    }
+}
+impl FromColumn for Option<Timestamp> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(row.int(column)?.map(Timestamp::from_micros))
+    }
+}
+impl<K: Kind> FromColumn for Option<Text<K>> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(row.text(column)?.map(Text::stored))
+    }
+}
+
+/// Something that a row can be read as.
+pub trait FromRow: Sized + Send + 'static {
+    /// Reads the row.
+    fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self>;
+}
+
+macro_rules! tuples {
+    ($($($name:ident)+;)+) => {
+        $(impl<$($name: FromColumn + Send + 'static),+> FromRow for ($($name,)+) {
+            fn from_row<Z: Row>(columns: &mut Columns<'_, Z>) -> Result<Self> {
+                Ok(($(columns.get::<$name>()?,)+))
+            }
+        })+
+    };
+}
+tuples! { A; A B; A B C; A B C D; }
+
+/// One open transaction, on either engine.
+pub trait Tx: Send {
+    /// Runs a statement and tells how many rows it touched.
+    fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
+
+    /// Runs statements whose outcomes do not depend on each other, without waiting between them.
+    fn exec_all(&mut self, statements: &[(&'static Sql, Vec<Val<'_>>)]) -> impl Future<Output = Result<()>> + Send;
+
+    /// Runs a query.
+    fn rows<R: FromRow>(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Val<'_>],
+    ) -> impl Future<Output = Result<Vec<R>>> + Send;
+
+    /// Runs a query for at most one row.
+    fn one<R: FromRow>(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Val<'_>],
+    ) -> impl Future<Output = Result<Option<R>>> + Send {
+        let rows = self.rows(sql, params);
+        async move { Ok(rows.await?.into_iter().next()) }
+    }
+
+    /// The next place in the order of creation: chosen by the engine (`SQLite`: when the row is inserted).
+    fn seq(&mut self) -> Val<'static>;
+
+    /// Which shard of a hot counter to write to.
+    fn shard(&mut self) -> i64;
+}
+
+/// A unit of work: all of it happens, or nothing. It is run again if the engine asks for that.
+pub trait Op: Send + Sync + 'static {
+    /// What it answers.
+    type Out: Send + 'static;
+    /// Does the work.
+    fn run<T: Tx>(&self, tx: &mut T) -> impl Future<Output = Result<Self::Out>> + Send;
+}
+
+/// How much work a read is, which decides where `SQLite` runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// A few rows by an index: at once, on the caller's own thread.
+    Point,
+    /// Many rows: off the asynchronous threads.
+    Scan,
+}

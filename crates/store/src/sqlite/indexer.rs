@@ -1,0 +1,248 @@
+//! The search index of `SQLite`: everything by which listings are found but their id and owner, in a file of
+//! its own, filled by a thread of its own.
+//!
+//! Storing a listing does not wait for its index entries. The index knows up to which listing it reaches (the
+//! watermark); a search takes what the index offers up to there and reads the few newer listings one by one.
+//! Every candidate is checked against the whole question, so that answers are exact at every moment, and the
+//! file can be deleted at any time: it is built again.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::Duration;
+
+use portico_domain::Money;
+use portico_domain::listings::Listing;
+use portico_domain::search::{SearchTerm, document};
+use portico_domain::text::fold;
+use rusqlite::{Connection, OptionalExtension};
+use tokio::sync::oneshot;
+
+use super::writer::spawn;
+use super::{connect, exec, rows};
+use crate::listings::{self, digest, entry};
+use crate::page::Placed;
+use crate::{Error, Result};
+
+/// Listings per transaction of the index.
+const BATCH: i64 = 4096;
+const CACHE_KIB: u32 = 32 * 1024;
+/// How long to gather listings before the next batch, so that batches are worth their commit.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// What the engine knows of its indexer.
+#[derive(Debug, Clone)]
+pub(super) struct Indexer(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    watermark: AtomicI64,
+    dirty: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+    /// Who waits for the index to catch up.
+    waiting: Mutex<Vec<oneshot::Sender<()>>>,
+}
+
+impl Indexer {
+    pub(super) fn start(path: &Path) -> Result<Self> {
+        let index = Index::open(path)?;
+        let shared = Arc::new(Shared {
+            watermark: AtomicI64::new(index.watermark()?),
+            dirty: AtomicBool::new(true),
+            thread: Mutex::new(None),
+            waiting: Mutex::new(Vec::new()),
+        });
+        // The thread ends when the engine is gone.
+        let weak = Arc::downgrade(&shared);
+        spawn("portico-search", move || {
+            while let Some(shared) = weak.upgrade() {
+                shared.thread.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(std::thread::current);
+                if shared.dirty.swap(false, Ordering::AcqRel) {
+                    index.catch_up(&shared);
+                }
+                drop(shared);
+                std::thread::park_timeout(Duration::from_secs(1));
+                std::thread::park_timeout(GATHER);
+            }
+        })?;
+        Ok(Self(shared))
+    }
+
+    /// Tells that there is something new.
+    pub(super) fn wake(&self) {
+        if !self.0.dirty.swap(true, Ordering::AcqRel)
+            && let Some(thread) = &*self.0.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            thread.unpark();
+        }
+    }
+
+    /// The last listing that the index holds.
+    pub(super) fn watermark(&self) -> i64 {
+        self.0.watermark.load(Ordering::Acquire)
+    }
+
+    /// Waits until the index holds everything committed before the call.
+    pub(super) async fn settle(&self) -> Result<()> {
+        let (done, caught_up) = oneshot::channel();
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+        self.0.dirty.store(false, Ordering::Release);
+        self.wake();
+        caught_up.await.map_err(|_| Error::Unavailable("the indexer has stopped".into()))
+    }
+}
+
+fn file(path: &Path) -> PathBuf {
+    path.with_extension("search.db")
+}
+
+/// Lets a reading connection search.
+pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
+    connection.execute("ATTACH ?1 AS search", [file(path).to_string_lossy()])?;
+    connection.execute_batch("CREATE VIRTUAL TABLE temp.trigrams USING fts5vocab (search, documents, instance)")?;
+    Ok(())
+}
+
+/// A match expression for what may contain the term: all of its trigrams, or, if it is shorter, any trigram
+/// that begins with it. `None`: nothing in the index contains it.
+pub(super) fn expression(connection: &Connection, term: &SearchTerm) -> Result<Option<String>> {
+    let quoted = |gram: &str| format!("\"{}\"", gram.replace('"', "\"\""));
+    let mut grams = term.trigrams();
+    if !grams.is_empty() {
+        grams.sort_unstable();
+        grams.dedup();
+        return Ok(Some(grams.into_iter().map(quoted).collect::<Vec<_>>().join(" AND ")));
+    }
+    // Seeking from one trigram to the next is quicker than a range, which would count every one's listings.
+    let mut seek = connection.prepare_cached("SELECT term FROM trigrams WHERE term >= ?1 LIMIT 1")?;
+    let (mut from, mut any) = (term.as_str().to_owned(), Vec::new());
+    while let Some(gram) = seek.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
+        if !gram.starts_with(term.as_str()) {
+            break;
+        }
+        any.push(quoted(&gram));
+        from = gram + "\0";
+    }
+    Ok((!any.is_empty()).then(|| any.join(" OR ")))
+}
+
+/// Raised whenever the entries of a listing change their meaning: an index of another version is built again.
+const VERSION: i64 = 1;
+
+/// What a listing is found by, besides its text: one sorted table, an entry per question it may answer.
+const SCHEMA: &str = "
+    CREATE VIRTUAL TABLE documents USING fts5 (
+        text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1');
+    INSERT INTO documents (documents, rank) VALUES ('hashsize', 67108864), ('automerge', 8);
+    CREATE TABLE entries (
+        kind INTEGER NOT NULL, key INTEGER NOT NULL, sort INTEGER NOT NULL, seq INTEGER NOT NULL,
+        PRIMARY KEY (kind, key, sort, seq)) STRICT, WITHOUT ROWID;
+    CREATE TABLE progress (watermark INTEGER NOT NULL, listing TEXT NOT NULL) STRICT;
+    INSERT INTO progress VALUES (0, '');";
+
+/// An entry: kind, key, sort, seq. The kinds are named in the statements of `listings.rs`.
+type Entry = (i64, i64, i64, i64);
+
+fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
+    let rent = listing.rent.map_or(-1, Money::units);
+    to.push((entry::CITY, digest(&fold(listing.city.as_str())), 0, seq));
+    to.push((entry::POSTAL, digest(listing.postal.as_str()), 0, seq));
+    to.extend(listing.rent.map(|rent| (entry::RENT, 0, rent.units(), seq)));
+    to.extend(listing.bedrooms.map(|rooms| (entry::BEDROOMS, rooms.units(), rent, seq)));
+    to.extend(listing.bathrooms.map(|rooms| (entry::BATHROOMS, rooms.units(), rent, seq)));
+    to.extend(listing.place.map(|place| (entry::PLACE, 0, place.morton(), seq)));
+}
+
+/// The index file, open for writing.
+struct Index {
+    connection: Connection,
+}
+
+impl Index {
+    /// Opens the index, or begins a new one if it is not of this version or not of this database.
+    fn open(path: &Path) -> Result<Self> {
+        let index = Self::connect(path)?;
+        if index.fits()? {
+            return Ok(index);
+        }
+        drop(index);
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = file(path).into_os_string();
+            name.push(suffix);
+            match std::fs::remove_file(name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::Unavailable(format!("the search index cannot be replaced: {error}")));
+                }
+                _ => {}
+            }
+        }
+        let index = Self::connect(path)?;
+        index.connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT"))?;
+        Ok(index)
+    }
+
+    fn connect(path: &Path) -> Result<Self> {
+        let connection = connect(&file(path), CACHE_KIB)?;
+        // It can always be built again: its commits need not wait for the disk.
+        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")?;
+        connection.execute("ATTACH ?1 AS store", [path.to_string_lossy()])?;
+        Ok(Self { connection })
+    }
+
+    /// Whether this is an index of this version, and the last listing it holds is still the same one.
+    fn fits(&self) -> Result<bool> {
+        let version: i64 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if version != VERSION {
+            return Ok(false);
+        }
+        let same = "SELECT watermark <= (SELECT coalesce(max(seq), 0) FROM store.sqlite_sequence WHERE name = 'listings') \
+             AND NOT EXISTS (SELECT 1 FROM store.listings WHERE seq = watermark AND id <> listing) FROM progress";
+        Ok(self.connection.query_row(same, [], |row| row.get(0))?)
+    }
+
+    fn watermark(&self) -> Result<i64> {
+        Ok(self.connection.query_row("SELECT watermark FROM progress", [], |row| row.get(0))?)
+    }
+
+    fn catch_up(&self, shared: &Shared) {
+        let waiting = std::mem::take(&mut *shared.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        loop {
+            match self.batch(shared.watermark.load(Ordering::Acquire)) {
+                Ok(None) => break,
+                Ok(Some(watermark)) => shared.watermark.store(watermark, Ordering::Release),
+                Err(error) => {
+                    tracing::warn!(%error, "the search index could not be brought up to date");
+                    shared.dirty.store(true, Ordering::Release);
+                    break;
+                }
+            }
+        }
+        for done in waiting {
+            let _ = done.send(());
+        }
+    }
+
+    /// Indexes the next listings; answers the new watermark, or `None` if there were none.
+    fn batch(&self, watermark: i64) -> Result<Option<i64>> {
+        let next: Vec<Placed<Listing>> = rows(&self.connection, listings::TO_INDEX, &[watermark.into(), BATCH.into()])?;
+        let Some(last) = next.last() else { return Ok(None) };
+        let mut all = Vec::with_capacity(next.len() * 6);
+        let tx = self.connection.unchecked_transaction()?;
+        for Placed { item, at } in &next {
+            let text = document(item);
+            exec(&tx, "INSERT INTO documents (rowid, text) VALUES (?1, ?2)", &[at.seq.into(), text.as_str().into()])?;
+            entries(item, at.seq, &mut all);
+        }
+        // Sorted, so that neighbours in the table are written together.
+        all.sort_unstable();
+        for (kind, key, sort, seq) in all {
+            let params = [kind.into(), key.into(), sort.into(), seq.into()];
+            exec(&tx, "INSERT INTO entries (kind, key, sort, seq) VALUES (?1, ?2, ?3, ?4)", &params)?;
+        }
+        let progress = [last.at.seq.into(), (&last.item.id).into()];
+        exec(&tx, "UPDATE progress SET watermark = ?1, listing = ?2", &progress)?;
+        tx.commit()?;
+        Ok(Some(last.at.seq))
+    }
+}

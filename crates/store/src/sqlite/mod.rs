@@ -1,0 +1,248 @@
+//! The `SQLite` engine: one writer thread that commits in groups, a reading connection per thread.
+//!
+//! Replies follow the commit, so that a client always reads its own writes.
+
+mod indexer;
+mod writer;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Semaphore;
+
+use portico_domain::search::SearchTerm;
+
+use crate::migrate::{self, Migrations, Status};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Val, Weight};
+use crate::{Error, Result, Role};
+
+use indexer::Indexer;
+use writer::Writer;
+
+pub(crate) const MIGRATIONS: Migrations = &[("initial", include_str!("../../migrations/sqlite/0001_initial.sql"))];
+
+/// Scans that may run at once; more wait for their turn.
+const SCANS: usize = 4;
+const READER_CACHE_KIB: u32 = 8 * 1024;
+const WRITER_CACHE_KIB: u32 = 64 * 1024;
+
+/// The engine. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub(crate) struct Sqlite(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// Tells this database's connections from those of another one on the same thread.
+    id: u64,
+    path: PathBuf,
+    writer: Writer,
+    indexer: Option<Indexer>,
+    scans: Semaphore,
+}
+
+thread_local! {
+    /// This thread's reading connections, by database.
+    static READERS: RefCell<HashMap<u64, Connection>> = RefCell::new(HashMap::new());
+}
+
+impl Sqlite {
+    /// Opens and migrates the database. Only the server that owns the data folder keeps the search index.
+    pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut connection = connect(path, WRITER_CACHE_KIB)?;
+        migrate::sqlite(&mut connection, MIGRATIONS)?;
+        let indexer = match role {
+            Role::Server => Some(Indexer::start(path)?),
+            Role::Tool => None,
+        };
+        Ok(Self(Arc::new(Inner {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            path: path.to_owned(),
+            writer: Writer::start(connection, path, indexer.clone())?,
+            indexer,
+            scans: Semaphore::new(SCANS),
+        })))
+    }
+
+    pub(crate) fn status(path: &Path) -> Result<Status> {
+        migrate::sqlite_status(&connect(path, READER_CACHE_KIB)?, MIGRATIONS)
+    }
+
+    pub(crate) async fn read<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>], weight: Weight) -> Result<Vec<R>> {
+        match weight {
+            Weight::Point => self.with_reader(|connection| rows(connection, sql.lite, params)),
+            Weight::Scan => {
+                let params: Vec<_> = params.iter().map(Owned::from).collect();
+                self.scan(move |connection| {
+                    let params: Vec<_> = params.iter().map(Owned::borrow).collect();
+                    rows(connection, sql.lite, &params)
+                })
+                .await
+            }
+        }
+    }
+
+    pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
+        self.0.writer.run(op).await
+    }
+
+    /// Waits until the search index holds everything committed so far.
+    pub(crate) async fn settle(&self) -> Result<()> {
+        match &self.0.indexer {
+            Some(indexer) => indexer.settle().await,
+            None => Ok(()),
+        }
+    }
+
+    /// The last listing that the search index answers for; newer ones are read one by one.
+    pub(crate) fn watermark(&self) -> i64 {
+        self.0.indexer.as_ref().map_or(0, Indexer::watermark)
+    }
+
+    pub(crate) async fn search_pattern(&self, term: &SearchTerm) -> Result<Option<String>> {
+        let term = term.clone();
+        self.scan(move |connection| indexer::expression(connection, &term)).await
+    }
+
+    /// Reads on a thread where that may take its time.
+    async fn scan<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _turn = self.0.scans.acquire().await.map_err(|_| Error::Busy)?;
+        let this = self.clone();
+        tokio::task::spawn_blocking(move || this.with_reader(read))
+            .await
+            .map_err(|panic| Error::Bug(panic.to_string()))?
+    }
+
+    fn with_reader<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        READERS.with_borrow_mut(|readers| {
+            let connection = match readers.entry(self.0.id) {
+                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(self.reader()?),
+            };
+            read(connection)
+        })
+    }
+
+    fn reader(&self) -> Result<Connection> {
+        let connection = connect(&self.0.path, READER_CACHE_KIB)?;
+        indexer::attach(&connection, &self.0.path)?;
+        connection.execute_batch("PRAGMA query_only = ON")?;
+        Ok(connection)
+    }
+}
+
+/// A connection with the settings that every one of ours has.
+fn connect(path: &Path, cache_kib: u32) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    // Polled finely: the command line must get its turn beside a busy server, and a server beside it.
+    connection.busy_handler(Some(|tries| {
+        std::thread::park_timeout(Duration::from_micros(200));
+        tries < 50_000
+    }))?;
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
+         PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON; \
+         PRAGMA trusted_schema = OFF"
+    ))?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Val<'_>]) -> Result<()> {
+    for (index, param) in params.iter().enumerate().take(statement.parameter_count()) {
+        statement.raw_bind_parameter(index + 1, param)?;
+    }
+    Ok(())
+}
+
+fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val<'_>]) -> Result<Vec<R>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, params)?;
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(R::from_row(&mut Columns::new(row))?);
+    }
+    Ok(found)
+}
+
+fn exec(connection: &Connection, sql: &str, params: &[Val<'_>]) -> Result<u64> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, params)?;
+    Ok(statement.raw_execute()? as u64)
+}
+
+impl rusqlite::ToSql for Val<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Val::Null => ValueRef::Null,
+            Val::Int(int) => ValueRef::Integer(int),
+            Val::Text(text) => ValueRef::Text(text.as_bytes()),
+            Val::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl Row for rusqlite::Row<'_> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        self.get_ref(column)?.as_i64_or_null().map_err(|e| Error::Bug(e.to_string()))
+    }
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        self.get_ref(column)?.as_str_or_null().map_err(|e| Error::Bug(e.to_string()))
+    }
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.get_ref(column)?.as_blob_or_null().map_err(|e| Error::Bug(e.to_string()))
+    }
+}
+
+/// A parameter that travels to another thread.
+enum Owned {
+    Null,
+    Int(i64),
+    Text(Box<str>),
+    Bytes(Box<[u8]>),
+}
+
+impl From<&Val<'_>> for Owned {
+    fn from(value: &Val<'_>) -> Self {
+        match *value {
+            Val::Null => Self::Null,
+            Val::Int(int) => Self::Int(int),
+            Val::Text(text) => Self::Text(text.into()),
+            Val::Bytes(bytes) => Self::Bytes(bytes.into()),
+        }
+    }
+}
+
+impl Owned {
+    fn borrow(&self) -> Val<'_> {
+        match self {
+            Self::Null => Val::Null,
+            Self::Int(int) => Val::Int(*int),
+            Self::Text(text) => Val::Text(text),
+            Self::Bytes(bytes) => Val::Bytes(bytes),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure};
+        match error.sqlite_error_code() {
+            Some(DatabaseBusy | DatabaseLocked | DiskFull | ReadOnly | SystemIoFailure | CannotOpen) => {
+                Self::Unavailable(error.to_string())
+            }
+            _ => Self::Bug(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The one thread that writes. It takes what has arrived, runs every job inside a savepoint of one
+//! transaction, commits once, and only then answers: a group commit.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::Connection;
+use rusqlite::hooks::Wal;
+use tokio::sync::oneshot;
+
+use super::indexer::Indexer;
+use super::{connect, exec, rows};
+use crate::sql::{FromRow, Op, Sql, Tx, Val};
+use crate::{Error, Result};
+
+/// Jobs that may wait. Beyond that the caller is told to come back.
+const QUEUE: usize = 4096;
+/// Jobs in one transaction.
+const GROUP: usize = 256;
+/// The write-ahead log is copied back once it has so many pages (of 4 KiB).
+const CHECKPOINT_PAGES: i32 = 16_000;
+
+/// What is left to do once the group's fate is known.
+type Reply = Box<dyn FnOnce(Result<()>) + Send>;
+type Job = Box<dyn FnOnce(&mut Connection) -> Reply + Send>;
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: SyncSender<Job>,
+}
+
+impl Writer {
+    pub(super) fn start(mut connection: Connection, path: &Path, indexer: Option<Indexer>) -> Result<Self> {
+        let (jobs, inbox) = sync_channel(QUEUE);
+        let checkpointer = Checkpointer::start(path, &mut connection)?;
+        let thread = Thread { connection, inbox, checkpointer, indexer };
+        spawn("portico-writer", move || thread.run())?;
+        Ok(Self { jobs })
+    }
+
+    pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            let outcome = in_savepoint(connection, &op);
+            Box::new(move |committed| {
+                // Nobody listens any more if the client has gone; the work is done all the same.
+                let _ = answer.send(committed.and(outcome));
+            })
+        });
+        self.jobs.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => Error::Busy,
+            TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".into()),
+        })?;
+        answered.await.map_err(|_| Error::Unavailable("the writer has stopped".into()))?
+    }
+}
+
+pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(body)
+        .map(drop)
+        .map_err(|error| Error::Unavailable(error.to_string()))
+}
+
+struct Thread {
+    connection: Connection,
+    inbox: Receiver<Job>,
+    checkpointer: Checkpointer,
+    indexer: Option<Indexer>,
+}
+
+impl Thread {
+    fn run(mut self) {
+        while let Ok(first) = self.inbox.recv() {
+            let mut replies = Vec::new();
+            let committed = self.group(first, &mut replies);
+            if let Err(error) = &committed {
+                tracing::error!(%error, "a group of writes was not committed");
+            }
+            let failed = committed.err().map(|error| error.to_string());
+            for reply in replies {
+                reply(failed.clone().map_or(Ok(()), |error| Err(Error::Unavailable(error))));
+            }
+            if let Some(indexer) = &self.indexer {
+                indexer.wake();
+            }
+            self.checkpointer.after_commit(&self.connection);
+        }
+    }
+
+    /// Runs what is waiting in one transaction. Every job that was taken has its reply in `replies`.
+    fn group(&mut self, first: Job, replies: &mut Vec<Reply>) -> Result<()> {
+        let begun = self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.raw_execute());
+        let mut next = Some(first);
+        while let Some(job) = next {
+            replies.push(job(&mut self.connection));
+            next = if replies.len() < GROUP { self.inbox.try_recv().ok() } else { None };
+        }
+        begun?;
+        let committed = self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.raw_execute());
+        if committed.is_err() && !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK")?;
+        }
+        committed.map(drop).map_err(Into::into)
+    }
+}
+
+/// Runs one job so that its failure leaves its neighbours' work alone.
+fn in_savepoint<O: Op>(connection: &mut Connection, op: &O) -> Result<O::Out> {
+    if connection.is_autocommit() {
+        return Err(Error::Unavailable("no transaction could be opened".into()));
+    }
+    exec(connection, "SAVEPOINT job", &[])?;
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut LiteTx { connection: &mut *connection }))))
+        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
+    if outcome.is_err() && !connection.is_autocommit() {
+        exec(connection, "ROLLBACK TO job", &[])?;
+    }
+    if !connection.is_autocommit() {
+        exec(connection, "RELEASE job", &[])?;
+    }
+    outcome
+}
+
+/// On this engine every future is ready at once.
+fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => Err(Error::Bug("a unit of work waited for something else than its database".into())),
+    }
+}
+
+/// A transaction on the writer's connection. It borrows it exclusively, which lets its futures be `Send`.
+struct LiteTx<'c> {
+    connection: &'c mut Connection,
+}
+
+impl Tx for LiteTx<'_> {
+    async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
+        exec(self.connection, sql.lite, params)
+    }
+    async fn exec_all(&mut self, statements: &[(&'static Sql, Vec<Val<'_>>)]) -> Result<()> {
+        statements.iter().try_for_each(|(sql, params)| exec(self.connection, sql.lite, params).map(drop))
+    }
+    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+        rows(self.connection, sql.lite, params)
+    }
+    fn seq(&mut self) -> Val<'static> {
+        Val::Null
+    }
+    fn shard(&mut self) -> i64 {
+        0
+    }
+}
+
+/// Copies the write-ahead log back into the database, beside the writer.
+///
+/// The long part runs on a thread of its own while writes go on; the writer then copies the little that has
+/// come since, so that the log starts again from its beginning instead of growing for ever.
+struct Checkpointer {
+    wal_pages: Arc<AtomicI32>,
+    nearly_done: Arc<AtomicBool>,
+    wake: SyncSender<()>,
+}
+
+impl Checkpointer {
+    fn start(path: &Path, writer: &mut Connection) -> Result<Self> {
+        let wal_pages = Arc::new(AtomicI32::new(0));
+        let pages = wal_pages.clone();
+        writer.wal_hook(Some(move |_: &mut Wal, now| {
+            pages.store(now, Ordering::Relaxed);
+            Ok(())
+        }))?;
+        let connection = connect(path, 2 * 1024)?;
+        let nearly_done = Arc::new(AtomicBool::new(false));
+        let (wake, woken) = sync_channel::<()>(1);
+        let flag = nearly_done.clone();
+        spawn("portico-checkpoint", move || {
+            while woken.recv().is_ok() {
+                match checkpoint(&connection) {
+                    Ok(()) => flag.store(true, Ordering::Release),
+                    Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied back"),
+                }
+            }
+        })?;
+        Ok(Self { wal_pages, nearly_done, wake })
+    }
+
+    fn after_commit(&self, writer: &Connection) {
+        if self.nearly_done.swap(false, Ordering::Acquire) {
+            if let Err(error) = checkpoint(writer) {
+                tracing::warn!(%error, "the write-ahead log could not be copied back");
+            }
+        } else if self.wal_pages.load(Ordering::Relaxed) > CHECKPOINT_PAGES {
+            // Full means: it is at work already.
+            let _ = self.wake.try_send(());
+        }
+    }
+}
+
+fn checkpoint(connection: &Connection) -> Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(Into::into)
+}

@@ -1,0 +1,161 @@
+//! Predefined portfolios. They are never deleted, only deactivated.
+
+use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Template, TemplateChange};
+use portico_domain::{Allocation, TemplateId};
+
+use crate::ledger::{By, record};
+use crate::page::{Cursor, Page};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::{Db, Error, Result};
+
+static INSERT: Sql = sql(
+    "INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+);
+static UPDATE: Sql = sql(
+    "UPDATE templates SET name = ?2, description = ?3, risk = ?4, items = ?5, active = ?6, updated_at = ?7 WHERE id = ?1",
+);
+macro_rules! select {
+    ($rest:literal) => {
+        concat!("SELECT id, name, description, risk, items, active, created_at, updated_at", $rest)
+    };
+}
+static GET: Sql = sql(select!(" FROM templates WHERE id = ?1"));
+static GET_TO_CHANGE: Sql =
+    dialects(select!(" FROM templates WHERE id = ?1"), select!(" FROM templates WHERE id = ?1 FOR UPDATE"));
+static ACTIVE: Sql = sql(select!(", seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static ACTIVE_WITH_RISK: Sql =
+    sql(select!(", seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+
+pub(crate) fn items_to_json(items: &ProtocolItems) -> Result<String> {
+    serde_json::to_string(items.as_slice()).map_err(|error| Error::Bug(error.to_string()))
+}
+
+pub(crate) fn items_from_json(json: &str) -> Result<ProtocolItems> {
+    let items: Vec<ProtocolItem> = serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
+    ProtocolItems::new(items).map_err(|fault| Error::Bug(fault.to_string()))
+}
+
+pub(crate) fn risk_from_text(text: &str) -> Result<RiskLevel> {
+    RiskLevel::parse(text).map_err(|fault| Error::Bug(fault.to_string()))
+}
+
+impl FromRow for Template {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self {
+            id: c.get()?,
+            name: c.get()?,
+            description: c.get()?,
+            risk: risk_from_text(&c.get::<String>()?)?,
+            items: items_from_json(&c.get::<String>()?)?,
+            active: c.get()?,
+            created_at: c.get()?,
+            updated_at: c.get()?,
+        })
+    }
+}
+
+/// Reads a template inside a transaction that is going to rely on it.
+pub(crate) async fn for_change<T: Tx>(tx: &mut T, id: &TemplateId) -> Result<Template> {
+    tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing("template_not_found"))
+}
+
+/// Stores a new template.
+#[derive(Debug)]
+pub struct CreateTemplate {
+    /// The template.
+    pub template: Template,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for CreateTemplate {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let template = &self.template;
+        let items = items_to_json(&template.items)?;
+        let params = [
+            tx.seq(),
+            (&template.id).into(),
+            (&template.name).into(),
+            template.description.as_ref().into(),
+            template.risk.as_str().into(),
+            items.as_str().into(),
+            template.active.into(),
+            template.created_at.into(),
+            template.updated_at.into(),
+        ];
+        tx.exec(&INSERT, &params).await?;
+        let counts = [
+            ("templates", "total", 1),
+            ("templates", "active", i64::from(template.active)),
+            ("templates.risk", template.risk.as_str(), 1),
+        ];
+        record(tx, &self.by, "template.created", template.id.as_str(), &counts).await
+    }
+}
+
+/// Changes what the change names in a template.
+#[derive(Debug)]
+pub struct ChangeTemplate {
+    /// Which one.
+    pub id: TemplateId,
+    /// What it names.
+    pub change: TemplateChange,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for ChangeTemplate {
+    /// The total allocation after the change.
+    type Out = Allocation;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Allocation> {
+        let before = for_change(tx, &self.id).await?;
+        let (was_active, was_risk) = (before.active, before.risk);
+        let after = before.changed(self.change.clone(), self.by.at);
+        let items = items_to_json(&after.items)?;
+        let params = [
+            (&after.id).into(),
+            (&after.name).into(),
+            after.description.as_ref().into(),
+            after.risk.as_str().into(),
+            items.as_str().into(),
+            after.active.into(),
+            after.updated_at.into(),
+        ];
+        tx.exec(&UPDATE, &params).await?;
+        let moved = i64::from(was_risk != after.risk);
+        let counts = [
+            ("templates", "active", i64::from(after.active) - i64::from(was_active)),
+            ("templates.risk", was_risk.as_str(), -moved),
+            ("templates.risk", after.risk.as_str(), moved),
+        ];
+        let kind = match (was_active, after.active) {
+            (true, false) => "template.deactivated",
+            (false, true) => "template.activated",
+            _ => "template.changed",
+        };
+        record(tx, &self.by, kind, after.id.as_str(), &counts).await?;
+        Ok(after.items.total())
+    }
+}
+
+impl Db {
+    /// One template, active or not.
+    pub async fn template(&self, id: &TemplateId) -> Result<Option<Template>> {
+        self.one(&GET, &[id.into()]).await
+    }
+
+    /// A piece of the active templates, of one risk level or of all.
+    pub async fn active_templates(
+        &self,
+        risk: Option<RiskLevel>,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Template>> {
+        match risk {
+            Some(risk) => self.page(&ACTIVE_WITH_RISK, &[risk.as_str().into()], after, limit).await,
+            None => self.page(&ACTIVE, &[], after, limit).await,
+        }
+    }
+}
