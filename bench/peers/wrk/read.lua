@@ -2,8 +2,10 @@
 --   WRK_PATH  path with {i} where the row number goes, or {i14} to pad it to 14 digits
 --             (default /listings?listingId=bench-{i})
 --   ROWS      how many rows the server holds (default 100000)
+--   WRK_WANT  text that each answer must hold (default "listingId", with the quotes)
 --   WRK_LIB   folder of report.lua
 dofile((os.getenv("WRK_LIB") or ".") .. "/report.lua")
+wanted = os.getenv("WRK_WANT") or '"listingId"'
 
 local rows = tonumber(os.getenv("ROWS") or 100000)
 local before, width, after

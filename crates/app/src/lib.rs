@@ -1,1 +1,116 @@
-//! Coming.
+//! The use cases, one file per area. All surfaces call these; this is the only place where the store (and
+//! later the chain and the screening) meet.
+//!
+//! A use case takes a [`Call`] (who asks, and under which idempotency key), checks that the caller may do it,
+//! and runs one unit of work.
+
+pub mod access;
+pub mod applications;
+pub mod clock;
+pub mod devices;
+mod error;
+pub mod keys;
+pub mod listings;
+pub mod pipelines;
+pub mod portfolios;
+pub mod requirements;
+pub mod saved;
+pub mod templates;
+pub mod tokens;
+pub mod vault;
+
+use std::sync::Arc;
+
+use portico_domain::{Country, Text};
+use portico_store::sql::Op;
+use portico_store::{Answering, By, Db, Once};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use access::Actor;
+pub use error::{Error, Result};
+
+use clock::{Clock, Ids};
+use tokens::Tokens;
+use vault::Vault;
+
+/// What kind of instance this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// For trying things out: mostly open, on loopback only.
+    Sandbox,
+    /// For people and money.
+    Live,
+}
+
+/// The application: everything that the use cases need.
+#[derive(Debug)]
+pub struct Portico {
+    /// The database.
+    pub db: Db,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// New identifiers.
+    pub ids: Arc<dyn Ids>,
+    /// The instance's secrets.
+    pub vault: Arc<Vault>,
+    /// Who is who.
+    pub tokens: Tokens,
+    /// What kind of instance this is.
+    pub profile: Profile,
+    /// The country of listings that name none.
+    pub country: Country,
+}
+
+/// One request to a use case.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who asks.
+    pub actor: Actor,
+    /// The key under which it must be done only once, and what was asked.
+    pub once: Option<OnceKey>,
+}
+
+/// An idempotency key, digested together with its scope, and the request's own digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnceKey {
+    /// Caller, route and key.
+    pub scope: [u8; 32],
+    /// The request.
+    pub fingerprint: [u8; 32],
+}
+
+/// Work whose answer is known beforehand, such as a new id: if it is asked for again under the same key, the
+/// first answer is given, not the new one.
+fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A> {
+    Answering { op, answer }
+}
+
+impl Portico {
+    /// Who changes something, and when, for the event row.
+    fn by(&self, call: &Call) -> By {
+        By { account: call.actor.account(), at: self.clock.now() }
+    }
+
+    /// Runs a unit of work; once only, if the call has a key.
+    async fn write<O: Op<Out: Serialize + DeserializeOwned>>(&self, call: &Call, op: O) -> Result<O::Out> {
+        self.remember_account(&call.actor).await?;
+        Ok(match call.once {
+            None => self.db.write(op).await?,
+            Some(OnceKey { scope, fingerprint }) => {
+                let (at, seal) = (self.clock.now(), self.vault.clone());
+                self.db.write(Once { op, scope, fingerprint, at, seal }).await?
+            }
+        })
+    }
+
+    fn new_id<K: portico_domain::text::Kind>(&self) -> Text<K> {
+        Text::stored(self.ids.next())
+    }
+
+    /// Removes what is no longer kept. Meant to be called from time to time.
+    pub async fn tidy(&self) -> Result<()> {
+        while self.db.write(portico_store::Forget { at: self.clock.now() }).await? > 0 {}
+        Ok(())
+    }
+}

@@ -79,14 +79,14 @@ pub enum Area {
 }
 
 impl Area {
-    /// Reads a box as `west,south,east,north`, the order of `GeoJSON`.
+    /// Reads a box as `west,south,east,north`, the order of `GeoJSON`. South and north may be swapped, west
+    /// and east may not: a box whose west lies east of its east crosses the antimeridian.
     pub fn parse_box(text: &str) -> Result<Self, Fault> {
         let [west, south, east, north] = numbers(text)
             .ok_or_else(|| Fault::new("not_a_box", "must be four numbers: west,south,east,north"))?;
-        let (south_west, north_east) = (Point::new(south?, west?)?, Point::new(north?, east?)?);
-        if south_west.latitude > north_east.latitude {
-            return Err(Fault::new("not_a_box", "south must not be north of north"));
-        }
+        let (south, north) = (south?, north?);
+        let south_west = Point::new(south.min(north), west?)?;
+        let north_east = Point::new(south.max(north), east?)?;
         Ok(Self::Box { south_west, north_east })
     }
 
@@ -272,7 +272,8 @@ mod tests {
         assert_eq!(Point::parse("91,0").unwrap_err().code, "out_of_range");
         assert_eq!(Point::parse("1").unwrap_err().code, "not_a_point");
         assert_eq!(Area::parse_box("1,2,3").unwrap_err().code, "not_a_box");
-        assert_eq!(Area::parse_box("0,10,1,5").unwrap_err().code, "not_a_box");
+        assert_eq!(Area::parse_box("0,91,1,5").unwrap_err().code, "out_of_range");
+        assert_eq!(Area::parse_box("0,10,1,5"), Area::parse_box("0,5,1,10"));
     }
 
     fn any_point() -> impl Strategy<Value = Point> {

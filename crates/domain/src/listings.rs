@@ -59,8 +59,8 @@ pub struct ListingFilter {
     pub bedrooms: Option<Whole>,
     /// Exactly so many bathrooms.
     pub bathrooms: Option<Whole>,
-    /// Inside this area.
-    pub area: Option<Area>,
+    /// Inside all of these areas.
+    pub areas: Vec<Area>,
 }
 
 impl ListingFilter {
@@ -77,7 +77,7 @@ impl ListingFilter {
             && is(self.max_rent.as_ref(), |max| listing.rent.is_some_and(|rent| rent <= *max))
             && is(self.bedrooms.as_ref(), |n| listing.bedrooms == Some(*n))
             && is(self.bathrooms.as_ref(), |n| listing.bathrooms == Some(*n))
-            && is(self.area.as_ref(), |area| listing.place.is_some_and(|place| area.contains(place)))
+            && self.areas.iter().all(|area| listing.place.is_some_and(|place| area.contains(place)))
             && is(self.term.as_ref(), |term| TERM_FIELDS.iter().any(|field| term.is_in(field.of(listing))))
             && is(self.field.as_ref(), |(field, term)| term.is_in(field.of(listing)))
     }

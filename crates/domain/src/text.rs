@@ -76,6 +76,11 @@ impl<K> std::fmt::Display for Text<K> {
         f.write_str(&self.0)
     }
 }
+impl<K> From<Text<K>> for String {
+    fn from(text: Text<K>) -> Self {
+        text.0.into()
+    }
+}
 impl<K> Serialize for Text<K> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)

@@ -73,6 +73,23 @@ impl<O: Op<Out: Serialize + DeserializeOwned>> Op for Once<O> {
     }
 }
 
+/// Work whose answer is known beforehand, such as a new id. Under [`Once`] the first one is kept.
+#[derive(Debug)]
+pub struct Answering<O, A> {
+    /// The work.
+    pub op: O,
+    /// Its answer.
+    pub answer: A,
+}
+
+impl<O: Op<Out = ()>, A: Clone + Send + Sync + 'static> Op for Answering<O, A> {
+    type Out = A;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<A> {
+        self.op.run(tx).await?;
+        Ok(self.answer.clone())
+    }
+}
+
 /// Removes some of the answers that are no longer kept; tells how many.
 #[derive(Debug)]
 pub struct Forget {

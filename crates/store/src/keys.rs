@@ -26,9 +26,6 @@ static JOIN: Sql = sql(
 );
 static ACCOUNT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
 
-/// How many working keys one user or account may have.
-const MAX_KEYS: i64 = 100;
-
 /// A key with the digest of its secret.
 #[derive(Debug, Clone)]
 pub struct StoredKey {
@@ -65,6 +62,8 @@ impl FromRow for StoredKey {
 pub struct CreateKey {
     /// The key.
     pub key: StoredKey,
+    /// How many working keys of the same scope there may be already.
+    pub limit: Option<i64>,
     /// Who, and when.
     pub by: By,
 }
@@ -74,9 +73,11 @@ impl Op for CreateKey {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let StoredKey { digest, key } = &self.key;
         let (scope, subject) = scope_columns(&key.scope);
-        let count = tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into()]).await?;
-        if scope != 0 && count.is_some_and(|(keys,)| keys >= MAX_KEYS) {
-            return Err(Error::Conflict("too_many_keys"));
+        if let Some(limit) = self.limit {
+            let count = tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into()]).await?;
+            if count.is_some_and(|(keys,)| keys >= limit) {
+                return Err(Error::Conflict("too_many_keys"));
+            }
         }
         let params = [
             tx.seq(),

@@ -29,7 +29,7 @@ use portico_domain::search::SearchTerm;
 pub use applications::Apply;
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
-pub use idempotency::{Forget, Once, Seal};
+pub use idempotency::{Answering, Forget, Once, Seal};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
 pub use ledger::By;
 pub use listings::{CreateListing, DeleteListing};

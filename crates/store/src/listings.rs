@@ -223,7 +223,7 @@ impl<'f> Way<'f> {
             Self::Complete(&OF_USER, user.as_str())
         } else if let Some(postal) = &filter.postal {
             Self::InOrder(&AT_POSTAL, postal.as_str().into())
-        } else if let Some(area) = &filter.area {
+        } else if let Some(area) = filter.areas.first() {
             Self::ByKey(&BY_PLACE, |listing| listing.place.map_or(-1, Point::morton), None, area.ranges())
         } else if let Some(term) = term {
             Self::Containing(term)
@@ -371,7 +371,9 @@ impl Search<'_> {
             let Some(last) = newest.last() else { break };
             from = last.at.seq + 1;
             let more = newest.len() == 1024;
-            newest.iter_mut().for_each(|placed| placed.at.key = key(&placed.item));
+            for placed in &mut newest {
+                placed.at.key = key(&placed.item);
+            }
             newest.retain(|placed| placed.at > self.after);
             self.take(newest);
             self.found.sort_by_key(|placed| placed.at);

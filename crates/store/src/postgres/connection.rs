@@ -61,17 +61,14 @@ impl Connector {
 
     pub(super) async fn connect(&self) -> Result<Connection> {
         let connecting = async {
-            let client = match &self.tls {
-                Some(tls) => {
-                    let (client, io) = self.config.connect(tls.clone()).await?;
-                    tokio::spawn(io);
-                    client
-                }
-                None => {
-                    let (client, io) = self.config.connect(NoTls).await?;
-                    tokio::spawn(io);
-                    client
-                }
+            let client = if let Some(tls) = &self.tls {
+                let (client, io) = self.config.connect(tls.clone()).await?;
+                tokio::spawn(io);
+                client
+            } else {
+                let (client, io) = self.config.connect(NoTls).await?;
+                tokio::spawn(io);
+                client
             };
             client.batch_execute(SETTINGS).await?;
             Ok(Connection { client, statements: RwLock::default() })

@@ -1,0 +1,87 @@
+//! Who may call which operation: the table of the design, in code. Every operation names one of these rows;
+//! whose things they are is decided by the use cases.
+
+use portico_app::{Actor, Profile};
+
+use crate::problem::{Problem, Result};
+
+/// What an operation asks of its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing. A credential that is presented must be valid all the same.
+    Nothing,
+    /// A bearer token.
+    Bearer,
+    /// An API key.
+    Key,
+    /// A bearer token or an API key.
+    SignedIn,
+    /// A token with the scope `admin`, or an API key that is bound to nobody.
+    Operator,
+    /// Nothing; but who does sign in must be the operator.
+    OperatorOrNobody,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// In the sandbox.
+    pub sandbox: Need,
+    /// Live.
+    pub live: Need,
+}
+
+const fn row(sandbox: Need, live: Need) -> Access {
+    Access { sandbox, live }
+}
+
+/// Public reads.
+pub(crate) const PUBLIC: Access = row(Need::Nothing, Need::Nothing);
+/// Things that belong to a user: listings, portfolios, devices, applications by path.
+pub(crate) const OWNED: Access = row(Need::Nothing, Need::SignedIn);
+/// Pipelines, identities, verifications, and a person's own keys.
+pub(crate) const BEARER: Access = row(Need::Bearer, Need::Bearer);
+/// Requirements records, devices of a network, device statistics, metrics.
+pub(crate) const OPERATORS: Access = row(Need::Nothing, Need::Operator);
+/// Applications, and who applied.
+pub(crate) const SIGNED_IN: Access = row(Need::SignedIn, Need::SignedIn);
+/// Everything under `/stage`.
+pub(crate) const KEY: Access = row(Need::Key, Need::Key);
+/// Writes of predefined portfolios.
+pub(crate) const CATALOGUE: Access = row(Need::OperatorOrNobody, Need::Operator);
+
+/// The challenges that a 401 names.
+pub(crate) const BEARER_CHALLENGE: &str = "Bearer";
+pub(crate) const KEY_CHALLENGE: &str = "ApiKey header=\"X-API-Key\"";
+const EITHER_CHALLENGE: &str = "Bearer, ApiKey header=\"X-API-Key\"";
+
+impl Access {
+    /// What is asked in a profile.
+    pub fn need(self, profile: Profile) -> Need {
+        match profile {
+            Profile::Sandbox => self.sandbox,
+            Profile::Live => self.live,
+        }
+    }
+
+    /// Refuses a caller who does not bring what is needed.
+    pub(crate) fn check(self, profile: Profile, actor: &Actor) -> Result<()> {
+        let need = self.need(profile);
+        let missing = match (need, actor) {
+            (Need::Nothing, _) | (Need::OperatorOrNobody, Actor::Anonymous) => return Ok(()),
+            (Need::Bearer, Actor::User { .. }) | (Need::Key, Actor::Key { .. }) => return Ok(()),
+            (Need::SignedIn, Actor::User { .. } | Actor::Key { .. }) => return Ok(()),
+            (Need::Operator | Need::OperatorOrNobody, actor) if actor.is_operator() => return Ok(()),
+            (Need::Operator | Need::OperatorOrNobody, Actor::User { .. } | Actor::Key { .. }) => {
+                let problem = Problem::from(portico_app::Error::Forbidden("this is for the operator"));
+                return Err(problem);
+            }
+            (Need::Bearer, _) => (BEARER_CHALLENGE, "a bearer token is needed"),
+            (Need::Key, _) => (KEY_CHALLENGE, "an API key is needed: X-API-Key"),
+            (Need::SignedIn | Need::Operator, Actor::Anonymous) => {
+                (EITHER_CHALLENGE, "a bearer token or an API key is needed")
+            }
+        };
+        Err(Problem::unauthenticated(missing.0, missing.1))
+    }
+}

@@ -1,0 +1,56 @@
+//! Who calls: the credentials that a request presents. Each must be valid, also where none is needed.
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use portico_app::{Actor, Error, Portico};
+
+use crate::access::{BEARER_CHALLENGE, KEY_CHALLENGE, Need};
+use crate::problem::{Problem, Result};
+
+const API_KEY: &str = "x-api-key";
+
+/// The caller. Who presents both a token and a key is the one whom the operation asks for.
+pub(crate) async fn authenticate(app: &Portico, headers: &HeaderMap, need: Need) -> Result<Actor> {
+    let unreadable = || Problem::unauthenticated(BEARER_CHALLENGE, "a credential is unreadable or given twice");
+    let user = match bearer(single(headers, AUTHORIZATION.as_str()).map_err(|()| unreadable())?)? {
+        Some(token) => {
+            let verified = app.tokens.verify(token, app.clock.now()).await;
+            Some(verified.map_err(|error| challenged(error, BEARER_CHALLENGE))?)
+        }
+        None => None,
+    };
+    let key = match single(headers, API_KEY).map_err(|()| unreadable())? {
+        Some(key) => Some(app.verify_key(key).await.map_err(|error| challenged(error, KEY_CHALLENGE))?),
+        None => None,
+    };
+    Ok(match need {
+        Need::Key => key.or(user),
+        _ => user.or(key),
+    }
+    .unwrap_or(Actor::Anonymous))
+}
+
+fn challenged(error: Error, challenge: &'static str) -> Problem {
+    match error {
+        Error::Unauthenticated(detail) => Problem::unauthenticated(challenge, detail),
+        other => other.into(),
+    }
+}
+
+fn bearer(authorization: Option<&str>) -> Result<Option<&str>> {
+    let Some(value) = authorization else { return Ok(None) };
+    match value.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
+        _ => Err(Problem::unauthenticated(BEARER_CHALLENGE, "the Authorization header must be: Bearer <token>")),
+    }
+}
+
+/// A header that is given at most once, in readable characters.
+pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &str) -> std::result::Result<Option<&'h str>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next().map(|value| value.to_str()), values.next()) {
+        (None, _) => Ok(None),
+        (Some(Ok(text)), None) => Ok(Some(text)),
+        _ => Err(()),
+    }
+}

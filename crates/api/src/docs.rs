@@ -1,0 +1,41 @@
+//! The API's reference as a page, offline: Swagger UI, carried inside the binary.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use utoipa_swagger_ui::Config;
+
+use crate::problem::Problem;
+
+/// Nothing from elsewhere; Swagger UI sets styles and data images inline.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+     img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+static CONFIG: LazyLock<Arc<Config<'static>>> =
+    LazyLock::new(|| Arc::new(Config::from("/openapi.json").try_it_out_enabled(true).display_request_duration(true)));
+
+/// `/docs/` and the files below it.
+pub(crate) async fn page(request: Request) -> Response {
+    let path = request.uri().path();
+    let Some(file) = path.strip_prefix("/docs/") else {
+        return (StatusCode::PERMANENT_REDIRECT, [("location", "/docs/")]).into_response();
+    };
+    match utoipa_swagger_ui::serve(file, CONFIG.clone()) {
+        Ok(Some(found)) => {
+            let mut response = Response::new(Body::from(found.bytes.into_owned()));
+            let headers = response.headers_mut();
+            if let Ok(kind) = HeaderValue::try_from(found.content_type) {
+                headers.insert(CONTENT_TYPE, kind);
+            }
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+            response
+        }
+        Ok(None) => Problem::not_found("not_found").into_response(),
+        Err(error) => Problem::internal(error.to_string()).into_response(),
+    }
+}

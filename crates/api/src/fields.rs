@@ -1,0 +1,267 @@
+//! How the domain's types look on the wire: their JSON, their text in paths and queries, their schemas.
+
+use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
+use portico_domain::geo::{Area, Point};
+use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
+use portico_domain::search::{self, SearchTerm};
+use portico_domain::text::{Kind, Text};
+use portico_domain::{Degrees, Fault, Kilometres, SafeInteger};
+use utoipa::Number;
+use utoipa::openapi::schema::{Schema, SchemaType, Type};
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
+
+use crate::json::Json;
+use crate::request::{Field, Object, Param, Place};
+
+/// Arrays may have so many items.
+const MAX_ITEMS: usize = 1000;
+
+fn of_type(kind: Type) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Type(kind))
+}
+
+fn text_schema<K: Kind>() -> ObjectBuilder {
+    let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
+    text.pattern(Some(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT }))
+}
+
+/// No control characters.
+const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
+/// No control characters, and at least one character that is no space.
+const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
+
+impl<K: Kind> Field for Text<K> {
+    fn schema() -> RefOr<Schema> {
+        text_schema::<K>().into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}
+impl<K: Kind> Param for Text<K> {
+    fn schema() -> RefOr<Schema> {
+        text_schema::<K>().into()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the bounds are small numbers")]
+fn number_schema<U: Unit>() -> RefOr<Schema> {
+    let scale = Decimal::<U>::SCALE;
+    let number = match U::PLACES {
+        0 => of_type(Type::Integer),
+        _ => of_type(Type::Number),
+    };
+    let number = number
+        .minimum(Some(Number::Int((U::MIN / scale) as isize)))
+        .maximum(Some(Number::Int((U::MAX / scale) as isize)));
+    let finest = (U::PLACES > 0 && !U::ROUNDS).then(|| Number::Float(1.0 / scale as f64));
+    number.multiple_of(finest).into()
+}
+
+impl<U: Unit> Field for Decimal<U> {
+    fn schema() -> RefOr<Schema> {
+        number_schema::<U>()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        at.take(json.number().and_then(Self::parse))
+    }
+}
+impl<U: Unit> Param for Decimal<U> {
+    fn schema() -> RefOr<Schema> {
+        number_schema::<U>()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+
+/// Degrees north: at most 90, either way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Latitude(pub(crate) Degrees);
+
+impl Field for Latitude {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::Number).minimum(Some(-90)).maximum(Some(90)).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        let degrees = Degrees::from_json(json, at)?;
+        at.take(Point::new(degrees, Degrees::from_units(0))).map(|_| Self(degrees))
+    }
+}
+
+impl Field for bool {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::Boolean).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        at.take(json.flag())
+    }
+}
+
+impl<F: Field> Field for Vec<F> {
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(F::schema()).max_items(Some(MAX_ITEMS)).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        let items = at.take(json.items())?;
+        if items.len() > MAX_ITEMS {
+            at.fault(Fault::new("too_many", format!("must have at most {MAX_ITEMS} items")));
+            return None;
+        }
+        let read: Vec<Option<F>> =
+            items.into_iter().enumerate().map(|(index, item)| F::from_json(item, &mut at.below(index))).collect();
+        read.into_iter().collect()
+    }
+}
+
+/// An array with at least one item.
+#[derive(Debug)]
+pub(crate) struct Some1<F>(pub(crate) Vec<F>);
+
+impl<F: Field> Field for Some1<F> {
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(F::schema()).min_items(Some(1)).max_items(Some(MAX_ITEMS)).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        let items = Vec::from_json(json, at)?;
+        if items.is_empty() {
+            at.fault(Fault::new("empty", "must not be empty"));
+            return None;
+        }
+        Some(Self(items))
+    }
+}
+
+/// An integer in a body, written as a number or as a string of digits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NumericId(pub(crate) SafeInteger);
+
+impl Field for NumericId {
+    fn schema() -> RefOr<Schema> {
+        let digits = of_type(Type::String).pattern(Some("^[0-9]{1,15}$"));
+        OneOfBuilder::new().item(number_schema::<SafeIntegerUnit>()).item(digits).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        if json.is_text() {
+            return at.take(json.text().and_then(|text| Self::from_text(&text)));
+        }
+        SafeInteger::from_json(json, at).map(Self)
+    }
+}
+impl Param for NumericId {
+    fn schema() -> RefOr<Schema> {
+        number_schema::<SafeIntegerUnit>()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Fault::new("not_whole", "must be a whole number"));
+        }
+        SafeInteger::parse(text).map(Self)
+    }
+}
+
+fn risk_schema() -> RefOr<Schema> {
+    of_type(Type::String).enum_values(Some(RiskLevel::ALL.map(RiskLevel::as_str))).into()
+}
+impl Field for RiskLevel {
+    fn schema() -> RefOr<Schema> {
+        risk_schema()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}
+impl Param for RiskLevel {
+    fn schema() -> RefOr<Schema> {
+        risk_schema()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+
+fn protocol_item(object: &mut Object<'_, '_>) -> Option<ProtocolItem> {
+    let protocol_name = object.required("protocolName", "The protocol's name");
+    let protocol_identifier = object.required("protocolIdentifier", "The protocol's identifier");
+    let allocation_percentage = object.required("allocationPercentage", "Its share in percent");
+    Some(ProtocolItem {
+        protocol_name: protocol_name?,
+        protocol_identifier: protocol_identifier?,
+        allocation_percentage: allocation_percentage?,
+    })
+}
+impl Field for ProtocolItem {
+    fn schema() -> RefOr<Schema> {
+        let mut object = Object::Nested(ObjectBuilder::new());
+        protocol_item(&mut object);
+        object.schema()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        protocol_item(&mut Object::nested(json, at)?)
+    }
+}
+impl Field for ProtocolItems {
+    fn schema() -> RefOr<Schema> {
+        Vec::<ProtocolItem>::schema()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        let items = Vec::from_json(json, at)?;
+        at.take(Self::new(items))
+    }
+}
+
+impl Param for SearchTerm {
+    fn schema() -> RefOr<Schema> {
+        text_schema::<search::TermKind>().into()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+impl Param for search::Field {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::String).enum_values(Some(Self::NAMES)).into()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+
+const LATITUDE: &str = r"-?(90(\.0{1,9})?|[0-8]?[0-9](\.[0-9]{1,9})?)";
+const LONGITUDE: &str = r"-?(180(\.0{1,9})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,9})?)";
+
+impl Param for Point {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::String)
+            .pattern(Some(format!("^{LATITUDE},{LONGITUDE}$")))
+            .examples(["30.2672,-97.7431"])
+            .into()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+
+/// A box on the map, in a query.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BoundingBox(pub(crate) Area);
+
+impl Param for BoundingBox {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::String)
+            .pattern(Some(format!("^{LONGITUDE},{LATITUDE},{LONGITUDE},{LATITUDE}$")))
+            .examples(["-98,30,-97,31"])
+            .into()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Area::parse_box(text).map(Self)
+    }
+}
+
+/// A circle's radius, if none is given.
+pub(crate) fn default_radius() -> Kilometres {
+    Kilometres::from_units(10 * Kilometres::SCALE)
+}

@@ -1,0 +1,94 @@
+//! What the service counts of itself, in the words of Prometheus.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+/// A request, by its route's template: never by its path, which may name a person.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    method: &'static str,
+    route: &'static str,
+}
+
+/// The counters.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Request, Counter>,
+    latency: Family<Route, Histogram, fn() -> Histogram>,
+    in_flight: Gauge,
+    shed: Counter,
+    panics: Counter,
+}
+
+/// From a quarter of a millisecond to eight seconds.
+fn histogram() -> Histogram {
+    Histogram::new([0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1.0, 2.0, 8.0])
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("portico");
+        let requests = Family::default();
+        let latency = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let (in_flight, shed, panics) = (Gauge::default(), Counter::default(), Counter::default());
+        registry.register("http_requests", "Requests answered", requests.clone());
+        registry.register("http_request_duration_seconds", "Time until the answer's head", latency.clone());
+        registry.register("http_requests_in_flight", "Requests being worked on", in_flight.clone());
+        registry.register("http_requests_shed", "Requests turned away because of overload", shed.clone());
+        registry.register("http_panics", "Requests that ended in a panic", panics.clone());
+        Self { registry, requests, latency, in_flight, shed, panics }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn answered(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
+        self.requests.get_or_create(&Request { method, route, status }).inc();
+        self.latency.get_or_create(&Route { method, route }).observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn shed(&self) {
+        self.shed.inc();
+    }
+
+    pub(crate) fn panicked(&self) {
+        self.panics.inc();
+    }
+
+    /// Counts a request as being worked on until the guard is dropped.
+    pub(crate) fn in_flight(&self) -> InFlight {
+        self.in_flight.inc();
+        InFlight(self.in_flight.clone())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+/// A request being worked on.
+#[derive(Debug)]
+pub(crate) struct InFlight(Gauge);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

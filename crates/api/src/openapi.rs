@@ -1,0 +1,165 @@
+//! The OpenAPI document, made from the list of operations.
+
+use axum::http::{Method, StatusCode};
+use portico_app::Profile;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{Components, SchemaType, Type};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, Paths, Ref, Required,
+    ResponseBuilder,
+};
+
+use crate::access::Need;
+use crate::operation::Operation;
+use crate::problem::ProblemOut;
+use crate::reply::Schemas;
+
+const ABOUT: &str = "Rental listings, applicant screening and infrastructure portfolios.\n\n\
+    Lists: without `limit` the whole list is streamed; with `limit` the `Link` header leads to the next page.\n\n\
+    Retries: every POST takes an `Idempotency-Key`. The same key and request: the first answer again. Another \
+    request: 422. Keys are kept for 24 hours.\n\n\
+    Errors are `application/problem+json` (RFC 9457) with a stable `code` and every fault in `errors`.";
+
+const TAGS: [(&str, &str); 10] = [
+    ("Listings", "Rental listings"),
+    ("Stage listings", "Stored listing records, as typed attributes"),
+    ("Saved listings", "Listings that a user has saved"),
+    ("Applications", "Which listings a user applied to"),
+    ("Requirements", "Which requirements an applicant meets"),
+    ("Verification pipeline", "Which checks an account requires"),
+    ("Portfolios", "Portfolios of users, and their predefined templates"),
+    ("Devices", "Infrastructure devices"),
+    ("Keys", "API keys, and the sandbox's sessions"),
+    ("Service", "The service itself"),
+];
+
+/// The document, with the security of a profile.
+pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
+    let mut schemas: Schemas = vec![(ProblemOut::name().into(), <ProblemOut as utoipa::PartialSchema>::schema())];
+    ProblemOut::schemas(&mut schemas);
+    let mut paths = Paths::new();
+    for operation in operations {
+        let described = describe(operation, profile, &mut schemas);
+        paths.add_path_operation(operation.path, vec![http_method(&operation.method)], described);
+    }
+    let mut components = Components::new();
+    components.schemas.extend(schemas);
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
+    components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+    components.add_security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
+    let info = InfoBuilder::new().title("Portico").version(env!("CARGO_PKG_VERSION")).description(Some(ABOUT));
+    let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
+    OpenApiBuilder::new()
+        .info(info.build())
+        .paths(paths)
+        .components(Some(components))
+        .tags(Some(tags))
+        .build()
+}
+
+fn http_method(method: &Method) -> HttpMethod {
+    match *method {
+        Method::POST => HttpMethod::Post,
+        Method::PUT => HttpMethod::Put,
+        Method::DELETE => HttpMethod::Delete,
+        _ => HttpMethod::Get,
+    }
+}
+
+fn describe(operation: &Operation, profile: Profile, schemas: &mut Schemas) -> utoipa::openapi::path::Operation {
+    let input = (operation.input)();
+    let mut described = OperationBuilder::new()
+        .operation_id(Some(operation.id))
+        .summary(Some(operation.summary))
+        .tag(operation.tag)
+        .securities(Some(security(operation.access.need(profile))));
+    let (has_parameters, has_path) = (
+        !input.parameters.is_empty(),
+        input.parameters.iter().any(|parameter| parameter.parameter_in == ParameterIn::Path),
+    );
+    for parameter in input.parameters {
+        described = described.parameter(parameter);
+    }
+    if operation.method == Method::POST {
+        described = described.parameter(idempotency_key());
+    }
+    if let Some(schema) = input.body {
+        let content = ContentBuilder::new().schema(Some(schema)).example((operation.example)()).build();
+        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        described = described.request_body(Some(body.build()));
+    }
+    let success = (operation.output)("Success", schemas);
+    described = described.response(operation.success.as_str(), success);
+    for (status, when) in refusals(operation, has_parameters, has_path) {
+        described = described.response(status.as_str(), problem(&when));
+    }
+    described.build()
+}
+
+/// Every refusal that an operation can answer with.
+fn refusals(operation: &Operation, has_parameters: bool, has_path: bool) -> Vec<(StatusCode, String)> {
+    let mut all: Vec<(StatusCode, String)> = Vec::new();
+    let mut add = |status: StatusCode, when: &str| match all.iter_mut().find(|(of, _)| *of == status) {
+        Some((_, words)) => {
+            words.push_str("; ");
+            words.push_str(when);
+        }
+        None => all.push((status, when.into())),
+    };
+    for (status, when) in &operation.refusals {
+        add(*status, when);
+    }
+    if operation.has_body || has_parameters || operation.method == Method::POST {
+        add(StatusCode::BAD_REQUEST, "The request has faults; all of them are listed");
+    }
+    add(StatusCode::UNAUTHORIZED, "A credential is missing or not valid");
+    add(StatusCode::FORBIDDEN, "This belongs to someone else");
+    if has_path && !operation.refusals.iter().any(|(status, _)| *status == StatusCode::NOT_FOUND) {
+        add(StatusCode::NOT_FOUND, "The path names nothing");
+    }
+    if operation.has_body {
+        add(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time");
+        add(StatusCode::PAYLOAD_TOO_LARGE, "The body is longer than 1 MiB");
+        add(StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON");
+    }
+    if operation.method == Method::POST {
+        add(StatusCode::UNPROCESSABLE_ENTITY, "The Idempotency-Key was used with another request");
+    }
+    add(StatusCode::TOO_MANY_REQUESTS, "Too many requests; see Retry-After");
+    add(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong here");
+    add(StatusCode::SERVICE_UNAVAILABLE, "Not at the moment; see Retry-After");
+    all
+}
+
+fn problem(when: &str) -> utoipa::openapi::response::Response {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ProblemOut::name()))).build();
+    ResponseBuilder::new().description(when).content("application/problem+json", content).build()
+}
+
+fn idempotency_key() -> utoipa::openapi::path::Parameter {
+    let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some("^[!-~]{1,255}$"));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some("The same key and request: the first answer again, for 24 hours"))
+        .schema(Some(text))
+        .build()
+}
+
+/// Ways to sign in; the empty one means that nobody has to.
+fn security(need: Need) -> Vec<SecurityRequirement> {
+    let nobody = SecurityRequirement::default;
+    let bearer = || SecurityRequirement::new::<_, [String; 0], String>("bearer", []);
+    let key = || SecurityRequirement::new::<_, [String; 0], String>("apiKey", []);
+    match need {
+        Need::Nothing | Need::OperatorOrNobody => vec![nobody(), bearer(), key()],
+        Need::Bearer => vec![bearer()],
+        Need::Key => vec![key()],
+        Need::SignedIn | Need::Operator => vec![bearer(), key()],
+    }
+}

@@ -1,0 +1,273 @@
+//! An operation: its path, its access, its input and output types and its handler in one place. The router,
+//! the access table and the OpenAPI document are all made from the same list of these.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts as Head;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use portico_app::{Call, OnceKey, Portico};
+use portico_domain::Fault;
+
+use crate::Service;
+use crate::access::Access;
+use crate::auth::{authenticate, single};
+use crate::problem::{FaultOut, Problem, Result};
+use crate::reply::{Output, Schemas};
+use crate::request::{self, Description, Input, Parts};
+
+/// What a handler knows of its request.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    /// The service.
+    pub(crate) service: Arc<Service>,
+    /// Who asks, and under which key.
+    pub(crate) call: Call,
+    /// What was asked, for links.
+    pub(crate) uri: Uri,
+}
+
+impl Context {
+    pub(crate) fn app(&self) -> &Portico {
+        &self.service.app
+    }
+}
+
+type Handler = Arc<dyn Fn(Arc<Service>, Request) -> BoxFuture<'static, Response> + Send + Sync>;
+
+/// An operation.
+pub struct Operation {
+    /// The method.
+    pub method: Method,
+    /// The path's template.
+    pub path: &'static str,
+    /// Its name for generated clients.
+    pub id: &'static str,
+    /// The area it belongs to.
+    pub tag: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    pub(crate) success: StatusCode,
+    pub(crate) has_body: bool,
+    pub(crate) refusals: Vec<(StatusCode, &'static str)>,
+    pub(crate) input: fn() -> Description,
+    pub(crate) example: fn() -> Option<serde_json::Value>,
+    pub(crate) output: fn(&str, &mut Schemas) -> utoipa::openapi::response::Response,
+    pub(crate) handler: Handler,
+}
+
+impl std::fmt::Debug for Operation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
+
+/// A new operation. The handler's types say what it takes and what it answers.
+pub(crate) fn operation<I: Input, O: Output, F>(
+    method: Method,
+    path: &'static str,
+    access: Access,
+    handler: impl Fn(Context, I) -> F + Send + Sync + Clone + 'static,
+) -> Operation
+where
+    F: Future<Output = Result<O>> + Send + 'static,
+{
+    let run = move |service: Arc<Service>, request: Request| {
+        let handler = handler.clone();
+        Box::pin(async move {
+            match perform(service, request, access, handler).await {
+                Ok(output) => {
+                    let mut response = output.respond();
+                    if O::STATUS != StatusCode::OK {
+                        *response.status_mut() = O::STATUS;
+                    }
+                    response
+                }
+                Err(problem) => problem.into_response(),
+            }
+        }) as BoxFuture<'static, Response>
+    };
+    Operation {
+        method,
+        path,
+        id: "",
+        tag: "",
+        summary: "",
+        access,
+        success: O::STATUS,
+        has_body: I::BODY,
+        refusals: Vec::new(),
+        input: request::describe::<I>,
+        example: I::example,
+        output: O::describe,
+        handler: Arc::new(run),
+    }
+}
+
+macro_rules! methods {
+    ($($name:ident = $method:ident),+) => {
+        $(#[doc = concat!("An operation of the method ", stringify!($method), ".")]
+        pub(crate) fn $name<I: Input, O: Output, F>(
+            path: &'static str,
+            access: Access,
+            handler: impl Fn(Context, I) -> F + Send + Sync + Clone + 'static,
+        ) -> Operation
+        where
+            F: Future<Output = Result<O>> + Send + 'static,
+        {
+            operation(Method::$method, path, access, handler)
+        })+
+    };
+}
+methods!(get = GET, post = POST, put = PUT, delete = DELETE);
+
+impl Operation {
+    /// Its name for clients, and what it does.
+    pub(crate) fn says(mut self, id: &'static str, summary: &'static str) -> Self {
+        (self.id, self.summary) = (id, summary);
+        self
+    }
+    pub(crate) fn tagged(mut self, tag: &'static str) -> Self {
+        self.tag = tag;
+        self
+    }
+    /// When it answers 404.
+    pub(crate) fn not_found(mut self, when: &'static str) -> Self {
+        self.refusals.push((StatusCode::NOT_FOUND, when));
+        self
+    }
+    /// When it answers 409.
+    pub(crate) fn conflict(mut self, when: &'static str) -> Self {
+        self.refusals.push((StatusCode::CONFLICT, when));
+        self
+    }
+}
+
+/// Everything between the router and the handler: who calls, whether they may, what they ask.
+async fn perform<I: Input, O, F>(
+    service: Arc<Service>,
+    request: Request,
+    access: Access,
+    handler: impl Fn(Context, I) -> F,
+) -> Result<O>
+where
+    F: Future<Output = Result<O>>,
+{
+    let (mut head, body) = request.into_parts();
+    let profile = service.app.profile;
+    let actor = authenticate(&service.app, &head.headers, access.need(profile)).await?;
+    access.check(profile, &actor)?;
+    let body = if I::BODY {
+        check_content_type(&head.headers)?;
+        read_body(body, &service).await?
+    } else {
+        Bytes::new()
+    };
+    let path = path_parameters(&mut head).await?;
+    let query = head.uri.query().map(query_parameters).unwrap_or_default();
+    let input = request::read(&Parts { path, query, body: &body })?;
+    let once = match head.method {
+        Method::POST => idempotency_key(&service, &actor.name(), &head, &body)?,
+        _ => None,
+    };
+    let uri = head.uri;
+    handler(Context { service, call: Call { actor, once }, uri }, input).await
+}
+
+async fn path_parameters(head: &mut Head) -> Result<Vec<(String, String)>> {
+    let params = RawPathParams::from_request_parts(head, &()).await.map_err(|_| {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_path", "the path is not valid UTF-8 once it is decoded")
+    })?;
+    Ok(params.iter().map(|(name, value)| (name.into(), value.into())).collect())
+}
+
+/// Names and values of a query; what is not UTF-8 is kept as the replacement character, which no name has.
+fn query_parameters(query: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+    url::form_urlencoded::parse(query.as_bytes()).collect()
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<()> {
+    let Some(kind) = headers.get(CONTENT_TYPE) else { return Ok(()) };
+    let kind = kind.to_str().unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    if kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json")) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media_type",
+        "the body must be JSON: Content-Type: application/json",
+    ))
+}
+
+async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
+    let limit = service.limits.body_bytes;
+    let reading = tokio::time::timeout(service.limits.body_time, Limited::new(body, limit).collect()).await;
+    match reading {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            format!("the body must be at most {limit} bytes long"),
+        )),
+        Ok(Err(_)) => Err(Problem::new(StatusCode::BAD_REQUEST, "incomplete_body", "the body broke off")),
+        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time")),
+    }
+}
+
+/// The request's idempotency key, digested with its scope: who calls, and which operation.
+fn idempotency_key(service: &Service, caller: &str, head: &Head, body: &[u8]) -> Result<Option<OnceKey>> {
+    const NAME: &str = "Idempotency-Key";
+    let key = match single(&head.headers, NAME) {
+        Ok(None) => return Ok(None),
+        Ok(Some(key)) if (1..=255).contains(&key.len()) => key,
+        _ => {
+            let fault = Fault::new("out_of_range", "must be 1 to 255 visible characters");
+            return Err(Problem::invalid(vec![FaultOut::in_parameter(NAME, fault)]));
+        }
+    };
+    let vault = &service.app.vault;
+    let route = head.extensions.get::<axum::extract::MatchedPath>().map_or("", |path| path.as_str());
+    let target = head.uri.path_and_query().map_or("", |target| target.as_str());
+    Ok(Some(OnceKey {
+        scope: vault.digest(&[b"scope", caller.as_bytes(), route.as_bytes(), key.as_bytes()]),
+        fingerprint: vault.digest(&[b"request", target.as_bytes(), body]),
+    }))
+}
+
+/// How much a request may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The longest body.
+    pub body_bytes: usize,
+    /// How long a body may take to arrive.
+    pub body_time: Duration,
+    /// How long an operation may take.
+    pub operation_time: Duration,
+    /// Requests that are worked on at once; more are turned away.
+    pub in_flight: usize,
+    /// Requests per second and client address; 0: no limit.
+    pub rate: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 1 << 20,
+            body_time: Duration::from_secs(15),
+            operation_time: Duration::from_secs(30),
+            in_flight: 1024,
+            rate: 0,
+        }
+    }
+}

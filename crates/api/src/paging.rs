@@ -1,0 +1,198 @@
+//! Lists: in pages with `limit` and `cursor`, or whole. Whole ones are streamed in short reads, so that they
+//! need neither much memory nor an open transaction.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, LINK};
+use axum::http::{HeaderValue, Uri};
+use axum::response::Response;
+use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::future::BoxFuture;
+use portico_domain::Fault;
+use portico_store::{Cursor, Page};
+use serde::Serialize;
+use utoipa::openapi::schema::{Schema, SchemaType, Type};
+use utoipa::openapi::{ObjectBuilder, RefOr};
+
+use crate::problem::{Problem, Result};
+use crate::request::{Param, Reader};
+
+/// The first piece of a whole list; most lists end here.
+const FIRST: usize = 64;
+/// Further pieces.
+const NEXT: usize = 512;
+
+/// Which part of a list is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paging {
+    limit: Option<usize>,
+    after: Option<Cursor>,
+}
+
+impl Paging {
+    pub(crate) fn read(from: &mut Reader<'_>) -> Self {
+        let limit = from.query::<Limit>("limit", "At most so many; the `Link` header leads to the next ones");
+        let after = from.query::<After>("cursor", "Where to go on, from the `Link` header of the page before");
+        Self { limit: limit.map(|limit| limit.0), after: after.map(|after| after.0) }
+    }
+}
+
+struct Limit(usize);
+impl Param for Limit {
+    fn schema() -> RefOr<Schema> {
+        let integer = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer));
+        integer.minimum(Some(1)).maximum(Some(1000)).into()
+    }
+    fn from_text(text: &str) -> std::result::Result<Self, Fault> {
+        match text.parse() {
+            Ok(limit @ 1..=1000) => Ok(Self(limit)),
+            _ => Err(Fault::new("out_of_range", "must be a whole number from 1 to 1000")),
+        }
+    }
+}
+
+struct After(Cursor);
+impl Param for After {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+        text.pattern(Some("^[0-9a-f]{32}$")).into()
+    }
+    fn from_text(text: &str) -> std::result::Result<Self, Fault> {
+        let fault = || Fault::new("not_a_cursor", "must be a cursor from a `Link` header");
+        let hex = |part: Option<&str>| {
+            let part = part.filter(|part| part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))?;
+            u64::from_str_radix(part, 16).ok().map(u64::cast_signed)
+        };
+        if text.len() != 32 {
+            return Err(fault());
+        }
+        let key = hex(text.get(..16)).ok_or_else(fault)?;
+        let seq = hex(text.get(16..)).ok_or_else(fault)?;
+        Ok(Self(Cursor { key, seq }))
+    }
+}
+
+fn cursor_text(cursor: Cursor) -> String {
+    format!("{:016x}{:016x}", cursor.key, cursor.seq)
+}
+
+/// The same request with the cursor of the next page.
+fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
+    let mut link = format!("<{}?", uri.path());
+    for part in uri.query().unwrap_or("").split('&').filter(|part| !part.is_empty() && !part.starts_with("cursor=")) {
+        let _ = write!(link, "{part}&");
+    }
+    let _ = write!(link, "cursor={}>; rel=\"next\"", cursor_text(next));
+    HeaderValue::from_str(&link).ok()
+}
+
+/// Reads the next piece after a cursor.
+type Fetch<T> = Arc<dyn Fn(Option<Cursor>, usize) -> BoxFuture<'static, Result<Page<T>>> + Send + Sync>;
+
+/// A list, as an operation's answer: the bare array.
+pub(crate) struct Listed<T> {
+    first: Page<T>,
+    fetch: Option<Fetch<T>>,
+    link: Option<HeaderValue>,
+}
+
+impl<T: Serialize + Send + 'static> Listed<T> {
+    /// Reads the page that is asked for, or the beginning of the whole list.
+    pub(crate) async fn read<F>(
+        uri: &Uri,
+        paging: Paging,
+        fetch: impl Fn(Option<Cursor>, usize) -> F + Send + Sync + 'static,
+    ) -> Result<Self>
+    where
+        F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
+    {
+        let first = fetch(paging.after, paging.limit.unwrap_or(FIRST)).await?;
+        let Some(next) = first.next else { return Ok(Self { first, fetch: None, link: None }) };
+        Ok(match paging.limit {
+            Some(_) => Self { first, fetch: None, link: next_link(uri, next) },
+            None => {
+                let fetch: Fetch<T> = Arc::new(move |after, limit| {
+                    let page = fetch(after, limit);
+                    Box::pin(async { page.await.map_err(Problem::from) })
+                });
+                Self { first, fetch: Some(fetch), link: None }
+            }
+        })
+    }
+
+    /// For lists of which the specification says that an empty one is not found. A page after the last one
+    /// is empty and found.
+    pub(crate) fn or_not_found(self, code: &'static str) -> Result<Self> {
+        if self.first.items.is_empty() { Err(Problem::not_found(code)) } else { Ok(self) }
+    }
+
+    pub(crate) fn into_response(self) -> Response {
+        let mut head = BytesMut::with_capacity(256 * (self.first.items.len() + 1));
+        head.put_u8(b'[');
+        write_items(&mut head, &self.first.items, true);
+        let body = match (self.fetch, self.first.next) {
+            (Some(fetch), Some(next)) => Body::from_stream(rest(head.freeze(), fetch, next)),
+            _ => {
+                head.put_u8(b']');
+                Body::from(head.freeze())
+            }
+        };
+        let mut response = Response::new(body);
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(link) = self.link {
+            response.headers_mut().insert(LINK, link);
+        }
+        response
+    }
+}
+
+fn write_items<T: Serialize>(to: &mut BytesMut, items: &[T], first: bool) {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 || !first {
+            to.put_u8(b',');
+        }
+        // Writing to memory cannot fail, and wire types always serialise.
+        let _ = serde_json::to_writer(to.writer(), item);
+    }
+}
+
+enum Step<T> {
+    Head(Bytes, Fetch<T>, Cursor),
+    Read(Fetch<T>, Cursor),
+    End,
+}
+
+/// The array after its first piece. A failure on the way breaks the connection off, so that nobody takes a
+/// part for the whole.
+fn rest<T: Serialize + Send + 'static>(
+    head: Bytes,
+    fetch: Fetch<T>,
+    next: Cursor,
+) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> + Send {
+    futures_util::stream::unfold(Step::Head(head, fetch, next), |step| async move {
+        match step {
+            Step::Head(head, fetch, next) => Some((Ok(head), Step::Read(fetch, next))),
+            Step::Read(fetch, after) => match fetch(Some(after), NEXT).await {
+                Ok(page) => {
+                    let mut piece = BytesMut::with_capacity(256 * page.items.len() + 1);
+                    write_items(&mut piece, &page.items, false);
+                    let step = match page.next {
+                        Some(next) => Step::Read(fetch, next),
+                        None => {
+                            piece.put_u8(b']');
+                            Step::End
+                        }
+                    };
+                    Some((Ok(piece.freeze()), step))
+                }
+                Err(problem) => {
+                    tracing::error!(cause = problem.cause, code = problem.code, "a list broke off");
+                    Some((Err(std::io::Error::other("the list broke off")), Step::End))
+                }
+            },
+            Step::End => None,
+        }
+    })
+}

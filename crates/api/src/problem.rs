@@ -1,0 +1,216 @@
+//! Errors as clients see them (RFC 9457), and the one place where errors become HTTP.
+//!
+//! A handler answers with a [`Problem`]; the edge renders it, adding the request's id. Nothing internal and no
+//! value that was sent is ever shown.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use portico_app::Error;
+use portico_domain::Fault;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What handlers answer.
+pub(crate) type Result<T> = std::result::Result<T, Problem>;
+
+/// When to come back after a 503.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// One fault of a request.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct FaultOut {
+    /// JSON pointer of the value in the body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "/monthlyRent", nullable = false)]
+    pub(crate) pointer: Option<String>,
+    /// Name of the query parameter or header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "limit", nullable = false)]
+    pub(crate) parameter: Option<String>,
+    /// A stable word for programs.
+    #[schema(example = "out_of_range")]
+    pub(crate) code: &'static str,
+    /// The rule in words.
+    #[schema(example = "must be between 0 and 99999999999")]
+    pub(crate) message: Cow<'static, str>,
+}
+
+impl FaultOut {
+    pub(crate) fn in_body(pointer: String, fault: Fault) -> Self {
+        Self { pointer: Some(pointer), parameter: None, code: fault.code, message: fault.message }
+    }
+    pub(crate) fn in_parameter(name: &str, fault: Fault) -> Self {
+        Self { pointer: None, parameter: Some(name.into()), code: fault.code, message: fault.message }
+    }
+}
+
+/// Why a request was not answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) detail: Cow<'static, str>,
+    pub(crate) errors: Vec<FaultOut>,
+    /// A credential that would help, for `WWW-Authenticate`.
+    pub(crate) challenge: Option<&'static str>,
+    /// What only the log may know.
+    pub(crate) cause: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, detail: detail.into(), errors: Vec::new(), challenge: None, cause: None }
+    }
+
+    pub(crate) fn invalid(errors: Vec<FaultOut>) -> Self {
+        let detail = match errors.as_slice() {
+            [FaultOut { pointer: Some(at), message, .. }] => format!("{at} {message}"),
+            [FaultOut { parameter: Some(at), message, .. }] => format!("{at} {message}"),
+            many => format!("the request has {} faults", many.len()),
+        };
+        Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
+    }
+
+    pub(crate) fn body(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        let fault = Fault { code, message: detail.into() };
+        let detail = format!("the body {}", fault.message);
+        let errors = vec![FaultOut::in_body(String::new(), fault)];
+        Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
+    }
+
+    pub(crate) fn not_found(code: &'static str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, words(code))
+    }
+
+    pub(crate) fn unauthenticated(challenge: &'static str, detail: &'static str) -> Self {
+        let problem = Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail);
+        Self { challenge: Some(challenge), ..problem }
+    }
+
+    pub(crate) fn unavailable(cause: impl Into<String>) -> Self {
+        let detail = "the service cannot do this at the moment: try again soon";
+        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
+        Self { cause: Some(cause.into()), ..problem }
+    }
+
+    pub(crate) fn internal(cause: impl Into<String>) -> Self {
+        let detail = "something went wrong here; the request id helps to find out what";
+        let problem = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", detail);
+        Self { cause: Some(cause.into()), ..problem }
+    }
+
+    /// The response, with the id under which the log knows the request.
+    pub(crate) fn render(self, request_id: &str) -> Response {
+        let body = ProblemOut {
+            title: self.status.canonical_reason().unwrap_or("Error").into(),
+            status: self.status.as_u16(),
+            detail: self.detail.clone(),
+            message: self.detail,
+            code: self.code,
+            errors: self.errors,
+            request_id: request_id.into(),
+        };
+        let mut response = Response::new(Body::from(serde_json::to_vec(&body).unwrap_or_default()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(challenge) = self.challenge {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
+        if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+        }
+        response
+    }
+}
+
+/// A problem travels to the edge inside an empty response.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.status;
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Turns what the router itself refused (405, with its `Allow`) into a problem.
+pub(crate) fn of_router(response: &Response) -> Option<Problem> {
+    (response.status() == StatusCode::METHOD_NOT_ALLOWED && response.headers().contains_key(ALLOW)).then(|| {
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path does not have that method")
+    })
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid { pointer, fault } => Self::invalid(vec![FaultOut::in_body(pointer.into(), fault)]),
+            Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),
+            Error::Forbidden(detail) => Self::new(StatusCode::FORBIDDEN, "forbidden", detail),
+            Error::NotFound(code) => Self::not_found(code),
+            Error::Conflict(code) => Self::new(StatusCode::CONFLICT, code, words(code)),
+            Error::KeyReused => Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "idempotency_key_reused",
+                "this Idempotency-Key was used with another request",
+            ),
+            Error::Unavailable(cause) => Self::unavailable(cause),
+            Error::Bug(cause) => Self::internal(cause),
+        }
+    }
+}
+
+/// A stable code in words.
+fn words(code: &'static str) -> &'static str {
+    match code {
+        "listing_not_found" => "there is no such listing",
+        "listing_exists" => "a listing with this id exists already",
+        "saved_listing_not_found" => "this listing is not saved",
+        "application_not_found" => "this user has not applied to any listing",
+        "requirements_not_found" => "nothing is recorded for this listing and applicant",
+        "pipeline_not_found" => "this account has no pipeline yet",
+        "client_id_taken" => "this ClientId belongs to another account",
+        "template_not_found" => "there is no such predefined portfolio",
+        "no_active_templates" => "there are no active predefined portfolios",
+        "portfolio_not_found" => "there is no such portfolio",
+        "device_not_found" => "there is no such device",
+        "device_exists" => "this device is registered on its network already",
+        "key_not_found" => "there is no such key",
+        "no_listings" => "no listing was found",
+        "too_many_saved" => "no more listings can be saved",
+        "too_many_applications" => "this user cannot apply to more listings",
+        "too_many_keys" => "no more keys can be made: revoke one first",
+        _ => "there is nothing here",
+    }
+}
+
+/// An error (RFC 9457).
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem)]
+pub(crate) struct ProblemOut {
+    /// The status in words.
+    #[schema(example = "Bad Request")]
+    title: Cow<'static, str>,
+    /// The HTTP status.
+    #[schema(example = 400)]
+    status: u16,
+    /// What is wrong, in words.
+    #[schema(example = "/monthlyRent must be between 0 and 99999999999")]
+    detail: Cow<'static, str>,
+    /// The same words as `detail`.
+    message: Cow<'static, str>,
+    /// A stable word for programs.
+    #[schema(example = "invalid_request")]
+    code: &'static str,
+    /// Every fault of the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FaultOut>,
+    /// The id under which the service's log knows the request.
+    #[schema(example = "6f1d3a0c92b84e57")]
+    request_id: String,
+}

@@ -1,0 +1,137 @@
+//! What an operation answers: the type says the status, the content type and the schema.
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::response::Response as Described;
+use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
+
+use crate::paging::Listed;
+
+/// Schemas that an answer refers to, by name.
+pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
+
+/// An operation's answer.
+pub(crate) trait Output: Send + 'static {
+    /// The status of success.
+    const STATUS: StatusCode = StatusCode::OK;
+    /// What it looks like.
+    fn describe(about: &str, schemas: &mut Schemas) -> Described;
+    /// The response itself.
+    fn respond(self) -> Response;
+}
+
+fn reference<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
+    schemas.push((T::name().into(), T::schema()));
+    T::schemas(schemas);
+    Ref::from_schema_name(T::name()).into()
+}
+
+fn content(about: &str, kind: &str, schema: RefOr<Schema>) -> Described {
+    ResponseBuilder::new().description(about).content(kind, ContentBuilder::new().schema(Some(schema)).build()).build()
+}
+
+fn typed(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    typed(status, "application/json", serde_json::to_vec(value).unwrap_or_default())
+}
+
+/// A JSON value.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: Serialize + ToSchema + Send + 'static> Output for Json<T> {
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        content(about, "application/json", reference::<T>(schemas))
+    }
+    fn respond(self) -> Response {
+        json(Self::STATUS, &self.0)
+    }
+}
+
+/// Something new.
+pub(crate) struct Created<T>(pub(crate) T);
+
+impl<T: Serialize + ToSchema + Send + 'static> Output for Created<T> {
+    const STATUS: StatusCode = StatusCode::CREATED;
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        content(about, "application/json", reference::<T>(schemas))
+    }
+    fn respond(self) -> Response {
+        json(Self::STATUS, &self.0)
+    }
+}
+
+/// A word or a text.
+pub(crate) struct Plain(pub(crate) String);
+
+impl Output for Plain {
+    fn describe(about: &str, _: &mut Schemas) -> Described {
+        content(about, "text/plain", ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).into())
+    }
+    fn respond(self) -> Response {
+        typed(Self::STATUS, "text/plain; charset=utf-8", self.0)
+    }
+}
+
+/// Any JSON value, such as a document that others have defined.
+pub(crate) struct Document(pub(crate) bytes::Bytes);
+
+impl Output for Document {
+    fn describe(about: &str, _: &mut Schemas) -> Described {
+        content(about, "application/json", ObjectBuilder::new().into())
+    }
+    fn respond(self) -> Response {
+        typed(Self::STATUS, "application/json", self.0)
+    }
+}
+
+/// Success without content.
+pub(crate) struct Nothing;
+
+impl Output for Nothing {
+    fn describe(about: &str, _: &mut Schemas) -> Described {
+        ResponseBuilder::new().description(about).build()
+    }
+    fn respond(self) -> Response {
+        Response::new(Body::empty())
+    }
+}
+
+impl<T: Serialize + ToSchema + Send + 'static> Output for Listed<T> {
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        let array = ArrayBuilder::new().items(reference::<T>(schemas));
+        let link = HeaderBuilder::new()
+            .schema(Some(ObjectBuilder::new().schema_type(SchemaType::Type(Type::String))))
+            .description(Some("With `limit`: the next page, `<…>; rel=\"next\"`, if there is one"))
+            .build();
+        let mut described = content(about, "application/json", array.into());
+        described.headers.insert("Link".into(), link.into());
+        described
+    }
+    fn respond(self) -> Response {
+        self.into_response()
+    }
+}
+
+/// The answer of most writes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Message {
+    /// What was done.
+    #[schema(example = "Listing created")]
+    message: &'static str,
+}
+
+/// An answer that only says what was done.
+pub(crate) fn message(message: &'static str) -> Message {
+    Message { message }
+}

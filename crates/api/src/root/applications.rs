@@ -1,0 +1,99 @@
+//! `/applications`: which listings a user applied to.
+
+use portico_domain::{Fault, ListingId, UserId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::{OWNED, SIGNED_IN};
+use crate::fields::Some1;
+use crate::operation::{Context, Operation, get, post};
+use crate::problem::Result;
+use crate::reply::{Created, Json, Message, message};
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        post("/applications", SIGNED_IN, apply)
+            .says("apply", "Adds listings to what a user applied to")
+            .conflict("The user has applied to as many listings as is possible"),
+        get("/applications/{userId}", SIGNED_IN, read)
+            .says("getApplications", "What a user applied to")
+            .not_found("The user has not applied to any listing"),
+        post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
+            .says("applyToListing", "Adds the path's listing, and those of the body, to what a user applied to")
+            .conflict("The user has applied to as many listings as is possible"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Applications")).collect()
+}
+
+/// A user and the listings the user applied to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApplicationMapping {
+    user_id: String,
+    listing_ids: Vec<String>,
+}
+
+struct Apply {
+    user: UserId,
+    listings: Vec<ListingId>,
+}
+
+impl Input for Apply {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let user = body.required("userId", "The applicant");
+        let listings = body.required::<Some1<_>>("listingIds", "The listings");
+        Some(Self { user: user?, listings: listings?.0 })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"userId": "ada", "listingIds": ["oak-12"]}))
+    }
+}
+
+async fn apply(cx: Context, input: Apply) -> Result<Created<Message>> {
+    cx.app().apply(&cx.call, input.user, input.listings).await?;
+    Ok(Created(message("Application added")))
+}
+
+struct Read(UserId);
+
+impl Input for Read {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("userId", "The applicant").map(Self)
+    }
+}
+
+async fn read(cx: Context, Read(user): Read) -> Result<Json<ApplicationMapping>> {
+    let mapping = cx.app().applications(&cx.call, user).await?;
+    let listing_ids = mapping.listings.into_iter().map(Into::into).collect();
+    Ok(Json(ApplicationMapping { user_id: mapping.user.into(), listing_ids }))
+}
+
+struct ApplyByPath(Apply);
+
+impl Input for ApplyByPath {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let user = from.path::<UserId>("userId", "The applicant");
+        let listing = from.path::<ListingId>("listingId", "The listing");
+        let mut body = from.body();
+        let named = body.required::<UserId>("userId", "The applicant, as in the path");
+        let listings = body.required::<Vec<ListingId>>("listingIds", "More listings; may be empty");
+        if named.is_some() && user.is_some() && named != user {
+            body.fault("userId", Fault::new("another_user", "must be the user of the path"));
+        }
+        let mut listings = listings?;
+        listings.insert(0, listing?);
+        Some(Self(Apply { user: user?, listings }))
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"userId": "ada", "listingIds": []}))
+    }
+}
+
+async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
+    apply(cx, input).await
+}

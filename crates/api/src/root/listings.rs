@@ -1,0 +1,183 @@
+//! `/listings`: the simple form.
+
+use portico_domain::geo::Area;
+use portico_domain::listings::{Listing, ListingFilter, place};
+use portico_domain::{Country, Degrees, Fault, Kilometres, ListingId, Money, Whole};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::{OWNED, PUBLIC};
+use crate::fields::{BoundingBox, Latitude, default_radius};
+use crate::operation::{Context, Operation, delete, get, post};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::{Created, Message, Nothing, message};
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/listings", PUBLIC, list).says("listListings", "Listings: all, or those that fit every condition given"),
+        post("/listings", OWNED, create)
+            .says("createListing", "Adds a listing")
+            .conflict("A listing with this id exists already"),
+        delete("/listings/{listingId}", OWNED, remove)
+            .says("deleteListing", "Deletes a listing")
+            .not_found("There is no such listing"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Listings")).collect()
+}
+
+/// A listing in its simple form.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Listing)]
+struct ListingOut {
+    /// Unique listing identifier
+    listing_id: String,
+    /// Owner
+    user_id: String,
+    street_address: String,
+    city: String,
+    state: String,
+    postal_code: String,
+    /// Monthly rent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, nullable = false)]
+    monthly_rent: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    bed_room_count: Option<Whole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, nullable = false)]
+    bathroom_count: Option<Whole>,
+    /// Degrees north, if the place is known
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, nullable = false)]
+    latitude: Option<Degrees>,
+    /// Degrees east, if the place is known
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, nullable = false)]
+    longitude: Option<Degrees>,
+}
+
+impl From<Listing> for ListingOut {
+    fn from(listing: Listing) -> Self {
+        Self {
+            listing_id: listing.id.into(),
+            user_id: listing.user.into(),
+            street_address: listing.street.into(),
+            city: listing.city.into(),
+            state: listing.state.into(),
+            postal_code: listing.postal.into(),
+            monthly_rent: listing.rent,
+            bed_room_count: listing.bedrooms,
+            bathroom_count: listing.bathrooms,
+            latitude: listing.place.map(portico_domain::geo::Point::latitude),
+            longitude: listing.place.map(portico_domain::geo::Point::longitude),
+        }
+    }
+}
+
+struct List {
+    filter: ListingFilter,
+    paging: Paging,
+}
+
+impl Input for List {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut filter = ListingFilter {
+            user: from.query("userId", "Only this user's"),
+            id: from.query("listingId", "Only this one"),
+            term: from.query("searchTerm", "With this text in id, street, city, state or postal code, in any case"),
+            min_rent: from.query("minRent", "Monthly rent at least; sorts by rent"),
+            max_rent: from.query("maxRent", "Monthly rent at most; sorts by rent"),
+            bedrooms: from.query("bedrooms", "Exactly so many bedrooms; sorts by rent"),
+            bathrooms: from.query("bathrooms", "Exactly so many bathrooms; sorts by rent"),
+            ..ListingFilter::default()
+        };
+        let centre = from.query("near", "Around this place: latitude,longitude; sorts along the map");
+        let radius = from.query::<Kilometres>("radiusKm", "How far around `near`; 10 if absent");
+        let inside = from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north; sorts along the map");
+        let paging = Paging::read(from);
+        if radius.is_some() && centre.is_none() {
+            from.parameter_fault("radiusKm", Fault::new("without_near", "needs `near`"));
+        }
+        let radius = radius.unwrap_or_else(default_radius);
+        filter.areas.extend(centre.map(|centre| Area::Circle { centre, radius }));
+        filter.areas.extend(inside.map(|area| area.0));
+        Some(Self { filter, paging })
+    }
+}
+
+async fn list(cx: Context, input: List) -> Result<Listed<ListingOut>> {
+    let (service, filter) = (cx.service.clone(), std::sync::Arc::new(input.filter));
+    Listed::read(&cx.uri, input.paging, move |after, limit| {
+        let (service, filter) = (service.clone(), filter.clone());
+        async move { Ok(service.app.find_listings(&filter, after, limit).await?.map(ListingOut::from)) }
+    })
+    .await
+}
+
+struct Create(Listing);
+
+impl Input for Create {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let id = body.required("listingId", "Unique listing identifier");
+        let user = body.required("userId", "Owner");
+        let street = body.required("streetAddress", "Street address");
+        let city = body.required("city", "City");
+        let state = body.required("state", "State");
+        let postal = body.required("postalCode", "Postal code");
+        let rent = body.optional("monthlyRent", "Monthly rent");
+        let bedrooms = body.optional("bedRoomCount", "Number of bedrooms");
+        let bathrooms = body.optional("bathroomCount", "Number of bathrooms");
+        let latitude = body.optional::<Latitude>("latitude", "Degrees north; together with longitude");
+        let longitude = body.optional("longitude", "Degrees east; together with latitude");
+        let place = place(latitude.map(|latitude| latitude.0), longitude);
+        let place = place.map_err(|fault| body.fault("latitude", fault)).ok();
+        Some(Self(Listing {
+            id: id?,
+            user: user?,
+            street: street?,
+            city: city?,
+            state: state?,
+            postal: postal?,
+            country: Country::stored(""),
+            rent,
+            property_value: None,
+            bedrooms,
+            bathrooms,
+            place: place?,
+            walkthrough: None,
+        }))
+    }
+    fn example() -> Option<Value> {
+        Some(json!({
+            "listingId": "oak-12", "userId": "ada", "streetAddress": "12 Oak Street", "city": "Austin",
+            "state": "TX", "postalCode": "78701", "monthlyRent": 2100.25, "bedRoomCount": 2, "bathroomCount": 1,
+            "latitude": 30.2672, "longitude": -97.7431,
+        }))
+    }
+}
+
+async fn create(cx: Context, Create(mut listing): Create) -> Result<Created<Message>> {
+    listing.country = cx.app().country.clone();
+    cx.app().create_listing(&cx.call, listing).await?;
+    Ok(Created(message("Listing created")))
+}
+
+struct Remove(ListingId);
+
+impl Input for Remove {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("listingId", "The listing").map(Self)
+    }
+}
+
+async fn remove(cx: Context, Remove(id): Remove) -> Result<Nothing> {
+    cx.app().delete_listing(&cx.call, id).await?;
+    Ok(Nothing)
+}

@@ -1,0 +1,100 @@
+//! `/verificationPipeline`: which checks an account requires.
+
+use portico_domain::AccountId;
+use portico_domain::pipelines::Pipeline;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::BEARER;
+use crate::operation::{Context, Operation, get, post};
+use crate::problem::Result;
+use crate::reply::{Json, Plain};
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/verificationPipeline", BEARER, read)
+            .says("getPipeline", "The pipeline of the caller's account")
+            .not_found("The account has no pipeline yet"),
+        post("/verificationPipeline", BEARER, write)
+            .says("putPipeline", "Adds the pipeline of the caller's account, or changes what the body names")
+            .conflict("The ClientId belongs to another account"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Verification pipeline")).collect()
+}
+
+/// A pipeline's configuration; what was never set is absent.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = Pipeline)]
+struct PipelineOut {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    client_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    eviction_check: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    income_check: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    soft_credit_check: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    criminal_background_check: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    country_identifier: Option<String>,
+}
+
+impl From<Pipeline> for PipelineOut {
+    fn from(pipeline: Pipeline) -> Self {
+        Self {
+            client_id: pipeline.client.map(Into::into),
+            eviction_check: pipeline.eviction,
+            income_check: pipeline.income,
+            soft_credit_check: pipeline.soft_credit,
+            criminal_background_check: pipeline.criminal_background,
+            country_identifier: pipeline.country.map(Into::into),
+        }
+    }
+}
+
+struct Read(AccountId);
+
+impl Input for Read {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.required_query("accountId", "The caller's account, or its ClientId").map(Self)
+    }
+}
+
+async fn read(cx: Context, Read(account): Read) -> Result<Json<PipelineOut>> {
+    Ok(Json(cx.app().pipeline(&cx.call, &account).await?.into()))
+}
+
+struct Write(Pipeline);
+
+impl Input for Write {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        Some(Self(Pipeline {
+            client: body.optional("ClientId", "Client ID for the pipeline"),
+            eviction: body.optional("EvictionCheck", "Eviction check required"),
+            income: body.optional("IncomeCheck", "Income check required"),
+            soft_credit: body.optional("SoftCreditCheck", "Soft credit check required"),
+            criminal_background: body.optional("CriminalBackgroundCheck", "Criminal background check required"),
+            country: body.optional("CountryIdentifier", "Country identifier"),
+        }))
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"ClientId": "acme", "IncomeCheck": true, "SoftCreditCheck": true, "CountryIdentifier": "US"}))
+    }
+}
+
+async fn write(cx: Context, Write(change): Write) -> Result<Plain> {
+    cx.app().put_pipeline(&cx.call, change).await?;
+    Ok(Plain("Success".into()))
+}

@@ -1,0 +1,80 @@
+//! `/requirements`: which requirements an applicant meets. Integers come in, strings go out.
+
+use portico_domain::SafeInteger;
+use portico_domain::requirements::RequirementsRecord;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::OPERATORS;
+use crate::fields::NumericId;
+use crate::operation::{Context, Operation, get, post};
+use crate::problem::Result;
+use crate::reply::{Created, Json, Message, message};
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        post("/requirements", OPERATORS, write)
+            .says("putRequirements", "Records which requirements an applicant meets; replaces an earlier record"),
+        get("/requirements/{listingId}/{applicantId}", OPERATORS, read)
+            .says("getRequirements", "Which requirements an applicant meets")
+            .not_found("Nothing is recorded"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Requirements")).collect()
+}
+
+/// Which requirements are met.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Requirements)]
+struct RequirementsOut {
+    #[schema(example = "12")]
+    listing_id: String,
+    #[schema(example = "34")]
+    applicant_id: String,
+    requirements_met: Vec<bool>,
+}
+
+struct Write(RequirementsRecord);
+
+impl Input for Write {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let listing = body.required::<NumericId>("listingId", "The listing's number");
+        let applicant = body.required::<NumericId>("applicantId", "The applicant's number");
+        let met = body.required("requirementsMet", "One flag per requirement");
+        Some(Self(RequirementsRecord { listing: listing?.0, applicant: applicant?.0, met: met? }))
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"listingId": 12, "applicantId": 34, "requirementsMet": [true, false, true]}))
+    }
+}
+
+async fn write(cx: Context, Write(record): Write) -> Result<Created<Message>> {
+    cx.app().put_requirements(&cx.call, record).await?;
+    Ok(Created(message("Requirements recorded")))
+}
+
+struct Read {
+    listing: SafeInteger,
+    applicant: SafeInteger,
+}
+
+impl Input for Read {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let listing = from.path::<NumericId>("listingId", "The listing's number");
+        let applicant = from.path::<NumericId>("applicantId", "The applicant's number");
+        Some(Self { listing: listing?.0, applicant: applicant?.0 })
+    }
+}
+
+async fn read(cx: Context, input: Read) -> Result<Json<RequirementsOut>> {
+    let record = cx.app().requirements(input.listing, input.applicant).await?;
+    Ok(Json(RequirementsOut {
+        listing_id: record.listing.to_string(),
+        applicant_id: record.applicant.to_string(),
+        requirements_met: record.met,
+    }))
+}

@@ -1,0 +1,202 @@
+//! `/stage/listing…`: stored listing records.
+
+use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::{City, ListingId, Money, PostalCode, Text, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::KEY;
+use crate::operation::{Context, Operation, delete, get};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::{Json, Message, message};
+use crate::request::{Input, Reader};
+
+const NONE: &str = "No listing was found";
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/stage/listing/{ListingKey}", KEY, read)
+            .says("getStoredListing", "One stored listing record")
+            .not_found("There is no such listing"),
+        delete("/stage/listing/{ListingKey}", KEY, remove)
+            .says("deleteStoredListing", "Deletes a listing")
+            .not_found("There is no such listing"),
+        get("/stage/listings/user/{UserId}", KEY, list::<ByUser>)
+            .says("listStoredListingsByUser", "A user's listings")
+            .not_found(NONE),
+        get("/stage/listings/postal/{postalCode}", KEY, list::<ByPostalCode>)
+            .says("listStoredListingsByPostalCode", "Listings with a postal code")
+            .not_found(NONE),
+        get("/stage/listings/city/{city}", KEY, list::<ByCity>)
+            .says("listStoredListingsByCity", "Listings in a city: its whole name, in any case")
+            .not_found(NONE),
+        get("/stage/listings/search", KEY, list::<Search>)
+            .says("searchStoredListings", "Listings with a text in one field, in any case")
+            .not_found(NONE),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Stage listings")).collect()
+}
+
+/// A text attribute.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct S {
+    #[serde(rename = "S")]
+    s: String,
+}
+
+impl<K> From<Text<K>> for S {
+    fn from(text: Text<K>) -> Self {
+        Self { s: text.into() }
+    }
+}
+
+/// A number attribute: the shortest exact decimal, as text.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct N {
+    #[serde(rename = "N")]
+    #[schema(example = "2100.25")]
+    n: String,
+}
+
+impl N {
+    fn of(number: impl std::fmt::Display) -> Self {
+        Self { n: number.to_string() }
+    }
+    /// What is not known is 0.
+    fn amount(amount: Option<Money>) -> Self {
+        Self::of(amount.unwrap_or(Money::from_units(0)))
+    }
+}
+
+/// A number attribute, or nothing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum NumberOrNull {
+    /// A number.
+    Number(N),
+    /// Nothing.
+    Null(Null),
+}
+
+/// No value.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Null {
+    #[serde(rename = "NULL")]
+    null: bool,
+}
+
+impl NumberOrNull {
+    fn of(number: Option<impl std::fmt::Display>) -> Self {
+        number.map_or(Self::Null(Null { null: true }), |number| Self::Number(N::of(number)))
+    }
+}
+
+/// A stored listing record.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = StoredListing)]
+pub(super) struct StoredListing {
+    listing_id: S,
+    user_id: S,
+    street_address: S,
+    city: S,
+    state: S,
+    postal_code: S,
+    country: S,
+    monthly_rent: N,
+    property_value: N,
+    latitude: NumberOrNull,
+    longitude: NumberOrNull,
+    #[serde(rename = "walkthroughLink")]
+    walkthrough_link: S,
+}
+
+impl From<Listing> for StoredListing {
+    fn from(listing: Listing) -> Self {
+        Self {
+            listing_id: listing.id.into(),
+            user_id: listing.user.into(),
+            street_address: listing.street.into(),
+            city: listing.city.into(),
+            state: listing.state.into(),
+            postal_code: listing.postal.into(),
+            country: listing.country.into(),
+            monthly_rent: N::amount(listing.rent),
+            property_value: N::amount(listing.property_value),
+            latitude: NumberOrNull::of(listing.place.map(portico_domain::geo::Point::latitude)),
+            longitude: NumberOrNull::of(listing.place.map(portico_domain::geo::Point::longitude)),
+            walkthrough_link: listing.walkthrough.map_or(S { s: String::new() }, S::from),
+        }
+    }
+}
+
+struct One(ListingId);
+
+impl Input for One {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("ListingKey", "The listing's id").map(Self)
+    }
+}
+
+async fn read(cx: Context, One(id): One) -> Result<Json<StoredListing>> {
+    Ok(Json(cx.app().listing(&id).await?.into()))
+}
+
+async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
+    cx.app().delete_listing(&cx.call, id).await?;
+    Ok(Json(message("Listing deleted")))
+}
+
+/// Which listings a list operation asks for.
+trait Filtered: Input {
+    fn filter(self) -> (ListingFilter, Paging);
+}
+
+async fn list<F: Filtered>(cx: Context, input: F) -> Result<Listed<StoredListing>> {
+    let (filter, paging) = input.filter();
+    let (service, filter) = (cx.service.clone(), std::sync::Arc::new(filter));
+    let listed = Listed::read(&cx.uri, paging, move |after, limit| {
+        let (service, filter) = (service.clone(), filter.clone());
+        async move { Ok(service.app.find_listings(&filter, after, limit).await?.map(StoredListing::from)) }
+    });
+    listed.await?.or_not_found("no_listings")
+}
+
+macro_rules! filtered {
+    ($($name:ident: $of:ty = $parameter:literal, $about:literal => $field:ident;)+) => {
+        $(struct $name($of, Paging);
+        impl Input for $name {
+            fn read(from: &mut Reader<'_>) -> Option<Self> {
+                let (value, paging) = (from.path($parameter, $about), Paging::read(from));
+                Some(Self(value?, paging))
+            }
+        }
+        impl Filtered for $name {
+            fn filter(self) -> (ListingFilter, Paging) {
+                (ListingFilter { $field: Some(self.0), ..ListingFilter::default() }, self.1)
+            }
+        })+
+    };
+}
+filtered! {
+    ByUser: UserId = "UserId", "The user" => user;
+    ByPostalCode: PostalCode = "postalCode", "The postal code" => postal;
+    ByCity: City = "city", "The city" => city;
+}
+
+struct Search(ListingFilter, Paging);
+
+impl Input for Search {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let field = from.required_query("field", "The field to search in, by its name here or in the simple form");
+        let value = from.required_query("value", "The text to search for");
+        let paging = Paging::read(from);
+        Some(Self(ListingFilter { field: Some((field?, value?)), ..ListingFilter::default() }, paging))
+    }
+}
+impl Filtered for Search {
+    fn filter(self) -> (ListingFilter, Paging) {
+        (self.0, self.1)
+    }
+}

@@ -1,0 +1,103 @@
+//! `/stage/savedListings`: what a user has saved.
+
+use portico_domain::{ListingId, UserId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::listings::StoredListing;
+use crate::access::KEY;
+use crate::operation::{Context, Operation, delete, get, post};
+use crate::problem::Result;
+use crate::reply::{Json, Message, message};
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/stage/savedListings/{userId}", KEY, read).says("getSavedListings", "What a user has saved"),
+        post("/stage/savedListings", KEY, save)
+            .says("saveListing", "Saves a listing for a user")
+            .conflict("No more listings can be saved"),
+        delete("/stage/savedListings/{userId}/{listingId}", KEY, remove)
+            .says("unsaveListing", "Takes a listing off a user's list")
+            .not_found("The listing is not saved"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Saved listings")).collect()
+}
+
+/// What a user has saved, with the details of the listings that exist.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SavedListings {
+    saved_listings: SavedIds,
+    listing_details: Vec<StoredListing>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+struct SavedIds {
+    user_key: String,
+    listing_ids: StringSet,
+}
+
+/// A set of texts.
+#[derive(Debug, Serialize, ToSchema)]
+struct StringSet {
+    #[serde(rename = "SS")]
+    ss: Vec<String>,
+}
+
+struct Read(UserId);
+
+impl Input for Read {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("userId", "The user").map(Self)
+    }
+}
+
+async fn read(cx: Context, Read(user): Read) -> Result<Json<SavedListings>> {
+    let (ids, details) = cx.app().saved_listings(&cx.call, &user).await?;
+    let listing_ids = StringSet { ss: ids.into_iter().map(Into::into).collect() };
+    Ok(Json(SavedListings {
+        saved_listings: SavedIds { user_key: user.into(), listing_ids },
+        listing_details: details.into_iter().map(Into::into).collect(),
+    }))
+}
+
+struct Save {
+    user: UserId,
+    listing: ListingId,
+}
+
+impl Input for Save {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let user = body.required("userId", "The user");
+        let listing = body.required("listingId", "The listing");
+        Some(Self { user: user?, listing: listing? })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"userId": "ada", "listingId": "oak-12"}))
+    }
+}
+
+async fn save(cx: Context, input: Save) -> Result<Json<Message>> {
+    cx.app().save_listing(&cx.call, input.user, input.listing).await?;
+    Ok(Json(message("Listing saved")))
+}
+
+struct Remove(Save);
+
+impl Input for Remove {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let user = from.path("userId", "The user");
+        let listing = from.path("listingId", "The listing");
+        Some(Self(Save { user: user?, listing: listing? }))
+    }
+}
+
+async fn remove(cx: Context, Remove(input): Remove) -> Result<Json<Message>> {
+    cx.app().unsave_listing(&cx.call, input.user, input.listing).await?;
+    Ok(Json(message("Listing removed from the saved ones")))
+}

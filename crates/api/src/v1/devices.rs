@@ -1,0 +1,181 @@
+//! `/v1/depin-device`: infrastructure devices and their statistics.
+
+use std::collections::BTreeMap;
+
+use portico_domain::devices::Device;
+use portico_domain::{DeviceId, DeviceIdentifier, Network, Timestamp, UserId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::{OPERATORS, OWNED};
+use crate::operation::{Context, Operation, delete, get, post};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::{Created, Json, Message, message};
+use crate::request::{Input, Reader};
+
+const NOT_FOUND: &str = "There is no such device";
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        post("/v1/depin-device", OWNED, register)
+            .says("registerDevice", "Registers a device")
+            .conflict("The device is registered on its network already"),
+        get("/v1/depin-device/{deviceId}", OWNED, read).says("getDevice", "One device").not_found(NOT_FOUND),
+        delete("/v1/depin-device/{deviceId}", OWNED, remove)
+            .says("deleteDevice", "Deletes a device")
+            .not_found(NOT_FOUND),
+        get("/v1/depin-devices/user/{userId}", OWNED, list_of_user).says("listDevicesByUser", "A user's devices"),
+        get("/v1/depin-devices/network/{network}", OPERATORS, list_on_network)
+            .says("listDevicesByNetwork", "A network's devices"),
+        get("/v1/depin-devices/stats/overview", OPERATORS, statistics)
+            .says("getDeviceStatistics", "Totals over all devices"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Devices")).collect()
+}
+
+/// A device.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Device)]
+struct DeviceOut {
+    depin_device_id: String,
+    user_id: String,
+    network: String,
+    device_identifier: String,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl From<Device> for DeviceOut {
+    fn from(device: Device) -> Self {
+        Self {
+            depin_device_id: device.id.into(),
+            user_id: device.user.into(),
+            network: device.network.into(),
+            device_identifier: device.identifier.into(),
+            created_at: device.created_at,
+            updated_at: device.updated_at,
+        }
+    }
+}
+
+struct Register {
+    user: UserId,
+    network: Network,
+    identifier: DeviceIdentifier,
+}
+
+impl Input for Register {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let user = body.required("userId", "Owner");
+        let network = body.required("network", "The network it belongs to");
+        let identifier = body.required("deviceIdentifier", "Its own identifier on the network");
+        Some(Self { user: user?, network: network?, identifier: identifier? })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"userId": "ada", "network": "Helium", "deviceIdentifier": "112qB3YaH5bZkCnKA5uRH"}))
+    }
+}
+
+/// A device that was registered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeviceRegistered {
+    message: &'static str,
+    depin_device_id: String,
+    user_id: String,
+    network: String,
+    device_identifier: String,
+}
+
+async fn register(cx: Context, input: Register) -> Result<Created<DeviceRegistered>> {
+    let Register { user, network, identifier } = input;
+    let (user_id, network_name, device_identifier) =
+        (user.as_str().into(), network.as_str().into(), identifier.as_str().into());
+    let id = cx.app().register_device(&cx.call, user, network, identifier).await?;
+    Ok(Created(DeviceRegistered {
+        message: "Device registered",
+        depin_device_id: id.into(),
+        user_id,
+        network: network_name,
+        device_identifier,
+    }))
+}
+
+struct One(DeviceId);
+
+impl Input for One {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("deviceId", "The device").map(Self)
+    }
+}
+
+async fn read(cx: Context, One(id): One) -> Result<Json<DeviceOut>> {
+    Ok(Json(cx.app().device(&cx.call, &id).await?.into()))
+}
+
+async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
+    cx.app().delete_device(&cx.call, id).await?;
+    Ok(Json(message("Device deleted")))
+}
+
+struct OfUser(UserId, Paging);
+
+impl Input for OfUser {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (user, paging) = (from.path("userId", "Owner"), Paging::read(from));
+        Some(Self(user?, paging))
+    }
+}
+
+async fn list_of_user(cx: Context, OfUser(user, paging): OfUser) -> Result<Listed<DeviceOut>> {
+    cx.app().may_act_for(&cx.call.actor, &user).await?;
+    let service = cx.service.clone();
+    Listed::read(&cx.uri, paging, move |after, limit| {
+        let (service, user) = (service.clone(), user.clone());
+        async move { Ok(service.app.devices_of(&user, after, limit).await?.map(DeviceOut::from)) }
+    })
+    .await
+}
+
+struct OnNetwork(Network, Paging);
+
+impl Input for OnNetwork {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (network, paging) = (from.path("network", "The network"), Paging::read(from));
+        Some(Self(network?, paging))
+    }
+}
+
+async fn list_on_network(cx: Context, OnNetwork(network, paging): OnNetwork) -> Result<Listed<DeviceOut>> {
+    let service = cx.service.clone();
+    Listed::read(&cx.uri, paging, move |after, limit| {
+        let (service, network) = (service.clone(), network.clone());
+        async move { Ok(service.app.devices_on(&network, after, limit).await?.map(DeviceOut::from)) }
+    })
+    .await
+}
+
+/// Totals over all devices.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeviceStatistics {
+    total_devices: i64,
+    network_distribution: BTreeMap<String, i64>,
+    user_distribution: BTreeMap<String, i64>,
+}
+
+async fn statistics(cx: Context, (): ()) -> Result<Json<DeviceStatistics>> {
+    let app = cx.app();
+    Ok(Json(DeviceStatistics {
+        total_devices: app.device_total().await?,
+        network_distribution: app.devices_by_network("", i64::MAX).await?.into_iter().collect(),
+        user_distribution: app.devices_by_user("", i64::MAX).await?.into_iter().collect(),
+    }))
+}

@@ -1,0 +1,85 @@
+//! `/v1/listings`: what a listing's owner needs beyond the specification.
+
+use std::collections::BTreeMap;
+
+use portico_domain::applications::Applicant;
+use portico_domain::{ListingId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::{PUBLIC, SIGNED_IN};
+use crate::operation::{Context, Operation, get};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::Json;
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
+            .says("listApplicants", "Who applied to a listing; for its owner, or a key")
+            .not_found("There is no such listing"),
+        get("/v1/listings/stats/overview", PUBLIC, statistics)
+            .says("getListingStatistics", "Totals over all listings"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Listings")).collect()
+}
+
+/// One who applied to a listing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Applicant)]
+struct ApplicantOut {
+    user_id: String,
+    #[schema(value_type = String, format = DateTime)]
+    applied_at: Timestamp,
+}
+
+impl From<Applicant> for ApplicantOut {
+    fn from(applicant: Applicant) -> Self {
+        Self { user_id: applicant.user.into(), applied_at: applicant.applied_at }
+    }
+}
+
+struct Applicants(ListingId, Paging);
+
+impl Input for Applicants {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (id, paging) = (from.path("id", "The listing"), Paging::read(from));
+        Some(Self(id?, paging))
+    }
+}
+
+async fn applicants(cx: Context, Applicants(id, paging): Applicants) -> Result<Listed<ApplicantOut>> {
+    cx.app().own_listing(&cx.call, &id).await?;
+    let service = cx.service.clone();
+    Listed::read(&cx.uri, paging, move |after, limit| {
+        let (service, id) = (service.clone(), id.clone());
+        async move { Ok(service.app.applicants(&id, after, limit).await?.map(ApplicantOut::from)) }
+    })
+    .await
+}
+
+/// Totals over all listings.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListingStatisticsOut {
+    total_listings: i64,
+    /// Listings with a record on the chain
+    on_chain: i64,
+    /// Listings without one
+    off_chain: i64,
+    total_applications: i64,
+    state_distribution: BTreeMap<String, i64>,
+}
+
+async fn statistics(cx: Context, (): ()) -> Result<Json<ListingStatisticsOut>> {
+    let statistics = cx.app().listing_statistics().await?;
+    Ok(Json(ListingStatisticsOut {
+        total_listings: statistics.total,
+        on_chain: statistics.on_chain,
+        off_chain: statistics.total - statistics.on_chain,
+        total_applications: statistics.applications,
+        state_distribution: statistics.by_state.into_iter().collect(),
+    }))
+}

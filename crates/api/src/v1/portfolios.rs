@@ -1,0 +1,306 @@
+//! `/v1/user-portfolio`: portfolios of users, and statistics over all portfolios.
+
+use std::collections::BTreeMap;
+
+use portico_app::portfolios::NewPortfolio;
+use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItem, ProtocolItems};
+use portico_domain::{Allocation, PortfolioId, TemplateId, Timestamp, UserId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::access::{OWNED, PUBLIC};
+use crate::operation::{Context, Operation, delete, get, post, put};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::{Created, Json, Message, message};
+use crate::request::{Input, Reader};
+
+const NOT_FOUND: &str = "There is no such portfolio";
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        post("/v1/user-portfolio", OWNED, create).says("createUserPortfolio", "Makes a portfolio"),
+        post("/v1/user-portfolio/copy/{predefinedPortfolioId}", OWNED, copy)
+            .says("copyPredefinedPortfolio", "Makes a user's own copy of an active predefined portfolio")
+            .not_found("There is no such active predefined portfolio"),
+        get("/v1/user-portfolios/{userId}", OWNED, list).says("listUserPortfolios", "A user's portfolios"),
+        get("/v1/user-portfolio/{portfolioId}", OWNED, read)
+            .says("getUserPortfolio", "One portfolio")
+            .not_found(NOT_FOUND),
+        put("/v1/user-portfolio/{portfolioId}", OWNED, change)
+            .says("changeUserPortfolio", "Changes what the body names")
+            .not_found(NOT_FOUND),
+        delete("/v1/user-portfolio/{portfolioId}", OWNED, remove)
+            .says("deleteUserPortfolio", "Deletes a portfolio")
+            .not_found(NOT_FOUND),
+        get("/v1/portfolios/stats/overview", PUBLIC, statistics)
+            .says("getPortfolioStatistics", "Totals over all portfolios"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Portfolios")).collect()
+}
+
+/// A protocol and its share.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProtocolItem)]
+pub(super) struct ProtocolItemOut {
+    protocol_name: String,
+    protocol_identifier: String,
+    #[schema(value_type = f64)]
+    allocation_percentage: Allocation,
+}
+
+pub(super) fn items_out(items: &ProtocolItems) -> Vec<ProtocolItemOut> {
+    let out = |item: &ProtocolItem| ProtocolItemOut {
+        protocol_name: item.protocol_name.clone().into(),
+        protocol_identifier: item.protocol_identifier.clone().into(),
+        allocation_percentage: item.allocation_percentage,
+    };
+    items.as_slice().iter().map(out).collect()
+}
+
+/// A user's portfolio.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = UserPortfolio)]
+struct PortfolioOut {
+    user_portfolio_id: String,
+    user_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    description: Option<String>,
+    risk_level: &'static str,
+    protocol_items: Vec<ProtocolItemOut>,
+    /// The sum of all shares
+    #[schema(value_type = f64)]
+    total_allocation: Allocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    based_on_predefined_id: Option<String>,
+    is_custom: bool,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl From<Portfolio> for PortfolioOut {
+    fn from(portfolio: Portfolio) -> Self {
+        Self {
+            user_portfolio_id: portfolio.id.into(),
+            user_id: portfolio.user.into(),
+            name: portfolio.name.map(Into::into),
+            description: portfolio.description.map(Into::into),
+            risk_level: portfolio.risk.as_str(),
+            protocol_items: items_out(&portfolio.items),
+            total_allocation: portfolio.items.total(),
+            based_on_predefined_id: portfolio.based_on.map(Into::into),
+            is_custom: portfolio.custom,
+            created_at: portfolio.created_at,
+            updated_at: portfolio.updated_at,
+        }
+    }
+}
+
+/// What was done, and the sum of all shares after it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PortfolioWritten {
+    message: &'static str,
+    user_portfolio_id: String,
+    #[schema(value_type = f64)]
+    total_allocation: Allocation,
+}
+
+struct Create(NewPortfolio);
+
+impl Input for Create {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let user = body.required("userId", "Owner");
+        let name = body.optional("name", "Its name");
+        let description = body.optional("description", "What it is for");
+        let risk = body.required("riskLevel", "Its risk");
+        let based_on = body.optional("basedOnPredefinedId", "The predefined portfolio it is based on, which must exist");
+        let custom = body.required("isCustom", "Whether the user made it their own");
+        let items = body.optional("protocolItems", "Its protocols; shares add up to at most 100");
+        let items = items.unwrap_or_default();
+        Some(Self(NewPortfolio { user: user?, name, description, risk: risk?, items, based_on, custom: custom? }))
+    }
+    fn example() -> Option<Value> {
+        Some(json!({
+            "userId": "ada", "name": "Storage first", "riskLevel": "Moderate", "isCustom": true,
+            "protocolItems": [
+                {"protocolName": "Filecoin", "protocolIdentifier": "fil", "allocationPercentage": 62.5},
+                {"protocolName": "Helium", "protocolIdentifier": "hnt", "allocationPercentage": 37.5},
+            ],
+        }))
+    }
+}
+
+async fn create(cx: Context, Create(new): Create) -> Result<Created<PortfolioWritten>> {
+    let created = cx.app().create_portfolio(&cx.call, new).await?;
+    Ok(Created(PortfolioWritten {
+        message: "Portfolio created",
+        user_portfolio_id: created.id.into(),
+        total_allocation: created.total,
+    }))
+}
+
+struct Copy {
+    template: TemplateId,
+    user: UserId,
+    customize: bool,
+}
+
+impl Input for Copy {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let template = from.path("predefinedPortfolioId", "The predefined portfolio");
+        let mut body = from.body();
+        let user = body.required("userId", "Owner of the copy");
+        let customize = body.optional("customize", "Whether the user is going to make it their own; false if absent");
+        Some(Self { template: template?, user: user?, customize: customize.unwrap_or(false) })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"userId": "ada", "customize": true}))
+    }
+}
+
+/// A copy that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PortfolioCopied {
+    message: &'static str,
+    user_portfolio_id: String,
+    based_on_predefined_id: String,
+    is_custom: bool,
+}
+
+async fn copy(cx: Context, input: Copy) -> Result<Created<PortfolioCopied>> {
+    let based_on_predefined_id = input.template.as_str().into();
+    let id = cx.app().copy_template(&cx.call, input.template, input.user, input.customize).await?;
+    Ok(Created(PortfolioCopied {
+        message: "Portfolio copied",
+        user_portfolio_id: id.into(),
+        based_on_predefined_id,
+        is_custom: input.customize,
+    }))
+}
+
+struct List(UserId, Paging);
+
+impl Input for List {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (user, paging) = (from.path("userId", "Owner"), Paging::read(from));
+        Some(Self(user?, paging))
+    }
+}
+
+async fn list(cx: Context, List(user, paging): List) -> Result<Listed<PortfolioOut>> {
+    cx.app().may_act_for(&cx.call.actor, &user).await?;
+    let service = cx.service.clone();
+    Listed::read(&cx.uri, paging, move |after, limit| {
+        let (service, user) = (service.clone(), user.clone());
+        async move { Ok(service.app.portfolios(&user, after, limit).await?.map(PortfolioOut::from)) }
+    })
+    .await
+}
+
+struct One(PortfolioId);
+
+impl Input for One {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("portfolioId", "The portfolio").map(Self)
+    }
+}
+
+async fn read(cx: Context, One(id): One) -> Result<Json<PortfolioOut>> {
+    Ok(Json(cx.app().portfolio(&cx.call, &id).await?.into()))
+}
+
+struct Change(PortfolioId, PortfolioChange);
+
+impl Input for Change {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let id = from.path("portfolioId", "The portfolio");
+        let mut body = from.body();
+        let change = PortfolioChange {
+            name: body.optional("name", "Its name"),
+            description: body.optional("description", "What it is for"),
+            risk: body.optional("riskLevel", "Its risk"),
+            items: body.optional("protocolItems", "Its protocols; shares add up to at most 100"),
+        };
+        Some(Self(id?, change))
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"name": "Storage only", "riskLevel": "Aggressive"}))
+    }
+}
+
+async fn change(cx: Context, Change(id, change): Change) -> Result<Json<PortfolioWritten>> {
+    let user_portfolio_id = id.as_str().into();
+    let total_allocation = cx.app().change_portfolio(&cx.call, id, change).await?;
+    Ok(Json(PortfolioWritten { message: "Portfolio changed", user_portfolio_id, total_allocation }))
+}
+
+async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
+    cx.app().delete_portfolio(&cx.call, id).await?;
+    Ok(Json(message("Portfolio deleted")))
+}
+
+/// Totals over all portfolios.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PortfolioStatisticsOut {
+    predefined_portfolios: TemplateTotals,
+    user_portfolios: PortfolioTotals,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TemplateTotals {
+    total: i64,
+    active: i64,
+    risk_distribution: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PortfolioTotals {
+    total: i64,
+    custom: i64,
+    based_on_predefined: i64,
+    risk_distribution: BTreeMap<String, i64>,
+}
+
+async fn statistics(cx: Context, (): ()) -> Result<Json<PortfolioStatisticsOut>> {
+    let PortfolioStatistics {
+        templates,
+        active_templates,
+        template_risks,
+        portfolios,
+        custom_portfolios,
+        based_on_template,
+        portfolio_risks,
+    } = cx.app().portfolio_statistics().await?;
+    Ok(Json(PortfolioStatisticsOut {
+        predefined_portfolios: TemplateTotals {
+            total: templates,
+            active: active_templates,
+            risk_distribution: template_risks.into_iter().collect(),
+        },
+        user_portfolios: PortfolioTotals {
+            total: portfolios,
+            custom: custom_portfolios,
+            based_on_predefined: based_on_template,
+            risk_distribution: portfolio_risks.into_iter().collect(),
+        },
+    }))
+}

@@ -1,0 +1,54 @@
+//! The one way in which a use case is refused or fails. HTTP is none of its business.
+
+use portico_domain::Fault;
+
+/// Why a use case did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A value is wrong in a way that only the stored data can tell.
+    #[error("invalid: {fault}")]
+    Invalid {
+        /// JSON pointer of the value in the request's body.
+        pointer: &'static str,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// The credential is missing or not valid.
+    #[error("unauthenticated: {0}")]
+    Unauthenticated(&'static str),
+    /// The caller is known but may not do this.
+    #[error("forbidden: {0}")]
+    Forbidden(&'static str),
+    /// It does not exist. The word is a stable code, such as `listing_not_found`.
+    #[error("not found: {0}")]
+    NotFound(&'static str),
+    /// It contradicts what is there. The word is a stable code, such as `listing_exists`.
+    #[error("conflict: {0}")]
+    Conflict(&'static str),
+    /// An idempotency key was used before, with another request.
+    #[error("the idempotency key was used with another request")]
+    KeyReused,
+    /// Not now; the text is for the log.
+    #[error("unavailable: {0}")]
+    Unavailable(String),
+    /// Something that must not happen; the text is for the log, never for a client.
+    #[error("internal: {0}")]
+    Bug(String),
+}
+
+/// What use cases answer.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<portico_store::Error> for Error {
+    fn from(error: portico_store::Error) -> Self {
+        use portico_store::Error as Store;
+        match error {
+            Store::Conflict(code) => Self::Conflict(code),
+            Store::Missing(code) => Self::NotFound(code),
+            Store::KeyReused => Self::KeyReused,
+            Store::Busy => Self::Unavailable("too much work is waiting".into()),
+            Store::Unavailable(why) | Store::Again(why) => Self::Unavailable(why),
+            Store::Bug(why) => Self::Bug(why),
+        }
+    }
+}

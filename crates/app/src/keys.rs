@@ -1,0 +1,112 @@
+//! API keys: made from 256 random bits, shown once, kept as a digest, compared in constant time.
+
+use std::time::Duration;
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+use portico_domain::keys::{Key, KeyScope};
+use portico_domain::{KeyId, Label, UserId};
+use portico_store::{CreateKey, RevokeKey, StoredKey};
+use serde::{Deserialize, Serialize};
+
+use crate::tokens::NewToken;
+use crate::vault::ROOT_BYTES;
+use crate::{Actor, Call, Error, Portico, Profile, Result, answering};
+
+const NOT_VALID: Error = Error::Unauthenticated("the API key is not valid");
+
+/// A new key. The secret is never shown again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NewKey {
+    /// Its public part.
+    pub id: KeyId,
+    /// The whole key, as it is presented.
+    pub secret: String,
+}
+
+/// How many working keys one user or account may have.
+const MAX_KEYS: i64 = 100;
+/// How long a session of the sandbox lasts.
+const SESSION: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// What the sandbox gives to whoever wants to act as a user.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// A bearer token.
+    pub token: String,
+    /// A key that is bound to the user.
+    pub key: NewKey,
+}
+
+fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::Bug("no randomness".into()))?;
+    Ok(bytes)
+}
+
+fn sha256(text: &str) -> Vec<u8> {
+    digest(&SHA256, text.as_bytes()).as_ref().to_vec()
+}
+
+impl Portico {
+    /// Makes a key.
+    pub async fn create_key(&self, call: &Call, name: Label, scope: KeyScope) -> Result<NewKey> {
+        self.make_key(call, name, scope, Some(MAX_KEYS)).await
+    }
+
+    /// A token and a key for any user: the sandbox's way of signing in.
+    pub async fn open_session(&self, call: &Call, user: UserId) -> Result<Session> {
+        if self.profile != Profile::Sandbox {
+            return Err(Error::NotFound("not_found"));
+        }
+        let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION };
+        let token = self.tokens.issue(&token, self.clock.now())?;
+        let key = self.make_key(call, Label::stored("sandbox session"), KeyScope::User(user), None).await?;
+        Ok(Session { token, key })
+    }
+
+    async fn make_key(&self, call: &Call, name: Label, scope: KeyScope, limit: Option<i64>) -> Result<NewKey> {
+        let id = format!("{:016x}", u64::from_be_bytes(random()?));
+        let mode = match self.profile {
+            Profile::Sandbox => "test",
+            Profile::Live => "live",
+        };
+        let secret = format!("{mode}_{id}_{}", BASE64_URL_SAFE_NO_PAD.encode(random::<ROOT_BYTES>()?));
+        let id = KeyId::stored(id);
+        let by = self.by(call);
+        let key = Key { id: id.clone(), name, scope, created_at: by.at, revoked_at: None };
+        let op = CreateKey { key: StoredKey { digest: sha256(&secret), key }, limit, by };
+        self.write(call, answering(op, NewKey { id, secret })).await
+    }
+
+    /// The keys that are bound to a user, or all of them.
+    pub async fn keys(&self, of: Option<&UserId>) -> Result<Vec<Key>> {
+        Ok(self.db.keys(of).await?)
+    }
+
+    /// Revokes a key. A signed-in user may revoke only keys that are bound to themselves.
+    pub async fn revoke_key(&self, call: &Call, id: KeyId) -> Result<()> {
+        if let Actor::User { user, .. } = &call.actor {
+            let key = self.db.key(&id).await?;
+            let own = key.is_some_and(|stored| stored.key.scope == KeyScope::User(user.clone()));
+            if !own && !call.actor.is_operator() {
+                return Err(Error::NotFound("key_not_found"));
+            }
+        }
+        let by = self.by(call);
+        self.write(call, RevokeKey { id, by }).await
+    }
+
+    /// Whose key this is, if it is valid and not revoked.
+    pub async fn verify_key(&self, presented: &str) -> Result<Actor> {
+        let id = presented.split('_').nth(1).ok_or(NOT_VALID)?;
+        let id = KeyId::parse(id).map_err(|_| NOT_VALID)?;
+        let stored = self.db.key(&id).await?.ok_or(NOT_VALID)?;
+        verify_slices_are_equal(&stored.digest, &sha256(presented)).map_err(|_| NOT_VALID)?;
+        match stored.key.revoked_at {
+            None => Ok(Actor::Key { id: stored.key.id, scope: stored.key.scope }),
+            Some(_) => Err(NOT_VALID),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! User portfolios.
+
+use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel};
+use portico_domain::{Allocation, Description, Fault, Label, PortfolioId, TemplateId, UserId};
+use portico_store::{ChangePortfolio, CopyTemplate, CreatePortfolio, Cursor, DeletePortfolio, Page};
+use serde::{Deserialize, Serialize};
+
+use crate::{Call, Error, Portico, Result, answering};
+
+/// A portfolio that is to be made.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields of Portfolio")]
+pub struct NewPortfolio {
+    pub user: UserId,
+    pub name: Option<Label>,
+    pub description: Option<Description>,
+    pub risk: RiskLevel,
+    pub items: ProtocolItems,
+    pub based_on: Option<TemplateId>,
+    pub custom: bool,
+}
+
+/// What is answered about a portfolio that was made.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PortfolioCreated {
+    /// Its id.
+    pub id: PortfolioId,
+    /// The sum of its shares.
+    pub total: Allocation,
+}
+
+impl Portico {
+    /// Makes a portfolio.
+    pub async fn create_portfolio(&self, call: &Call, new: NewPortfolio) -> Result<PortfolioCreated> {
+        self.may_act_for(&call.actor, &new.user).await?;
+        let by = self.by(call);
+        let answer = PortfolioCreated { id: self.new_id(), total: new.items.total() };
+        let portfolio = Portfolio {
+            id: answer.id.clone(),
+            user: new.user,
+            name: new.name,
+            description: new.description,
+            risk: new.risk,
+            items: new.items,
+            based_on: new.based_on,
+            custom: new.custom,
+            created_at: by.at,
+            updated_at: by.at,
+        };
+        let made = self.write(call, answering(CreatePortfolio { portfolio, by }, answer)).await;
+        made.map_err(|error| match error {
+            Error::NotFound("template_not_found") => Error::Invalid {
+                pointer: "/basedOnPredefinedId",
+                fault: Fault::new("unknown_template", "must be the id of a predefined portfolio"),
+            },
+            other => other,
+        })
+    }
+
+    /// Copies an active template to a user; answers the copy's id.
+    pub async fn copy_template(
+        &self,
+        call: &Call,
+        template: TemplateId,
+        user: UserId,
+        custom: bool,
+    ) -> Result<PortfolioId> {
+        self.may_act_for(&call.actor, &user).await?;
+        let (id, by) = (self.new_id(), self.by(call));
+        let answer = id.clone();
+        self.write(call, answering(CopyTemplate { template, id, user, custom, by }, answer)).await
+    }
+
+    /// One portfolio, if it is the caller's.
+    pub async fn portfolio(&self, call: &Call, id: &PortfolioId) -> Result<Portfolio> {
+        let portfolio = self.db.portfolio(id).await?.ok_or(Error::NotFound("portfolio_not_found"))?;
+        self.may_act_for(&call.actor, &portfolio.user).await?;
+        Ok(portfolio)
+    }
+
+    /// A piece of a user's portfolios.
+    pub async fn portfolios(
+        &self,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Portfolio>> {
+        Ok(self.db.portfolios(user, after, limit).await?)
+    }
+
+    /// Changes a portfolio; answers the sum of its shares.
+    pub async fn change_portfolio(&self, call: &Call, id: PortfolioId, change: PortfolioChange) -> Result<Allocation> {
+        self.portfolio(call, &id).await?;
+        let by = self.by(call);
+        self.write(call, ChangePortfolio { id, change, by }).await
+    }
+
+    /// Deletes a portfolio.
+    pub async fn delete_portfolio(&self, call: &Call, id: PortfolioId) -> Result<()> {
+        self.portfolio(call, &id).await?;
+        let by = self.by(call);
+        self.write(call, DeletePortfolio { id, by }).await
+    }
+
+    /// Totals over all templates and portfolios.
+    pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {
+        Ok(self.db.portfolio_statistics().await?)
+    }
+}

@@ -1,0 +1,288 @@
+//! Bearer tokens: the instance's own issuer, and an external one by its published keys.
+//!
+//! `exp`, `nbf`, `iss`, `aud` and `alg` are all checked. A verified token is remembered until it expires.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+use jsonwebtoken::jwk::{Jwk, JwkSet};
+use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
+use portico_domain::{AccountId, Timestamp, UserId};
+use secrecy::{ExposeSecret, SecretSlice};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Actor, Error, Result};
+
+/// The issuer and audience that tokens of the instance itself name.
+const OWN_ISSUER: &str = "portico";
+const OWN_AUDIENCE: &str = "portico";
+/// How far clocks may be apart.
+const LEEWAY_SECONDS: u64 = 30;
+/// An issuer's keys are asked for again at most so often.
+const REFRESH: Duration = Duration::from_secs(30);
+/// Verified tokens remembered at most.
+const REMEMBERED: usize = 10_000;
+/// The longest key list that is read.
+const MAX_JWKS_BYTES: usize = 1 << 20;
+
+/// Issues and verifies tokens.
+pub struct Tokens {
+    signing: EncodingKey,
+    verifying: DecodingKey,
+    /// The public key, as it is published.
+    public: String,
+    external: Option<External>,
+    verified: Mutex<HashMap<[u8; 32], (Actor, i64)>>,
+}
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tokens")
+    }
+}
+
+/// An external `OpenID` Connect issuer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalIssuer {
+    /// What `iss` must be.
+    pub issuer: String,
+    /// What `aud` must contain.
+    pub audience: String,
+    /// Where its keys are published.
+    pub jwks_url: String,
+    /// The claim and the value in it that make an administrator; without it nobody is one.
+    pub admin_claim: Option<(String, String)>,
+}
+
+struct External {
+    settings: ExternalIssuer,
+    client: reqwest::Client,
+    keys: tokio::sync::Mutex<Keys>,
+}
+
+#[derive(Default)]
+struct Keys {
+    set: Option<JwkSet>,
+    asked: Option<Instant>,
+}
+
+/// What a new token of the own issuer says.
+#[derive(Debug, Clone)]
+pub struct NewToken {
+    /// Whom it is for.
+    pub user: UserId,
+    /// The account; the user's own if none.
+    pub account: Option<AccountId>,
+    /// May act for others.
+    pub admin: bool,
+    /// How long it is valid.
+    pub ttl: Duration,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: Value,
+    sub: String,
+    exp: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nbf: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iat: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Value>,
+    #[serde(flatten)]
+    rest: HashMap<String, Value>,
+}
+
+const NOT_VALID: Error = Error::Unauthenticated("the bearer token is not valid");
+
+impl Tokens {
+    /// With the own issuer's secret seed of 32 bytes.
+    pub fn new(seed: &SecretSlice<u8>, external: Option<ExternalIssuer>) -> Result<Self> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose_secret())
+            .map_err(|_| Error::Bug("the issuer's key must be 32 bytes".into()))?;
+        let pkcs8 = pair.to_pkcs8v1().map_err(|_| Error::Bug("the issuer's key cannot be used".into()))?;
+        let public = pair.public_key().as_ref();
+        let external = external.map(External::new).transpose()?;
+        Ok(Self {
+            signing: EncodingKey::from_ed_der(pkcs8.as_ref()),
+            verifying: DecodingKey::from_ed_der(public),
+            public: BASE64_URL_SAFE_NO_PAD.encode(public),
+            external,
+            verified: Mutex::default(),
+        })
+    }
+
+    /// A token of the own issuer.
+    pub fn issue(&self, token: &NewToken, now: Timestamp) -> Result<String> {
+        let now = now.micros() / 1_000_000;
+        let claims = Claims {
+            iss: OWN_ISSUER.into(),
+            aud: OWN_AUDIENCE.into(),
+            sub: token.user.as_str().into(),
+            exp: now.saturating_add(i64::try_from(token.ttl.as_secs()).unwrap_or(i64::MAX)),
+            nbf: Some(now),
+            iat: Some(now),
+            account: token.account.as_ref().map(|account| account.as_str().into()),
+            scope: token.admin.then(|| "admin".into()),
+            rest: HashMap::new(),
+        };
+        let header = Header { kid: Some(self.key_id()), ..Header::new(Algorithm::EdDSA) };
+        jsonwebtoken::encode(&header, &claims, &self.signing).map_err(|error| Error::Bug(error.to_string()))
+    }
+
+    /// The own issuer's public key, for others to verify with.
+    pub fn jwks(&self) -> Value {
+        json!({"keys": [{
+            "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": self.key_id(), "x": self.public,
+        }]})
+    }
+
+    fn key_id(&self) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(&digest(&SHA256, self.public.as_bytes()).as_ref()[..12])
+    }
+
+    /// Whose token this is, if it is valid.
+    pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Actor> {
+        let mut fingerprint = [0; 32];
+        fingerprint.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+        let seconds = now.micros() / 1_000_000;
+        if let Some((actor, until)) = self.remembered().get(&fingerprint)
+            && *until > seconds
+        {
+            return Ok(actor.clone());
+        }
+        let (actor, until) = self.verify_anew(token).await?;
+        let mut remembered = self.remembered();
+        if remembered.len() >= REMEMBERED {
+            remembered.clear();
+        }
+        remembered.insert(fingerprint, (actor.clone(), until));
+        Ok(actor)
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (Actor, i64)>> {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn verify_anew(&self, token: &str) -> Result<(Actor, i64)> {
+        let header = jsonwebtoken::decode_header(token).map_err(|_| NOT_VALID)?;
+        if header.alg == Algorithm::EdDSA && header.kid.as_deref() == Some(&self.key_id()) {
+            let checks = validation(&[Algorithm::EdDSA], OWN_ISSUER, OWN_AUDIENCE);
+            let claims = decode(token, &self.verifying, &checks)?;
+            let admin = claims.scope.as_ref().is_some_and(|scope| contains_word(scope, "admin"));
+            return actor(&claims, admin);
+        }
+        let external = self.external.as_ref().ok_or(NOT_VALID)?;
+        external.verify(token, &header).await
+    }
+}
+
+impl External {
+    fn new(settings: ExternalIssuer) -> Result<Self> {
+        let client = reqwest::Client::builder()
+            .timeout(Duration::from_secs(5))
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| Error::Bug(error.to_string()))?;
+        Ok(Self { settings, client, keys: tokio::sync::Mutex::default() })
+    }
+
+    async fn verify(&self, token: &str, header: &Header) -> Result<(Actor, i64)> {
+        let jwk = self.key(header.kid.as_deref()).await?;
+        let key = DecodingKey::from_jwk(&jwk).map_err(|_| NOT_VALID)?;
+        // A shared secret is never published, so a token that claims one is a forgery.
+        if key.family() == AlgorithmFamily::Hmac {
+            return Err(NOT_VALID);
+        }
+        let checks = validation(key.family().algorithms(), &self.settings.issuer, &self.settings.audience);
+        let claims = decode(token, &key, &checks)?;
+        let admin = self.settings.admin_claim.as_ref().is_some_and(|(claim, value)| {
+            let named = if claim == "scope" { claims.scope.as_ref() } else { claims.rest.get(claim) };
+            named.is_some_and(|named| contains_word(named, value))
+        });
+        actor(&claims, admin)
+    }
+
+    /// The issuer's key of that name. An unknown one may be new: the list is asked for again, but not often.
+    async fn key(&self, kid: Option<&str>) -> Result<Jwk> {
+        let mut keys = self.keys.lock().await;
+        let find = |keys: &Keys| {
+            let set = keys.set.as_ref()?;
+            match kid {
+                Some(kid) => set.find(kid).cloned(),
+                None if set.keys.len() == 1 => set.keys.first().cloned(),
+                None => None,
+            }
+        };
+        if let Some(key) = find(&keys) {
+            return Ok(key);
+        }
+        if keys.asked.is_none_or(|asked| asked.elapsed() >= REFRESH) {
+            keys.asked = Some(Instant::now());
+            match self.fetch().await {
+                Ok(set) => keys.set = Some(set),
+                Err(error) => {
+                    tracing::warn!(%error, "the issuer's keys could not be read");
+                    // Known keys go on working; without any, nobody can be told apart.
+                    if keys.set.is_none() {
+                        keys.asked = None;
+                        return Err(Error::Unavailable("the issuer's keys could not be read".into()));
+                    }
+                }
+            }
+        }
+        find(&keys).ok_or(NOT_VALID)
+    }
+
+    async fn fetch(&self) -> Result<JwkSet, String> {
+        let answer = self.client.get(&self.settings.jwks_url).send().await.map_err(|e| e.without_url().to_string())?;
+        let mut answer = answer.error_for_status().map_err(|e| e.without_url().to_string())?;
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|e| e.without_url().to_string())? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_JWKS_BYTES {
+                return Err("the key list is too long".into());
+            }
+        }
+        serde_json::from_slice(&body).map_err(|error| error.to_string())
+    }
+}
+
+fn validation(algorithms: &[Algorithm], issuer: &str, audience: &str) -> Validation {
+    let mut checks = Validation::new(algorithms.first().copied().unwrap_or(Algorithm::EdDSA));
+    checks.algorithms = algorithms.to_vec();
+    checks.leeway = LEEWAY_SECONDS;
+    checks.validate_nbf = true;
+    checks.set_issuer(&[issuer]);
+    checks.set_audience(&[audience]);
+    checks.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+    checks
+}
+
+fn decode(token: &str, key: &DecodingKey, checks: &Validation) -> Result<Claims> {
+    jsonwebtoken::decode::<Claims>(token, key, checks).map(|data| data.claims).map_err(|_| NOT_VALID)
+}
+
+fn actor(claims: &Claims, admin: bool) -> Result<(Actor, i64)> {
+    let user = UserId::parse(&claims.sub).map_err(|_| NOT_VALID)?;
+    let account = AccountId::parse(claims.account.as_deref().unwrap_or(&claims.sub)).map_err(|_| NOT_VALID)?;
+    Ok((Actor::User { user, account, admin }, claims.exp))
+}
+
+/// Whether a claim is the word, a list with the word in it, or words with spaces between, as scopes are.
+fn contains_word(claim: &Value, word: &str) -> bool {
+    match claim {
+        Value::String(words) => words.split_ascii_whitespace().any(|one| one == word),
+        Value::Array(words) => words.iter().any(|one| one.as_str() == Some(word)),
+        _ => false,
+    }
+}

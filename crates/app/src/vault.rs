@@ -1,0 +1,95 @@
+//! The instance's root secret and what is derived from it: keyed digests, and sealing.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use aws_lc_rs::hmac;
+use portico_store::{Error, Result, Seal};
+use secrecy::{ExposeSecret, SecretSlice};
+
+/// Secrets that do not print.
+pub struct Vault {
+    digests: hmac::Key,
+    answers: RandomizedNonceKey,
+}
+
+impl std::fmt::Debug for Vault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Vault")
+    }
+}
+
+/// The length of the root secret.
+pub const ROOT_BYTES: usize = 32;
+
+impl Vault {
+    /// Derives what is needed from the root secret; each purpose has a key of its own.
+    pub fn new(root: &SecretSlice<u8>) -> Result<Self> {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, root.expose_secret());
+        let derived = |purpose: &[u8]| hmac::sign(&root, purpose);
+        Ok(Self {
+            digests: hmac::Key::new(hmac::HMAC_SHA256, derived(b"portico digests v1").as_ref()),
+            answers: RandomizedNonceKey::new(&AES_256_GCM, derived(b"portico answers v1").as_ref()).map_err(bug)?,
+        })
+    }
+
+    /// A digest of the parts that nobody without the secret can make or test. No two lists of parts share one.
+    pub fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut context = hmac::Context::with_key(&self.digests);
+        for part in parts {
+            context.update(&(part.len() as u64).to_be_bytes());
+            context.update(part);
+        }
+        let mut digest = [0; 32];
+        digest.copy_from_slice(context.sign().as_ref());
+        digest
+    }
+}
+
+fn bug(_: aws_lc_rs::error::Unspecified) -> Error {
+    Error::Bug("a sealed value could not be made or opened".into())
+}
+
+impl Seal for Vault {
+    /// The nonce, then the ciphertext with its tag.
+    fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
+        let mut body = plain.to_vec();
+        let nonce = self.answers.seal_in_place_append_tag(Aad::from(context), &mut body).map_err(bug)?;
+        Ok([nonce.as_ref().as_slice(), &body].concat())
+    }
+
+    fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>> {
+        let (nonce, body) = sealed.split_at_checked(NONCE_LEN).ok_or_else(|| bug(aws_lc_rs::error::Unspecified))?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(bug)?;
+        let mut body = body.to_vec();
+        let plain = self.answers.open_in_place(nonce, Aad::from(context), &mut body).map_err(bug)?;
+        Ok(plain.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vault(byte: u8) -> Vault {
+        Vault::new(&vec![byte; ROOT_BYTES].into()).unwrap()
+    }
+
+    #[test]
+    fn what_was_sealed_opens_only_with_the_same_key_and_context() {
+        let sealed = vault(1).seal(b"row 1", b"answer").unwrap();
+        assert_eq!(vault(1).open(b"row 1", &sealed).unwrap(), b"answer");
+        assert!(vault(1).open(b"row 2", &sealed).is_err());
+        assert!(vault(2).open(b"row 1", &sealed).is_err());
+        assert!(vault(1).open(b"row 1", &sealed[..5]).is_err());
+    }
+
+    #[test]
+    fn where_one_part_ends_and_the_next_begins_counts() {
+        let vault = vault(1);
+        assert_ne!(vault.digest(&[b"ab", b"c"]), vault.digest(&[b"a", b"bc"]));
+    }
+
+    #[test]
+    fn a_vault_does_not_print_its_secrets() {
+        assert_eq!(format!("{:?}", vault(1)), "Vault");
+    }
+}
