@@ -11,7 +11,8 @@ const API_KEY: &str = "x-api-key";
 
 /// The caller. Who presents both a token and a key is the one whom the operation asks for.
 pub(crate) async fn authenticate(app: &Portico, headers: &HeaderMap, need: Need) -> Result<Actor> {
-    let unreadable = || Problem::unauthenticated(BEARER_CHALLENGE, "a credential is unreadable or given twice");
+    let unreadable =
+        || Problem::unauthenticated(BEARER_CHALLENGE, "a credential is unreadable or given twice");
     let user = match bearer(single(headers, AUTHORIZATION.as_str()).map_err(|()| unreadable())?)? {
         Some(token) => {
             let verified = app.tokens.verify(token, app.clock.now()).await;
@@ -41,7 +42,10 @@ fn bearer(authorization: Option<&str>) -> Result<Option<&str>> {
     let Some(value) = authorization else { return Ok(None) };
     match value.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
-        _ => Err(Problem::unauthenticated(BEARER_CHALLENGE, "the Authorization header must be: Bearer <token>")),
+        _ => Err(Problem::unauthenticated(
+            BEARER_CHALLENGE,
+            "the Authorization header must be: Bearer <token>",
+        )),
     }
 }
 

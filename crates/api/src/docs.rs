@@ -15,8 +15,9 @@ use crate::problem::Problem;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-static CONFIG: LazyLock<Arc<Config<'static>>> =
-    LazyLock::new(|| Arc::new(Config::from("/openapi.json").try_it_out_enabled(true).display_request_duration(true)));
+static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
+    Arc::new(Config::from("/openapi.json").try_it_out_enabled(true).display_request_duration(true))
+});
 
 /// `/docs/` and the files below it.
 pub(crate) async fn page(request: Request) -> Response {

@@ -45,6 +45,11 @@ impl Edge {
         Self { service, router, turns, rates }
     }
 
+    /// The use cases behind it.
+    pub fn app(&self) -> &portico_app::Portico {
+        &self.service.app
+    }
+
     /// Answers a request that came from an address.
     pub async fn call(&self, mut request: Request, peer: SocketAddr) -> Response {
         let started = Instant::now();
@@ -78,7 +83,11 @@ impl Edge {
             }
         }
         if !self.rates.admit(self.client(request, peer)) {
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "too many requests: slow down"));
+            return Err(Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rate_limited",
+                "too many requests: slow down",
+            ));
         }
         Ok(())
     }
@@ -89,7 +98,8 @@ impl Edge {
         if hops == 0 {
             return peer.ip();
         }
-        let forwarded = request.headers().get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        let forwarded =
+            request.headers().get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let addresses: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
         let trusted = addresses.len().checked_sub(hops).and_then(|index| addresses[index].parse().ok());
         trusted.unwrap_or(peer.ip())

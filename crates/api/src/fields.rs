@@ -47,7 +47,11 @@ impl<K: Kind> Param for Text<K> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the bounds are small numbers")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "the bounds are small numbers"
+)]
 fn number_schema<U: Unit>() -> RefOr<Schema> {
     let scale = Decimal::<U>::SCALE;
     let number = match U::PLACES {
@@ -111,8 +115,11 @@ impl<F: Field> Field for Vec<F> {
             at.fault(Fault::new("too_many", format!("must have at most {MAX_ITEMS} items")));
             return None;
         }
-        let read: Vec<Option<F>> =
-            items.into_iter().enumerate().map(|(index, item)| F::from_json(item, &mut at.below(index))).collect();
+        let read: Vec<Option<F>> = items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| F::from_json(item, &mut at.below(index)))
+            .collect();
         read.into_iter().collect()
     }
 }

@@ -31,7 +31,10 @@ impl<'b> Json<'b> {
         }
         serde_json::from_str(text).map(Self).map_err(|error| {
             // Only where, never what: the text near the fault may be personal.
-            Problem::body("not_json", format!("is not valid JSON (line {}, column {})", error.line(), error.column()))
+            Problem::body(
+                "not_json",
+                format!("is not valid JSON (line {}, column {})", error.line(), error.column()),
+            )
         })
     }
 
@@ -88,7 +91,6 @@ impl<'b> Json<'b> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
 fn unreadable(_: serde_json::Error) -> Fault {
     Fault::new("not_text", "contains an escape that is no character")
 }

@@ -107,6 +107,8 @@ fn cors(origins: &[String]) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers(["authorization", "content-type", "idempotency-key", "x-api-key"].map(HeaderName::from_static))
+        .allow_headers(
+            ["authorization", "content-type", "idempotency-key", "x-api-key"].map(HeaderName::from_static),
+        )
         .expose_headers(["link", "x-request-id", "retry-after"].map(HeaderName::from_static))
 }

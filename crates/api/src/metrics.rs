@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -37,7 +37,9 @@ pub struct Metrics {
 
 /// From a quarter of a millisecond to eight seconds.
 fn histogram() -> Histogram {
-    Histogram::new([0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1.0, 2.0, 8.0])
+    Histogram::new([
+        0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1.0, 2.0, 8.0,
+    ])
 }
 
 impl Default for Metrics {

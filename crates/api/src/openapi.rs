@@ -6,7 +6,9 @@ use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{Components, SchemaType, Type};
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, Paths, Ref, Required,
@@ -39,7 +41,8 @@ const TAGS: [(&str, &str); 10] = [
 
 /// The document, with the security of a profile.
 pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
-    let mut schemas: Schemas = vec![(ProblemOut::name().into(), <ProblemOut as utoipa::PartialSchema>::schema())];
+    let mut schemas: Schemas =
+        vec![(ProblemOut::name().into(), <ProblemOut as utoipa::PartialSchema>::schema())];
     ProblemOut::schemas(&mut schemas);
     let mut paths = Paths::new();
     for operation in operations {
@@ -50,8 +53,10 @@ pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
     components.schemas.extend(schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
     components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
-    components.add_security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
-    let info = InfoBuilder::new().title("Portico").version(env!("CARGO_PKG_VERSION")).description(Some(ABOUT));
+    components
+        .add_security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
+    let info =
+        InfoBuilder::new().title("Portico").version(env!("CARGO_PKG_VERSION")).description(Some(ABOUT));
     let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
     OpenApiBuilder::new()
         .info(info.build())
@@ -70,7 +75,11 @@ fn http_method(method: &Method) -> HttpMethod {
     }
 }
 
-fn describe(operation: &Operation, profile: Profile, schemas: &mut Schemas) -> utoipa::openapi::path::Operation {
+fn describe(
+    operation: &Operation,
+    profile: Profile,
+    schemas: &mut Schemas,
+) -> utoipa::openapi::path::Operation {
     let input = (operation.input)();
     let mut described = OperationBuilder::new()
         .operation_id(Some(operation.id))
@@ -89,7 +98,8 @@ fn describe(operation: &Operation, profile: Profile, schemas: &mut Schemas) -> u
     }
     if let Some(schema) = input.body {
         let content = ContentBuilder::new().schema(Some(schema)).example((operation.example)()).build();
-        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        let body =
+            RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
         described = described.request_body(Some(body.build()));
     }
     let success = (operation.output)("Success", schemas);
@@ -141,7 +151,8 @@ fn problem(when: &str) -> utoipa::openapi::response::Response {
 }
 
 fn idempotency_key() -> utoipa::openapi::path::Parameter {
-    let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some("^[!-~]{1,255}$"));
+    let text =
+        ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some("^[!-~]{1,255}$"));
     ParameterBuilder::new()
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)

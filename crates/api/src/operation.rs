@@ -187,7 +187,11 @@ where
 
 async fn path_parameters(head: &mut Head) -> Result<Vec<(String, String)>> {
     let params = RawPathParams::from_request_parts(head, &()).await.map_err(|_| {
-        Problem::new(StatusCode::BAD_REQUEST, "invalid_path", "the path is not valid UTF-8 once it is decoded")
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_path",
+            "the path is not valid UTF-8 once it is decoded",
+        )
     })?;
     Ok(params.iter().map(|(name, value)| (name.into(), value.into())).collect())
 }
@@ -221,7 +225,9 @@ async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
             format!("the body must be at most {limit} bytes long"),
         )),
         Ok(Err(_)) => Err(Problem::new(StatusCode::BAD_REQUEST, "incomplete_body", "the body broke off")),
-        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time")),
+        Err(_) => {
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time"))
+        }
     }
 }
 

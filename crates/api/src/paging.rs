@@ -34,7 +34,8 @@ pub(crate) struct Paging {
 impl Paging {
     pub(crate) fn read(from: &mut Reader<'_>) -> Self {
         let limit = from.query::<Limit>("limit", "At most so many; the `Link` header leads to the next ones");
-        let after = from.query::<After>("cursor", "Where to go on, from the `Link` header of the page before");
+        let after =
+            from.query::<After>("cursor", "Where to go on, from the `Link` header of the page before");
         Self { limit: limit.map(|limit| limit.0), after: after.map(|after| after.0) }
     }
 }
@@ -81,7 +82,9 @@ fn cursor_text(cursor: Cursor) -> String {
 /// The same request with the cursor of the next page.
 fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
     let mut link = format!("<{}?", uri.path());
-    for part in uri.query().unwrap_or("").split('&').filter(|part| !part.is_empty() && !part.starts_with("cursor=")) {
+    for part in
+        uri.query().unwrap_or("").split('&').filter(|part| !part.is_empty() && !part.starts_with("cursor="))
+    {
         let _ = write!(link, "{part}&");
     }
     let _ = write!(link, "cursor={}>; rel=\"next\"", cursor_text(next));

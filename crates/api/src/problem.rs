@@ -140,15 +140,23 @@ impl IntoResponse for Problem {
 
 /// Turns what the router itself refused (405, with its `Allow`) into a problem.
 pub(crate) fn of_router(response: &Response) -> Option<Problem> {
-    (response.status() == StatusCode::METHOD_NOT_ALLOWED && response.headers().contains_key(ALLOW)).then(|| {
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path does not have that method")
-    })
+    (response.status() == StatusCode::METHOD_NOT_ALLOWED && response.headers().contains_key(ALLOW)).then(
+        || {
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "method_not_allowed",
+                "this path does not have that method",
+            )
+        },
+    )
 }
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::Invalid { pointer, fault } => Self::invalid(vec![FaultOut::in_body(pointer.into(), fault)]),
+            Error::Invalid { pointer, fault } => {
+                Self::invalid(vec![FaultOut::in_body(pointer.into(), fault)])
+            }
             Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),
             Error::Forbidden(detail) => Self::new(StatusCode::FORBIDDEN, "forbidden", detail),
             Error::NotFound(code) => Self::not_found(code),

@@ -32,7 +32,10 @@ fn reference<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
 }
 
 fn content(about: &str, kind: &str, schema: RefOr<Schema>) -> Described {
-    ResponseBuilder::new().description(about).content(kind, ContentBuilder::new().schema(Some(schema)).build()).build()
+    ResponseBuilder::new()
+        .description(about)
+        .content(kind, ContentBuilder::new().schema(Some(schema)).build())
+        .build()
 }
 
 fn typed(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {

@@ -153,7 +153,8 @@ impl<'r> Reader<'r> {
                 None
             }
             Self::Request(reading) => {
-                let text = reading.parts.path.iter().find(|(of, _)| of == name).map(|(_, text)| text.as_str());
+                let text =
+                    reading.parts.path.iter().find(|(of, _)| of == name).map(|(_, text)| text.as_str());
                 let value = text.and_then(|text| P::from_text(text).ok());
                 reading.unknown_path |= value.is_none();
                 value

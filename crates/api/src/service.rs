@@ -15,7 +15,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/readyz", PUBLIC, ready).says("isReady", "Whether the service can work; 503 if not"),
         get("/metrics", OPERATORS, metrics).says("getMetrics", "Prometheus metrics"),
         get("/openapi.json", PUBLIC, document).says("getOpenApi", "This document"),
-        get("/.well-known/jwks.json", PUBLIC, jwks).says("getJwks", "The public key of the instance's own tokens"),
+        get("/.well-known/jwks.json", PUBLIC, jwks)
+            .says("getJwks", "The public key of the instance's own tokens"),
     ];
     all.into_iter().map(|operation| operation.tagged("Service")).collect()
 }

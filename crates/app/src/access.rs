@@ -67,7 +67,9 @@ impl Portico {
             | Actor::User { admin: true, .. }
             | Actor::Key { scope: KeyScope::Operator, .. } => true,
             Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } => own == user,
-            Actor::Key { scope: KeyScope::Account(account), .. } => self.db.account_of(user).await? == *account,
+            Actor::Key { scope: KeyScope::Account(account), .. } => {
+                self.db.account_of(user).await? == *account
+            }
         };
         if allowed { Ok(()) } else { Err(NOT_YOURS) }
     }

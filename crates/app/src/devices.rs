@@ -38,12 +38,22 @@ impl Portico {
     }
 
     /// A piece of a user's devices.
-    pub async fn devices_of(&self, user: &UserId, after: Option<Cursor>, limit: usize) -> Result<Page<Device>> {
+    pub async fn devices_of(
+        &self,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Device>> {
         Ok(self.db.devices_of(user, after, limit).await?)
     }
 
     /// A piece of a network's devices.
-    pub async fn devices_on(&self, network: &Network, after: Option<Cursor>, limit: usize) -> Result<Page<Device>> {
+    pub async fn devices_on(
+        &self,
+        network: &Network,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Device>> {
         Ok(self.db.devices_on(network, after, limit).await?)
     }
 

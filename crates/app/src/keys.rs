@@ -66,7 +66,13 @@ impl Portico {
         Ok(Session { token, key })
     }
 
-    async fn make_key(&self, call: &Call, name: Label, scope: KeyScope, limit: Option<i64>) -> Result<NewKey> {
+    async fn make_key(
+        &self,
+        call: &Call,
+        name: Label,
+        scope: KeyScope,
+        limit: Option<i64>,
+    ) -> Result<NewKey> {
         let id = format!("{:016x}", u64::from_be_bytes(random()?));
         let mode = match self.profile {
             Profile::Sandbox => "test",

@@ -47,7 +47,12 @@ impl Portico {
     }
 
     /// A piece of those who applied to a listing.
-    pub async fn applicants(&self, id: &ListingId, after: Option<Cursor>, limit: usize) -> Result<Page<Applicant>> {
+    pub async fn applicants(
+        &self,
+        id: &ListingId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Applicant>> {
         Ok(self.db.applicants(id, after, limit).await?)
     }
 

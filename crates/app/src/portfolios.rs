@@ -89,7 +89,12 @@ impl Portico {
     }
 
     /// Changes a portfolio; answers the sum of its shares.
-    pub async fn change_portfolio(&self, call: &Call, id: PortfolioId, change: PortfolioChange) -> Result<Allocation> {
+    pub async fn change_portfolio(
+        &self,
+        call: &Call,
+        id: PortfolioId,
+        change: PortfolioChange,
+    ) -> Result<Allocation> {
         self.portfolio(call, &id).await?;
         let by = self.by(call);
         self.write(call, ChangePortfolio { id, change, by }).await

@@ -14,7 +14,11 @@ impl Portico {
     }
 
     /// The record of a listing and an applicant.
-    pub async fn requirements(&self, listing: SafeInteger, applicant: SafeInteger) -> Result<RequirementsRecord> {
+    pub async fn requirements(
+        &self,
+        listing: SafeInteger,
+        applicant: SafeInteger,
+    ) -> Result<RequirementsRecord> {
         self.db.requirements(listing, applicant).await?.ok_or(Error::NotFound("requirements_not_found"))
     }
 }

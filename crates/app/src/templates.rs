@@ -54,7 +54,12 @@ impl Portico {
     }
 
     /// Changes a template; answers the sum of its shares.
-    pub async fn change_template(&self, call: &Call, id: TemplateId, change: TemplateChange) -> Result<Allocation> {
+    pub async fn change_template(
+        &self,
+        call: &Call,
+        id: TemplateId,
+        change: TemplateChange,
+    ) -> Result<Allocation> {
         let by = self.by(call);
         self.write(call, ChangeTemplate { id, change, by }).await
     }

@@ -244,7 +244,8 @@ impl External {
     }
 
     async fn fetch(&self) -> Result<JwkSet, String> {
-        let answer = self.client.get(&self.settings.jwks_url).send().await.map_err(|e| e.without_url().to_string())?;
+        let answer =
+            self.client.get(&self.settings.jwks_url).send().await.map_err(|e| e.without_url().to_string())?;
         let mut answer = answer.error_for_status().map_err(|e| e.without_url().to_string())?;
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(|e| e.without_url().to_string())? {
@@ -274,7 +275,8 @@ fn decode(token: &str, key: &DecodingKey, checks: &Validation) -> Result<Claims>
 
 fn actor(claims: &Claims, admin: bool) -> Result<(Actor, i64)> {
     let user = UserId::parse(&claims.sub).map_err(|_| NOT_VALID)?;
-    let account = AccountId::parse(claims.account.as_deref().unwrap_or(&claims.sub)).map_err(|_| NOT_VALID)?;
+    let account =
+        AccountId::parse(claims.account.as_deref().unwrap_or(&claims.sub)).map_err(|_| NOT_VALID)?;
     Ok((Actor::User { user, account, admin }, claims.exp))
 }
 

@@ -27,7 +27,8 @@ impl Vault {
         let derived = |purpose: &[u8]| hmac::sign(&root, purpose);
         Ok(Self {
             digests: hmac::Key::new(hmac::HMAC_SHA256, derived(b"portico digests v1").as_ref()),
-            answers: RandomizedNonceKey::new(&AES_256_GCM, derived(b"portico answers v1").as_ref()).map_err(bug)?,
+            answers: RandomizedNonceKey::new(&AES_256_GCM, derived(b"portico answers v1").as_ref())
+                .map_err(bug)?,
         })
     }
 
@@ -57,7 +58,8 @@ impl Seal for Vault {
     }
 
     fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>> {
-        let (nonce, body) = sealed.split_at_checked(NONCE_LEN).ok_or_else(|| bug(aws_lc_rs::error::Unspecified))?;
+        let (nonce, body) =
+            sealed.split_at_checked(NONCE_LEN).ok_or_else(|| bug(aws_lc_rs::error::Unspecified))?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(bug)?;
         let mut body = body.to_vec();
         let plain = self.answers.open_in_place(nonce, Aad::from(context), &mut body).map_err(bug)?;

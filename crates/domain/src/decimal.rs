@@ -106,8 +106,7 @@ fn exact_units(text: &str, places: u32) -> Option<Units> {
     if significant.is_empty() {
         return Some(Units::Exact(0));
     }
-    let shift = i64::try_from(digits.len() - significant.len()).ok()?
-        - i64::try_from(fraction.len()).ok()?
+    let shift = i64::try_from(digits.len() - significant.len()).ok()? - i64::try_from(fraction.len()).ok()?
         + i64::from(places);
     let Some(shift) = exponent.parse::<i64>().ok().and_then(|e| e.checked_add(shift)) else {
         return Some(if exponent.starts_with('-') { Units::TooFine } else { Units::TooLarge });

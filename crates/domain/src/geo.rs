@@ -150,14 +150,15 @@ fn circle_bounds(centre: Point, radius: Kilometres) -> (i64, i64, Vec<(i64, i64)
     let (south, north) = (lat - angle.to_degrees(), lat + angle.to_degrees());
     let whole_turn = vec![(-HALF_TURN, HALF_TURN)];
     let reach = angle.sin() / lat.to_radians().cos();
-    let spans = if south <= -90.0 || north >= 90.0 || reach.abs() >= 1.0 || angle >= std::f64::consts::FRAC_PI_2 {
-        whole_turn
-    } else {
-        let reach = (reach.asin().to_degrees() * scale).ceil() as i64 + 1;
-        let wrap = |x: i64| (x + 3 * HALF_TURN).rem_euclid(2 * HALF_TURN) - HALF_TURN;
-        let lon = centre.longitude.units();
-        if reach >= HALF_TURN { whole_turn } else { meridians(wrap(lon - reach), wrap(lon + reach)) }
-    };
+    let spans =
+        if south <= -90.0 || north >= 90.0 || reach.abs() >= 1.0 || angle >= std::f64::consts::FRAC_PI_2 {
+            whole_turn
+        } else {
+            let reach = (reach.asin().to_degrees() * scale).ceil() as i64 + 1;
+            let wrap = |x: i64| (x + 3 * HALF_TURN).rem_euclid(2 * HALF_TURN) - HALF_TURN;
+            let lon = centre.longitude.units();
+            if reach >= HALF_TURN { whole_turn } else { meridians(wrap(lon - reach), wrap(lon + reach)) }
+        };
     let units = |degrees: f64| (degrees * scale) as i64;
     (units(south.max(-90.0)) - 1, units(north.min(90.0)) + 1, spans)
 }

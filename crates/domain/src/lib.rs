@@ -20,7 +20,7 @@ pub mod time;
 pub use decimal::{Allocation, Degrees, Kilometres, Money, SafeInteger, Whole};
 pub use fault::Fault;
 pub use text::{
-    AccountId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link, ListingId,
-    Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId,
+    AccountId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
+    ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId,
 };
 pub use time::Timestamp;

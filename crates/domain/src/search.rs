@@ -1,8 +1,8 @@
 //! Searching listings: literal, case-insensitive substrings of named fields.
 
+use crate::Fault;
 use crate::listings::Listing;
 use crate::text::{Kind, Text, fold};
-use crate::Fault;
 
 /// The kind of text a search term is.
 #[derive(Debug)]
@@ -95,7 +95,10 @@ impl Field {
             "country" => Self::Country,
             "walkthroughlink" => Self::Walkthrough,
             _ => {
-                return Err(Fault::new("unknown_field", format!("must be one of {}", Self::NAMES[..8].join(", "))));
+                return Err(Fault::new(
+                    "unknown_field",
+                    format!("must be one of {}", Self::NAMES[..8].join(", ")),
+                ));
             }
         })
     }

@@ -196,7 +196,8 @@ mod tests {
         for good in ["https://example.com/tour?x=1", "http://localhost:80/"] {
             assert!(Link::parse(good).is_ok(), "{good}");
         }
-        for bad in ["javascript:alert(1)", "ftp://example.com", "example.com", "https://", "data:text/html,x"] {
+        for bad in ["javascript:alert(1)", "ftp://example.com", "example.com", "https://", "data:text/html,x"]
+        {
             assert_eq!(Link::parse(bad).unwrap_err().code, "not_a_link", "{bad}");
         }
     }

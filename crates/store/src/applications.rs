@@ -11,11 +11,11 @@ use crate::{Db, Error, Result};
 /// How many listings one user may apply to.
 const MAX_APPLICATIONS: i64 = 10_000;
 
-static COUNT: Sql = sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE user_id = ?1 LIMIT ?2) AS applied");
-static INSERT: Sql = sql(
-    "INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (?1, ?2, ?3, ?4) \
-     ON CONFLICT (user_id, listing_id) DO NOTHING",
-);
+static COUNT: Sql =
+    sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE user_id = ?1 LIMIT ?2) AS applied");
+static INSERT: Sql =
+    sql("INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (user_id, listing_id) DO NOTHING");
 static OF_USER: Sql = sql("SELECT listing_id FROM applications WHERE user_id = ?1 ORDER BY seq");
 static APPLICANTS: Sql = sql(
     "SELECT user_id, created_at, seq, seq FROM applications WHERE listing_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
@@ -47,7 +47,8 @@ impl Op for Apply {
             if applied > MAX_APPLICATIONS {
                 return Err(Error::Conflict("too_many_applications"));
             }
-            record(tx, &self.by, "application.made", listing.as_str(), &[("applications", "total", 1)]).await?;
+            record(tx, &self.by, "application.made", listing.as_str(), &[("applications", "total", 1)])
+                .await?;
         }
         Ok(())
     }

@@ -8,10 +8,9 @@ use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Error, Result};
 
-static INSERT: Sql = sql(
-    "INSERT INTO devices (seq, id, user_id, network, identifier, created_at, updated_at) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (network, identifier) DO NOTHING",
-);
+static INSERT: Sql =
+    sql("INSERT INTO devices (seq, id, user_id, network, identifier, created_at, updated_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (network, identifier) DO NOTHING");
 static DELETE: Sql = sql("DELETE FROM devices WHERE id = ?1 RETURNING user_id, network");
 macro_rules! select {
     ($rest:literal) => {
@@ -19,8 +18,10 @@ macro_rules! select {
     };
 }
 static GET: Sql = sql(select!(" FROM devices WHERE id = ?1"));
-static OF_USER: Sql = sql(select!(", seq, seq FROM devices WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
-static ON_NETWORK: Sql = sql(select!(", seq, seq FROM devices WHERE network = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static OF_USER: Sql =
+    sql(select!(", seq, seq FROM devices WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static ON_NETWORK: Sql =
+    sql(select!(", seq, seq FROM devices WHERE network = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
 
 impl FromRow for Device {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
@@ -102,12 +103,22 @@ impl Db {
     }
 
     /// A piece of a user's devices.
-    pub async fn devices_of(&self, user: &UserId, after: Option<Cursor>, limit: usize) -> Result<Page<Device>> {
+    pub async fn devices_of(
+        &self,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Device>> {
         self.page(&OF_USER, &[user.into()], after, limit).await
     }
 
     /// A piece of a network's devices.
-    pub async fn devices_on(&self, network: &Network, after: Option<Cursor>, limit: usize) -> Result<Page<Device>> {
+    pub async fn devices_on(
+        &self,
+        network: &Network,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Device>> {
         self.page(&ON_NETWORK, &[network.into()], after, limit).await
     }
 

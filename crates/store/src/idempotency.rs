@@ -11,10 +11,9 @@ use crate::sql::{Op, Sql, Tx, sql};
 use crate::{Error, Result};
 
 static EXPIRE: Sql = sql("DELETE FROM idempotency WHERE scope = ?1 AND created_at < ?2");
-static CLAIM: Sql = sql(
-    "INSERT INTO idempotency (scope, fingerprint, answer, created_at) VALUES (?1, ?2, NULL, ?3) \
-     ON CONFLICT (scope) DO NOTHING",
-);
+static CLAIM: Sql =
+    sql("INSERT INTO idempotency (scope, fingerprint, answer, created_at) VALUES (?1, ?2, NULL, ?3) \
+     ON CONFLICT (scope) DO NOTHING");
 static ANSWER: Sql = sql("UPDATE idempotency SET answer = ?2 WHERE scope = ?1");
 static FIRST: Sql = sql("SELECT fingerprint, answer FROM idempotency WHERE scope = ?1");
 static FORGET: Sql = sql(
@@ -59,7 +58,8 @@ impl<O: Op<Out: Serialize + DeserializeOwned>> Op for Once<O> {
         let params = [scope.into(), self.fingerprint.as_slice().into(), self.at.into()];
         if tx.exec(&CLAIM, &params).await? == 0 {
             let first = tx.one::<(Vec<u8>, Vec<u8>)>(&FIRST, &[scope.into()]).await?;
-            let (fingerprint, answer) = first.ok_or_else(|| Error::Again("a key was just forgotten".into()))?;
+            let (fingerprint, answer) =
+                first.ok_or_else(|| Error::Again("a key was just forgotten".into()))?;
             if fingerprint != self.fingerprint {
                 return Err(Error::KeyReused);
             }

@@ -2,9 +2,9 @@
 
 use portico_domain::{AccountId, Timestamp};
 
+use crate::sql::Weight;
 use crate::sql::{Sql, Tx, Val, dialects, sql};
 use crate::{Db, Result};
-use crate::sql::Weight;
 
 /// Who changes something, and when.
 #[derive(Debug, Clone)]
@@ -42,10 +42,8 @@ pub(crate) async fn record<T: Tx>(
     tx.exec_all(&statements).await
 }
 
-static TOTALS: Sql = sql(
-    "SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
-     GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3",
-);
+static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
+     GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
 
 impl Db {
     /// The totals of a scope by name, after the name `after`.

@@ -125,7 +125,12 @@ impl Db {
         }
     }
 
-    async fn read<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>], weight: Weight) -> Result<Vec<R>> {
+    async fn read<R: FromRow>(
+        &self,
+        sql: &'static Sql,
+        params: &[Val<'_>],
+        weight: Weight,
+    ) -> Result<Vec<R>> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.read(sql, params, weight).await,
             Engine::Postgres(postgres) => postgres.read(sql, params).await,

@@ -127,7 +127,10 @@ impl Op for DeleteListing {
 macro_rules! in_order {
     ($condition:literal) => {
         concat!(
-            "SELECT ", columns!(), ", seq, seq FROM listings WHERE ", $condition,
+            "SELECT ",
+            columns!(),
+            ", seq, seq FROM listings WHERE ",
+            $condition,
             " seq BETWEEN ?1 AND ?2 ORDER BY seq LIMIT ?3"
         )
     };
@@ -137,8 +140,19 @@ macro_rules! in_order {
 macro_rules! by_key {
     ($key:literal, $condition:literal) => {
         concat!(
-            "SELECT ", columns!(), ", ", $key, ", seq FROM listings WHERE ", $condition, " ", $key,
-            " BETWEEN ?1 AND ?2 AND (", $key, ", seq) > (?4, ?5) ORDER BY ", $key, ", seq LIMIT ?3"
+            "SELECT ",
+            columns!(),
+            ", ",
+            $key,
+            ", seq FROM listings WHERE ",
+            $condition,
+            " ",
+            $key,
+            " BETWEEN ?1 AND ?2 AND (",
+            $key,
+            ", seq) > (?4, ?5) ORDER BY ",
+            $key,
+            ", seq LIMIT ?3"
         )
     };
 }
@@ -147,8 +161,12 @@ macro_rules! by_key {
 macro_rules! indexed_in_order {
     ($kind:literal) => {
         concat!(
-            "SELECT ", columns!(), ", listings.seq, listings.seq FROM search.entries JOIN listings USING (seq) \
-             WHERE kind = ", $kind, " AND key = ?5 AND sort = 0 AND entries.seq BETWEEN ?1 AND ?2 \
+            "SELECT ",
+            columns!(),
+            ", listings.seq, listings.seq FROM search.entries JOIN listings USING (seq) \
+             WHERE kind = ",
+            $kind,
+            " AND key = ?5 AND sort = 0 AND entries.seq BETWEEN ?1 AND ?2 \
              ORDER BY entries.seq LIMIT ?3"
         )
     };
@@ -156,8 +174,14 @@ macro_rules! indexed_in_order {
 macro_rules! indexed_by_key {
     ($kind:literal, $key:literal) => {
         concat!(
-            "SELECT ", columns!(), ", sort, entries.seq FROM search.entries JOIN listings USING (seq) \
-             WHERE kind = ", $kind, " AND key = ", $key, " AND sort BETWEEN ?1 AND ?2 \
+            "SELECT ",
+            columns!(),
+            ", sort, entries.seq FROM search.entries JOIN listings USING (seq) \
+             WHERE kind = ",
+            $kind,
+            " AND key = ",
+            $key,
+            " AND sort BETWEEN ?1 AND ?2 \
              AND (sort, entries.seq) > (?4, ?5) ORDER BY sort, entries.seq LIMIT ?3"
         )
     };
@@ -180,15 +204,19 @@ static IN_CITY: Sql = dialects(indexed_in_order!("1"), in_order!("city_fold = ?4
 static AT_POSTAL: Sql = dialects(indexed_in_order!("2"), in_order!("postal = ?4 AND"));
 static CONTAINING: Sql = dialects(
     concat!(
-        "SELECT ", columns!(), ", listings.seq, listings.seq FROM search.documents CROSS JOIN listings \
+        "SELECT ",
+        columns!(),
+        ", listings.seq, listings.seq FROM search.documents CROSS JOIN listings \
          ON listings.seq = documents.rowid WHERE documents MATCH ?4 AND documents.rowid BETWEEN ?1 AND ?2 \
          ORDER BY documents.rowid LIMIT ?3"
     ),
     in_order!("search_fold LIKE ?4 AND"),
 );
 static BY_RENT: Sql = dialects(indexed_by_key!("3", "0"), by_key!("rent", "rent IS NOT NULL AND"));
-static WITH_BEDROOMS: Sql = dialects(indexed_by_key!("4", "?6"), by_key!("coalesce(rent, -1)", "bedrooms = ?6 AND"));
-static WITH_BATHROOMS: Sql = dialects(indexed_by_key!("5", "?6"), by_key!("coalesce(rent, -1)", "bathrooms = ?6 AND"));
+static WITH_BEDROOMS: Sql =
+    dialects(indexed_by_key!("4", "?6"), by_key!("coalesce(rent, -1)", "bedrooms = ?6 AND"));
+static WITH_BATHROOMS: Sql =
+    dialects(indexed_by_key!("5", "?6"), by_key!("coalesce(rent, -1)", "bathrooms = ?6 AND"));
 static BY_PLACE: Sql = dialects(indexed_by_key!("6", "0"), by_key!("morton", "morton IS NOT NULL AND"));
 
 /// How the search index of `SQLite` reads on: after (`?1`), limit (`?2`).
@@ -401,7 +429,8 @@ impl Db {
         limit: usize,
     ) -> Result<Page<Listing>> {
         if let Some(id) = &filter.id {
-            let items = self.listing(id).await?.into_iter().filter(|listing| filter.matches(listing)).collect();
+            let items =
+                self.listing(id).await?.into_iter().filter(|listing| filter.matches(listing)).collect();
             return Ok(Page { items, next: None });
         }
         let after = after.unwrap_or(Cursor::START);

@@ -17,7 +17,8 @@ pub struct Status {
     pub latest: usize,
 }
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
+const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
 const CURRENT: &str = "SELECT coalesce(max(version), 0) FROM portico_migrations";
 
 /// What is still to be run. A database of a newer version is refused.
@@ -74,7 +75,10 @@ pub(crate) async fn postgres(client: &mut Client, all: Migrations) -> Result<()>
     }
     // Version 0 is a row of its own for replicas to queue at: a lock that every compatible engine has.
     client
-        .execute("INSERT INTO portico_migrations (version, name) VALUES (0, 'lock') ON CONFLICT DO NOTHING", &[])
+        .execute(
+            "INSERT INTO portico_migrations (version, name) VALUES (0, 'lock') ON CONFLICT DO NOTHING",
+            &[],
+        )
         .await?;
     let tx = client.transaction().await?;
     tx.execute("SELECT 1 FROM portico_migrations WHERE version = 0 FOR UPDATE", &[]).await?;
@@ -82,7 +86,8 @@ pub(crate) async fn postgres(client: &mut Client, all: Migrations) -> Result<()>
     for (step, (name, sql)) in pending(current, all)?.iter().enumerate() {
         tx.batch_execute(sql).await?;
         let version = i64::try_from(current + step + 1).unwrap_or(i64::MAX);
-        tx.execute("INSERT INTO portico_migrations (version, name) VALUES ($1, $2)", &[&version, name]).await?;
+        tx.execute("INSERT INTO portico_migrations (version, name) VALUES ($1, $2)", &[&version, name])
+            .await?;
     }
     tx.commit().await?;
     Ok(())

@@ -19,13 +19,17 @@ static UPDATE: Sql = sql(
 static DELETE: Sql = sql("DELETE FROM portfolios WHERE id = ?1");
 macro_rules! select {
     ($rest:literal) => {
-        concat!("SELECT id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at", $rest)
+        concat!(
+            "SELECT id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at",
+            $rest
+        )
     };
 }
 static GET: Sql = sql(select!(" FROM portfolios WHERE id = ?1"));
 static GET_TO_CHANGE: Sql =
     dialects(select!(" FROM portfolios WHERE id = ?1"), select!(" FROM portfolios WHERE id = ?1 FOR UPDATE"));
-static OF_USER: Sql = sql(select!(", seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static OF_USER: Sql =
+    sql(select!(", seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
 
 impl FromRow for Portfolio {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
@@ -63,7 +67,13 @@ async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &By) -> Result<()>
     count(tx, portfolio, by, "portfolio.created", 1).await
 }
 
-async fn count<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &By, kind: &'static str, one: i64) -> Result<()> {
+async fn count<T: Tx>(
+    tx: &mut T,
+    portfolio: &Portfolio,
+    by: &By,
+    kind: &'static str,
+    one: i64,
+) -> Result<()> {
     let counts = [
         ("portfolios", "total", one),
         ("portfolios", "custom", one * i64::from(portfolio.custom)),
@@ -184,13 +194,19 @@ impl Db {
     }
 
     /// A piece of a user's portfolios.
-    pub async fn portfolios(&self, user: &UserId, after: Option<Cursor>, limit: usize) -> Result<Page<Portfolio>> {
+    pub async fn portfolios(
+        &self,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Portfolio>> {
         self.page(&OF_USER, &[user.into()], after, limit).await
     }
 
     /// Totals over all templates and portfolios.
     pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {
-        let (templates, portfolios) = (self.all_totals("templates").await?, self.all_totals("portfolios").await?);
+        let (templates, portfolios) =
+            (self.all_totals("templates").await?, self.all_totals("portfolios").await?);
         Ok(PortfolioStatistics {
             templates: total(&templates, "total"),
             active_templates: total(&templates, "active"),

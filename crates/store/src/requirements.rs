@@ -7,10 +7,8 @@ use crate::ledger::{By, record};
 use crate::sql::{Op, Sql, Tx, sql};
 use crate::{Db, Error, Result};
 
-static PUT: Sql = sql(
-    "INSERT INTO requirements (listing_id, applicant_id, met) VALUES (?1, ?2, ?3) \
-     ON CONFLICT (listing_id, applicant_id) DO UPDATE SET met = excluded.met",
-);
+static PUT: Sql = sql("INSERT INTO requirements (listing_id, applicant_id, met) VALUES (?1, ?2, ?3) \
+     ON CONFLICT (listing_id, applicant_id) DO UPDATE SET met = excluded.met");
 static GET: Sql = sql("SELECT met FROM requirements WHERE listing_id = ?1 AND applicant_id = ?2");
 
 /// Writes a record; one that is there is replaced.

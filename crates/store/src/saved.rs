@@ -11,14 +11,17 @@ use crate::{Db, Error, Result};
 /// How many listings one user may save.
 const MAX_SAVED: i64 = 10_000;
 
-static COUNT: Sql = sql("SELECT count(*) FROM (SELECT 1 FROM saved_listings WHERE user_id = ?1 LIMIT ?2) AS saved");
+static COUNT: Sql =
+    sql("SELECT count(*) FROM (SELECT 1 FROM saved_listings WHERE user_id = ?1 LIMIT ?2) AS saved");
 static INSERT: Sql = sql(
     "INSERT INTO saved_listings (seq, user_id, listing_id) VALUES (?1, ?2, ?3) ON CONFLICT (user_id, listing_id) DO NOTHING",
 );
 static DELETE: Sql = sql("DELETE FROM saved_listings WHERE user_id = ?1 AND listing_id = ?2");
 static IDS: Sql = sql("SELECT listing_id FROM saved_listings WHERE user_id = ?1 ORDER BY seq");
 static DETAILS: Sql = sql(concat!(
-    "SELECT ", columns!(), " FROM saved_listings JOIN listings ON listings.id = saved_listings.listing_id \
+    "SELECT ",
+    columns!(),
+    " FROM saved_listings JOIN listings ON listings.id = saved_listings.listing_id \
      WHERE saved_listings.user_id = ?1 ORDER BY saved_listings.seq"
 ));
 

@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
+use portico_domain::Timestamp;
 use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
-use portico_domain::Timestamp;
 
 use crate::Result;
 
@@ -198,7 +198,10 @@ pub trait Tx: Send {
     fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
     /// Runs statements whose outcomes do not depend on each other, without waiting between them.
-    fn exec_all(&mut self, statements: &[(&'static Sql, Vec<Val<'_>>)]) -> impl Future<Output = Result<()>> + Send;
+    fn exec_all(
+        &mut self,
+        statements: &[(&'static Sql, Vec<Val<'_>>)],
+    ) -> impl Future<Output = Result<()>> + Send;
 
     /// Runs a query.
     fn rows<R: FromRow>(

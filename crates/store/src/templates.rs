@@ -8,10 +8,9 @@ use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
 use crate::{Db, Error, Result};
 
-static INSERT: Sql = sql(
-    "INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-);
+static INSERT: Sql =
+    sql("INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
 static UPDATE: Sql = sql(
     "UPDATE templates SET name = ?2, description = ?3, risk = ?4, items = ?5, active = ?6, updated_at = ?7 WHERE id = ?1",
 );
@@ -23,16 +22,19 @@ macro_rules! select {
 static GET: Sql = sql(select!(" FROM templates WHERE id = ?1"));
 static GET_TO_CHANGE: Sql =
     dialects(select!(" FROM templates WHERE id = ?1"), select!(" FROM templates WHERE id = ?1 FOR UPDATE"));
-static ACTIVE: Sql = sql(select!(", seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2"));
-static ACTIVE_WITH_RISK: Sql =
-    sql(select!(", seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static ACTIVE: Sql =
+    sql(select!(", seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static ACTIVE_WITH_RISK: Sql = sql(select!(
+    ", seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
+));
 
 pub(crate) fn items_to_json(items: &ProtocolItems) -> Result<String> {
     serde_json::to_string(items.as_slice()).map_err(|error| Error::Bug(error.to_string()))
 }
 
 pub(crate) fn items_from_json(json: &str) -> Result<ProtocolItems> {
-    let items: Vec<ProtocolItem> = serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
+    let items: Vec<ProtocolItem> =
+        serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
     ProtocolItems::new(items).map_err(|fault| Error::Bug(fault.to_string()))
 }
 

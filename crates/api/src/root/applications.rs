@@ -21,7 +21,10 @@ pub(crate) fn operations() -> Vec<Operation> {
             .says("getApplications", "What a user applied to")
             .not_found("The user has not applied to any listing"),
         post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
-            .says("applyToListing", "Adds the path's listing, and those of the body, to what a user applied to")
+            .says(
+                "applyToListing",
+                "Adds the path's listing, and those of the body, to what a user applied to",
+            )
             .conflict("The user has applied to as many listings as is possible"),
     ];
     all.into_iter().map(|operation| operation.tagged("Applications")).collect()

@@ -17,7 +17,8 @@ use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
-        get("/listings", PUBLIC, list).says("listListings", "Listings: all, or those that fit every condition given"),
+        get("/listings", PUBLIC, list)
+            .says("listListings", "Listings: all, or those that fit every condition given"),
         post("/listings", OWNED, create)
             .says("createListing", "Adds a listing")
             .conflict("A listing with this id exists already"),
@@ -89,7 +90,8 @@ impl Input for List {
         let mut filter = ListingFilter {
             user: from.query("userId", "Only this user's"),
             id: from.query("listingId", "Only this one"),
-            term: from.query("searchTerm", "With this text in id, street, city, state or postal code, in any case"),
+            term: from
+                .query("searchTerm", "With this text in id, street, city, state or postal code, in any case"),
             min_rent: from.query("minRent", "Monthly rent at least; sorts by rent"),
             max_rent: from.query("maxRent", "Monthly rent at most; sorts by rent"),
             bedrooms: from.query("bedrooms", "Exactly so many bedrooms; sorts by rent"),
@@ -98,7 +100,8 @@ impl Input for List {
         };
         let centre = from.query("near", "Around this place: latitude,longitude; sorts along the map");
         let radius = from.query::<Kilometres>("radiusKm", "How far around `near`; 10 if absent");
-        let inside = from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north; sorts along the map");
+        let inside =
+            from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north; sorts along the map");
         let paging = Paging::read(from);
         if radius.is_some() && centre.is_none() {
             from.parameter_fault("radiusKm", Fault::new("without_near", "needs `near`"));

@@ -85,12 +85,15 @@ impl Input for Write {
             eviction: body.optional("EvictionCheck", "Eviction check required"),
             income: body.optional("IncomeCheck", "Income check required"),
             soft_credit: body.optional("SoftCreditCheck", "Soft credit check required"),
-            criminal_background: body.optional("CriminalBackgroundCheck", "Criminal background check required"),
+            criminal_background: body
+                .optional("CriminalBackgroundCheck", "Criminal background check required"),
             country: body.optional("CountryIdentifier", "Country identifier"),
         }))
     }
     fn example() -> Option<Value> {
-        Some(json!({"ClientId": "acme", "IncomeCheck": true, "SoftCreditCheck": true, "CountryIdentifier": "US"}))
+        Some(
+            json!({"ClientId": "acme", "IncomeCheck": true, "SoftCreditCheck": true, "CountryIdentifier": "US"}),
+        )
     }
 }
 

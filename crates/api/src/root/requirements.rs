@@ -15,8 +15,10 @@ use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
-        post("/requirements", OPERATORS, write)
-            .says("putRequirements", "Records which requirements an applicant meets; replaces an earlier record"),
+        post("/requirements", OPERATORS, write).says(
+            "putRequirements",
+            "Records which requirements an applicant meets; replaces an earlier record",
+        ),
         get("/requirements/{listingId}/{applicantId}", OPERATORS, read)
             .says("getRequirements", "Which requirements an applicant meets")
             .not_found("Nothing is recorded"),

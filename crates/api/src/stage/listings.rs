@@ -189,7 +189,8 @@ struct Search(ListingFilter, Paging);
 
 impl Input for Search {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
-        let field = from.required_query("field", "The field to search in, by its name here or in the simple form");
+        let field =
+            from.required_query("field", "The field to search in, by its name here or in the simple form");
         let value = from.required_query("value", "The text to search for");
         let paging = Paging::read(from);
         Some(Self(ListingFilter { field: Some((field?, value?)), ..ListingFilter::default() }, paging))

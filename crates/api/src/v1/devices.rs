@@ -26,7 +26,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         delete("/v1/depin-device/{deviceId}", OWNED, remove)
             .says("deleteDevice", "Deletes a device")
             .not_found(NOT_FOUND),
-        get("/v1/depin-devices/user/{userId}", OWNED, list_of_user).says("listDevicesByUser", "A user's devices"),
+        get("/v1/depin-devices/user/{userId}", OWNED, list_of_user)
+            .says("listDevicesByUser", "A user's devices"),
         get("/v1/depin-devices/network/{network}", OPERATORS, list_on_network)
             .says("listDevicesByNetwork", "A network's devices"),
         get("/v1/depin-devices/stats/overview", OPERATORS, statistics)

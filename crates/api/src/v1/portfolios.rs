@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use portico_app::portfolios::NewPortfolio;
-use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItem, ProtocolItems};
+use portico_domain::portfolios::{
+    Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItem, ProtocolItems,
+};
 use portico_domain::{Allocation, PortfolioId, TemplateId, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -126,11 +128,20 @@ impl Input for Create {
         let name = body.optional("name", "Its name");
         let description = body.optional("description", "What it is for");
         let risk = body.required("riskLevel", "Its risk");
-        let based_on = body.optional("basedOnPredefinedId", "The predefined portfolio it is based on, which must exist");
+        let based_on =
+            body.optional("basedOnPredefinedId", "The predefined portfolio it is based on, which must exist");
         let custom = body.required("isCustom", "Whether the user made it their own");
         let items = body.optional("protocolItems", "Its protocols; shares add up to at most 100");
         let items = items.unwrap_or_default();
-        Some(Self(NewPortfolio { user: user?, name, description, risk: risk?, items, based_on, custom: custom? }))
+        Some(Self(NewPortfolio {
+            user: user?,
+            name,
+            description,
+            risk: risk?,
+            items,
+            based_on,
+            custom: custom?,
+        }))
     }
     fn example() -> Option<Value> {
         Some(json!({
@@ -164,7 +175,8 @@ impl Input for Copy {
         let template = from.path("predefinedPortfolioId", "The predefined portfolio");
         let mut body = from.body();
         let user = body.required("userId", "Owner of the copy");
-        let customize = body.optional("customize", "Whether the user is going to make it their own; false if absent");
+        let customize =
+            body.optional("customize", "Whether the user is going to make it their own; false if absent");
         Some(Self { template: template?, user: user?, customize: customize.unwrap_or(false) })
     }
     fn example() -> Option<Value> {

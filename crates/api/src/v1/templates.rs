@@ -34,7 +34,10 @@ pub(crate) fn operations() -> Vec<Operation> {
             .says("changePredefinedPortfolio", "Changes what the body names")
             .not_found(NOT_FOUND),
         delete("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, deactivate)
-            .says("deactivatePredefinedPortfolio", "Takes it out of the lists (soft delete); it stays readable")
+            .says(
+                "deactivatePredefinedPortfolio",
+                "Takes it out of the lists (soft delete); it stays readable",
+            )
             .not_found(NOT_FOUND),
     ];
     all.into_iter().map(|operation| operation.tagged("Portfolios")).collect()
@@ -189,7 +192,11 @@ impl Input for Change {
 async fn change(cx: Context, Change(id, change): Change) -> Result<Json<TemplateWritten>> {
     let predefined_portfolio_id = id.as_str().into();
     let total_allocation = cx.app().change_template(&cx.call, id, change).await?;
-    Ok(Json(TemplateWritten { message: "Predefined portfolio changed", predefined_portfolio_id, total_allocation }))
+    Ok(Json(TemplateWritten {
+        message: "Predefined portfolio changed",
+        predefined_portfolio_id,
+        total_allocation,
+    }))
 }
 
 async fn deactivate(cx: Context, One(id): One) -> Result<Json<Message>> {

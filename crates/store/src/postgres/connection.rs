@@ -35,9 +35,9 @@ impl std::fmt::Debug for Connector {
 
 impl Connector {
     pub(super) fn new(url: &str) -> Result<Self> {
-        let mut config: Config = url
-            .parse()
-            .map_err(|error: tokio_postgres::Error| Error::Unavailable(format!("the database URL: {}", words(&error))))?;
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+            Error::Unavailable(format!("the database URL: {}", words(&error)))
+        })?;
         config.connect_timeout(CONNECT_DEADLINE).keepalives_idle(Duration::from_secs(30));
         config.tcp_user_timeout(STATEMENT_DEADLINE);
         // On the way to another machine the server's certificate is always verified; `sslmode=disable`
@@ -55,7 +55,8 @@ impl Connector {
             config.ssl_mode(SslMode::Require);
         }
         let tls = (!plain).then(MakeRustlsConnect::with_native_certs).transpose();
-        let tls = tls.map_err(|errors| Error::Unavailable(format!("the system's certificates: {errors:?}")))?;
+        let tls =
+            tls.map_err(|errors| Error::Unavailable(format!("the system's certificates: {errors:?}")))?;
         Ok(Self { config, tls: tls.map(|(tls, _unreadable)| tls) })
     }
 
@@ -118,8 +119,13 @@ impl Connection {
         in_time(self.client.execute_raw(statement, used(statement, params))).await
     }
 
-    pub(super) async fn query<R: FromRow>(&self, statement: &Statement, params: &[Val<'_>]) -> Result<Vec<R>> {
-        let params: Vec<&(dyn ToSql + Sync)> = used(statement, params).map(|p| p as &(dyn ToSql + Sync)).collect();
+    pub(super) async fn query<R: FromRow>(
+        &self,
+        statement: &Statement,
+        params: &[Val<'_>],
+    ) -> Result<Vec<R>> {
+        let params: Vec<&(dyn ToSql + Sync)> =
+            used(statement, params).map(|p| p as &(dyn ToSql + Sync)).collect();
         read_all(&in_time(self.client.query(statement, &params)).await?)
     }
 
@@ -130,7 +136,10 @@ impl Connection {
 }
 
 /// The parameters that the statement names.
-fn used<'p, 'v>(statement: &Statement, params: &'p [Val<'v>]) -> std::iter::Take<std::slice::Iter<'p, Val<'v>>> {
+fn used<'p, 'v>(
+    statement: &Statement,
+    params: &'p [Val<'v>],
+) -> std::iter::Take<std::slice::Iter<'p, Val<'v>>> {
     params.iter().take(statement.params().len())
 }
 
@@ -147,7 +156,11 @@ fn numbered(sql: &str) -> String {
 }
 
 impl ToSql for Val<'_> {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Int(int) => int.to_sql(kind, out),

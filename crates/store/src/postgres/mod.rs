@@ -150,7 +150,10 @@ impl Tx for PgTx<'_> {
         for (sql, _) in statements {
             prepared.push(connection.prepared(sql).await?);
         }
-        let all = prepared.iter().zip(statements).map(|(statement, (_, params))| connection.exec(statement, params));
+        let all = prepared
+            .iter()
+            .zip(statements)
+            .map(|(statement, (_, params))| connection.exec(statement, params));
         self.begin(async { futures_util::future::try_join_all(all).await.map(drop) }).await
     }
 

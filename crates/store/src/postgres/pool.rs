@@ -91,7 +91,9 @@ impl Lent<'_> {
 impl Deref for Lent<'_> {
     type Target = Connection;
     fn deref(&self) -> &Connection {
-        self.connection.as_ref().unwrap_or_else(|| unreachable!("a lent connection is there until it is dropped"))
+        self.connection
+            .as_ref()
+            .unwrap_or_else(|| unreachable!("a lent connection is there until it is dropped"))
     }
 }
 

@@ -57,7 +57,11 @@ impl Indexer {
         let weak = Arc::downgrade(&shared);
         spawn("portico-search", move || {
             while let Some(shared) = weak.upgrade() {
-                shared.thread.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(std::thread::current);
+                shared
+                    .thread
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert_with(std::thread::current);
                 if shared.dirty.swap(false, Ordering::AcqRel) {
                     index.catch_up(&shared);
                 }
@@ -100,7 +104,8 @@ fn file(path: &Path) -> PathBuf {
 /// Lets a reading connection search.
 pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
     connection.execute("ATTACH ?1 AS search", [file(path).to_string_lossy()])?;
-    connection.execute_batch("CREATE VIRTUAL TABLE temp.trigrams USING fts5vocab (search, documents, instance)")?;
+    connection
+        .execute_batch("CREATE VIRTUAL TABLE temp.trigrams USING fts5vocab (search, documents, instance)")?;
     Ok(())
 }
 
@@ -178,7 +183,9 @@ impl Index {
             }
         }
         let index = Self::connect(path)?;
-        index.connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT"))?;
+        index
+            .connection
+            .execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT"))?;
         Ok(index)
     }
 
@@ -225,13 +232,18 @@ impl Index {
 
     /// Indexes the next listings; answers the new watermark, or `None` if there were none.
     fn batch(&self, watermark: i64) -> Result<Option<i64>> {
-        let next: Vec<Placed<Listing>> = rows(&self.connection, listings::TO_INDEX, &[watermark.into(), BATCH.into()])?;
+        let next: Vec<Placed<Listing>> =
+            rows(&self.connection, listings::TO_INDEX, &[watermark.into(), BATCH.into()])?;
         let Some(last) = next.last() else { return Ok(None) };
         let mut all = Vec::with_capacity(next.len() * 6);
         let tx = self.connection.unchecked_transaction()?;
         for Placed { item, at } in &next {
             let text = document(item);
-            exec(&tx, "INSERT INTO documents (rowid, text) VALUES (?1, ?2)", &[at.seq.into(), text.as_str().into()])?;
+            exec(
+                &tx,
+                "INSERT INTO documents (rowid, text) VALUES (?1, ?2)",
+                &[at.seq.into(), text.as_str().into()],
+            )?;
             entries(item, at.seq, &mut all);
         }
         // Sorted, so that neighbours in the table are written together.

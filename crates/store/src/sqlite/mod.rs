@@ -25,7 +25,8 @@ use crate::{Error, Result, Role};
 use indexer::Indexer;
 use writer::Writer;
 
-pub(crate) const MIGRATIONS: Migrations = &[("initial", include_str!("../../migrations/sqlite/0001_initial.sql"))];
+pub(crate) const MIGRATIONS: Migrations =
+    &[("initial", include_str!("../../migrations/sqlite/0001_initial.sql"))];
 
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
@@ -74,7 +75,12 @@ impl Sqlite {
         migrate::sqlite_status(&connect(path, READER_CACHE_KIB)?, MIGRATIONS)
     }
 
-    pub(crate) async fn read<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>], weight: Weight) -> Result<Vec<R>> {
+    pub(crate) async fn read<R: FromRow>(
+        &self,
+        sql: &'static Sql,
+        params: &[Val<'_>],
+        weight: Weight,
+    ) -> Result<Vec<R>> {
         match weight {
             Weight::Point => self.with_reader(|connection| rows(connection, sql.lite, params)),
             Weight::Scan => {
@@ -142,7 +148,8 @@ impl Sqlite {
 
 /// A connection with the settings that every one of ours has.
 fn connect(path: &Path, cache_kib: u32) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Polled finely: the command line must get its turn beside a busy server, and a server beside it.
     connection.busy_handler(Some(|tries| {
@@ -237,7 +244,9 @@ impl Owned {
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure};
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure,
+        };
         match error.sqlite_error_code() {
             Some(DatabaseBusy | DatabaseLocked | DiskFull | ReadOnly | SystemIoFailure | CannotOpen) => {
                 Self::Unavailable(error.to_string())

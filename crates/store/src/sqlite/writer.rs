@@ -97,7 +97,8 @@ impl Thread {
 
     /// Runs what is waiting in one transaction. Every job that was taken has its reply in `replies`.
     fn group(&mut self, first: Job, replies: &mut Vec<Reply>) -> Result<()> {
-        let begun = self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.raw_execute());
+        let begun =
+            self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.raw_execute());
         let mut next = Some(first);
         while let Some(job) = next {
             replies.push(job(&mut self.connection));
@@ -118,8 +119,10 @@ fn in_savepoint<O: Op>(connection: &mut Connection, op: &O) -> Result<O::Out> {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
     exec(connection, "SAVEPOINT job", &[])?;
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut LiteTx { connection: &mut *connection }))))
-        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        ready(op.run(&mut LiteTx { connection: &mut *connection }))
+    }))
+    .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
     if outcome.is_err() && !connection.is_autocommit() {
         exec(connection, "ROLLBACK TO job", &[])?;
     }

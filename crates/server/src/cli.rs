@@ -1,0 +1,342 @@
+//! The command line.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use portico_app::tokens::NewToken;
+use portico_domain::keys::KeyScope;
+use portico_domain::{AccountId, KeyId, Label, UserId};
+use portico_store::{Db, Role};
+
+use crate::config::{Config, Flags, ProfileName};
+use crate::{admin, serve};
+
+/// Rental listings, applicant screening and infrastructure portfolios, in one binary.
+#[derive(Debug, Parser)]
+#[command(
+    name = "portico",
+    version,
+    after_help = "Every flag is also an environment variable (--listen: PORTICO_LISTEN) and a key of the file given \
+                  with --config (listen = \"…\").\nA flag wins over the environment, the environment over the file."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// The folder for the database and the keys [default: ./portico-data]
+    #[arg(long, global = true, env = "PORTICO_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// sqlite:PATH or postgres://… [default: SQLite inside the data folder]
+    #[arg(long, global = true, env = "PORTICO_DATABASE", value_name = "URL", hide_env_values = true)]
+    database: Option<String>,
+    /// The chain to record on: embedded, or http(s)://…; no operation of this version uses it yet
+    #[arg(long, global = true, env = "PORTICO_CHAIN", value_name = "URL", hide_env_values = true)]
+    chain: Option<String>,
+    /// A TOML file with settings
+    #[arg(long, global = true, env = "PORTICO_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// What to log: error, warn, info, debug, trace, or filters such as info,portico::access=debug (RUST_LOG works too)
+    #[arg(long, global = true, env = "PORTICO_LOG", value_name = "LEVEL")]
+    log: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs the service
+    #[command(
+        after_help = "Examples:\n  portico serve\n  portico serve --listen 127.0.0.1:9000 --data /var/lib/portico\n  \
+                            portico serve --profile live --database postgres://portico@db/portico --config portico.toml"
+    )]
+    Serve(ServeArgs),
+    /// Prints a bearer token of this instance
+    #[command(
+        after_help = "Examples:\n  portico token --sub ada\n  portico token --sub root --scope admin --ttl 15m"
+    )]
+    Token(TokenArgs),
+    /// Makes, lists and revokes API keys; works while the server runs
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Prints the OpenAPI document
+    #[command(after_help = "Example:\n  portico openapi > openapi.json")]
+    Openapi {
+        /// Whose security rules to describe: sandbox or live
+        #[arg(long, value_enum, default_value_t = ProfileName::Sandbox)]
+        profile: ProfileName,
+    },
+    /// Brings the database to this version's shape, or tells where it stands
+    #[command(subcommand)]
+    Migrate(MigrateCommand),
+    /// Prints completions for a shell
+    #[command(after_help = "Example:\n  portico completions bash > /etc/bash_completion.d/portico")]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh
+        shell: Shell,
+    },
+}
+
+/// Flags of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Where to listen [default: 127.0.0.1:8080]; port 0 takes a free one
+    #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// sandbox (mostly open, for trying things out) or live [default: sandbox]
+    #[arg(long, value_enum, env = "PORTICO_PROFILE")]
+    profile: Option<ProfileName>,
+    /// Let the sandbox listen beyond loopback, where anybody can change everything
+    #[arg(long, env = "PORTICO_ALLOW_OPEN")]
+    allow_open: bool,
+    /// Another host name that this service answers for (comma-separated; * for any)
+    #[arg(long, env = "PORTICO_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
+    allow_host: Vec<String>,
+    /// An origin whose pages may call this service (CORS; comma-separated)
+    #[arg(long, env = "PORTICO_CORS_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
+    cors_origin: Vec<String>,
+    /// How many proxies stand in front; X-Forwarded-For counts only from them [default: 0]
+    #[arg(long, env = "PORTICO_TRUSTED_HOPS", value_name = "N")]
+    trusted_hops: Option<usize>,
+    /// Requests per second and client address [default: no limit]
+    #[arg(long, env = "PORTICO_RATE_LIMIT", value_name = "N")]
+    rate_limit: Option<u32>,
+    /// Connections at once [default: 4096]
+    #[arg(long, env = "PORTICO_MAX_CONNECTIONS", value_name = "N")]
+    max_connections: Option<usize>,
+    /// Requests that are worked on at once; more get 503 [default: 1024]
+    #[arg(long, env = "PORTICO_MAX_IN_FLIGHT", value_name = "N")]
+    max_in_flight: Option<usize>,
+    /// The country of listings that name none [default: US]
+    #[arg(long, env = "PORTICO_COUNTRY", value_name = "COUNTRY")]
+    country: Option<String>,
+    /// An external OpenID Connect issuer, together with --audience and --jwks-url
+    #[arg(long, env = "PORTICO_ISSUER", value_name = "URL")]
+    issuer: Option<String>,
+    /// The audience that its tokens must name
+    #[arg(long, env = "PORTICO_AUDIENCE", value_name = "NAME")]
+    audience: Option<String>,
+    /// Where it publishes its keys
+    #[arg(long, env = "PORTICO_JWKS_URL", value_name = "URL")]
+    jwks_url: Option<String>,
+    /// The claim and value in its tokens that make an administrator, such as roles=portico-admin
+    #[arg(long, env = "PORTICO_ADMIN_CLAIM", value_name = "CLAIM=VALUE")]
+    admin_claim: Option<String>,
+    /// The key under which personal data and kept answers are encrypted: 64 hexadecimal digits [sandbox: made on first start]
+    #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+    encryption_key: Option<String>,
+    /// Print one line of JSON instead of the banner
+    #[arg(long)]
+    json: bool,
+}
+
+/// Flags of `token`.
+#[derive(Debug, Args)]
+pub struct TokenArgs {
+    /// The user
+    #[arg(long, value_name = "USER")]
+    sub: String,
+    /// The account [default: the user's own]
+    #[arg(long, value_name = "ACCOUNT")]
+    account: Option<String>,
+    /// admin: may act for others
+    #[arg(long, value_parser = ["admin"])]
+    scope: Option<String>,
+    /// How long it is valid: 90s, 15m, 1h, 7d
+    #[arg(long, default_value = "1h", value_parser = duration)]
+    ttl: Duration,
+}
+
+#[derive(Debug, Subcommand)]
+enum KeyCommand {
+    /// Makes a key and prints it, once
+    #[command(
+        after_help = "Examples:\n  portico key create --name operator\n  portico key create --name ci --user ada"
+    )]
+    Create {
+        /// What it is for
+        #[arg(long)]
+        name: String,
+        /// Bind it to what an account's users own
+        #[arg(long, conflicts_with = "user")]
+        account: Option<String>,
+        /// Bind it to what a user owns
+        #[arg(long)]
+        user: Option<String>,
+        /// live for keys of a live instance
+        #[arg(long, value_enum, env = "PORTICO_PROFILE", default_value_t = ProfileName::Sandbox)]
+        profile: ProfileName,
+    },
+    /// Lists all keys, without their secrets
+    List,
+    /// Revokes a key, at once and for good
+    #[command(after_help = "Example:\n  portico key revoke 5f3a0c1d2e4b6978")]
+    Revoke {
+        /// Its id, from `portico key list` (the middle part of the key)
+        id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum MigrateCommand {
+    /// Brings the database to this version's shape
+    Up,
+    /// Tells where the database stands
+    Status,
+}
+
+/// `90s`, `15m`, `1h`, `7d`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let fault = || "must be a number with s, m, h or d, such as 15m".to_owned();
+    let (number, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
+    let number: u64 = number.parse().map_err(|_| fault())?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Err(fault()),
+    };
+    match number.checked_mul(seconds) {
+        Some(seconds @ 1..=315_360_000) => Ok(Duration::from_secs(seconds)),
+        _ => Err("must be between 1s and 3650d".into()),
+    }
+}
+
+/// Runs a command.
+pub fn run(cli: Cli) -> Result<()> {
+    let Global { data, database, chain, config, log } = cli.global;
+    let mut flags = Flags { data, database, chain, config, log, ..Flags::default() };
+    match cli.command {
+        Command::Serve(args) => {
+            let json = args.json;
+            flags.fill(args);
+            runtime()?.block_on(serve(Config::load(flags)?, json))
+        }
+        Command::Token(args) => print(&token(&Config::load(flags)?, &args)?),
+        Command::Key(command) => runtime()?.block_on(key(flags, command)),
+        Command::Openapi { profile } => print(&portico_api::openapi(profile.into()).to_pretty_json()?),
+        Command::Migrate(command) => runtime()?.block_on(migrate(&Config::load(flags)?, &command)),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "portico", &mut std::io::stdout());
+            Ok(())
+        }
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(16)
+        .build()
+        .map_err(Into::into)
+}
+
+/// Writes to stdout; a reader that has gone is no error.
+fn print(text: &str) -> Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn token(config: &Config, args: &TokenArgs) -> Result<String> {
+    let account = args.account.as_deref().map(AccountId::parse).transpose();
+    let token = NewToken {
+        user: UserId::parse(&args.sub).map_err(|fault| anyhow::anyhow!("--sub {fault}"))?,
+        account: account.map_err(|fault| anyhow::anyhow!("--account {fault}"))?,
+        admin: args.scope.is_some(),
+        ttl: args.ttl,
+    };
+    let tokens = config.data.tokens(None)?;
+    Ok(tokens.issue(&token, portico_app::clock::Clock::now(&portico_app::clock::SystemClock))?)
+}
+
+async fn key(flags: Flags, command: KeyCommand) -> Result<()> {
+    let mut config = Config::load(flags)?;
+    match command {
+        KeyCommand::Create { name, account, user, profile } => {
+            config.profile = profile.into();
+            let scope = match (account, user) {
+                (Some(account), _) => KeyScope::Account(
+                    AccountId::parse(&account).map_err(|fault| anyhow::anyhow!("--account {fault}"))?,
+                ),
+                (None, Some(user)) => {
+                    KeyScope::User(UserId::parse(&user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?)
+                }
+                (None, None) => KeyScope::Operator,
+            };
+            let name = Label::parse(&name).map_err(|fault| anyhow::anyhow!("--name {fault}"))?;
+            let (app, call) = admin(&config).await?;
+            print(&app.create_key(&call, name, scope).await?.secret)
+        }
+        KeyCommand::List => {
+            let (app, _) = admin(&config).await?;
+            print(&format!("{:<18}{:<28}{:<24}{:<30}STATE", "ID", "CREATED", "FOR", "NAME"))?;
+            for key in app.keys(None).await? {
+                let scope = match &key.scope {
+                    KeyScope::Operator => "operator".to_owned(),
+                    KeyScope::Account(account) => format!("account {account}"),
+                    KeyScope::User(user) => format!("user {user}"),
+                };
+                let state = key.revoked_at.map_or("valid".to_owned(), |at| format!("revoked {at}"));
+                let created = key.created_at.to_string();
+                print(&format!(
+                    "{:<18}{created:<28}{scope:<24}{:<30}{state}",
+                    key.id.as_str(),
+                    key.name.as_str()
+                ))?;
+            }
+            Ok(())
+        }
+        KeyCommand::Revoke { id } => {
+            let id = KeyId::parse(&id).map_err(|fault| anyhow::anyhow!("the id {fault}"))?;
+            let (app, call) = admin(&config).await?;
+            match app.revoke_key(&call, id).await {
+                Err(portico_app::Error::NotFound(_)) => bail!("there is no such key: see `portico key list`"),
+                outcome => outcome.map_err(Into::into),
+            }
+        }
+    }
+}
+
+async fn migrate(config: &Config, command: &MigrateCommand) -> Result<()> {
+    if matches!(command, MigrateCommand::Up) {
+        Db::open(&config.database, Role::Tool).await.context("the database could not be migrated")?;
+    }
+    let status = Db::status(&config.database).await.context("the database could not be read")?;
+    let words = match status.current.cmp(&status.latest) {
+        std::cmp::Ordering::Less => "run `portico migrate up`, or start the server",
+        std::cmp::Ordering::Equal => "up to date",
+        std::cmp::Ordering::Greater => "made by a newer portico: this one refuses to use it",
+    };
+    print(&format!("version {} of {}: {words}", status.current, status.latest))
+}
+
+impl Flags {
+    fn fill(&mut self, args: ServeArgs) {
+        self.listen = args.listen;
+        self.profile = args.profile;
+        self.allow_open = args.allow_open.then_some(true);
+        self.allow_host = Some(args.allow_host).filter(|hosts| !hosts.is_empty());
+        self.cors_origin = Some(args.cors_origin).filter(|origins| !origins.is_empty());
+        self.trusted_hops = args.trusted_hops;
+        self.rate_limit = args.rate_limit;
+        self.max_connections = args.max_connections;
+        self.max_in_flight = args.max_in_flight;
+        self.country = args.country;
+        self.issuer = args.issuer;
+        self.audience = args.audience;
+        self.jwks_url = args.jwks_url;
+        self.admin_claim = args.admin_claim;
+        self.encryption_key = args.encryption_key;
+    }
+}

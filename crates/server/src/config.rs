@@ -1,0 +1,276 @@
+//! Configuration: flag over environment over file over default. Everything that is wrong is named at once.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use portico_app::Profile;
+use portico_app::tokens::ExternalIssuer;
+use portico_domain::Country;
+use portico_store::Location;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::data::Data;
+
+/// A profile's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "see Profile")]
+pub enum ProfileName {
+    Sandbox,
+    Live,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Sandbox => Self::Sandbox,
+            ProfileName::Live => Self::Live,
+        }
+    }
+}
+
+/// What was given, by flag or environment; and, as the same keys, what the file may hold.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case", default)]
+#[expect(missing_docs, reason = "each is the flag of its name, described in the command line")]
+pub struct Flags {
+    pub data: Option<PathBuf>,
+    pub database: Option<String>,
+    pub chain: Option<String>,
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+    pub log: Option<String>,
+    pub listen: Option<String>,
+    pub profile: Option<ProfileName>,
+    pub allow_open: Option<bool>,
+    pub allow_host: Option<Vec<String>>,
+    pub cors_origin: Option<Vec<String>>,
+    pub trusted_hops: Option<usize>,
+    pub rate_limit: Option<u32>,
+    pub max_connections: Option<usize>,
+    pub max_in_flight: Option<usize>,
+    pub country: Option<String>,
+    pub issuer: Option<String>,
+    pub audience: Option<String>,
+    pub jwks_url: Option<String>,
+    pub admin_claim: Option<String>,
+    pub encryption_key: Option<String>,
+}
+
+impl Flags {
+    /// These, with what they leave open taken from `other`.
+    fn or(self, other: Self) -> Self {
+        Self {
+            data: self.data.or(other.data),
+            database: self.database.or(other.database),
+            chain: self.chain.or(other.chain),
+            config: self.config,
+            log: self.log.or(other.log),
+            listen: self.listen.or(other.listen),
+            profile: self.profile.or(other.profile),
+            allow_open: self.allow_open.or(other.allow_open),
+            allow_host: self.allow_host.or(other.allow_host),
+            cors_origin: self.cors_origin.or(other.cors_origin),
+            trusted_hops: self.trusted_hops.or(other.trusted_hops),
+            rate_limit: self.rate_limit.or(other.rate_limit),
+            max_connections: self.max_connections.or(other.max_connections),
+            max_in_flight: self.max_in_flight.or(other.max_in_flight),
+            country: self.country.or(other.country),
+            issuer: self.issuer.or(other.issuer),
+            audience: self.audience.or(other.audience),
+            jwks_url: self.jwks_url.or(other.jwks_url),
+            admin_claim: self.admin_claim.or(other.admin_claim),
+            encryption_key: self.encryption_key.or(other.encryption_key),
+        }
+    }
+}
+
+/// What the service runs with.
+pub struct Config {
+    /// The data folder.
+    pub data: Data,
+    /// Where the database is.
+    pub database: Location,
+    /// What kind of instance this is.
+    pub profile: Profile,
+    /// What to log.
+    pub log: String,
+    pub(crate) listen: SocketAddr,
+    pub(crate) hosts: Option<Vec<String>>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) trusted_hops: usize,
+    pub(crate) rate_limit: u32,
+    pub(crate) max_connections: usize,
+    pub(crate) max_in_flight: usize,
+    pub(crate) country: Country,
+    pub(crate) issuer: Option<ExternalIssuer>,
+    pub(crate) encryption_key: Option<SecretString>,
+}
+
+/// Collects everything that is wrong.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn take<T, E: std::fmt::Display>(&mut self, name: &str, outcome: Result<T, E>) -> Option<T> {
+        outcome.map_err(|error| self.0.push(format!("{name} {error}"))).ok()
+    }
+}
+
+impl Config {
+    /// Reads the file, if there is one, and checks everything.
+    pub fn load(flags: Flags) -> Result<Self> {
+        let file = flags.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
+        Self::check(flags.or(file))
+    }
+
+    fn check(flags: Flags) -> Result<Self> {
+        let mut faults = Faults::default();
+        let profile = flags.profile.map_or(Profile::Sandbox, Profile::from);
+        let data = Data::new(flags.data.unwrap_or_else(|| "portico-data".into()));
+        let database = match &flags.database {
+            Some(url) => faults.take("database", Location::parse(url)),
+            None => Some(Location::Sqlite(data.database())),
+        };
+        let listen = flags.listen.as_deref().unwrap_or("127.0.0.1:8080");
+        let listen: Option<SocketAddr> =
+            faults.take("listen", listen.parse().map_err(|_| "must be ADDRESS:PORT, such as 127.0.0.1:8080"));
+        let country = Country::parse(flags.country.as_deref().unwrap_or("US"));
+        let country = faults.take("country", country);
+        let issuer = issuer(flags.issuer, flags.audience, flags.jwks_url, flags.admin_claim.as_deref());
+        let issuer = faults.take("issuer", issuer).flatten();
+        let chain = flags.chain.as_deref().unwrap_or("embedded");
+        if chain != "embedded"
+            && !chain.split(',').all(|url| url.starts_with("http://") || url.starts_with("https://"))
+        {
+            faults.0.push("chain must be embedded, or http(s)://… (several with commas between)".into());
+        }
+        if let Some(key) = &flags.encryption_key
+            && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        {
+            faults.0.push("encryption_key must be 64 hexadecimal digits".into());
+        }
+        let allow_open = flags.allow_open.unwrap_or(false);
+        match profile {
+            Profile::Sandbox if listen.is_some_and(|at| !at.ip().is_loopback()) && !allow_open => faults.0.push(
+                "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant"
+                    .into(),
+            ),
+            Profile::Sandbox => {}
+            Profile::Live => {
+                if chain == "embedded" {
+                    faults.0.push("chain: a live instance needs a real chain: --chain https://…".into());
+                }
+                if flags.encryption_key.is_none() {
+                    faults.0.push("encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY".into());
+                }
+            }
+        }
+        let (Some(database), Some(listen), Some(country), true) =
+            (database, listen, country, faults.0.is_empty())
+        else {
+            bail!("the configuration cannot be used:\n  - {}", faults.0.join("\n  - "));
+        };
+        let hosts = allowed_hosts(profile, allow_open, flags.allow_host.unwrap_or_default());
+        Ok(Self {
+            data,
+            database,
+            profile,
+            log: flags.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".into()),
+            listen,
+            hosts,
+            origins: flags.cors_origin.unwrap_or_default(),
+            trusted_hops: flags.trusted_hops.unwrap_or(0),
+            rate_limit: flags.rate_limit.unwrap_or(0),
+            max_connections: flags.max_connections.unwrap_or(4096),
+            max_in_flight: flags.max_in_flight.unwrap_or(1024),
+            country,
+            issuer,
+            encryption_key: flags.encryption_key.map(SecretString::from),
+        })
+    }
+}
+
+/// The sandbox answers for its own machine only, so that no page elsewhere can reach it under another name.
+fn allowed_hosts(profile: Profile, allow_open: bool, more: Vec<String>) -> Option<Vec<String>> {
+    match profile {
+        Profile::Sandbox if !allow_open => {
+            let own = ["localhost", "127.0.0.1", "::1"].map(String::from);
+            Some(own.into_iter().chain(more).collect())
+        }
+        _ if more.is_empty() => None,
+        _ => Some(more),
+    }
+}
+
+fn issuer(
+    issuer: Option<String>,
+    audience: Option<String>,
+    jwks_url: Option<String>,
+    admin_claim: Option<&str>,
+) -> Result<Option<ExternalIssuer>, &'static str> {
+    let admin_claim = match admin_claim.map(|claim| claim.split_once('=')) {
+        None => None,
+        Some(Some((claim, value))) if !claim.is_empty() && !value.is_empty() => {
+            Some((claim.into(), value.into()))
+        }
+        Some(_) => return Err("admin_claim must be CLAIM=VALUE"),
+    };
+    match (issuer, audience, jwks_url) {
+        (None, None, None) => Ok(None),
+        (Some(issuer), Some(audience), Some(jwks_url)) => {
+            Ok(Some(ExternalIssuer { issuer, audience, jwks_url, admin_claim }))
+        }
+        _ => Err("issuer, audience and jwks_url must be given together"),
+    }
+}
+
+fn read_file(path: &Path) -> Result<Flags> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("the file {} cannot be read", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("the file {} is wrong", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(flags: Flags) -> String {
+        Config::check(flags).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_live_instance_names_everything_that_is_missing_at_once() {
+        let faults = faults(Flags { profile: Some(ProfileName::Live), ..Flags::default() });
+        assert!(faults.contains("chain:") && faults.contains("encryption_key:"), "{faults}");
+    }
+
+    #[test]
+    fn the_sandbox_listens_on_loopback_unless_it_is_meant() {
+        let open = || Flags { listen: Some("0.0.0.0:1".into()), ..Flags::default() };
+        assert!(faults(open()).contains("--allow-open"));
+        assert_eq!(faults(Flags { allow_open: Some(true), ..open() }), "");
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file() {
+        let flag = Flags { country: Some("CA".into()), ..Flags::default() };
+        let file = Flags { country: Some("MX".into()), rate_limit: Some(7), ..Flags::default() };
+        let config = Config::check(flag.or(file)).unwrap();
+        assert_eq!((config.country.as_str(), config.rate_limit), ("CA", 7));
+    }
+
+    #[test]
+    fn unknown_keys_of_the_file_are_refused_by_name() {
+        let error =
+            toml::from_str::<Flags>("lisen = \"x\"").err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("lisen"), "{error}");
+    }
+
+    #[test]
+    fn an_issuer_comes_with_audience_and_keys() {
+        assert!(faults(Flags { issuer: Some("https://id".into()), ..Flags::default() }).contains("audience"));
+    }
+}

@@ -1,0 +1,101 @@
+//! The data folder: the database, the instance's keys, and a lock so that one server at a time uses it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use portico_app::tokens::{ExternalIssuer, Tokens};
+use portico_app::vault::ROOT_BYTES;
+use secrecy::{ExposeSecret, SecretSlice, SecretString};
+
+/// The data folder. It is made when something is first put into it, readable by its owner only.
+#[derive(Debug, Clone)]
+pub struct Data(PathBuf);
+
+/// Held for as long as a server uses the folder.
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "held, never read")] File);
+
+impl Data {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.0.join("portico.db")
+    }
+
+    /// Makes the folder if it is not there.
+    pub(crate) fn create(&self) -> Result<()> {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        made.with_context(|| format!("the data folder {} cannot be made", self.0.display()))
+    }
+
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        self.create()?;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(self.0.join("lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock(file)),
+            Err(_) => bail!(
+                "another portico is using the data folder {}: stop it, or choose another with --data",
+                self.0.display()
+            ),
+        }
+    }
+
+    /// Issues and verifies tokens; the instance's own key is made on first use.
+    pub(crate) fn tokens(&self, external: Option<ExternalIssuer>) -> Result<Tokens> {
+        Ok(Tokens::new(&self.secret("issuer.key")?, external)?)
+    }
+
+    /// The root secret that was given, or the folder's own, which is made on first use.
+    pub(crate) fn root_secret(&self, given: Option<&SecretString>) -> Result<SecretSlice<u8>> {
+        match given {
+            Some(hex) => {
+                parse_hex(hex.expose_secret()).context("the encryption key must be 64 hexadecimal digits")
+            }
+            None => self.secret("encryption.key"),
+        }
+    }
+
+    fn secret(&self, name: &str) -> Result<SecretSlice<u8>> {
+        self.create()?;
+        let path = self.0.join(name);
+        if !path.exists() {
+            self.make_secret(&path)?;
+        }
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        parse_hex(text.trim()).with_context(|| format!("{} must hold 64 hexadecimal digits", path.display()))
+    }
+
+    /// Written beside and moved into place, so that nobody ever reads half a key; of two who make one at the
+    /// same time, the first wins.
+    fn make_secret(&self, path: &Path) -> Result<()> {
+        let mut secret = [0_u8; ROOT_BYTES];
+        aws_lc_rs::rand::fill(&mut secret).map_err(|_| anyhow::anyhow!("no randomness"))?;
+        let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let fresh = self.0.join(format!(".{}.new", std::process::id()));
+        let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
+        file.write_all(hex.as_bytes())?;
+        file.sync_all()?;
+        let linked = std::fs::hard_link(&fresh, path);
+        std::fs::remove_file(&fresh)?;
+        match linked {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn parse_hex(text: &str) -> Option<SecretSlice<u8>> {
+    let bytes: Option<Vec<u8>> =
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
+    bytes.filter(|bytes| bytes.len() == ROOT_BYTES).map(Into::into)
+}

@@ -1,0 +1,9 @@
+//! The binary's inside: command line, configuration, wiring. The only place that names concrete engines.
+
+pub mod cli;
+pub mod config;
+mod data;
+mod listen;
+mod serve;
+
+pub use serve::{admin, serve};

@@ -1,0 +1,86 @@
+//! Connections: accepted up to a limit, with timers that really fire, and drained when the service stops.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use portico_api::Edge;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+/// How long a request's head may take to arrive; idle connections are closed after as long.
+const HEADER_TIME: Duration = Duration::from_secs(15);
+/// How much a request's head may hold.
+const HEADER_BYTES: usize = 32 * 1024;
+const HEADER_COUNT: usize = 100;
+/// How long requests in flight may take once the service stops.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// Serves until `stop` is ready, then lets every request in flight finish.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    edge: Edge,
+    max_connections: usize,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let turns = Arc::new(Semaphore::new(max_connections));
+    let connections = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        // Beyond the limit clients wait in the kernel's queue.
+        let turn = tokio::select! {
+            turn = turns.clone().acquire_owned() => turn?,
+            () = &mut stop => break,
+        };
+        let (stream, peer) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Out of file descriptors, mostly: others are about to be closed.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            () = &mut stop => break,
+        };
+        let connection = connections.watch(serve_connection(stream, peer, edge.clone()));
+        tokio::spawn(async move {
+            // A client that breaks off is no event.
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            drop(turn);
+        });
+    }
+    drop(listener);
+    tracing::info!("stopping: requests in flight are finished first");
+    if tokio::time::timeout(DRAIN, connections.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not finish in time");
+    }
+    Ok(())
+}
+
+fn serve_connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    edge: Edge,
+) -> impl GracefulConnection<Error = hyper::Error> + Send {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let edge = edge.clone();
+        async move { Ok::<_, std::convert::Infallible>(edge.call(request.map(axum::body::Body::new), peer).await) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME)
+        .max_buf_size(HEADER_BYTES)
+        .max_headers(HEADER_COUNT)
+        .pipeline_flush(true)
+        .serve_connection(TokioIo::new(stream), service)
+}

@@ -1,0 +1,136 @@
+//! Putting the parts together and running them.
+
+use std::io::{IsTerminal, Write as _};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use portico_api::{Limits, Metrics, Service};
+use portico_app::clock::{RandomIds, SystemClock};
+use portico_app::vault::Vault;
+use portico_app::{Actor, Call, Portico, Profile};
+use portico_store::{Db, Location, Role};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Config;
+use crate::listen;
+
+/// How often what is no longer kept is removed.
+const TIDY: Duration = Duration::from_secs(10 * 60);
+
+/// Runs the service until it is told to stop.
+pub async fn serve(config: Config, json: bool) -> Result<()> {
+    log(&config.log)?;
+    let _lock = config.data.lock()?;
+    let app = application(&config, Role::Server).await?;
+    let listener = TcpListener::bind(config.listen).await;
+    let listener = listener.with_context(|| format!("{} cannot be listened on", config.listen))?;
+    let address = listener.local_addr()?;
+    // From here on a signal is heard, so that a supervisor that waits for the banner may stop us at once.
+    let stop = stop_signal()?;
+    announce(&config, address, json)?;
+    let service = Service {
+        app,
+        metrics: Metrics::default(),
+        limits: Limits { in_flight: config.max_in_flight, rate: config.rate_limit, ..Limits::default() },
+        hosts: config.hosts,
+        origins: config.origins,
+        trusted_hops: config.trusted_hops,
+    };
+    let edge = portico_api::build(service);
+    let tidying = tokio::spawn(tidy(edge.clone()));
+    let served = listen::serve(listener, edge, config.max_connections, stop).await;
+    tidying.abort();
+    served
+}
+
+async fn tidy(edge: portico_api::Edge) {
+    let mut every = tokio::time::interval(TIDY);
+    loop {
+        every.tick().await;
+        if let Err(error) = edge.app().tidy().await {
+            tracing::warn!(%error, "old answers could not be removed");
+        }
+    }
+}
+
+/// The application for a command beside the server, and a call on behalf of the operator.
+pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
+    Ok((application(config, Role::Tool).await?, Call { actor: Actor::Anonymous, once: None }))
+}
+
+async fn application(config: &Config, role: Role) -> Result<Portico> {
+    if let Location::Sqlite(_) = &config.database {
+        config.data.create()?;
+    }
+    let db = Db::open(&config.database, role).await.context("the database cannot be opened")?;
+    Ok(Portico {
+        db,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds),
+        vault: Arc::new(Vault::new(&config.data.root_secret(config.encryption_key.as_ref())?)?),
+        tokens: config.data.tokens(config.issuer.clone())?,
+        profile: config.profile,
+        country: config.country.clone(),
+    })
+}
+
+/// Pretty on a terminal, JSON otherwise; always to stderr, so that stdout is for answers.
+fn log(level: &str) -> Result<()> {
+    let filter = EnvFilter::try_new(level).with_context(|| format!("log: {level} is no level or filter"))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if std::io::stderr().is_terminal() {
+        builder.compact().init();
+    } else {
+        builder.json().flatten_event(true).init();
+    }
+    Ok(())
+}
+
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+    })
+}
+
+/// Says where the service is and how to begin.
+fn announce(config: &Config, address: SocketAddr, json: bool) -> Result<()> {
+    let url = format!("http://{address}");
+    let data = config.data.path().display();
+    let (profile, database) = (
+        match config.profile {
+            Profile::Sandbox => "sandbox",
+            Profile::Live => "live",
+        },
+        match &config.database {
+            Location::Sqlite(path) => format!("SQLite, {}", path.display()),
+            Location::Postgres(_) => "PostgreSQL".to_owned(),
+        },
+    );
+    let mut out = std::io::stdout().lock();
+    if json {
+        let line = serde_json::json!({
+            "url": url, "profile": profile, "data": config.data.path(), "version": env!("CARGO_PKG_VERSION"),
+            "docs": format!("{url}/docs/"), "openapi": format!("{url}/openapi.json"), "pid": std::process::id(),
+        });
+        writeln!(out, "{line}")?;
+    } else {
+        writeln!(
+            out,
+            "Portico {version} is listening on {url} ({profile})\n\n  \
+             reference  {url}/docs/\n  document   {url}/openapi.json\n  database   {database}\n  data       {data}\n\n  \
+             a key      portico key create --name operator --data {data}\n  \
+             a token    portico token --sub ada --data {data}\n",
+            version = env!("CARGO_PKG_VERSION"),
+        )?;
+    }
+    out.flush()?;
+    Ok(())
+}
