@@ -153,7 +153,11 @@ impl Field for NumericId {
     }
     fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
         if json.is_text() {
-            return at.take(json.text().and_then(|text| Self::from_text(&text)));
+            let digits = json.text().and_then(|text| match text.len() {
+                1..=15 => Self::from_text(&text),
+                _ => Err(Fault::new("not_whole", "must be a whole number of at most 15 digits")),
+            });
+            return at.take(digits);
         }
         SafeInteger::from_json(json, at).map(Self)
     }

@@ -127,7 +127,9 @@ fn nearest(text: &str, places: u32, any_distance: bool) -> Option<i128> {
     let sent: f64 = text.parse().ok()?;
     let near = format!("{sent:.*}", places as usize);
     let meant: f64 = near.parse().ok()?;
-    let only_noise = meant != 0.0 && (sent - meant).abs() <= 4.0 * f64::EPSILON * meant.abs();
+    // A few units in the last place, and next to nothing beside the unit itself.
+    let (noise, unit) = ((sent - meant).abs(), 0.1_f64.powi(places.cast_signed()));
+    let only_noise = meant != 0.0 && noise <= 4.0 * f64::EPSILON * meant.abs() && noise < unit / 1000.0;
     if !only_noise && !any_distance {
         return None;
     }
@@ -281,6 +283,7 @@ mod tests {
         assert_eq!(money("0.30000000000000004").as_deref(), Ok("0.3"));
         assert_eq!(money("0.00030000000000000003").as_deref(), Ok("0.0003"));
         assert_eq!(money("33.333333333333336"), Err("too_precise"));
+        assert_eq!(money("45600615037.73831"), Err("too_precise"));
         assert_eq!(money("1e-17"), Err("too_precise"));
     }
 

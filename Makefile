@@ -1,0 +1,46 @@
+# `make run` builds everything and starts Portico on its embedded defaults; `make test` installs what the
+# tests need, only if it is missing, and runs every test. Both work again quickly, and without network.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help run build test check bench bench-peers fuzz clean
+
+help: ## Shows this
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: build ## Builds and starts Portico (ARGS="--listen 127.0.0.1:9000" for flags)
+	@target/debug/portico serve $(ARGS)
+
+build:
+	@cargo build --locked -p portico
+
+test: ## Installs what is missing and runs every test
+	@rm -f target/stages.txt
+	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck
+	@scripts/stage "format" cargo fmt --all --check
+	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run
+	@scripts/stage "dependencies" scripts/need deny-check
+	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
+	@scripts/stage "build" cargo build --locked -p portico
+	@scripts/stage "tests" scripts/with-postgres cargo test --locked --workspace
+	@scripts/stage "fuzz on SQLite" scripts/fuzz-api sqlite
+	@scripts/stage "fuzz on PostgreSQL" scripts/with-postgres scripts/fuzz-api postgres
+	@scripts/stage --summary
+
+fuzz: build ## Fuzzes both engines for SECONDS (default 600) each with new requests
+	@scripts/need postgres schemathesis
+	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz-api sqlite
+	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/with-postgres scripts/fuzz-api postgres
+
+bench: ## Measures beside a bare axum server, with a million listings, on both engines
+	@scripts/need postgres wrk
+	@cargo build --locked --release -p portico -p portico-bench
+	@PORTICO_POSTGRES_OPTIONS="-c shared_buffers=512MB -c max_wal_size=4GB" scripts/with-postgres bench/run
+
+bench-peers: ## Measures beside PocketBase and Fastify, same rows, same durability
+	@cargo build --locked --release -p portico -p portico-bench
+	@bench/run peers
+
+clean: ## Removes what was built
+	@cargo clean

@@ -1,0 +1,12 @@
+//! The yardstick: the least that an axum server can do.
+
+use axum::Router;
+use axum::routing::get;
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("http://{}", listener.local_addr()?);
+    axum::serve(listener, Router::new().route("/", get(|| async { "hello" }))).await
+}

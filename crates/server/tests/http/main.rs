@@ -1,0 +1,21 @@
+//! The service through its public interface: the real binary over HTTP, on both engines.
+//!
+//! The tree mirrors the surfaces. Most tests share one server per engine and use ids of their own; those that
+//! need another configuration, or an empty database, start a server of their own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+mod access;
+mod bodies;
+mod cli;
+mod errors;
+mod idempotency;
+mod paging;
+mod postgres_outage;
+mod process;
+mod root;
+mod search;
+mod service;
+mod stage;
+mod support;
+mod v1;

@@ -1,0 +1,6 @@
+//! The surface without a prefix.
+
+mod applications;
+mod listings;
+mod pipelines;
+mod requirements;

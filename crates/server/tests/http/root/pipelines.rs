@@ -1,0 +1,128 @@
+//! `/verificationPipeline`: which checks an account requires.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, App, encoded, on_both_engines, unique};
+
+on_both_engines! {
+    shared:
+        a_pipeline_is_written_and_read_with_exactly_its_fields,
+        a_partial_write_changes_only_what_it_names,
+        a_pipeline_is_read_by_its_client_id_too,
+        before_the_first_write_there_is_none,
+        another_accounts_pipeline_is_forbidden,
+        people_of_one_account_share_its_pipeline,
+        an_administrator_may_read_any_pipeline,
+        a_client_id_belongs_to_one_account,
+        the_account_must_be_named,
+        faults_of_a_pipeline_are_all_named;
+}
+
+async fn write(app: &App, token: &str, body: Value) -> Answer {
+    app.to_post("/verificationPipeline", &body).bearer(token).send().await
+}
+
+#[track_caller]
+fn assert_success(answer: Answer) {
+    let answer = answer.status(200);
+    assert!(answer.header("content-type").starts_with("text/plain"), "{:?}", answer.headers);
+    assert_eq!(answer.text(), "Success");
+}
+
+async fn read(app: &App, token: &str, account: &str) -> Answer {
+    app.to_get(&format!("/verificationPipeline?accountId={}", encoded(account))).bearer(token).send().await
+}
+
+async fn a_pipeline_is_written_and_read_with_exactly_its_fields(app: &App) {
+    let ada = app.someone().await;
+    let pipeline = json!({
+        "ClientId": unique("acme"), "EvictionCheck": true, "IncomeCheck": false, "SoftCreditCheck": true,
+        "CriminalBackgroundCheck": false, "CountryIdentifier": "US",
+    });
+    assert_success(write(app, &ada.token, pipeline.clone()).await);
+    assert_eq!(read(app, &ada.token, &ada.user).await.json(200), pipeline);
+}
+
+async fn a_partial_write_changes_only_what_it_names(app: &App) {
+    let ada = app.someone().await;
+    assert_success(write(app, &ada.token, json!({})).await);
+    assert_eq!(read(app, &ada.token, &ada.user).await.json(200), json!({}), "what was never set is absent");
+    assert_success(write(app, &ada.token, json!({"IncomeCheck": true, "CountryIdentifier": "US"})).await);
+    assert_success(write(app, &ada.token, json!({"IncomeCheck": false, "EvictionCheck": true})).await);
+    let expected = json!({"EvictionCheck": true, "IncomeCheck": false, "CountryIdentifier": "US"});
+    assert_eq!(read(app, &ada.token, &ada.user).await.json(200), expected);
+    assert_success(write(app, &ada.token, json!({})).await);
+    assert_eq!(read(app, &ada.token, &ada.user).await.json(200), expected);
+}
+
+async fn a_pipeline_is_read_by_its_client_id_too(app: &App) {
+    let (ada, client) = (app.someone().await, unique("acme"));
+    assert_success(write(app, &ada.token, json!({"ClientId": client})).await);
+    assert_eq!(read(app, &ada.token, &client).await.json(200), json!({"ClientId": client}));
+    let renamed = unique("acme");
+    assert_success(write(app, &ada.token, json!({"ClientId": renamed})).await);
+    read(app, &ada.token, &client).await.refused(403, "forbidden");
+    assert_eq!(read(app, &ada.token, &renamed).await.json(200), json!({"ClientId": renamed}));
+}
+
+async fn before_the_first_write_there_is_none(app: &App) {
+    let ada = app.someone().await;
+    read(app, &ada.token, &ada.user).await.refused(404, "pipeline_not_found");
+}
+
+async fn another_accounts_pipeline_is_forbidden(app: &App) {
+    let (ada, bob, client) = (app.someone().await, app.someone().await, unique("acme"));
+    assert_success(write(app, &bob.token, json!({"ClientId": client})).await);
+    for named in [&bob.user, &client, &unique("nobody")] {
+        read(app, &ada.token, named).await.refused(403, "forbidden");
+    }
+}
+
+async fn people_of_one_account_share_its_pipeline(app: &App) {
+    let account = unique("acme");
+    let [ada, bob] = ["ada", "bob"].map(|name| app.token(&["--sub", &unique(name), "--account", &account]));
+    assert_success(write(app, &ada, json!({"IncomeCheck": true})).await);
+    assert_success(write(app, &bob, json!({"EvictionCheck": false})).await);
+    let expected = json!({"EvictionCheck": false, "IncomeCheck": true});
+    assert_eq!(read(app, &ada, &account).await.json(200), expected);
+    assert_eq!(read(app, &bob, &account).await.json(200), expected);
+}
+
+async fn an_administrator_may_read_any_pipeline(app: &App) {
+    let (ada, root) = (app.someone().await, app.token(&["--sub", &unique("root"), "--scope", "admin"]));
+    assert_success(write(app, &ada.token, json!({"IncomeCheck": true})).await);
+    assert_eq!(read(app, &root, &ada.user).await.json(200), json!({"IncomeCheck": true}));
+}
+
+async fn a_client_id_belongs_to_one_account(app: &App) {
+    let (ada, bob, client) = (app.someone().await, app.someone().await, unique("acme"));
+    assert_success(write(app, &ada.token, json!({"ClientId": client})).await);
+    assert_success(write(app, &ada.token, json!({"ClientId": client})).await);
+    let taken = write(app, &bob.token, json!({"ClientId": client, "IncomeCheck": true})).await;
+    taken.refused(409, "client_id_taken");
+    read(app, &bob.token, &bob.user).await.refused(404, "pipeline_not_found");
+}
+
+async fn the_account_must_be_named(app: &App) {
+    let ada = app.someone().await;
+    let ask = |path: &str| app.to_get(path).bearer(&ada.token).send();
+    ask("/verificationPipeline").await.has_faults(&[("accountId", "missing")]);
+    ask("/verificationPipeline?accountId=").await.has_faults(&[("accountId", "empty")]);
+}
+
+async fn faults_of_a_pipeline_are_all_named(app: &App) {
+    let ada = app.someone().await;
+    let body = json!({
+        "ClientId": "", "EvictionCheck": "true", "IncomeCheck": null, "SoftCreditCheck": 1,
+        "CriminalBackgroundCheck": [], "CountryIdentifier": 5,
+    });
+    write(app, &ada.token, body).await.has_faults(&[
+        ("/ClientId", "empty"),
+        ("/EvictionCheck", "wrong_type"),
+        ("/IncomeCheck", "wrong_type"),
+        ("/SoftCreditCheck", "wrong_type"),
+        ("/CriminalBackgroundCheck", "wrong_type"),
+        ("/CountryIdentifier", "wrong_type"),
+    ]);
+    read(app, &ada.token, &ada.user).await.refused(404, "pipeline_not_found");
+}

@@ -1,0 +1,104 @@
+//! `/stage/savedListings`: what a user has saved.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::record;
+use crate::support::{Answer, App, listing, on_both_engines, unique};
+
+on_both_engines! {
+    shared:
+        a_user_without_saved_listings_has_an_empty_list,
+        saved_listings_come_with_their_details,
+        saving_twice_changes_nothing,
+        an_unknown_listing_may_be_saved_and_has_no_details,
+        a_deleted_listing_stays_saved_without_details,
+        a_listing_is_taken_off_the_list_once,
+        one_users_list_is_not_anothers,
+        faults_of_a_saved_listing_are_all_named;
+}
+
+async fn save(app: &App, body: Value) -> Answer {
+    app.to_post("/stage/savedListings", &body).key(app.operator()).send().await
+}
+
+async fn saved(app: &App, user: &str) -> Value {
+    app.to_get(&format!("/stage/savedListings/{user}")).key(app.operator()).send().await.json(200)
+}
+
+async fn unsave(app: &App, user: &str, listing: &str) -> Answer {
+    let path = format!("/stage/savedListings/{user}/{listing}");
+    app.request(Method::DELETE, &path).key(app.operator()).send().await
+}
+
+fn list(user: &str, ids: &[&str], details: &[Value]) -> Value {
+    json!({"savedListings": {"UserKey": user, "ListingIds": {"SS": ids}}, "listingDetails": details})
+}
+
+async fn a_user_without_saved_listings_has_an_empty_list(app: &App) {
+    let user = unique("ada");
+    assert_eq!(saved(app, &user).await, list(&user, &[], &[]));
+}
+
+async fn saved_listings_come_with_their_details(app: &App) {
+    let (user, elm, oak) = (unique("ada"), unique("elm"), unique("oak"));
+    for id in [&oak, &elm] {
+        app.add_listing(listing(id, "bob")).await;
+    }
+    for id in [&elm, &oak] {
+        save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    }
+    let details = [record(&elm, "bob", json!({})), record(&oak, "bob", json!({}))];
+    assert_eq!(saved(app, &user).await, list(&user, &[&elm, &oak], &details), "in the order of saving");
+}
+
+async fn saving_twice_changes_nothing(app: &App) {
+    let user = unique("ada");
+    for id in ["a", "b", "a"] {
+        save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    }
+    assert_eq!(saved(app, &user).await["savedListings"]["ListingIds"], json!({"SS": ["a", "b"]}));
+}
+
+async fn an_unknown_listing_may_be_saved_and_has_no_details(app: &App) {
+    let (user, id) = (unique("ada"), unique("nowhere"));
+    save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    assert_eq!(saved(app, &user).await, list(&user, &[&id], &[]));
+}
+
+async fn a_deleted_listing_stays_saved_without_details(app: &App) {
+    let (user, id) = (unique("ada"), unique("oak"));
+    app.add_listing(listing(&id, "bob")).await;
+    save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    app.delete(&format!("/listings/{id}")).await.status(200);
+    assert_eq!(saved(app, &user).await, list(&user, &[&id], &[]));
+}
+
+async fn a_listing_is_taken_off_the_list_once(app: &App) {
+    let user = unique("ada");
+    for id in ["a", "b"] {
+        save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    }
+    unsave(app, &user, "a").await.only_says(200);
+    assert_eq!(saved(app, &user).await, list(&user, &["b"], &[]));
+    unsave(app, &user, "a").await.refused(404, "saved_listing_not_found");
+    unsave(app, &unique("nobody"), "b").await.refused(404, "saved_listing_not_found");
+}
+
+async fn one_users_list_is_not_anothers(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let body = json!({"userId": ada.user, "listingId": "oak"});
+    app.to_post("/stage/savedListings", &body).key(&ada.key).send().await.only_says(200);
+    app.to_post("/stage/savedListings", &body).key(&bob.key).send().await.refused(403, "forbidden");
+    let path = format!("/stage/savedListings/{}", ada.user);
+    app.to_get(&path).key(&bob.key).send().await.refused(403, "forbidden");
+    let remove = app.request(Method::DELETE, &format!("{path}/oak")).key(&bob.key);
+    remove.send().await.refused(403, "forbidden");
+    assert_eq!(app.to_get(&path).key(&ada.key).send().await.json(200), list(&ada.user, &["oak"], &[]));
+}
+
+async fn faults_of_a_saved_listing_are_all_named(app: &App) {
+    save(app, json!({})).await.has_faults(&[("/userId", "missing"), ("/listingId", "missing")]);
+    let body = json!({"userId": ["ada"], "listingId": "\u{1}"});
+    save(app, body).await.has_faults(&[("/userId", "wrong_type"), ("/listingId", "control_character")]);
+}

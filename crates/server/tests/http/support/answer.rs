@@ -1,0 +1,117 @@
+//! An answer of the server, and what is asserted of most of them.
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// What was asked, for messages.
+    pub(crate) asked: String,
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("an answer is UTF-8")
+    }
+
+    /// A header that is there once, or an empty text.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        assert!(self.headers.get_all(name).iter().count() <= 1, "{}: {name} is there twice", self.asked);
+        self.headers.get(name).map_or("", |value| value.to_str().expect("a header is ASCII"))
+    }
+
+    #[track_caller]
+    pub(crate) fn status(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}: {}", self.asked, self.text());
+        self
+    }
+
+    /// The JSON body of an answer with this status.
+    #[track_caller]
+    pub(crate) fn json(self, status: u16) -> Value {
+        let answer = self.status(status);
+        assert_eq!(answer.header("content-type"), "application/json", "{}", answer.asked);
+        serde_json::from_slice(&answer.body)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", answer.asked, answer.text()))
+    }
+
+    /// The body of an answer that has a `message`, without it.
+    #[track_caller]
+    pub(crate) fn says(self, status: u16) -> Value {
+        let mut body = self.json(status);
+        let message = body.as_object_mut().and_then(|body| body.remove("message"));
+        assert!(
+            message.as_ref().and_then(Value::as_str).is_some_and(|message| !message.is_empty()),
+            "a message is expected: {message:?} {body}"
+        );
+        body
+    }
+
+    /// Asserts that the answer is `{message}` and nothing else.
+    #[track_caller]
+    pub(crate) fn only_says(self, status: u16) {
+        assert_eq!(self.says(status), serde_json::json!({}));
+    }
+
+    /// The body of a refusal, whose whole shape is checked.
+    #[track_caller]
+    pub(crate) fn problem(self, status: u16) -> Value {
+        let answer = self.status(status);
+        let asked = &answer.asked;
+        assert_eq!(answer.header("content-type"), "application/problem+json", "{asked}");
+        let body: Value = serde_json::from_slice(&answer.body).expect("a problem is JSON");
+        let text = |name: &str| body[name].as_str().unwrap_or_else(|| panic!("{asked}: {name} in {body}"));
+        assert_eq!(body["status"], status, "{asked}");
+        assert!(!text("title").is_empty() && !text("detail").is_empty(), "{asked}: {body}");
+        assert_eq!(text("detail"), text("message"), "{asked}");
+        let is_code = |code: &str| !code.is_empty() && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        assert!(is_code(text("code")), "{asked}: {body}");
+        assert_eq!(text("requestId"), answer.header("x-request-id"), "{asked}");
+        let known = ["title", "status", "detail", "message", "code", "errors", "requestId"];
+        for (name, value) in body.as_object().expect("a problem is an object") {
+            assert!(known.contains(&name.as_str()), "{asked}: {name} is new in a problem: {value}");
+        }
+        for fault in body["errors"].as_array().into_iter().flatten() {
+            let fault = fault.as_object().expect("a fault is an object");
+            assert!(fault.contains_key("pointer") ^ fault.contains_key("parameter"), "{asked}: {fault:?}");
+            assert!(fault["code"].as_str().is_some_and(is_code), "{asked}: {fault:?}");
+            assert!(fault["message"].as_str().is_some_and(|text| !text.is_empty()), "{asked}: {fault:?}");
+            assert_eq!(fault.len(), 3, "{asked}: {fault:?}");
+        }
+        body
+    }
+
+    /// Asserts a refusal with this stable code.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) {
+        let asked = self.asked.clone();
+        assert_eq!(self.problem(status)["code"], code, "{asked}");
+    }
+
+    /// Where the faults of a 400 are, and what they are: `(pointer or parameter, code)`.
+    #[track_caller]
+    pub(crate) fn faults(self) -> Vec<(String, String)> {
+        let body = self.problem(400);
+        assert_eq!(body["code"], "invalid_request", "{body}");
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let place = |fault: &Value| text(fault.get("pointer").unwrap_or(&fault["parameter"]));
+        let faults = body["errors"].as_array().expect("a 400 names its faults");
+        faults.iter().map(|fault| (place(fault), text(&fault["code"]))).collect()
+    }
+
+    /// Asserts a 400 with exactly these faults, in any order.
+    #[track_caller]
+    pub(crate) fn has_faults(self, expected: &[(&str, &str)]) {
+        let asked = self.asked.clone();
+        let mut found = self.faults();
+        found.sort();
+        let mut expected: Vec<(String, String)> =
+            expected.iter().map(|(place, code)| ((*place).into(), (*code).into())).collect();
+        expected.sort();
+        assert_eq!(found, expected, "{asked}");
+    }
+}

@@ -1,0 +1,73 @@
+//! An issuer's key endpoint: it counts how often it is asked, and can be changed or broken.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use super::tokens::Signer;
+
+#[derive(Debug)]
+struct State {
+    /// What is published; `None`: the endpoint fails.
+    keys: Mutex<Option<String>>,
+    asked: AtomicUsize,
+}
+
+/// The endpoint. Its thread ends with the process.
+#[derive(Debug)]
+pub(crate) struct KeyEndpoint {
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+impl KeyEndpoint {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(State { keys: Mutex::default(), asked: AtomicUsize::new(0) });
+        let endpoint = Self { address, state: state.clone() };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                // A client that hangs up is its own business.
+                let _ = answer(stream, &state);
+            }
+        });
+        endpoint
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/keys", self.address)
+    }
+
+    pub(crate) fn publish(&self, signers: &[&Signer]) {
+        let keys: Vec<_> = signers.iter().map(|signer| &signer.jwk).collect();
+        *self.state.keys.lock().unwrap() = Some(json!({"keys": keys}).to_string());
+    }
+
+    /// How often the keys were asked for.
+    pub(crate) fn asked(&self) -> usize {
+        self.state.asked.load(Ordering::SeqCst)
+    }
+}
+
+fn answer(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
+    let mut request = BufReader::new(stream.try_clone()?);
+    let mut line = String::new();
+    while request.read_line(&mut line)? > 2 {
+        line.clear();
+    }
+    state.asked.fetch_add(1, Ordering::SeqCst);
+    let keys = state.keys.lock().unwrap().clone();
+    let (status, body) = match &keys {
+        Some(keys) => ("200 OK", keys.as_str()),
+        None => ("500 Internal Server Error", ""),
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}

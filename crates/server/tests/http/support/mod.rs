@@ -1,0 +1,117 @@
+//! What every test needs: a running server, a client, people who are signed in.
+
+pub(crate) mod answer;
+pub(crate) mod jwks;
+pub(crate) mod proxy;
+pub(crate) mod raw;
+pub(crate) mod server;
+pub(crate) mod tokens;
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+pub(crate) use answer::Answer;
+pub(crate) use server::{App, Engine, Options, Session, portico};
+
+/// One runtime for all tests, so that the clients' connections outlive the test that made them.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap());
+
+/// Runs a test's future.
+pub(crate) fn run<F: Future>(test: F) -> F::Output {
+    RUNTIME.block_on(test)
+}
+
+/// Makes two tests, `sqlite::name` and `postgres::name`, of each async function.
+///
+/// `shared`: it takes the engine's `&App`, which all tests share, and so uses ids of its own (see [`unique`]).
+/// `own`: it takes the [`Engine`] and starts what it needs.
+macro_rules! on_both_engines {
+    ($(shared: $($shared:ident),+ $(,)?;)? $(own: $($own:ident),+ $(,)?;)?) => {
+        mod sqlite {
+            $($(#[test] fn $shared() {
+                crate::support::run(super::$shared(crate::support::App::shared(crate::support::Engine::Sqlite)));
+            })+)?
+            $($(#[test] fn $own() { crate::support::run(super::$own(crate::support::Engine::Sqlite)); })+)?
+        }
+        mod postgres {
+            $($(#[test] fn $shared() {
+                crate::support::run(super::$shared(crate::support::App::shared(crate::support::Engine::Postgres)));
+            })+)?
+            $($(#[test] fn $own() { crate::support::run(super::$own(crate::support::Engine::Postgres)); })+)?
+        }
+    };
+}
+pub(crate) use on_both_engines;
+
+/// A word that no other test uses.
+pub(crate) fn unique(what: &str) -> String {
+    format!("{what}-{}", number())
+}
+
+/// A number that no other test uses.
+pub(crate) fn number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1000);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A value as it stands in a path or a query.
+pub(crate) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// Asks again and again until there is an answer; what is waited for is named if there is none.
+pub(crate) async fn until<T, F: Future<Output = Option<T>>>(
+    what: &str,
+    seconds: u64,
+    mut attempt: impl FnMut() -> F,
+) -> T {
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        if let Some(found) = attempt().await {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "not within {seconds} s: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A listing's body with the fields that are required.
+pub(crate) fn listing(id: &str, user: &str) -> Value {
+    json!({
+        "listingId": id, "userId": user, "streetAddress": "12 Oak Street", "city": "Austin", "state": "TX",
+        "postalCode": "78701",
+    })
+}
+
+/// An object with some members put over those it has.
+pub(crate) fn with(mut base: Value, more: Value) -> Value {
+    let Value::Object(more) = more else { panic!("an object is put over an object") };
+    base.as_object_mut().expect("an object is put over an object").extend(more);
+    base
+}
+
+/// A protocol item.
+pub(crate) fn item(name: &str, share: Value) -> Value {
+    json!({"protocolName": name, "protocolIdentifier": name.to_lowercase(), "allocationPercentage": share})
+}
+
+/// The ids in an array of objects.
+pub(crate) fn ids(list: &Value, member: &str) -> Vec<String> {
+    let items = list.as_array().unwrap_or_else(|| panic!("an array is expected: {list}"));
+    items.iter().map(|item| item[member].as_str().expect(member).to_owned()).collect()
+}
+
+/// Asserts that a value is a moment in ISO 8601, UTC, and gives it back.
+#[track_caller]
+pub(crate) fn moment(value: &Value) -> Value {
+    let text = value.as_str().unwrap_or_else(|| panic!("a moment is a string: {value}"));
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "0000-00-00T00:00:00.000000Z", "{text}");
+    value.clone()
+}

@@ -1,0 +1,374 @@
+//! A server process of the real binary, and the client that talks to it.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Answer, run, unique, until};
+
+/// A command of the binary under test, deaf to the settings of whoever runs the tests.
+pub(crate) fn portico() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portico"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PORTICO_") || name == "RUST_LOG") {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Which database is behind the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    /// The URL of a database of its own; none for SQLite, whose database is in the data folder.
+    pub(crate) async fn database(self) -> Option<String> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some(new_database().await),
+        }
+    }
+}
+
+/// Makes a database on the test server; it goes when that server goes.
+pub(crate) async fn new_database() -> String {
+    let server = std::env::var("PORTICO_TEST_POSTGRES").unwrap_or_else(|_| {
+        panic!("PORTICO_TEST_POSTGRES is not set: use `make test`, or scripts/with-postgres cargo test …")
+    });
+    let name = format!("portico_http_{}_{}", std::process::id(), super::number());
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    client.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
+    drop(client);
+    connection.await.unwrap().unwrap();
+    let (server, _) = server.rsplit_once('/').expect("a database URL ends with its name");
+    format!("{server}/{name}")
+}
+
+/// The encryption key of live servers.
+pub(crate) const ENCRYPTION_KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+/// How a server is to be started.
+#[derive(Debug)]
+pub(crate) struct Options {
+    engine: Engine,
+    database: Option<String>,
+    data: Option<PathBuf>,
+    flags: Vec<String>,
+    live: bool,
+}
+
+impl Options {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self { engine, database: None, data: None, flags: Vec::new(), live: false }
+    }
+
+    pub(crate) fn flags(mut self, flags: &[&str]) -> Self {
+        self.flags.extend(flags.iter().map(|&flag| flag.to_owned()));
+        self
+    }
+
+    /// With the profile `live`.
+    pub(crate) fn live(mut self) -> Self {
+        self.live = true;
+        self.flags(&["--profile", "live", "--chain", "http://127.0.0.1:1"])
+    }
+
+    pub(crate) fn database(mut self, url: &str) -> Self {
+        self.database = Some(url.into());
+        self
+    }
+
+    pub(crate) fn data(mut self, folder: &Path) -> Self {
+        self.data = Some(folder.into());
+        self
+    }
+
+    /// Starts the server and waits until it says where it is.
+    pub(crate) async fn start(self) -> App {
+        self.launch(false).await
+    }
+
+    async fn launch(mut self, shared: bool) -> App {
+        let folder = tempfile::Builder::new().prefix("portico-http-").tempdir().unwrap();
+        let data = self.data.take().unwrap_or_else(|| folder.path().join("data"));
+        let database = match self.database.take() {
+            None => self.engine.database().await,
+            given => given,
+        };
+        let log = folder.path().join("stderr");
+        let mut command = if shared { keeper(folder.path()) } else { portico() };
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--data"]).arg(&data);
+        if let Some(url) = &database {
+            command.args(["--database", url]);
+        }
+        if self.live {
+            command.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
+        }
+        command.args(&self.flags);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log).unwrap());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        let Ok(banner) = serde_json::from_str::<Value>(&line) else {
+            panic!("the server did not start: {line}{}", std::fs::read_to_string(&log).unwrap());
+        };
+        let folder = if shared { Folder::Kept(folder.keep()) } else { Folder::Own(folder) };
+        App {
+            engine: self.engine,
+            url: banner["url"].as_str().expect("the banner has a url").into(),
+            live: self.live,
+            data,
+            database,
+            log,
+            process: Process { child, pid: banner["pid"].as_u64().expect("the banner has a pid"), folder },
+            operator: OnceLock::new(),
+        }
+    }
+}
+
+/// Runs the server for as long as this process lives: what is shared by all tests has nobody who drops it.
+/// The end of the tests closes the shell's standard input.
+fn keeper(folder: &Path) -> Command {
+    const SCRIPT: &str = r#"folder=$1; shift; "$@" & read _; kill "$!"; wait; rm -rf "$folder""#;
+    let server = portico();
+    let mut command = Command::new("sh");
+    for (name, value) in server.get_envs() {
+        assert!(value.is_none(), "{name:?} is only ever removed");
+        command.env_remove(name);
+    }
+    command.args(["-c", SCRIPT, "sh"]).arg(folder).arg(server.get_program());
+    command
+}
+
+#[derive(Debug)]
+#[expect(dead_code, reason = "held, never read")]
+enum Folder {
+    Own(tempfile::TempDir),
+    Kept(PathBuf),
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    pid: u64,
+    #[expect(dead_code, reason = "removed when it is dropped")]
+    folder: Folder,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) engine: Engine,
+    pub(crate) url: String,
+    pub(crate) data: PathBuf,
+    pub(crate) database: Option<String>,
+    live: bool,
+    log: PathBuf,
+    process: Process,
+    operator: OnceLock<String>,
+}
+
+/// Someone who is signed in.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) user: String,
+    pub(crate) token: String,
+    pub(crate) key: String,
+}
+
+static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(Duration::from_secs(60))
+        .build()
+        .unwrap()
+});
+
+impl App {
+    /// The server that all tests of an engine share.
+    pub(crate) fn shared(engine: Engine) -> &'static Self {
+        static SQLITE: OnceLock<App> = OnceLock::new();
+        static POSTGRES: OnceLock<App> = OnceLock::new();
+        let app = match engine {
+            Engine::Sqlite => &SQLITE,
+            Engine::Postgres => &POSTGRES,
+        };
+        app.get_or_init(|| run(Options::new(engine).launch(true)))
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub(crate) fn address(&self) -> &str {
+        self.url.strip_prefix("http://").expect("the url is http")
+    }
+
+    /// What the server has logged so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Sends a signal, such as `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.process.pid);
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// Waits until the process has ended; whether it ended well.
+    pub(crate) async fn ended(&mut self) -> bool {
+        let child = &mut self.process.child;
+        until("the server has ended", 40, || std::future::ready(child.try_wait().unwrap())).await.success()
+    }
+
+    /// Runs a command beside the server, on its data.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Output {
+        let mut command = portico();
+        command.args(arguments).arg("--data").arg(&self.data);
+        if let Some(url) = &self.database {
+            command.args(["--database", url]);
+        }
+        if self.live {
+            command.env("PORTICO_PROFILE", "live");
+        }
+        command.output().unwrap()
+    }
+
+    /// What a command that succeeds prints.
+    #[track_caller]
+    pub(crate) fn prints(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments);
+        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{arguments:?}: {err}");
+        out.trim_end().to_owned()
+    }
+
+    /// A token from the command line.
+    pub(crate) fn token(&self, arguments: &[&str]) -> String {
+        self.prints(&[&["token"], arguments].concat())
+    }
+
+    /// A key from the command line.
+    pub(crate) fn new_key(&self, arguments: &[&str]) -> String {
+        self.prints(&[&["key", "create", "--name", "test"], arguments].concat())
+    }
+
+    /// The operator's key.
+    pub(crate) fn operator(&self) -> &str {
+        self.operator.get_or_init(|| self.new_key(&[]))
+    }
+
+    /// Signs a user in, as the sandbox does.
+    pub(crate) async fn sign_in(&self, user: &str) -> Session {
+        let answer = self.post("/v1/sandbox/sessions", json!({"userId": user})).await.json(201);
+        let text = |name: &str| answer[name].as_str().expect(name).to_owned();
+        Session { user: user.into(), token: text("token"), key: text("apiKey") }
+    }
+
+    /// Signs in a user whom no other test knows.
+    pub(crate) async fn someone(&self) -> Session {
+        self.sign_in(&unique("someone")).await
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> Request {
+        let request = CLIENT.request(method.clone(), format!("{}{path}", self.url));
+        Request { asked: format!("{method} {path}"), request }
+    }
+
+    pub(crate) fn to_get(&self, path: &str) -> Request {
+        self.request(Method::GET, path)
+    }
+
+    pub(crate) fn to_post(&self, path: &str, body: &Value) -> Request {
+        self.request(Method::POST, path).json(body)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.to_get(path).send().await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.to_post(path, &body).send().await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
+        self.request(Method::PUT, path).json(&body).send().await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.request(Method::DELETE, path).send().await
+    }
+
+    /// Stores a listing and gives its body back.
+    pub(crate) async fn add_listing(&self, body: Value) -> Value {
+        self.to_post("/listings", &body).key(self.operator()).send().await.only_says(201);
+        body
+    }
+}
+
+/// A request that is being put together.
+#[derive(Debug)]
+pub(crate) struct Request {
+    asked: String,
+    request: reqwest::RequestBuilder,
+}
+
+impl Request {
+    fn map(self, change: impl FnOnce(reqwest::RequestBuilder) -> reqwest::RequestBuilder) -> Self {
+        Self { asked: self.asked, request: change(self.request) }
+    }
+
+    pub(crate) fn bearer(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("x-api-key", key)
+    }
+
+    pub(crate) fn once(self, key: &str) -> Self {
+        self.header("idempotency-key", key)
+    }
+
+    pub(crate) fn header(self, name: &str, value: &str) -> Self {
+        self.map(|request| request.header(name, value))
+    }
+
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.body(body.to_string())
+    }
+
+    /// A JSON body as it is written.
+    pub(crate) fn body(self, body: impl Into<reqwest::Body>) -> Self {
+        self.map(|request| request.header("content-type", "application/json").body(body))
+    }
+
+    /// A body without a content type.
+    pub(crate) fn bare_body(self, body: impl Into<reqwest::Body>) -> Self {
+        self.map(|request| request.body(body))
+    }
+
+    pub(crate) async fn send(self) -> Answer {
+        let Self { asked, request } = self;
+        let answer = request.send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let body = answer.bytes().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
+        Answer { asked, status, headers, body: body.into() }
+    }
+}

@@ -1,0 +1,133 @@
+//! `/v1/keys`: a signed-in person's own API keys; and the sandbox's sessions.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{App, ids, moment, on_both_engines, unique};
+
+on_both_engines! {
+    shared:
+        a_session_has_a_token_and_a_key_of_the_user,
+        a_key_is_made_with_its_secret_and_listed_without_it,
+        a_revoked_key_stops_working_at_once,
+        revoking_twice_changes_nothing,
+        another_persons_key_is_not_found,
+        an_administrator_may_revoke_any_key,
+        a_person_has_a_limited_number_of_keys,
+        a_key_needs_a_name;
+}
+
+async fn make(app: &App, token: &str, name: &str) -> (String, String) {
+    let made = app.to_post("/v1/keys", &json!({"name": name})).bearer(token).send().await.says(201);
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    assert_eq!(made, json!({"id": text("id"), "apiKey": text("apiKey")}));
+    (text("id"), text("apiKey"))
+}
+
+async fn keys(app: &App, token: &str) -> Value {
+    app.to_get("/v1/keys").bearer(token).send().await.json(200)
+}
+
+async fn works(app: &App, key: &str) -> bool {
+    match app.to_get("/listings?listingId=x").key(key).send().await {
+        answer if answer.status == 200 => true,
+        answer => {
+            answer.refused(401, "unauthenticated");
+            false
+        }
+    }
+}
+
+async fn a_session_has_a_token_and_a_key_of_the_user(app: &App) {
+    let user = unique("ada");
+    let session = app.post("/v1/sandbox/sessions", json!({"userId": user})).await.json(201);
+    let text = |name: &str| session[name].as_str().unwrap();
+    assert_eq!(session, json!({"token": text("token"), "apiKey": text("apiKey")}));
+    assert!(text("apiKey").starts_with("test_"));
+    assert_eq!(text("token").split('.').count(), 3);
+    let saved = format!("/stage/savedListings/{user}");
+    app.to_get(&saved).key(text("apiKey")).send().await.json(200);
+    app.to_get(&format!("/applications/{user}")).bearer(text("token")).send().await.problem(404);
+    app.post("/v1/sandbox/sessions", json!({})).await.has_faults(&[("/userId", "missing")]);
+}
+
+async fn a_key_is_made_with_its_secret_and_listed_without_it(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    assert_eq!(keys(app, &token).await, json!([]));
+    let (first, secret) = make(app, &token, "laptop").await;
+    let (second, _) = make(app, &token, " phone ").await;
+    // 256 random bits in base64, after the mode and the public id.
+    let parts: Vec<&str> = secret.splitn(3, '_').collect();
+    assert_eq!((parts[0], parts[1], parts[2].len()), ("test", first.as_str(), 43));
+    assert!(works(app, &secret).await);
+    let list = keys(app, &token).await;
+    let expected = json!([
+        {"id": first, "name": "laptop", "createdAt": moment(&list[0]["createdAt"])},
+        {"id": second, "name": "phone", "createdAt": moment(&list[1]["createdAt"])},
+    ]);
+    assert_eq!(list, expected);
+}
+
+async fn a_revoked_key_stops_working_at_once(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    let ((id, secret), (_, other)) = (make(app, &token, "lost").await, make(app, &token, "kept").await);
+    assert!(works(app, &secret).await);
+    app.request(Method::DELETE, &format!("/v1/keys/{id}")).bearer(&token).send().await.only_says(200);
+    assert!(!works(app, &secret).await);
+    assert!(works(app, &other).await);
+    let list = keys(app, &token).await;
+    moment(&list[0]["revokedAt"]);
+    assert!(list[1].get("revokedAt").is_none());
+}
+
+async fn revoking_twice_changes_nothing(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    let (id, _) = make(app, &token, "lost").await;
+    let mut revoked = Vec::new();
+    for _ in 0..2 {
+        app.request(Method::DELETE, &format!("/v1/keys/{id}")).bearer(&token).send().await.only_says(200);
+        revoked.push(keys(app, &token).await[0]["revokedAt"].clone());
+    }
+    assert_eq!(revoked[0], revoked[1]);
+}
+
+async fn another_persons_key_is_not_found(app: &App) {
+    let [ada, bob] = ["ada", "bob"].map(|name| app.token(&["--sub", &unique(name)]));
+    let (id, secret) = make(app, &ada, "mine").await;
+    let operator = app.operator().split('_').nth(1).unwrap();
+    for key in [id.as_str(), operator, "0000000000000000"] {
+        let revoke = app.request(Method::DELETE, &format!("/v1/keys/{key}")).bearer(&bob);
+        revoke.send().await.refused(404, "key_not_found");
+    }
+    assert!(works(app, &secret).await && works(app, app.operator()).await);
+    assert_eq!(keys(app, &bob).await, json!([]));
+}
+
+async fn an_administrator_may_revoke_any_key(app: &App) {
+    let ada = app.token(&["--sub", &unique("ada")]);
+    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
+    let (id, secret) = make(app, &ada, "stolen").await;
+    app.request(Method::DELETE, &format!("/v1/keys/{id}")).bearer(&root).send().await.only_says(200);
+    assert!(!works(app, &secret).await);
+}
+
+async fn a_person_has_a_limited_number_of_keys(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    for _ in 0..100 {
+        make(app, &token, "one of many").await;
+    }
+    let more = || app.to_post("/v1/keys", &json!({"name": "one more"})).bearer(&token).send();
+    more().await.refused(409, "too_many_keys");
+    let list = keys(app, &token).await;
+    let first = &ids(&list, "id")[0];
+    app.request(Method::DELETE, &format!("/v1/keys/{first}")).bearer(&token).send().await.only_says(200);
+    more().await.says(201);
+}
+
+async fn a_key_needs_a_name(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    for (body, code) in [(json!({}), "missing"), (json!({"name": ""}), "empty"), (json!({"name": 5}), "wrong_type")] {
+        app.to_post("/v1/keys", &body).bearer(&token).send().await.has_faults(&[("/name", code)]);
+    }
+    assert_eq!(keys(app, &token).await, json!([]));
+}

@@ -1,0 +1,8 @@
+//! The surface under `/v1`.
+
+mod devices;
+mod keys;
+mod listings;
+mod portfolios;
+mod statistics;
+mod templates;

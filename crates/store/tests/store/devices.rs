@@ -1,0 +1,172 @@
+//! Devices: once per network, found by user and network, counted.
+
+use futures_util::future::join_all;
+use portico_domain::devices::Device;
+use portico_store::{DeleteDevice, Error, Result};
+
+use crate::engines::Db;
+use crate::samples::{conflict, by, device, later, missing, register, text, totals};
+
+on_both_engines! {
+    a_device_is_read_as_it_was_stored,
+    a_device_is_registered_once_on_its_network,
+    the_same_identifier_is_fine_on_another_network,
+    a_deleted_device_is_gone_and_may_be_registered_again,
+    deleting_an_unknown_device_is_refused,
+    devices_are_listed_by_user_and_by_network_in_order_of_creation,
+    devices_are_read_in_pieces,
+    statistics_follow_every_change,
+    distributions_are_read_in_pieces_by_name,
+    of_many_who_register_a_device_at_once_one_succeeds,
+}
+
+fn on(id: &str, user: &str, network: &str, identifier: &str) -> Device {
+    Device { user: text(user), network: text(network), identifier: text(identifier), ..device(id) }
+}
+
+async fn remove(db: &Db, id: &str) -> Result<()> {
+    db.write(DeleteDevice { id: text(id), by: by() }).await
+}
+
+async fn of_user(db: &Db, user: &str) -> Vec<String> {
+    let page = db.devices_of(&text(user), None, 100).await.unwrap();
+    page.items.into_iter().map(|device| device.id.to_string()).collect()
+}
+
+async fn on_network(db: &Db, network: &str) -> Vec<String> {
+    let page = db.devices_on(&text(network), None, 100).await.unwrap();
+    page.items.into_iter().map(|device| device.id.to_string()).collect()
+}
+
+async fn assert_counted(db: &Db, total: i64, networks: &[(&str, i64)], users: &[(&str, i64)]) {
+    assert_eq!(db.device_total().await.unwrap(), total);
+    assert_eq!(db.devices_by_network("", 100).await.unwrap(), totals(networks));
+    assert_eq!(db.devices_by_user("", 100).await.unwrap(), totals(users));
+}
+
+async fn a_device_is_read_as_it_was_stored(db: Db) {
+    let stored = Device { updated_at: later(5), ..on("d", "üser", "nët 🛰", "id'\"\\%") };
+    db.write(register(stored.clone())).await.unwrap();
+    assert_eq!(db.device(&text("d")).await.unwrap(), Some(stored));
+    assert_eq!(db.device(&text("D")).await.unwrap(), None);
+}
+
+async fn a_device_is_registered_once_on_its_network(db: Db) {
+    db.write(register(on("a", "ann", "helium", "serial"))).await.unwrap();
+    let again = on("b", "bob", "helium", "serial");
+    assert_eq!(conflict(db.write(register(again)).await), "device_exists");
+    assert_eq!(db.device(&text("b")).await.unwrap(), None);
+    assert_eq!(on_network(&db, "helium").await, ["a"]);
+    assert_counted(&db, 1, &[("helium", 1)], &[("ann", 1)]).await;
+}
+
+async fn the_same_identifier_is_fine_on_another_network(db: Db) {
+    for (id, network, identifier) in
+        [("a", "helium", "serial"), ("b", "Helium", "serial"), ("c", "render", "serial"), ("d", "helium", "Serial")]
+    {
+        db.write(register(on(id, "ann", network, identifier))).await.unwrap();
+    }
+    assert_eq!(of_user(&db, "ann").await, ["a", "b", "c", "d"]);
+}
+
+async fn a_deleted_device_is_gone_and_may_be_registered_again(db: Db) {
+    db.write(register(on("a", "ann", "helium", "serial"))).await.unwrap();
+    remove(&db, "a").await.unwrap();
+    assert_eq!(db.device(&text("a")).await.unwrap(), None);
+    assert_eq!(of_user(&db, "ann").await, [""; 0]);
+    assert_eq!(on_network(&db, "helium").await, [""; 0]);
+    db.write(register(on("b", "bob", "helium", "serial"))).await.unwrap();
+    assert_eq!(on_network(&db, "helium").await, ["b"]);
+}
+
+async fn deleting_an_unknown_device_is_refused(db: Db) {
+    assert_eq!(missing(remove(&db, "a").await), "device_not_found");
+    db.write(register(device("a"))).await.unwrap();
+    remove(&db, "a").await.unwrap();
+    assert_eq!(missing(remove(&db, "a").await), "device_not_found");
+}
+
+async fn devices_are_listed_by_user_and_by_network_in_order_of_creation(db: Db) {
+    for (id, user, network) in [("z", "ann", "n"), ("y", "bob", "n"), ("a", "ann", "m"), ("b", "ann", "n")] {
+        db.write(register(on(id, user, network, id))).await.unwrap();
+    }
+    assert_eq!(of_user(&db, "ann").await, ["z", "a", "b"]);
+    assert_eq!(of_user(&db, "bob").await, ["y"]);
+    assert_eq!(of_user(&db, "Ann").await, [""; 0]);
+    assert_eq!(on_network(&db, "n").await, ["z", "y", "b"]);
+    assert_eq!(on_network(&db, "N").await, [""; 0]);
+}
+
+async fn devices_are_read_in_pieces(db: Db) {
+    let names: Vec<String> = (0..7).map(|n| format!("d{n}")).collect();
+    for name in &names {
+        db.write(register(device(name))).await.unwrap();
+    }
+    for by_user in [true, false] {
+        for limit in [1, 3, 7, 8] {
+            let (mut after, mut read) = (None, Vec::new());
+            loop {
+                let page = match by_user {
+                    true => db.devices_of(&text("ann"), after, limit).await.unwrap(),
+                    false => db.devices_on(&text("helium"), after, limit).await.unwrap(),
+                };
+                assert!(!page.items.is_empty() && page.items.len() <= limit);
+                read.extend(page.items.into_iter().map(|device| device.id.to_string()));
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(read, names, "in pieces of {limit}");
+        }
+    }
+}
+
+async fn statistics_follow_every_change(db: Db) {
+    assert_counted(&db, 0, &[], &[]).await;
+    for (id, user, network) in [("1", "ann", "n"), ("2", "bob", "n"), ("3", "ann", "M")] {
+        db.write(register(on(id, user, network, id))).await.unwrap();
+    }
+    assert_counted(&db, 3, &[("M", 1), ("n", 2)], &[("ann", 2), ("bob", 1)]).await;
+    conflict(db.write(register(on("4", "eve", "n", "1"))).await);
+    missing(remove(&db, "unknown").await);
+    assert_counted(&db, 3, &[("M", 1), ("n", 2)], &[("ann", 2), ("bob", 1)]).await;
+    remove(&db, "3").await.unwrap();
+    assert_counted(&db, 2, &[("n", 2)], &[("ann", 1), ("bob", 1)]).await;
+    remove(&db, "1").await.unwrap();
+    remove(&db, "2").await.unwrap();
+    assert_counted(&db, 0, &[], &[]).await;
+}
+
+async fn distributions_are_read_in_pieces_by_name(db: Db) {
+    let names = ["Z", "a", "b%", "ä", "日"];
+    for (n, name) in names.iter().rev().enumerate() {
+        db.write(register(on(&format!("{n}"), name, name, "x"))).await.unwrap();
+        db.write(register(on(&format!("{n}+"), name, name, "y"))).await.unwrap();
+    }
+    for limit in [1, 2, 5, 6] {
+        let (mut networks, mut users) = (Vec::new(), Vec::new());
+        let mut after = String::new();
+        loop {
+            let piece = db.devices_by_network(&after, limit).await.unwrap();
+            assert_eq!(db.devices_by_user(&after, limit).await.unwrap(), piece);
+            let Some((last, _)) = piece.last() else { break };
+            after.clone_from(last);
+            users.extend(piece.iter().map(|(name, _)| name.clone()));
+            networks.extend(piece);
+        }
+        assert_eq!(users, names, "sorted by their bytes, in pieces of {limit}");
+        assert!(networks.iter().all(|(_, n)| *n == 2));
+    }
+}
+
+async fn of_many_who_register_a_device_at_once_one_succeeds(db: Db) {
+    let outcomes =
+        join_all((0..20).map(|n| db.write(register(on(&format!("{n}"), "ann", "helium", "wanted"))))).await;
+    let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!(won.len(), 1);
+    for outcome in lost {
+        assert!(matches!(outcome, Err(Error::Conflict("device_exists"))), "{outcome:?}");
+    }
+    assert_counted(&db, 1, &[("helium", 1)], &[("ann", 1)]).await;
+}

@@ -1,0 +1,252 @@
+//! The two engines under test: a fresh database for every test, raw access beside the store, and a hand on
+//! the search index of SQLite, which PostgreSQL does not have.
+
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use portico_store::{Location, Role, Status};
+use rusqlite::types::ValueRef;
+use tempfile::TempDir;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
+
+/// A row, as text.
+pub(crate) type Row = Vec<Option<String>>;
+
+/// A database that is open, in the role of the server unless a test says otherwise.
+pub(crate) struct Db {
+    store: portico_store::Db,
+    place: Place,
+}
+
+impl std::ops::Deref for Db {
+    type Target = portico_store::Db;
+    fn deref(&self) -> &portico_store::Db {
+        &self.store
+    }
+}
+
+/// Where a database is. Nobody need have opened it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) location: Location,
+    site: Arc<Site>,
+}
+
+/// Where the fresh databases of one test are made.
+enum Site {
+    Folder(TempDir),
+    Server { url: String, prefix: String },
+}
+
+pub(crate) fn on_sqlite<F: Future<Output = ()>>(test: fn(Db) -> F) {
+    on(Site::Folder(tempfile::tempdir().unwrap()), test);
+}
+
+pub(crate) fn on_postgres<F: Future<Output = ()>>(test: fn(Db) -> F) {
+    let Ok(url) = std::env::var("PORTICO_TEST_POSTGRES") else {
+        panic!("PORTICO_TEST_POSTGRES is not set: use `make test` or `scripts/with-postgres cargo test …`");
+    };
+    on(Site::Server { url, prefix: format!("t{}", unique()) }, test);
+}
+
+fn on<F: Future<Output = ()>>(site: Site, test: fn(Db) -> F) {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let site = Arc::new(site);
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async { test(site.fresh().await.open(Role::Server).await).await });
+    }));
+    runtime.block_on(site.clear());
+    if let Err(panic) = outcome {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn unique() -> String {
+    format!("{:016x}", RandomState::new().hash_one(0_u8))
+}
+
+trait Fresh {
+    async fn fresh(&self) -> Place;
+}
+
+impl Fresh for Arc<Site> {
+    async fn fresh(&self) -> Place {
+        let location = match &**self {
+            Site::Folder(folder) => {
+                let inner = folder.path().join(unique());
+                std::fs::create_dir(&inner).unwrap();
+                Location::Sqlite(inner.join("portico.db"))
+            }
+            Site::Server { url, prefix } => {
+                let name = format!("{prefix}_{}", unique());
+                postgres_rows(url, &format!("CREATE DATABASE {name} TEMPLATE template0")).await;
+                let (server, _) = url.rsplit_once('/').unwrap();
+                Location::Postgres(format!("{server}/{name}"))
+            }
+        };
+        Place { location, site: self.clone() }
+    }
+}
+
+impl Site {
+    /// Removes what a folder does not remove by itself.
+    async fn clear(&self) {
+        let Self::Server { url, prefix } = self else { return };
+        let names = format!("SELECT datname FROM pg_database WHERE starts_with(datname, '{prefix}')");
+        for name in postgres_rows(url, &names).await.into_iter().flatten().flatten() {
+            postgres_rows(url, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        }
+    }
+}
+
+impl Db {
+    /// Where this database is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Another database of the same engine, which nobody has opened yet.
+    pub(crate) async fn fresh_place(&self) -> Place {
+        self.place.site.fresh().await
+    }
+
+    /// A handle of its own, as a task needs it.
+    pub(crate) fn handle(&self) -> portico_store::Db {
+        self.store.clone()
+    }
+
+    /// Runs one statement past the store.
+    pub(crate) async fn raw(&self, sql: &str) -> Vec<Row> {
+        self.place.raw(sql).await
+    }
+
+    /// The same data where nobody has it open, as after the end of the process. On SQLite that is a copy: the
+    /// threads of an engine let go of their files in their own time.
+    pub(crate) async fn closed(self) -> Place {
+        let Location::Sqlite(path) = &self.place.location else { return self.place };
+        let copy = self.fresh_place().await;
+        let (from, to) = (path.parent().unwrap(), copy.path().unwrap().parent().unwrap().to_owned());
+        for entry in std::fs::read_dir(from).unwrap() {
+            let name = entry.unwrap().file_name();
+            if !name.to_string_lossy().ends_with("-shm") {
+                std::fs::copy(from.join(&name), to.join(&name)).unwrap();
+            }
+        }
+        copy
+    }
+
+    /// Keeps the search index as it is until the answer is dropped.
+    pub(crate) fn hold_search_index(&self) -> HeldIndex {
+        HeldIndex(self.place.search_index().map(|file| {
+            let connection = rusqlite::Connection::open(file).unwrap();
+            connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+            connection
+        }))
+    }
+
+    /// Asserts that the search index, where there is one, still lacks so many listings.
+    pub(crate) async fn assert_not_yet_indexed(&self, listings: usize) {
+        let Some(index) = self.place.search_index() else { return };
+        let watermark = sqlite_rows(&index, "SELECT watermark FROM progress")[0][0].clone().unwrap();
+        let newer = self.raw(&format!("SELECT count(*) FROM listings WHERE seq > {watermark}")).await;
+        assert_eq!(newer, [[Some(listings.to_string())]], "listings that the search index lacks");
+    }
+}
+
+impl Place {
+    /// Opens it in a role.
+    pub(crate) async fn open(&self, role: Role) -> Db {
+        self.try_open(role).await.unwrap()
+    }
+
+    /// Opens it in a role, if it can be opened.
+    pub(crate) async fn try_open(&self, role: Role) -> portico_store::Result<Db> {
+        let store = portico_store::Db::open(&self.location, role).await?;
+        Ok(Db { store, place: self.clone() })
+    }
+
+    /// Where it stands.
+    pub(crate) async fn status(&self) -> Status {
+        portico_store::Db::status(&self.location).await.unwrap()
+    }
+
+    /// Runs one statement past the store.
+    pub(crate) async fn raw(&self, sql: &str) -> Vec<Row> {
+        match &self.location {
+            Location::Sqlite(path) => sqlite_rows(path, sql),
+            Location::Postgres(url) => postgres_rows(url, sql).await,
+        }
+    }
+
+    /// Everything that is there before Portico has made anything: files or tables.
+    pub(crate) async fn contents(&self) -> Vec<String> {
+        match &self.location {
+            Location::Sqlite(path) => std::fs::read_dir(path.parent().unwrap())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+                .collect(),
+            Location::Postgres(url) => {
+                let tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+                postgres_rows(url, tables).await.into_iter().flatten().flatten().collect()
+            }
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match &self.location {
+            Location::Sqlite(path) => Some(path),
+            Location::Postgres(_) => None,
+        }
+    }
+
+    /// The file of the search index, where there is one.
+    pub(crate) fn search_index(&self) -> Option<PathBuf> {
+        self.path().map(|path| path.with_extension("search.db"))
+    }
+
+    /// Runs one statement on the search index, where there is one.
+    pub(crate) fn raw_index(&self, sql: &str) -> Option<Vec<Row>> {
+        self.search_index().map(|file| sqlite_rows(&file, sql))
+    }
+}
+
+/// Keeps the search index as it is.
+#[must_use]
+pub(crate) struct HeldIndex(#[expect(dead_code, reason = "it is held, not used")] Option<rusqlite::Connection>);
+
+fn sqlite_rows(path: &Path, sql: &str) -> Vec<Row> {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let mut statement = connection.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).unwrap();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        let text = |column| match row.get_ref(column).unwrap() {
+            ValueRef::Null => None,
+            ValueRef::Integer(integer) => Some(integer.to_string()),
+            ValueRef::Text(text) => Some(String::from_utf8(text.to_vec()).unwrap()),
+            other => panic!("a column that is not shown as text: {other:?}"),
+        };
+        found.push((0..columns).map(text).collect());
+    }
+    found
+}
+
+async fn postgres_rows(url: &str, sql: &str) -> Vec<Row> {
+    let (client, io) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    let io = tokio::spawn(io);
+    let messages = client.simple_query(sql).await.unwrap();
+    drop(client);
+    io.await.unwrap().unwrap();
+    let rows = messages.into_iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => {
+            Some((0..row.len()).map(|column| row.get(column).map(str::to_owned)).collect())
+        }
+        _ => None,
+    });
+    rows.collect()
+}

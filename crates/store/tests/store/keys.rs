@@ -1,0 +1,146 @@
+//! API keys and the accounts users belong to.
+
+use futures_util::future::join_all;
+use portico_domain::Timestamp;
+use portico_domain::keys::{Key, KeyScope};
+use portico_store::{CreateKey, Error, JoinAccount, Result, RevokeKey, StoredKey};
+
+use crate::engines::Db;
+use crate::samples::{NOW, by, by_at, conflict, later, missing, text};
+
+on_both_engines! {
+    a_key_is_found_by_its_public_part,
+    an_unknown_key_is_nothing,
+    a_revoked_key_says_so_at_once,
+    revoking_twice_changes_nothing,
+    revoking_an_unknown_key_is_refused,
+    keys_are_listed_in_order_of_creation,
+    a_user_sees_the_keys_bound_to_that_user_only,
+    the_limit_counts_working_keys_of_the_same_scope,
+    the_limit_holds_when_keys_are_made_at_once,
+    a_user_belongs_to_the_account_of_the_same_name,
+    a_user_belongs_to_the_account_that_was_joined_last,
+}
+
+fn key(id: &str, scope: KeyScope) -> StoredKey {
+    let key = Key { id: text(id), name: text("für alles"), scope, created_at: NOW, revoked_at: None };
+    StoredKey { digest: (0..32).map(|n| n * 8).collect(), key }
+}
+
+fn ann() -> KeyScope {
+    KeyScope::User(text("ann"))
+}
+
+async fn create(db: &Db, key: StoredKey, limit: Option<i64>) -> Result<()> {
+    db.write(CreateKey { key, limit, by: by() }).await
+}
+
+async fn revoke(db: &Db, id: &str, at: Timestamp) -> Result<()> {
+    db.write(RevokeKey { id: text(id), by: by_at(at) }).await
+}
+
+async fn listed(db: &Db, of: Option<&str>) -> Vec<String> {
+    let keys = db.keys(of.map(text).as_ref()).await.unwrap();
+    keys.into_iter().map(|key| key.id.to_string()).collect()
+}
+
+async fn a_key_is_found_by_its_public_part(db: Db) {
+    for (id, scope) in [
+        ("operator", KeyScope::Operator),
+        ("account", KeyScope::Account(text("acme"))),
+        ("user", ann()),
+    ] {
+        let stored = key(id, scope);
+        create(&db, stored.clone(), None).await.unwrap();
+        let kept = db.key(&text(id)).await.unwrap().unwrap();
+        assert_eq!((kept.digest, kept.key), (stored.digest, stored.key));
+    }
+}
+
+async fn an_unknown_key_is_nothing(db: Db) {
+    create(&db, key("a", KeyScope::Operator), None).await.unwrap();
+    assert!(db.key(&text("A")).await.unwrap().is_none());
+    assert!(db.key(&text("b")).await.unwrap().is_none());
+}
+
+async fn a_revoked_key_says_so_at_once(db: Db) {
+    for id in ["a", "b"] {
+        create(&db, key(id, ann()), None).await.unwrap();
+    }
+    revoke(&db, "a", later(5)).await.unwrap();
+    let kept = db.key(&text("a")).await.unwrap().unwrap();
+    assert_eq!(kept.key, Key { revoked_at: Some(later(5)), ..key("a", ann()).key });
+    assert_eq!(db.key(&text("b")).await.unwrap().unwrap().key.revoked_at, None);
+    let revoked: Vec<_> = db.keys(None).await.unwrap().into_iter().map(|key| key.revoked_at).collect();
+    assert_eq!(revoked, [Some(later(5)), None], "it is still listed");
+}
+
+async fn revoking_twice_changes_nothing(db: Db) {
+    create(&db, key("a", KeyScope::Operator), None).await.unwrap();
+    revoke(&db, "a", later(5)).await.unwrap();
+    revoke(&db, "a", later(9)).await.unwrap();
+    assert_eq!(db.key(&text("a")).await.unwrap().unwrap().key.revoked_at, Some(later(5)));
+}
+
+async fn revoking_an_unknown_key_is_refused(db: Db) {
+    assert_eq!(missing(revoke(&db, "a", NOW).await), "key_not_found");
+}
+
+async fn keys_are_listed_in_order_of_creation(db: Db) {
+    assert_eq!(listed(&db, None).await, [""; 0]);
+    for (id, scope) in [("m", KeyScope::Operator), ("a", ann()), ("z", KeyScope::Account(text("ann")))] {
+        create(&db, key(id, scope), None).await.unwrap();
+    }
+    assert_eq!(listed(&db, None).await, ["m", "a", "z"]);
+}
+
+async fn a_user_sees_the_keys_bound_to_that_user_only(db: Db) {
+    for (id, scope) in [
+        ("m", ann()),
+        ("b", KeyScope::User(text("Ann"))),
+        ("c", KeyScope::Account(text("ann"))),
+        ("d", KeyScope::Operator),
+        ("a", ann()),
+    ] {
+        create(&db, key(id, scope), None).await.unwrap();
+    }
+    assert_eq!(listed(&db, Some("ann")).await, ["m", "a"]);
+    assert_eq!(listed(&db, Some("Ann")).await, ["b"]);
+    assert_eq!(listed(&db, Some("eve")).await, [""; 0]);
+}
+
+async fn the_limit_counts_working_keys_of_the_same_scope(db: Db) {
+    for id in ["1", "2"] {
+        create(&db, key(id, ann()), Some(2)).await.unwrap();
+    }
+    assert_eq!(conflict(create(&db, key("3", ann()), Some(2)).await), "too_many_keys");
+    assert_eq!(listed(&db, None).await, ["1", "2"]);
+    create(&db, key("account", KeyScope::Account(text("ann"))), Some(1)).await.unwrap();
+    create(&db, key("bob", KeyScope::User(text("bob"))), Some(1)).await.unwrap();
+    revoke(&db, "1", NOW).await.unwrap();
+    create(&db, key("3", ann()), Some(2)).await.unwrap();
+    assert_eq!(conflict(create(&db, key("4", ann()), Some(2)).await), "too_many_keys");
+    create(&db, key("4", ann()), None).await.unwrap();
+}
+
+async fn the_limit_holds_when_keys_are_made_at_once(db: Db) {
+    let outcomes = join_all((0..40).map(|n| create(&db, key(&format!("{n}"), ann()), Some(5)))).await;
+    let (made, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    for outcome in refused {
+        assert!(matches!(outcome, Err(Error::Conflict("too_many_keys"))), "{outcome:?}");
+    }
+    assert_eq!(made.len(), 5);
+    assert_eq!(listed(&db, Some("ann")).await.len(), 5);
+}
+
+async fn a_user_belongs_to_the_account_of_the_same_name(db: Db) {
+    assert_eq!(db.account_of(&text("ann")).await.unwrap(), text("ann"));
+}
+
+async fn a_user_belongs_to_the_account_that_was_joined_last(db: Db) {
+    for account in ["acme", "umbrella", "umbrella"] {
+        db.write(JoinAccount { user: text("ann"), account: text(account), at: NOW }).await.unwrap();
+        assert_eq!(db.account_of(&text("ann")).await.unwrap(), text(account));
+    }
+    assert_eq!(db.account_of(&text("Ann")).await.unwrap(), text("Ann"), "nobody else is moved");
+}

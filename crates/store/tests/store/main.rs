@@ -1,0 +1,39 @@
+//! The conformance suite of the store: whatever it says, it says of SQLite and of PostgreSQL.
+//!
+//! A test is an `async fn name(db: Db)`, named in the `on_both_engines!` list of its file. The PostgreSQL half
+//! needs a server: `make test`, or `scripts/with-postgres cargo test -p portico-store`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+/// Makes two tests of every function named: `sqlite::name` and `postgres::name`.
+macro_rules! on_both_engines {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[test] fn $name() { crate::engines::on_sqlite(super::$name); })+
+        }
+        mod postgres {
+            $(#[test] fn $name() { crate::engines::on_postgres(super::$name); })+
+        }
+    };
+}
+
+mod applications;
+mod atomicity;
+mod concurrency;
+mod devices;
+mod engines;
+mod events;
+mod filters;
+mod finding;
+mod idempotency;
+mod keys;
+mod listings;
+mod migrations;
+mod pipelines;
+mod portfolios;
+mod requirements;
+mod samples;
+mod saved;
+mod search_index;
+mod templates;
+mod tools;

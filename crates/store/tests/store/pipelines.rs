@@ -1,0 +1,128 @@
+//! Verification pipelines: one per account, written in parts, with a client id that is nobody else's.
+
+use futures_util::future::join_all;
+use portico_domain::pipelines::Pipeline;
+use portico_store::{Error, PutPipeline, Result};
+
+use crate::engines::Db;
+use crate::samples::{by, conflict, text};
+
+on_both_engines! {
+    there_is_no_pipeline_at_first,
+    a_pipeline_is_read_as_it_was_written,
+    an_empty_write_makes_an_empty_pipeline,
+    a_partial_write_changes_only_what_it_names,
+    accounts_do_not_share_a_pipeline,
+    anothers_client_id_is_refused_and_nothing_changes,
+    ones_own_client_id_may_be_written_again,
+    a_client_id_that_was_given_up_is_free,
+    client_ids_that_differ_in_case_are_different,
+    of_many_who_want_a_client_id_at_once_one_gets_it,
+}
+
+async fn put(db: &Db, account: &str, change: Pipeline) -> Result<()> {
+    db.write(PutPipeline { account: text(account), change, by: by() }).await
+}
+
+async fn pipeline(db: &Db, account: &str) -> Option<Pipeline> {
+    db.pipeline(&text(account)).await.unwrap()
+}
+
+fn client(id: &str) -> Pipeline {
+    Pipeline { client: Some(text(id)), ..Pipeline::default() }
+}
+
+fn full() -> Pipeline {
+    Pipeline {
+        client: Some(text("client")),
+        eviction: Some(true),
+        income: Some(false),
+        soft_credit: Some(true),
+        criminal_background: Some(false),
+        country: Some(text("US")),
+    }
+}
+
+async fn there_is_no_pipeline_at_first(db: Db) {
+    assert_eq!(pipeline(&db, "acme").await, None);
+}
+
+async fn a_pipeline_is_read_as_it_was_written(db: Db) {
+    put(&db, "acme", full()).await.unwrap();
+    assert_eq!(pipeline(&db, "acme").await, Some(full()));
+}
+
+async fn an_empty_write_makes_an_empty_pipeline(db: Db) {
+    put(&db, "acme", Pipeline::default()).await.unwrap();
+    assert_eq!(pipeline(&db, "acme").await, Some(Pipeline::default()));
+}
+
+async fn a_partial_write_changes_only_what_it_names(db: Db) {
+    let none = Pipeline::default;
+    let mut expected = none();
+    for change in [
+        full(),
+        none(),
+        Pipeline { eviction: Some(false), ..none() },
+        Pipeline { income: Some(true), ..none() },
+        Pipeline { soft_credit: Some(false), ..none() },
+        Pipeline { criminal_background: Some(true), ..none() },
+        Pipeline { country: Some(text("DE")), ..none() },
+        client("another"),
+        Pipeline { income: Some(false), country: Some(text("FR")), ..none() },
+    ] {
+        put(&db, "acme", change.clone()).await.unwrap();
+        expected = expected.changed_by(change);
+        assert_eq!(pipeline(&db, "acme").await, Some(expected.clone()));
+    }
+}
+
+async fn accounts_do_not_share_a_pipeline(db: Db) {
+    put(&db, "acme", full()).await.unwrap();
+    put(&db, "ACME", client("other")).await.unwrap();
+    assert_eq!(pipeline(&db, "acme").await, Some(full()));
+    assert_eq!(pipeline(&db, "ACME").await, Some(client("other")));
+}
+
+async fn anothers_client_id_is_refused_and_nothing_changes(db: Db) {
+    put(&db, "acme", client("shared")).await.unwrap();
+    let both = Pipeline { income: Some(true), ..client("shared") };
+    assert_eq!(conflict(put(&db, "new", both.clone()).await), "client_id_taken");
+    assert_eq!(pipeline(&db, "new").await, None);
+
+    put(&db, "new", client("own")).await.unwrap();
+    assert_eq!(conflict(put(&db, "new", both).await), "client_id_taken");
+    assert_eq!(pipeline(&db, "new").await, Some(client("own")));
+    assert_eq!(pipeline(&db, "acme").await, Some(client("shared")));
+}
+
+async fn ones_own_client_id_may_be_written_again(db: Db) {
+    put(&db, "acme", client("own")).await.unwrap();
+    let more = Pipeline { income: Some(true), ..client("own") };
+    put(&db, "acme", more.clone()).await.unwrap();
+    assert_eq!(pipeline(&db, "acme").await, Some(more));
+}
+
+async fn a_client_id_that_was_given_up_is_free(db: Db) {
+    put(&db, "acme", client("first")).await.unwrap();
+    put(&db, "acme", client("second")).await.unwrap();
+    put(&db, "new", client("first")).await.unwrap();
+    assert_eq!(pipeline(&db, "new").await, Some(client("first")));
+}
+
+async fn client_ids_that_differ_in_case_are_different(db: Db) {
+    put(&db, "acme", client("one")).await.unwrap();
+    put(&db, "new", client("One")).await.unwrap();
+    assert_eq!(pipeline(&db, "new").await, Some(client("One")));
+}
+
+async fn of_many_who_want_a_client_id_at_once_one_gets_it(db: Db) {
+    let accounts: Vec<String> = (0..20).map(|n| format!("account-{n}")).collect();
+    let outcomes = join_all(accounts.iter().map(|account| put(&db, account, client("wanted")))).await;
+    let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!(won.len(), 1);
+    for outcome in lost {
+        assert!(matches!(outcome, Err(Error::Conflict("client_id_taken"))), "{outcome:?}");
+    }
+    assert_eq!(db.raw("SELECT count(*) FROM pipelines").await, [[Some("1".to_owned())]]);
+}

@@ -1,0 +1,208 @@
+//! Things to store, ways to read them all, and short words for what a refused write says.
+
+use futures_util::future::join_all;
+use portico_domain::devices::Device;
+use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
+use portico_domain::search::SearchTerm;
+use portico_domain::text::{Kind, Text};
+use portico_domain::{Allocation, ListingId, Money, Timestamp, Whole};
+use portico_store::{
+    By, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page, RegisterDevice,
+    Result,
+};
+
+use crate::engines::Db;
+
+/// The clock of these tests stands still unless it is moved.
+pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_760_000_000_000_000);
+
+pub(crate) fn text<K: Kind>(raw: &str) -> Text<K> {
+    Text::parse(raw).unwrap()
+}
+
+pub(crate) fn term(raw: &str) -> SearchTerm {
+    SearchTerm::parse(raw).unwrap()
+}
+
+pub(crate) fn money(raw: &str) -> Money {
+    Money::parse(raw).unwrap()
+}
+
+pub(crate) fn rooms(count: i64) -> Whole {
+    Whole::from_units(count)
+}
+
+pub(crate) fn later(micros: i64) -> Timestamp {
+    Timestamp::from_micros(NOW.micros() + micros)
+}
+
+/// By the account `acme`, now.
+pub(crate) fn by() -> By {
+    By { account: Some(text("acme")), at: NOW }
+}
+
+/// By the account `acme`, at another time.
+pub(crate) fn by_at(at: Timestamp) -> By {
+    By { at, ..by() }
+}
+
+/// A listing with nothing optional.
+pub(crate) fn listing(id: &str) -> Listing {
+    Listing {
+        id: text(id),
+        user: text("ann"),
+        street: text("12 Elm Avenue"),
+        city: text("Austin"),
+        state: text("TX"),
+        postal: text("78701"),
+        country: text("US"),
+        rent: None,
+        property_value: None,
+        bedrooms: None,
+        bathrooms: None,
+        place: None,
+        walkthrough: None,
+    }
+}
+
+pub(crate) fn create(listing: Listing) -> CreateListing {
+    CreateListing { listing, by: by() }
+}
+
+pub(crate) fn delete(id: &str) -> DeleteListing {
+    DeleteListing { id: text(id), by: by() }
+}
+
+pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {
+    let item = |&(name, share): &(&str, i64)| ProtocolItem {
+        protocol_name: text(name),
+        protocol_identifier: text(&format!("{name}-id")),
+        allocation_percentage: Allocation::from_units(share),
+    };
+    ProtocolItems::new(shares.iter().map(item).collect()).unwrap()
+}
+
+/// An active template of moderate risk.
+pub(crate) fn template(id: &str) -> Template {
+    Template {
+        id: text(id),
+        name: text("Balanced"),
+        description: Some(text("Half of each")),
+        risk: RiskLevel::Moderate,
+        items: items(&[("Helium", 500_000), ("Render", 333_333)]),
+        active: true,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+pub(crate) fn create_template(template: Template) -> CreateTemplate {
+    CreateTemplate { template, by: by() }
+}
+
+/// A custom portfolio of ann's, made from nothing.
+pub(crate) fn portfolio(id: &str) -> Portfolio {
+    Portfolio {
+        id: text(id),
+        user: text("ann"),
+        name: Some(text("Mine")),
+        description: Some(text("All of it")),
+        risk: RiskLevel::Aggressive,
+        items: items(&[("Filecoin", 1_000_000)]),
+        based_on: None,
+        custom: true,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+pub(crate) fn create_portfolio(portfolio: Portfolio) -> CreatePortfolio {
+    CreatePortfolio { portfolio, by: by() }
+}
+
+/// A device of ann's on the network `helium`, whose identifier is its id.
+pub(crate) fn device(id: &str) -> Device {
+    Device {
+        id: text(id),
+        user: text("ann"),
+        network: text("helium"),
+        identifier: text(id),
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+pub(crate) fn register(device: Device) -> RegisterDevice {
+    RegisterDevice { device, by: by() }
+}
+
+/// Stores listings at the same time: on SQLite in this order, on PostgreSQL in any.
+pub(crate) async fn store_all(db: &Db, listings: impl IntoIterator<Item = Listing>) {
+    for stored in join_all(listings.into_iter().map(|listing| db.write(create(listing)))).await {
+        stored.unwrap();
+    }
+}
+
+/// Everything that fits the filter, read in pieces; every piece keeps the rules of paging.
+pub(crate) async fn find_all(db: &Db, filter: &ListingFilter, limit: usize) -> Vec<Listing> {
+    find_after(db, filter, None, limit).await
+}
+
+/// The same, from a cursor on.
+pub(crate) async fn find_after(
+    db: &Db,
+    filter: &ListingFilter,
+    mut after: Option<Cursor>,
+    limit: usize,
+) -> Vec<Listing> {
+    let mut all = Vec::new();
+    loop {
+        let Page { items, next } = db.find_listings(filter, after, limit).await.unwrap();
+        assert!(items.len() <= limit, "at most as many as asked for");
+        assert!(!items.is_empty() || after.is_none(), "a cursor leads to something");
+        if next.is_some() {
+            assert_eq!(items.len(), limit, "only the last piece is short");
+            assert!(next > after, "cursors grow");
+        }
+        all.extend(items);
+        after = next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+/// The ids of everything that fits the filter.
+pub(crate) async fn found(db: &Db, filter: &ListingFilter) -> Vec<String> {
+    ids(&find_all(db, filter, 100).await)
+}
+
+pub(crate) fn ids(listings: &[Listing]) -> Vec<String> {
+    listings.iter().map(|listing| listing.id.to_string()).collect()
+}
+
+pub(crate) fn listing_ids(ids: &[&str]) -> Vec<ListingId> {
+    ids.iter().map(|id| text(id)).collect()
+}
+
+/// The word of a conflict.
+pub(crate) fn conflict<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
+    match outcome {
+        Err(Error::Conflict(word)) => word,
+        other => panic!("a conflict was expected, not {other:?}"),
+    }
+}
+
+/// The word for what is missing.
+pub(crate) fn missing<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
+    match outcome {
+        Err(Error::Missing(word)) => word,
+        other => panic!("something missing was expected, not {other:?}"),
+    }
+}
+
+/// Totals by name.
+pub(crate) fn totals(pairs: &[(&str, i64)]) -> Vec<(String, i64)> {
+    pairs.iter().map(|&(name, n)| (name.to_owned(), n)).collect()
+}

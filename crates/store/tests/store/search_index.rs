@@ -1,0 +1,205 @@
+//! The search index of SQLite lives in a file of its own, which may be lost, old or someone else's without
+//! anybody noticing. PostgreSQL has no such file and must find the same.
+
+use portico_domain::geo::Point;
+use portico_domain::listings::{Listing, ListingFilter};
+use portico_store::Role;
+
+use crate::engines::{Db, Place};
+use crate::samples::{create, delete, found, listing, money, rooms, term, text};
+
+on_both_engines! {
+    everything_is_found_after_reopening,
+    the_index_is_kept_over_reopening,
+    an_index_that_had_not_caught_up_catches_up_after_reopening,
+    an_index_that_was_deleted_is_built_again,
+    an_index_whose_log_was_left_behind_is_built_again,
+    an_index_of_another_version_is_built_again,
+    an_index_of_a_larger_database_is_built_again,
+    an_index_of_another_database_is_built_again,
+    an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here,
+    an_index_of_another_database_is_built_again_though_both_use_the_same_ids,
+    a_database_that_was_emptied_is_found_empty,
+}
+
+fn sample(id: &str, city: &str) -> Listing {
+    Listing {
+        street: text(&format!("1 {city} Street")),
+        city: text(city),
+        postal: text(&format!("P-{city}")),
+        rent: Some(money("10")),
+        bedrooms: Some(rooms(1)),
+        bathrooms: Some(rooms(1)),
+        place: Some(Point::parse("1,1").unwrap()),
+        ..listing(id)
+    }
+}
+
+async fn fill(db: &Db, prefix: &str, count: usize, city: &str) {
+    for n in 0..count {
+        db.write(create(sample(&format!("{prefix}{n}"), city))).await.unwrap();
+    }
+}
+
+/// Asserts that exactly these are found, in every way that leads over the index.
+async fn assert_found(db: &Db, city: &str, expected: &[&str]) {
+    let all = ListingFilter::default;
+    let ways = [
+        ListingFilter { city: Some(text(city)), ..all() },
+        ListingFilter { postal: Some(text(&format!("P-{city}"))), ..all() },
+        ListingFilter { term: Some(term(city)), ..all() },
+        ListingFilter { term: Some(term(&city[..2])), ..all() },
+        ListingFilter { city: Some(text(city)), min_rent: Some(money("10")), ..all() },
+    ];
+    for way in &ways {
+        assert_eq!(found(db, way).await, *expected, "{way:?}");
+    }
+    // These do not tell cities apart.
+    let numbers = [
+        ListingFilter { min_rent: Some(money("10")), ..all() },
+        ListingFilter { bedrooms: Some(rooms(1)), ..all() },
+        ListingFilter { bathrooms: Some(rooms(1)), ..all() },
+        ListingFilter { areas: vec![portico_domain::geo::Area::parse_box("0,0,2,2").unwrap()], ..all() },
+    ];
+    let everyone = found(db, &all()).await;
+    for way in &numbers {
+        assert_eq!(found(db, way).await, everyone, "{way:?}");
+    }
+}
+
+/// Opens the place and asserts that these are found: as it is opened, and once the index has caught up.
+async fn assert_finds(place: &Place, city: &str, expected: &[&str]) {
+    let db = place.open(Role::Server).await;
+    assert_found(&db, city, expected).await;
+    db.settle().await.unwrap();
+    db.assert_not_yet_indexed(0).await;
+    assert_found(&db, city, expected).await;
+}
+
+/// A mark in the index that is lost when it is built again.
+fn mark(place: &Place) {
+    place.raw_index("CREATE TABLE mark (x)");
+}
+
+/// Whether the mark is still there; where there is no index, as it should be.
+fn assert_marked(place: &Place, expected: bool) {
+    let Some(tables) = place.raw_index("SELECT name FROM sqlite_schema WHERE name = 'mark'") else { return };
+    assert_eq!(!tables.is_empty(), expected, "whether the index was kept");
+}
+
+/// Puts the index of one place into another.
+fn take_index(from: &Place, to: &Place) {
+    let (Some(from), Some(to)) = (from.search_index(), to.search_index()) else { return };
+    for suffix in ["", "-wal"] {
+        let with = |path: &std::path::Path| format!("{}{suffix}", path.display());
+        let _ = std::fs::remove_file(with(&to));
+        if std::fs::exists(with(&from)).unwrap() {
+            std::fs::copy(with(&from), with(&to)).unwrap();
+        }
+    }
+}
+
+/// A closed database of so many listings in one city, all of them indexed.
+async fn settled(db: Db, prefix: &str, count: usize, city: &str) -> Place {
+    fill(&db, prefix, count, city).await;
+    db.settle().await.unwrap();
+    db.closed().await
+}
+
+async fn everything_is_found_after_reopening(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+async fn the_index_is_kept_over_reopening(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    mark(&place);
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+    assert_marked(&place, true);
+}
+
+async fn an_index_that_had_not_caught_up_catches_up_after_reopening(db: Db) {
+    fill(&db, "a", 2, "Austin").await;
+    db.settle().await.unwrap();
+    let held = db.hold_search_index();
+    fill(&db, "b", 2, "Austin").await;
+    db.write(delete("a0")).await.unwrap();
+    let place = db.closed().await;
+    drop(held);
+    mark(&place);
+    assert_finds(&place, "Austin", &["a1", "b0", "b1"]).await;
+    assert_marked(&place, true);
+}
+
+async fn an_index_that_was_deleted_is_built_again(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    if let Some(index) = place.search_index() {
+        for suffix in ["", "-wal"] {
+            let _ = std::fs::remove_file(format!("{}{suffix}", index.display()));
+        }
+        assert!(!std::fs::exists(&index).unwrap());
+    }
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+async fn an_index_whose_log_was_left_behind_is_built_again(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    if let Some(index) = place.search_index() {
+        std::fs::remove_file(index).unwrap();
+    }
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+async fn an_index_of_another_version_is_built_again(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    mark(&place);
+    place.raw_index("PRAGMA user_version = 0");
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+    assert_marked(&place, false);
+}
+
+async fn an_index_of_a_larger_database_is_built_again(db: Db) {
+    let larger = settled(db.fresh_place().await.open(Role::Server).await, "b", 9, "Boston").await;
+    let place = settled(db, "a", 3, "Austin").await;
+    take_index(&larger, &place);
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+    assert_finds(&place, "Boston", &[]).await;
+}
+
+async fn an_index_of_another_database_is_built_again(db: Db) {
+    let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
+    let place = settled(db, "a", 3, "Austin").await;
+    take_index(&other, &place);
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+    assert_finds(&place, "Boston", &[]).await;
+}
+
+async fn an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here(db: Db) {
+    let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
+    fill(&db, "a", 3, "Austin").await;
+    db.write(delete("a1")).await.unwrap();
+    db.settle().await.unwrap();
+    let place = db.closed().await;
+    take_index(&other, &place);
+    assert_finds(&place, "Austin", &["a0", "a2"]).await;
+}
+
+async fn an_index_of_another_database_is_built_again_though_both_use_the_same_ids(db: Db) {
+    let other = settled(db.fresh_place().await.open(Role::Server).await, "a", 2, "Boston").await;
+    let place = settled(db, "a", 3, "Austin").await;
+    take_index(&other, &place);
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+async fn a_database_that_was_emptied_is_found_empty(db: Db) {
+    fill(&db, "a", 3, "Austin").await;
+    db.settle().await.unwrap();
+    for id in ["a0", "a1", "a2"] {
+        db.write(delete(id)).await.unwrap();
+    }
+    let place = db.closed().await;
+    assert_finds(&place, "Austin", &[]).await;
+    let db = place.open(Role::Server).await;
+    fill(&db, "b", 1, "Austin").await;
+    assert_found(&db, "Austin", &["b0"]).await;
+}

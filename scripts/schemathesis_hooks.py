@@ -1,0 +1,68 @@
+"""Rules of the API that JSON Schema cannot say, taught to the fuzzer.
+
+Without them it would take a refusal that a rule demands for a fault. Nothing is switched off: only values that
+fit the schema are changed, so that wrong requests stay wrong.
+"""
+
+import copy
+import re
+import uuid
+from urllib.parse import unquote
+
+import schemathesis
+
+TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,255}\Z")
+
+
+def is_text(value):
+    return isinstance(value, str) and TEXT.match(value) and value.strip()
+
+
+def is_number(value, low, high):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    # A copy: the fuzzer makes several requests from one body.
+    path, body = case.path, copy.deepcopy(case.body)
+    if isinstance(body, dict):
+        case.body = body
+        shares_fit_into_one_whole(body)
+        both_coordinates_or_none(body)
+        # The template that a portfolio is based on must exist; an operation of its own makes copies.
+        if is_text(body.get("basedOnPredefinedId")):
+            del body["basedOnPredefinedId"]
+        # The body's user is the path's.
+        user = unquote(str(case.path_parameters.get("userId", "")))
+        if path.endswith("/check") and is_text(body.get("userId")) and is_text(user):
+            body["userId"] = user
+    # A radius needs its centre.
+    query = case.query
+    if query and "near" not in query and path == "/listings":
+        try:
+            if is_number(float(query["radiusKm"]), 0, 20038):
+                del query["radiusKm"]
+        except (KeyError, TypeError, ValueError):
+            pass
+    # An idempotency key belongs to one request.
+    if case.headers and re.fullmatch(r"[!-~]{1,255}", str(case.headers.get("Idempotency-Key", ""))):
+        case.headers["Idempotency-Key"] = str(uuid.uuid4())
+
+
+def shares_fit_into_one_whole(body):
+    items = body.get("protocolItems")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return
+    shares = [item.get("allocationPercentage") for item in items]
+    if all(is_number(share, 0, 100) for share in shares) and sum(shares) > 100:
+        for item in items:
+            item["allocationPercentage"] = 0
+
+
+def both_coordinates_or_none(body):
+    if ("latitude" in body) == ("longitude" in body):
+        return
+    if is_number(body.get("latitude", 0), -90, 90) and is_number(body.get("longitude", 0), -180, 180):
+        body.pop("latitude", None)
+        body.pop("longitude", None)
