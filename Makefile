@@ -28,7 +28,7 @@ test: ## Installs what is missing and runs every test
 	@scripts/stage "fuzz on PostgreSQL" scripts/with-postgres scripts/fuzz-api postgres
 	@scripts/stage --summary
 
-fuzz: build ## Fuzzes both engines for SECONDS (default 600) each with new requests
+fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 600)
 	@scripts/need postgres schemathesis
 	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz-api sqlite
 	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/with-postgres scripts/fuzz-api postgres

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use futures_util::SinkExt as _;
-use portico_domain::geo::Point;
 use portico_domain::devices::Device;
+use portico_domain::geo::Point;
 use portico_domain::listings::Listing;
 use portico_domain::search::document;
 use portico_domain::text::fold;
@@ -52,7 +52,10 @@ async fn main() -> Result<()> {
                 Location::Postgres(url) => load_postgres(url, listings, devices).await?,
             }
             db.settle().await?;
-            eprintln!("{listings} listings and {devices} devices in {:.0} s", started.elapsed().as_secs_f64());
+            eprintln!(
+                "{listings} listings and {devices} devices in {:.0} s",
+                started.elapsed().as_secs_f64()
+            );
         }
         Command::Raw { file, seconds } => println!("{:.0}", raw(&file, Duration::from_secs(seconds))?),
         Command::Scan { database, term } => println!("{:.2}", scan(&database, &term).await?),
@@ -81,8 +84,8 @@ fn pick<'a>(from: &[&'a str], n: u64) -> &'a str {
 /// A name made of syllables.
 fn name(seed: u64) -> String {
     const SYLLABLES: [&str; 24] = [
-        "al", "ber", "cas", "dor", "el", "fen", "gar", "hol", "in", "jas", "kel", "lor", "mar", "nor", "os", "pel",
-        "quin", "ros", "sal", "tor", "ul", "ven", "wes", "yor",
+        "al", "ber", "cas", "dor", "el", "fen", "gar", "hol", "in", "jas", "kel", "lor", "mar", "nor", "os",
+        "pel", "quin", "ros", "sal", "tor", "ul", "ven", "wes", "yor",
     ];
     let (a, b, c) = (pick(&SYLLABLES, seed), pick(&SYLLABLES, seed >> 8), pick(&SYLLABLES, seed >> 16));
     let mut name = format!("{a}{b}{c}");
@@ -100,7 +103,12 @@ fn listing(prefix: &str, n: i64, of: i64) -> Listing {
     Listing {
         id: Text::stored(format!("{prefix}-{n}")),
         user: Text::stored(format!("user-{}", n % (of / 20).max(1))),
-        street: Text::stored(format!("{} {} {}", 1 + small(5, 9000), name(seed >> 12), pick(&KINDS, seed >> 40))),
+        street: Text::stored(format!(
+            "{} {} {}",
+            1 + small(5, 9000),
+            name(seed >> 12),
+            pick(&KINDS, seed >> 40)
+        )),
         city: Text::stored(name(mixed(small(20, 4000)))),
         state: Text::stored(pick(&STATES, seed >> 33)),
         postal: Text::stored(format!("{:05}", 10_000 + small(9, 80_000))),
@@ -141,7 +149,8 @@ impl<O: Op<Out = ()>> Op for Many<O> {
 async fn load_sqlite(db: &Db, listings: i64, devices: i64) -> Result<()> {
     for from in (0..listings).step_by(5000) {
         let to = (from + 5000).min(listings);
-        let ops = (from..to).map(|n| CreateListing { listing: listing("bench", n, listings), by: by() }).collect();
+        let ops =
+            (from..to).map(|n| CreateListing { listing: listing("bench", n, listings), by: by() }).collect();
         db.write(Many(ops)).await?;
     }
     for from in (0..devices).step_by(5000) {
@@ -234,7 +243,8 @@ fn raw(file: &Path, time: Duration) -> Result<f64> {
          bathrooms, latitude, longitude, morton, created_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (id) DO NOTHING",
     )?;
-    let mut event = connection.prepare("INSERT INTO events (kind, subject, at) VALUES ('listing.created', ?1, ?2)")?;
+    let mut event =
+        connection.prepare("INSERT INTO events (kind, subject, at) VALUES ('listing.created', ?1, ?2)")?;
     let mut count = connection.prepare(
         "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 1) \
          ON CONFLICT (scope, name, shard) DO UPDATE SET n = n + 1",
@@ -245,7 +255,8 @@ fn raw(file: &Path, time: Duration) -> Result<f64> {
         for _ in 0..64 {
             let l = listing("raw", 2_000_000 + i64::from(rows), 1_000_000);
             let place = l.place.context("a bench listing has a place")?;
-            let units = (l.rent.map(Money::units), l.bedrooms.map(Whole::units), l.bathrooms.map(Whole::units));
+            let units =
+                (l.rent.map(Money::units), l.bedrooms.map(Whole::units), l.bathrooms.map(Whole::units));
             insert.execute(rusqlite::params![
                 l.id.as_str(),
                 l.user.as_str(),

@@ -56,11 +56,12 @@ impl Edge {
         let method = method_name(request.method());
         let id = request_id(&request);
         let _counted = self.service.metrics.in_flight();
-        // The URI's host is only there in a proxy's form; the router must not see it.
-        let response = match self.admit(&request, peer) {
+        // What the operator asks of a busy service must still be answered.
+        let vital = matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics");
+        let response = match if vital { Ok(()) } else { self.admit(&request, peer) } {
             Ok(()) => {
                 request.extensions_mut().insert(peer);
-                self.run(request).await
+                self.run(request, vital).await
             }
             Err(problem) => problem.into_response(),
         };
@@ -105,9 +106,7 @@ impl Edge {
         trusted.unwrap_or(peer.ip())
     }
 
-    async fn run(&self, request: Request) -> Response {
-        // What the operator asks of a busy service must still be answered.
-        let vital = matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics");
+    async fn run(&self, request: Request, vital: bool) -> Response {
         let turn = self.turns.try_acquire();
         if turn.is_err() && !vital {
             self.service.metrics.shed();

@@ -236,7 +236,11 @@ fn idempotency_key(service: &Service, caller: &str, head: &Head, body: &[u8]) ->
     const NAME: &str = "Idempotency-Key";
     let key = match single(&head.headers, NAME) {
         Ok(None) => return Ok(None),
-        Ok(Some(key)) if (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) => key,
+        Ok(Some(key))
+            if (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
+        {
+            key
+        }
         _ => {
             let fault = Fault::new("out_of_range", "must be 1 to 255 visible characters");
             return Err(Problem::invalid(vec![FaultOut::in_parameter(NAME, fault)]));

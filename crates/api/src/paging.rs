@@ -99,6 +99,8 @@ pub(crate) struct Listed<T> {
     first: Page<T>,
     fetch: Option<Fetch<T>>,
     link: Option<HeaderValue>,
+    /// Whether this is a page after another one.
+    begun: bool,
 }
 
 impl<T: Serialize + Send + 'static> Listed<T> {
@@ -112,15 +114,16 @@ impl<T: Serialize + Send + 'static> Listed<T> {
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
         let first = fetch(paging.after, paging.limit.unwrap_or(FIRST)).await?;
-        let Some(next) = first.next else { return Ok(Self { first, fetch: None, link: None }) };
+        let begun = paging.after.is_some();
+        let Some(next) = first.next else { return Ok(Self { first, fetch: None, link: None, begun }) };
         Ok(match paging.limit {
-            Some(_) => Self { first, fetch: None, link: next_link(uri, next) },
+            Some(_) => Self { first, fetch: None, link: next_link(uri, next), begun },
             None => {
                 let fetch: Fetch<T> = Arc::new(move |after, limit| {
                     let page = fetch(after, limit);
                     Box::pin(async { page.await.map_err(Problem::from) })
                 });
-                Self { first, fetch: Some(fetch), link: None }
+                Self { first, fetch: Some(fetch), link: None, begun }
             }
         })
     }
@@ -128,7 +131,7 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     /// For lists of which the specification says that an empty one is not found. A page after the last one
     /// is empty and found.
     pub(crate) fn or_not_found(self, code: &'static str) -> Result<Self> {
-        if self.first.items.is_empty() { Err(Problem::not_found(code)) } else { Ok(self) }
+        if self.first.items.is_empty() && !self.begun { Err(Problem::not_found(code)) } else { Ok(self) }
     }
 
     pub(crate) fn into_response(self) -> Response {

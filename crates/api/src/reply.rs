@@ -86,6 +86,23 @@ impl Output for Plain {
     }
 }
 
+/// Numbers for Prometheus.
+pub(crate) struct OpenMetrics(pub(crate) String);
+
+impl OpenMetrics {
+    const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+}
+
+impl Output for OpenMetrics {
+    fn describe(about: &str, _: &mut Schemas) -> Described {
+        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).into();
+        content(about, "application/openmetrics-text", text)
+    }
+    fn respond(self) -> Response {
+        typed(Self::STATUS, Self::KIND, self.0)
+    }
+}
+
 /// Any JSON value, such as a document that others have defined.
 pub(crate) struct Document(pub(crate) bytes::Bytes);
 

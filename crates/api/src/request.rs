@@ -294,6 +294,11 @@ impl<'o, 'b> Object<'o, 'b> {
         }
     }
 
+    /// Whether a member is there, right or wrong.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        matches!(self, Self::Read(members, _) if members.iter().any(|(of, _)| of == name))
+    }
+
     /// Notes a fault that lies between several members.
     pub(crate) fn fault(&mut self, name: &'static str, fault: Fault) {
         if let Self::Read(_, place) = self {

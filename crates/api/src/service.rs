@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::access::{OPERATORS, PUBLIC};
 use crate::operation::{Context, Operation, get};
 use crate::problem::{Problem, Result};
-use crate::reply::{Document, Json, Plain};
+use crate::reply::{Document, Json, OpenMetrics};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
@@ -38,8 +38,8 @@ async fn ready(cx: Context, (): ()) -> Result<Json<Health>> {
     Ok(Json(Health { status: "ok" }))
 }
 
-async fn metrics(cx: Context, (): ()) -> Result<Plain> {
-    Ok(Plain(cx.service.metrics.text()))
+async fn metrics(cx: Context, (): ()) -> Result<OpenMetrics> {
+    Ok(OpenMetrics(cx.service.metrics.text()))
 }
 
 async fn document(cx: Context, (): ()) -> Result<Document> {

@@ -52,7 +52,9 @@ fn sha256(text: &str) -> Vec<u8> {
 impl Portico {
     /// Makes a key.
     pub async fn create_key(&self, call: &Call, name: Label, scope: KeyScope) -> Result<NewKey> {
-        self.make_key(call, name, scope, Some(MAX_KEYS)).await
+        // The sandbox makes a key per session, so that counting them would only get in the way.
+        let limit = (self.profile == Profile::Live).then_some(MAX_KEYS);
+        self.make_key(call, name, scope, limit).await
     }
 
     /// A token and a key for any user: the sandbox's way of signing in.

@@ -3,7 +3,7 @@
 use crate::geo::{Area, Point};
 use crate::search::{Field, SearchTerm, TERM_FIELDS};
 use crate::text::fold;
-use crate::{City, Country, Fault, Link, ListingId, Money, PostalCode, State, Street, UserId, Whole};
+use crate::{City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, Whole};
 
 /// A rental listing. Both surfaces show the same ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,16 +83,9 @@ impl ListingFilter {
     }
 }
 
-/// A pair of coordinates from two optional ones: both or none.
-pub fn place(
-    latitude: Option<crate::Degrees>,
-    longitude: Option<crate::Degrees>,
-) -> Result<Option<Point>, Fault> {
-    match (latitude, longitude) {
-        (Some(latitude), Some(longitude)) => Point::new(latitude, longitude).map(Some),
-        (None, None) => Ok(None),
-        _ => Err(Fault::new("half_a_place", "latitude and longitude must be given together")),
-    }
+/// A place from two optional coordinates: both or none.
+pub fn place(latitude: Option<crate::Degrees>, longitude: Option<crate::Degrees>) -> Option<Point> {
+    Point::new(latitude?, longitude?).ok()
 }
 
 /// Totals over all listings, kept as they change.

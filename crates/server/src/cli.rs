@@ -95,8 +95,9 @@ pub struct ServeArgs {
     #[arg(long, value_enum, env = "PORTICO_PROFILE")]
     profile: Option<ProfileName>,
     /// Let the sandbox listen beyond loopback, where anybody can change everything
-    #[arg(long, env = "PORTICO_ALLOW_OPEN")]
-    allow_open: bool,
+    #[arg(long, env = "PORTICO_ALLOW_OPEN", num_args = 0..=1, default_missing_value = "true",
+          require_equals = true, value_parser = clap::builder::BoolishValueParser::new(), hide_possible_values = true)]
+    allow_open: Option<bool>,
     /// Another host name that this service answers for (comma-separated; * for any)
     #[arg(long, env = "PORTICO_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
     allow_host: Vec<String>,
@@ -171,9 +172,9 @@ enum KeyCommand {
         /// Bind it to what a user owns
         #[arg(long)]
         user: Option<String>,
-        /// live for keys of a live instance
-        #[arg(long, value_enum, env = "PORTICO_PROFILE", default_value_t = ProfileName::Sandbox)]
-        profile: ProfileName,
+        /// live for a key of a live instance [default: sandbox]
+        #[arg(long, value_enum, env = "PORTICO_PROFILE")]
+        profile: Option<ProfileName>,
     },
     /// Lists all keys, without their secrets
     List,
@@ -219,12 +220,14 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Serve(args) => {
             let json = args.json;
             flags.fill(args);
-            runtime()?.block_on(serve(Config::load(flags)?, json))
+            runtime()?.block_on(serve(Config::load(flags, Role::Server)?, json))
         }
-        Command::Token(args) => print(&token(&Config::load(flags)?, &args)?),
+        Command::Token(args) => print(&token(&Config::load(flags, Role::Tool)?, &args)?),
         Command::Key(command) => runtime()?.block_on(key(flags, command)),
         Command::Openapi { profile } => print(&portico_api::openapi(profile.into()).to_pretty_json()?),
-        Command::Migrate(command) => runtime()?.block_on(migrate(&Config::load(flags)?, &command)),
+        Command::Migrate(command) => {
+            runtime()?.block_on(migrate(&Config::load(flags, Role::Tool)?, &command))
+        }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "portico", &mut std::io::stdout());
             Ok(())
@@ -260,11 +263,13 @@ fn token(config: &Config, args: &TokenArgs) -> Result<String> {
     Ok(tokens.issue(&token, portico_app::clock::Clock::now(&portico_app::clock::SystemClock))?)
 }
 
-async fn key(flags: Flags, command: KeyCommand) -> Result<()> {
-    let mut config = Config::load(flags)?;
+async fn key(mut flags: Flags, command: KeyCommand) -> Result<()> {
+    if let KeyCommand::Create { profile, .. } = &command {
+        flags.profile = *profile;
+    }
+    let config = Config::load(flags, Role::Tool)?;
     match command {
-        KeyCommand::Create { name, account, user, profile } => {
-            config.profile = profile.into();
+        KeyCommand::Create { name, account, user, profile: _ } => {
             let scope = match (account, user) {
                 (Some(account), _) => KeyScope::Account(
                     AccountId::parse(&account).map_err(|fault| anyhow::anyhow!("--account {fault}"))?,
@@ -325,7 +330,7 @@ impl Flags {
     fn fill(&mut self, args: ServeArgs) {
         self.listen = args.listen;
         self.profile = args.profile;
-        self.allow_open = args.allow_open.then_some(true);
+        self.allow_open = args.allow_open;
         self.allow_host = Some(args.allow_host).filter(|hosts| !hosts.is_empty());
         self.cors_origin = Some(args.cors_origin).filter(|origins| !origins.is_empty());
         self.trusted_hops = args.trusted_hops;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
 use portico_app::tokens::ExternalIssuer;
 use portico_domain::Country;
-use portico_store::Location;
+use portico_store::{Location, Role};
 use secrecy::SecretString;
 use serde::Deserialize;
 
@@ -120,13 +120,13 @@ impl Faults {
 }
 
 impl Config {
-    /// Reads the file, if there is one, and checks everything.
-    pub fn load(flags: Flags) -> Result<Self> {
+    /// Reads the file, if there is one, and checks everything that the role needs.
+    pub fn load(flags: Flags, role: Role) -> Result<Self> {
         let file = flags.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
-        Self::check(flags.or(file))
+        Self::check(flags.or(file), role)
     }
 
-    fn check(flags: Flags) -> Result<Self> {
+    fn check(flags: Flags, role: Role) -> Result<Self> {
         let mut faults = Faults::default();
         let profile = flags.profile.map_or(Profile::Sandbox, Profile::from);
         let data = Data::new(flags.data.unwrap_or_else(|| "portico-data".into()));
@@ -158,6 +158,7 @@ impl Config {
                 "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant"
                     .into(),
             ),
+            _ if role == Role::Tool => {}
             Profile::Sandbox => {}
             Profile::Live => {
                 if chain == "embedded" {
@@ -238,7 +239,7 @@ mod tests {
     use super::*;
 
     fn faults(flags: Flags) -> String {
-        Config::check(flags).err().map(|error| error.to_string()).unwrap_or_default()
+        Config::check(flags, Role::Server).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
@@ -258,7 +259,7 @@ mod tests {
     fn a_flag_wins_over_the_file() {
         let flag = Flags { country: Some("CA".into()), ..Flags::default() };
         let file = Flags { country: Some("MX".into()), rate_limit: Some(7), ..Flags::default() };
-        let config = Config::check(flag.or(file)).unwrap();
+        let config = Config::check(flag.or(file), Role::Server).unwrap();
         assert_eq!((config.country.as_str(), config.rate_limit), ("CA", 7));
     }
 

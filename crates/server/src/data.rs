@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use portico_app::tokens::{ExternalIssuer, Tokens};
 use portico_app::vault::ROOT_BYTES;
+use portico_store::Role;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
 /// The data folder. It is made when something is first put into it, readable by its owner only.
@@ -54,9 +55,11 @@ impl Data {
         Ok(Tokens::new(&self.secret("issuer.key")?, external)?)
     }
 
-    /// The root secret that was given, or the folder's own, which is made on first use.
-    pub(crate) fn root_secret(&self, given: Option<&SecretString>) -> Result<SecretSlice<u8>> {
+    /// The root secret that was given, or the folder's own, which is made on first use. A command beside the
+    /// server seals nothing that outlives it.
+    pub(crate) fn root_secret(&self, given: Option<&SecretString>, role: Role) -> Result<SecretSlice<u8>> {
         match given {
+            _ if role == Role::Tool => Ok(random()?.to_vec().into()),
             Some(hex) => {
                 parse_hex(hex.expose_secret()).context("the encryption key must be 64 hexadecimal digits")
             }
@@ -77,10 +80,9 @@ impl Data {
 
     /// Written beside and moved into place, so that nobody ever reads half a key; of two who make one at the
     /// same time, the first wins.
+    #[expect(clippy::format_collect, reason = "32 bytes, once")]
     fn make_secret(&self, path: &Path) -> Result<()> {
-        let mut secret = [0_u8; ROOT_BYTES];
-        aws_lc_rs::rand::fill(&mut secret).map_err(|_| anyhow::anyhow!("no randomness"))?;
-        let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = random()?.iter().map(|byte| format!("{byte:02x}")).collect();
         let fresh = self.0.join(format!(".{}.new", std::process::id()));
         let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
         file.write_all(hex.as_bytes())?;
@@ -92,6 +94,12 @@ impl Data {
             _ => Ok(()),
         }
     }
+}
+
+fn random() -> Result<[u8; ROOT_BYTES]> {
+    let mut secret = [0; ROOT_BYTES];
+    aws_lc_rs::rand::fill(&mut secret).map_err(|_| anyhow::anyhow!("no randomness"))?;
+    Ok(secret)
 }
 
 fn parse_hex(text: &str) -> Option<SecretSlice<u8>> {

@@ -40,10 +40,12 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
         origins: config.origins,
         trusted_hops: config.trusted_hops,
     };
+    let db = service.app.db.clone();
     let edge = portico_api::build(service);
     let tidying = tokio::spawn(tidy(edge.clone()));
     let served = listen::serve(listener, edge, config.max_connections, stop).await;
     tidying.abort();
+    db.close().context("the database could not be tidied up")?;
     served
 }
 
@@ -71,7 +73,7 @@ async fn application(config: &Config, role: Role) -> Result<Portico> {
         db,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
-        vault: Arc::new(Vault::new(&config.data.root_secret(config.encryption_key.as_ref())?)?),
+        vault: Arc::new(Vault::new(&config.data.root_secret(config.encryption_key.as_ref(), role)?)?),
         tokens: config.data.tokens(config.issuer.clone())?,
         profile: config.profile,
         country: config.country.clone(),
@@ -126,9 +128,15 @@ fn announce(config: &Config, address: SocketAddr, json: bool) -> Result<()> {
             out,
             "Portico {version} is listening on {url} ({profile})\n\n  \
              reference  {url}/docs/\n  document   {url}/openapi.json\n  database   {database}\n  data       {data}\n\n  \
-             a key      portico key create --name operator --data {data}\n  \
+             a key      portico key create --name operator --data {data}{more}\n  \
              a token    portico token --sub ada --data {data}\n",
             version = env!("CARGO_PKG_VERSION"),
+            more = match (config.profile, &config.database) {
+                (Profile::Sandbox, Location::Sqlite(_)) => "",
+                (Profile::Sandbox, Location::Postgres(_)) => " --database postgres://…",
+                (Profile::Live, Location::Sqlite(_)) => " --profile live",
+                (Profile::Live, Location::Postgres(_)) => " --profile live --database postgres://…",
+            },
         )?;
     }
     out.flush()?;

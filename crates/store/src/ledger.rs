@@ -2,8 +2,7 @@
 
 use portico_domain::{AccountId, Timestamp};
 
-use crate::sql::Weight;
-use crate::sql::{Sql, Tx, Val, dialects, sql};
+use crate::sql::{Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
 /// Who changes something, and when.
@@ -15,16 +14,13 @@ pub struct By {
     pub at: Timestamp,
 }
 
-static EVENT: Sql = sql("INSERT INTO events (seq, kind, subject, account, at) VALUES (?1, ?2, ?3, ?4, ?5)");
-static COUNT: Sql = dialects(
-    "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
-     ON CONFLICT (scope, name, shard) DO UPDATE SET n = n + excluded.n",
-    "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
-     ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n + excluded.n",
-);
+pub(crate) static EVENT: Sql =
+    sql("INSERT INTO events (seq, kind, subject, account, at) VALUES (?1, ?2, ?3, ?4, ?5)");
+pub(crate) static COUNT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
+     ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n + excluded.n");
 
 /// A total that a change moves: its scope, its name within that, and by how much.
-pub(crate) type Count<'a> = (&'static str, &'a str, i64);
+pub type Count<'a> = (&'static str, &'a str, i64);
 
 /// Writes the event and moves the totals.
 pub(crate) async fn record<T: Tx>(
@@ -34,12 +30,8 @@ pub(crate) async fn record<T: Tx>(
     subject: &str,
     counts: &[Count<'_>],
 ) -> Result<()> {
-    let event = vec![tx.seq(), kind.into(), subject.into(), by.account.as_ref().into(), by.at.into()];
-    let mut statements = vec![(&EVENT, event)];
-    for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
-        statements.push((&COUNT, vec![scope.into(), name.into(), tx.shard().into(), Val::Int(by)]));
-    }
-    tx.exec_all(&statements).await
+    let event = [tx.seq(), kind.into(), subject.into(), by.account.as_ref().into(), by.at.into()];
+    tx.book(&event, counts).await
 }
 
 static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \

@@ -31,7 +31,7 @@ pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, Forget, Once, Seal};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
-pub use ledger::By;
+pub use ledger::{By, Count};
 pub use listings::{CreateListing, DeleteListing};
 pub use migrate::Status;
 pub use page::{Cursor, Page};
@@ -117,6 +117,14 @@ impl Db {
         }
     }
 
+    /// Leaves everything in a tidy state before the process ends.
+    pub fn close(&self) -> Result<()> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.close(),
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Waits until derived data has caught up with everything written so far.
     pub async fn settle(&self) -> Result<()> {
         match &self.0 {
@@ -133,7 +141,7 @@ impl Db {
     ) -> Result<Vec<R>> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.read(sql, params, weight).await,
-            Engine::Postgres(postgres) => postgres.read(sql, params).await,
+            Engine::Postgres(postgres) => postgres.read(sql, params, weight).await,
         }
     }
 

@@ -4,14 +4,14 @@
 //! every index may offer too much but the answer is always exactly what the filter says.
 
 use portico_domain::geo::Point;
-use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
+use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, place};
 use portico_domain::search::{SearchTerm, document};
 use portico_domain::text::fold;
-use portico_domain::{Degrees, ListingId, Money, Whole};
+use portico_domain::{ListingId, Money, Whole};
 
 use crate::ledger::{By, record, total};
 use crate::page::{Cursor, Page, Placed, SHORT, as_limit, weight};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Result};
 
 impl FromRow for Listing {
@@ -32,10 +32,6 @@ impl FromRow for Listing {
             walkthrough: c.get()?,
         })
     }
-}
-
-fn place(latitude: Option<Degrees>, longitude: Option<Degrees>) -> Option<Point> {
-    Point::new(latitude?, longitude?).ok()
 }
 
 /// The columns of a listing, in the order in which it is read.
@@ -344,7 +340,9 @@ impl Search<'_> {
         while !self.full() && from <= range.1 {
             let params =
                 [from.into(), range.1.into(), as_limit(batch).into(), subject.into(), digest(subject).into()];
-            let candidates: Vec<Placed<Listing>> = self.db.read(sql, &params, weight(batch)).await?;
+            let weight =
+                if std::ptr::eq(sql, &raw const CONTAINING) { Weight::Search } else { weight(batch) };
+            let candidates: Vec<Placed<Listing>> = self.db.read(sql, &params, weight).await?;
             let more = candidates.len() == batch;
             from = candidates.last().map_or(i64::MAX, |last| last.at.seq.saturating_add(1));
             self.take(candidates);

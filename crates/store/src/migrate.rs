@@ -37,9 +37,12 @@ fn position(version: i64) -> usize {
 }
 
 pub(crate) fn sqlite_status(connection: &rusqlite::Connection, all: Migrations) -> Result<Status> {
-    connection.execute_batch(TABLE)?;
-    let current = connection.query_row(CURRENT, [], |row| row.get(0))?;
-    Ok(Status { current: position(current), latest: all.len() })
+    let known = "SELECT count(*) FROM sqlite_master WHERE name = 'portico_migrations'";
+    let current = match connection.query_row(known, [], |row| row.get::<_, i64>(0))? {
+        0 => 0,
+        _ => position(connection.query_row(CURRENT, [], |row| row.get(0))?),
+    };
+    Ok(Status { current, latest: all.len() })
 }
 
 pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> Result<()> {
@@ -48,6 +51,7 @@ pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> 
     }
     // The lock is taken before the version is read again: whoever comes second finds nothing to do.
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    tx.execute_batch(TABLE)?;
     let current = position(tx.query_row(CURRENT, [], |row| row.get(0))?);
     for (step, (name, sql)) in pending(current, all)?.iter().enumerate() {
         tx.execute_batch(sql)?;
@@ -59,19 +63,23 @@ pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> 
 }
 
 pub(crate) async fn postgres_status(client: &Client, all: Migrations) -> Result<Status> {
-    // `IF NOT EXISTS` is not atomic: of two who create it at once, one is told that it exists.
-    for _ in 0..3 {
-        if client.batch_execute(TABLE).await.is_ok() {
-            break;
-        }
-    }
-    let current: i64 = client.query_one(CURRENT, &[]).await?.get(0);
-    Ok(Status { current: position(current), latest: all.len() })
+    let known = "SELECT count(*) FROM pg_catalog.pg_class WHERE oid = to_regclass('portico_migrations')";
+    let current = match client.query_one(known, &[]).await?.get::<_, i64>(0) {
+        0 => 0,
+        _ => position(client.query_one(CURRENT, &[]).await?.get(0)),
+    };
+    Ok(Status { current, latest: all.len() })
 }
 
 pub(crate) async fn postgres(client: &mut Client, all: Migrations) -> Result<()> {
     if postgres_status(client, all).await?.current == all.len() {
         return Ok(());
+    }
+    // `IF NOT EXISTS` is not atomic: of two who create it at once, one is told that it exists.
+    for _ in 0..3 {
+        if client.batch_execute(TABLE).await.is_ok() {
+            break;
+        }
     }
     // Version 0 is a row of its own for replicas to queue at: a lock that every compatible engine has.
     client

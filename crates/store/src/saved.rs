@@ -39,13 +39,13 @@ pub struct SaveListing {
 impl Op for SaveListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let count = tx.one::<(i64,)>(&COUNT, &[(&self.user).into(), MAX_SAVED.into()]).await?;
-        if count.is_some_and(|(saved,)| saved >= MAX_SAVED) {
-            return Err(Error::Conflict("too_many_saved"));
-        }
         let params = [tx.seq(), (&self.user).into(), (&self.listing).into()];
         if tx.exec(&INSERT, &params).await? == 0 {
             return Ok(());
+        }
+        let count = tx.one::<(i64,)>(&COUNT, &[(&self.user).into(), (MAX_SAVED + 1).into()]).await?;
+        if count.is_some_and(|(saved,)| saved > MAX_SAVED) {
+            return Err(Error::Conflict("too_many_saved"));
         }
         record(tx, &self.by, "listing.saved", self.listing.as_str(), &[]).await
     }

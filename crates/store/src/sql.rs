@@ -7,6 +7,7 @@ use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
 
 use crate::Result;
+use crate::ledger::Count;
 
 /// A statement. Parameters are written `?1`, `?2`, …; where the dialects differ, both are given.
 #[derive(Debug)]
@@ -197,11 +198,8 @@ pub trait Tx: Send {
     /// Runs a statement and tells how many rows it touched.
     fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
-    /// Runs statements whose outcomes do not depend on each other, without waiting between them.
-    fn exec_all(
-        &mut self,
-        statements: &[(&'static Sql, Vec<Val<'_>>)],
-    ) -> impl Future<Output = Result<()>> + Send;
+    /// Writes the row of an event and moves totals, in whichever way is cheapest within this transaction.
+    fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> impl Future<Output = Result<()>> + Send;
 
     /// Runs a query.
     fn rows<R: FromRow>(
@@ -222,9 +220,6 @@ pub trait Tx: Send {
 
     /// The next place in the order of creation: chosen by the engine (`SQLite`: when the row is inserted).
     fn seq(&mut self) -> Val<'static>;
-
-    /// Which shard of a hot counter to write to.
-    fn shard(&mut self) -> i64;
 }
 
 /// A unit of work: all of it happens, or nothing. It is run again if the engine asks for that.
@@ -242,4 +237,6 @@ pub enum Weight {
     Point,
     /// Many rows: off the asynchronous threads.
     Scan,
+    /// Likewise; and the best plan depends on the parameters, so that it is made anew each time.
+    Search,
 }

@@ -92,16 +92,15 @@ impl Input for List {
             id: from.query("listingId", "Only this one"),
             term: from
                 .query("searchTerm", "With this text in id, street, city, state or postal code, in any case"),
-            min_rent: from.query("minRent", "Monthly rent at least; sorts by rent"),
-            max_rent: from.query("maxRent", "Monthly rent at most; sorts by rent"),
-            bedrooms: from.query("bedrooms", "Exactly so many bedrooms; sorts by rent"),
-            bathrooms: from.query("bathrooms", "Exactly so many bathrooms; sorts by rent"),
+            min_rent: from.query("minRent", "Monthly rent at least"),
+            max_rent: from.query("maxRent", "Monthly rent at most"),
+            bedrooms: from.query("bedrooms", "Exactly so many bedrooms"),
+            bathrooms: from.query("bathrooms", "Exactly so many bathrooms"),
             ..ListingFilter::default()
         };
-        let centre = from.query("near", "Around this place: latitude,longitude; sorts along the map");
+        let centre = from.query("near", "Around this place: latitude,longitude");
         let radius = from.query::<Kilometres>("radiusKm", "How far around `near`; 10 if absent");
-        let inside =
-            from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north; sorts along the map");
+        let inside = from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north");
         let paging = Paging::read(from);
         if radius.is_some() && centre.is_none() {
             from.parameter_fault("radiusKm", Fault::new("without_near", "needs `near`"));
@@ -139,8 +138,10 @@ impl Input for Create {
         let bathrooms = body.optional("bathroomCount", "Number of bathrooms");
         let latitude = body.optional::<Latitude>("latitude", "Degrees north; together with longitude");
         let longitude = body.optional("longitude", "Degrees east; together with latitude");
+        if body.has("latitude") != body.has("longitude") {
+            body.fault("latitude", Fault::new("half_a_place", "and longitude must be given together"));
+        }
         let place = place(latitude.map(|latitude| latitude.0), longitude);
-        let place = place.map_err(|fault| body.fault("latitude", fault)).ok();
         Some(Self(Listing {
             id: id?,
             user: user?,
@@ -153,7 +154,7 @@ impl Input for Create {
             property_value: None,
             bedrooms,
             bathrooms,
-            place: place?,
+            place,
             walkthrough: None,
         }))
     }

@@ -131,7 +131,7 @@ CREATE TABLE counters (
 
 -- One row per change, nothing personal in it.
 CREATE TABLE events (
-    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq     INTEGER PRIMARY KEY,
     kind    TEXT NOT NULL,
     subject TEXT NOT NULL,
     account TEXT,

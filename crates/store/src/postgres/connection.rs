@@ -45,7 +45,7 @@ impl Connector {
         let local = config.get_hosts().iter().all(|host| match host {
             Host::Unix(_) => true,
             Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
-        });
+        }) && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback);
         let plain = match config.get_ssl_mode() {
             SslMode::Disable => true,
             SslMode::Prefer => local,

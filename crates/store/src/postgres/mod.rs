@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use crate::ledger::{COUNT, Count, EVENT};
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight};
 use crate::{Error, Result};
 use connection::{Connection, Connector};
 use pool::{Lane, Pool};
@@ -35,6 +36,8 @@ pub(crate) struct Postgres(Arc<Inner>);
 struct Inner {
     lanes: Vec<Lane>,
     next_lane: AtomicI64,
+    /// For queries whose plan depends on their parameters.
+    search: Lane,
     pool: Pool,
     last_seq: Arc<AtomicI64>,
 }
@@ -46,7 +49,8 @@ impl Postgres {
         let mut connection = connector.connect().await?;
         migrate::postgres(connection.client_mut(), MIGRATIONS).await?;
         Ok(Self(Arc::new(Inner {
-            lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone())).collect(),
+            lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone(), "")).collect(),
+            search: Lane::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),
             next_lane: AtomicI64::new(0),
             pool: Pool::new(connector, WRITERS),
             last_seq: Arc::default(),
@@ -57,9 +61,17 @@ impl Postgres {
         migrate::postgres_status(Connector::new(url)?.connect().await?.client(), MIGRATIONS).await
     }
 
-    pub(crate) async fn read<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+    pub(crate) async fn read<R: FromRow>(
+        &self,
+        sql: &'static Sql,
+        params: &[Val<'_>],
+        weight: Weight,
+    ) -> Result<Vec<R>> {
         let turn = self.0.next_lane.fetch_add(1, Ordering::Relaxed).unsigned_abs();
-        let lane = &self.0.lanes[usize::try_from(turn).unwrap_or(0) % READ_LANES];
+        let lane = match weight {
+            Weight::Search => &self.0.search,
+            Weight::Point | Weight::Scan => &self.0.lanes[usize::try_from(turn).unwrap_or(0) % READ_LANES],
+        };
         let answer = lane.connection().await?.rows(sql, params).await;
         match answer {
             // A connection that died while it was idle costs one more try, not a failed request.
@@ -144,17 +156,18 @@ impl Tx for PgTx<'_> {
         self.begin(connection.exec(&statement, params)).await
     }
 
-    async fn exec_all(&mut self, statements: &[(&'static Sql, Vec<Val<'_>>)]) -> Result<()> {
+    /// Everything in one round trip. Hot totals are spread over shards, so that writers do not queue at one row.
+    async fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
         let connection = self.connection;
-        let mut prepared = Vec::with_capacity(statements.len());
-        for (sql, _) in statements {
-            prepared.push(connection.prepared(sql).await?);
-        }
-        let all = prepared
+        let (insert, upsert) = (connection.prepared(&EVENT).await?, connection.prepared(&COUNT).await?);
+        let rows: Vec<[Val<'_>; 4]> = counts
             .iter()
-            .zip(statements)
-            .map(|(statement, (_, params))| connection.exec(statement, params));
-        self.begin(async { futures_util::future::try_join_all(all).await.map(drop) }).await
+            .filter(|(_, _, by)| *by != 0)
+            .map(|&(scope, name, by)| [scope.into(), name.into(), noise(SHARDS).into(), by.into()])
+            .collect();
+        let event = connection.exec(&insert, event);
+        let totals = futures_util::future::try_join_all(rows.iter().map(|row| connection.exec(&upsert, row)));
+        self.begin(async { futures_util::future::try_join(event, totals).await.map(drop) }).await
     }
 
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
@@ -169,10 +182,6 @@ impl Tx for PgTx<'_> {
         let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | noise(1 << 11);
         let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
         Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
-    }
-
-    fn shard(&mut self) -> i64 {
-        noise(SHARDS)
     }
 }
 

@@ -16,14 +16,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Lane {
     connector: Arc<Connector>,
+    /// What is told to the server first.
+    setting: &'static str,
     current: RwLock<Option<Arc<Connection>>>,
     /// Held by the one who connects, so that a returning server is not stormed.
     connecting: tokio::sync::Mutex<()>,
 }
 
 impl Lane {
-    pub(super) fn new(connector: Arc<Connector>) -> Self {
-        Self { connector, current: RwLock::default(), connecting: tokio::sync::Mutex::default() }
+    pub(super) fn new(connector: Arc<Connector>, setting: &'static str) -> Self {
+        Self { connector, setting, current: RwLock::default(), connecting: tokio::sync::Mutex::default() }
     }
 
     fn alive(&self) -> Option<Arc<Connection>> {
@@ -40,6 +42,7 @@ impl Lane {
             return Ok(connection);
         }
         let connection = Arc::new(self.connector.connect().await?);
+        connection.batch(self.setting).await?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(connection.clone());
         Ok(connection)
     }

@@ -1,6 +1,7 @@
 //! The one thread that writes. It takes what has arrived, runs every job inside a savepoint of one
 //! transaction, commits once, and only then answers: a group commit.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -16,6 +17,7 @@ use tokio::sync::oneshot;
 
 use super::indexer::Indexer;
 use super::{connect, exec, rows};
+use crate::ledger::{COUNT, Count, EVENT};
 use crate::sql::{FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
 
@@ -28,7 +30,9 @@ const CHECKPOINT_PAGES: i32 = 16_000;
 
 /// What is left to do once the group's fate is known.
 type Reply = Box<dyn FnOnce(Result<()>) + Send>;
-type Job = Box<dyn FnOnce(&mut Connection) -> Reply + Send>;
+type Job = Box<dyn FnOnce(&mut Connection, &mut Totals) -> Reply + Send>;
+/// What a group moves totals by; each is written once, at the end of the group.
+type Totals = HashMap<(&'static str, Box<str>), i64>;
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -46,8 +50,8 @@ impl Writer {
 
     pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
-            let outcome = in_savepoint(connection, &op);
+        let job: Job = Box::new(move |connection, totals| {
+            let outcome = in_savepoint(connection, totals, &op);
             Box::new(move |committed| {
                 // Nobody listens any more if the client has gone; the work is done all the same.
                 let _ = answer.send(committed.and(outcome));
@@ -99,30 +103,38 @@ impl Thread {
     fn group(&mut self, first: Job, replies: &mut Vec<Reply>) -> Result<()> {
         let begun =
             self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.raw_execute());
-        let mut next = Some(first);
+        let (mut next, mut totals) = (Some(first), Totals::new());
         while let Some(job) = next {
-            replies.push(job(&mut self.connection));
+            replies.push(job(&mut self.connection, &mut totals));
             next = if replies.len() < GROUP { self.inbox.try_recv().ok() } else { None };
         }
         begun?;
-        let committed = self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.raw_execute());
+        let moved = totals.iter().try_for_each(|((scope, name), by)| {
+            exec(&self.connection, COUNT.lite, &[(*scope).into(), (&**name).into(), 0.into(), (*by).into()])
+                .map(drop)
+        });
+        let committed = moved.and_then(|()| exec(&self.connection, "COMMIT", &[]));
         if committed.is_err() && !self.connection.is_autocommit() {
             self.connection.execute_batch("ROLLBACK")?;
         }
-        committed.map(drop).map_err(Into::into)
+        committed.map(drop)
     }
 }
 
 /// Runs one job so that its failure leaves its neighbours' work alone.
-fn in_savepoint<O: Op>(connection: &mut Connection, op: &O) -> Result<O::Out> {
+fn in_savepoint<O: Op>(connection: &mut Connection, totals: &mut Totals, op: &O) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
     exec(connection, "SAVEPOINT job", &[])?;
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        ready(op.run(&mut LiteTx { connection: &mut *connection }))
-    }))
-    .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
+    let mut tx = LiteTx { connection: &mut *connection, counts: Vec::new() };
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
+        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
+    if outcome.is_ok() {
+        for (scope, name, by) in tx.counts {
+            *totals.entry((scope, name)).or_insert(0) += by;
+        }
+    }
     if outcome.is_err() && !connection.is_autocommit() {
         exec(connection, "ROLLBACK TO job", &[])?;
     }
@@ -143,23 +155,24 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// A transaction on the writer's connection. It borrows it exclusively, which lets its futures be `Send`.
 struct LiteTx<'c> {
     connection: &'c mut Connection,
+    counts: Vec<(&'static str, Box<str>, i64)>,
 }
 
 impl Tx for LiteTx<'_> {
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         exec(self.connection, sql.lite, params)
     }
-    async fn exec_all(&mut self, statements: &[(&'static Sql, Vec<Val<'_>>)]) -> Result<()> {
-        statements.iter().try_for_each(|(sql, params)| exec(self.connection, sql.lite, params).map(drop))
+    async fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
+        for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
+            self.counts.push((scope, name.into(), by));
+        }
+        exec(self.connection, EVENT.lite, event).map(drop)
     }
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
         rows(self.connection, sql.lite, params)
     }
     fn seq(&mut self) -> Val<'static> {
         Val::Null
-    }
-    fn shard(&mut self) -> i64 {
-        0
     }
 }
 

@@ -5,7 +5,7 @@ use portico_domain::{ListingId, Timestamp};
 use portico_store::{Apply, Page, Result};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by_at, conflict, delete, create, later, listing, listing_ids, text};
+use crate::samples::{NOW, by_at, conflict, create, delete, in_pieces, later, listing, listing_ids, text};
 
 on_both_engines! {
     nobody_has_applied_at_first,
@@ -92,16 +92,8 @@ async fn applicants_are_read_in_pieces(db: Db) {
         apply(&db, user, &["a", "b"]).await.unwrap();
     }
     for limit in [1, 3, 5, 10, 11] {
-        let (mut after, mut read) = (None, Vec::new());
-        loop {
-            let page = db.applicants(&listing, after, limit).await.unwrap();
-            assert!(!page.items.is_empty() && page.items.len() <= limit);
-            read.extend(page.items.into_iter().map(|applicant| applicant.user.to_string()));
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
+        let read = in_pieces(limit, None, |after| db.applicants(&listing, after, limit)).await;
+        let read: Vec<String> = read.into_iter().map(|applicant| applicant.user.to_string()).collect();
         assert_eq!(read, users, "in pieces of {limit}");
     }
 }

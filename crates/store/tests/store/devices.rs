@@ -5,7 +5,7 @@ use portico_domain::devices::Device;
 use portico_store::{DeleteDevice, Error, Result};
 
 use crate::engines::Db;
-use crate::samples::{conflict, by, device, later, missing, register, text, totals};
+use crate::samples::{by, conflict, device, in_pieces, later, missing, register, text, totals};
 
 on_both_engines! {
     a_device_is_read_as_it_was_stored,
@@ -61,9 +61,12 @@ async fn a_device_is_registered_once_on_its_network(db: Db) {
 }
 
 async fn the_same_identifier_is_fine_on_another_network(db: Db) {
-    for (id, network, identifier) in
-        [("a", "helium", "serial"), ("b", "Helium", "serial"), ("c", "render", "serial"), ("d", "helium", "Serial")]
-    {
+    for (id, network, identifier) in [
+        ("a", "helium", "serial"),
+        ("b", "Helium", "serial"),
+        ("c", "render", "serial"),
+        ("d", "helium", "Serial"),
+    ] {
         db.write(register(on(id, "ann", network, identifier))).await.unwrap();
     }
     assert_eq!(of_user(&db, "ann").await, ["a", "b", "c", "d"]);
@@ -102,21 +105,12 @@ async fn devices_are_read_in_pieces(db: Db) {
     for name in &names {
         db.write(register(device(name))).await.unwrap();
     }
-    for by_user in [true, false] {
-        for limit in [1, 3, 7, 8] {
-            let (mut after, mut read) = (None, Vec::new());
-            loop {
-                let page = match by_user {
-                    true => db.devices_of(&text("ann"), after, limit).await.unwrap(),
-                    false => db.devices_on(&text("helium"), after, limit).await.unwrap(),
-                };
-                assert!(!page.items.is_empty() && page.items.len() <= limit);
-                read.extend(page.items.into_iter().map(|device| device.id.to_string()));
-                after = page.next;
-                if after.is_none() {
-                    break;
-                }
-            }
+    let (ann, helium) = (text("ann"), text("helium"));
+    for limit in [1, 3, 7, 8] {
+        let of_ann = in_pieces(limit, None, |after| db.devices_of(&ann, after, limit)).await;
+        let on_helium = in_pieces(limit, None, |after| db.devices_on(&helium, after, limit)).await;
+        for read in [of_ann, on_helium] {
+            let read: Vec<String> = read.into_iter().map(|device| device.id.to_string()).collect();
             assert_eq!(read, names, "in pieces of {limit}");
         }
     }

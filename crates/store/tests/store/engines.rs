@@ -5,12 +5,16 @@ use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use portico_store::{Location, Role, Status};
 use rusqlite::types::ValueRef;
 use tempfile::TempDir;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
+
+/// A test, boxed: a runtime compiled for each of them would take its time.
+pub(crate) type Test = fn(Db) -> Pin<Box<dyn Future<Output = ()>>>;
 
 /// A row, as text.
 pub(crate) type Row = Vec<Option<String>>;
@@ -41,20 +45,19 @@ enum Site {
     Server { url: String, prefix: String },
 }
 
-pub(crate) fn on_sqlite<F: Future<Output = ()>>(test: fn(Db) -> F) {
+pub(crate) fn on_sqlite(test: Test) {
     on(Site::Folder(tempfile::tempdir().unwrap()), test);
 }
 
-pub(crate) fn on_postgres<F: Future<Output = ()>>(test: fn(Db) -> F) {
+pub(crate) fn on_postgres(test: Test) {
     let Ok(url) = std::env::var("PORTICO_TEST_POSTGRES") else {
         panic!("PORTICO_TEST_POSTGRES is not set: use `make test` or `scripts/with-postgres cargo test …`");
     };
     on(Site::Server { url, prefix: format!("t{}", unique()) }, test);
 }
 
-fn on<F: Future<Output = ()>>(site: Site, test: fn(Db) -> F) {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+fn on(site: Site, test: Test) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let site = Arc::new(site);
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async { test(site.fresh().await.open(Role::Server).await).await });
@@ -139,6 +142,15 @@ impl Db {
         copy
     }
 
+    /// Cuts all connections to the database, where there are any.
+    pub(crate) async fn cut_connections(&self) {
+        if let Location::Postgres(_) = &self.place.location {
+            let others = "datname = current_database() AND pid <> pg_backend_pid()";
+            let sql = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}");
+            assert!(!self.raw(&sql).await.is_empty(), "there was nothing to cut");
+        }
+    }
+
     /// Keeps the search index as it is until the answer is dropped.
     pub(crate) fn hold_search_index(&self) -> HeldIndex {
         HeldIndex(self.place.search_index().map(|file| {
@@ -216,7 +228,9 @@ impl Place {
 
 /// Keeps the search index as it is.
 #[must_use]
-pub(crate) struct HeldIndex(#[expect(dead_code, reason = "it is held, not used")] Option<rusqlite::Connection>);
+pub(crate) struct HeldIndex(
+    #[expect(dead_code, reason = "it is held, not used")] Option<rusqlite::Connection>,
+);
 
 fn sqlite_rows(path: &Path, sql: &str) -> Vec<Row> {
     let connection = rusqlite::Connection::open(path).unwrap();

@@ -26,24 +26,44 @@ const HALF: usize = 150;
 const CASES: u32 = 60;
 
 const USERS: &[&str] = &["ann", "Ann", "bob", "ünal"];
-const CITIES: &[&str] = &["Austin", "AUSTIN", "New York", "new york", "São Paulo", "SÃO PAULO", "İzmir", "日本", "%"];
+const CITIES: &[&str] =
+    &["Austin", "AUSTIN", "New York", "new york", "São Paulo", "SÃO PAULO", "İzmir", "日本", "%"];
 const STATES: &[&str] = &["TX", "tx", "NY", "100%", "Ñ"];
 const POSTALS: &[&str] = &["78701", "78702", "7870_", "SW1A 1AA", "sw1a 1aa"];
 const COUNTRIES: &[&str] = &["US", "us", "Österreich"];
 const LINKS: &[&str] = &["https://example.com/a_b", "https://Example.com/100%25"];
 const WORDS: &[&str] = &[
-    "Main", "Oak", "Oakland", "100%", "a_b", "O'Neil", "\"Q\"", "back\\slash", "Ünter", "ÉCOLE", "AND", "*", "x",
-    "日本橋", "🏠", "Straße", "(NEAR", "oo", "o",
+    "Main",
+    "Oak",
+    "Oakland",
+    "100%",
+    "a_b",
+    "O'Neil",
+    "\"Q\"",
+    "back\\slash",
+    "Ünter",
+    "ÉCOLE",
+    "AND",
+    "*",
+    "x",
+    "日本橋",
+    "🏠",
+    "Straße",
+    "(NEAR",
+    "oo",
+    "o",
 ];
 const IDS: &[&str] = &["L-", "l-", "ünit%", "A_", "日"];
 const RENTS: &[i64] = &[0, 1, 9_999_999, 10_000_000, 10_000_001, 25_000_000, 999_999_999_990_000];
 /// Latitudes and longitudes around which listings gather: a town, the antimeridian, the poles, the origin.
-const CENTRES: &[(f64, f64)] = &[(30.26, -97.74), (-17.0, 180.0), (-17.0, -180.0), (90.0, 0.0), (-90.0, 77.0), (0.0, 0.0)];
+const CENTRES: &[(f64, f64)] =
+    &[(30.26, -97.74), (-17.0, 180.0), (-17.0, -180.0), (90.0, 0.0), (-90.0, 77.0), (0.0, 0.0)];
 
 #[expect(clippy::cast_possible_truncation, reason = "degrees in billionths fit 64 bits")]
 fn point(latitude: f64, longitude: f64) -> Point {
     let units = |degrees: f64| Degrees::from_units((degrees * 1e9) as i64);
-    let longitude = if longitude.abs() > 180.0 { longitude - 360.0_f64.copysign(longitude) } else { longitude };
+    let longitude =
+        if longitude.abs() > 180.0 { longitude - 360.0_f64.copysign(longitude) } else { longitude };
     Point::new(units(latitude.clamp(-90.0, 90.0)), units(longitude)).unwrap()
 }
 
@@ -56,8 +76,8 @@ fn places() -> impl Strategy<Value = Point> {
 
 fn areas() -> impl Strategy<Value = Area> {
     let radii = select(&[0, 1, 1_500, 80_000, 900_000, 7_000_000, 20_038_000][..]);
-    let circles =
-        (places(), radii).prop_map(|(centre, metres)| Area::Circle { centre, radius: Kilometres::from_units(metres) });
+    let circles = (places(), radii)
+        .prop_map(|(centre, metres)| Area::Circle { centre, radius: Kilometres::from_units(metres) });
     let boxes = (places(), places()).prop_map(|(a, b)| {
         let (south_west, north_east) = if a.latitude() <= b.latitude() { (a, b) } else { (b, a) };
         Area::Box { south_west, north_east }
@@ -68,11 +88,15 @@ fn areas() -> impl Strategy<Value = Area> {
 /// A piece of one of the words that listings are made of, in some case.
 fn terms() -> impl Strategy<Value = SearchTerm> {
     let words: Vec<&str> = [USERS, CITIES, STATES, POSTALS, COUNTRIES, LINKS, WORDS, IDS].concat();
-    (select(words), 0..12_usize, 1..7_usize, 0..3_u8).prop_filter_map("no term", |(word, from, length, case)| {
-        let piece: String = word.chars().skip(from % word.chars().count()).take(length).collect();
-        let piece = [piece.to_lowercase(), piece.to_uppercase(), piece.clone()][usize::from(case)].clone();
-        SearchTerm::parse(&piece).ok()
-    })
+    (select(words), 0..12_usize, 1..7_usize, 0..3_u8).prop_filter_map(
+        "no term",
+        |(word, from, length, case)| {
+            let piece: String = word.chars().skip(from % word.chars().count()).take(length).collect();
+            let piece =
+                [piece.to_lowercase(), piece.to_uppercase(), piece.clone()][usize::from(case)].clone();
+            SearchTerm::parse(&piece).ok()
+        },
+    )
 }
 
 fn fields() -> impl Strategy<Value = Field> {
@@ -90,25 +114,41 @@ fn rooms() -> impl Strategy<Value = Whole> {
 /// A listing without its own id, which is the number of the listing behind a random beginning.
 fn listings() -> impl Strategy<Value = Listing> {
     let streets = proptest::collection::vec(select(WORDS), 1..4).prop_map(|words| words.join(" "));
-    let texts = (select(IDS), select(USERS), streets, select(CITIES), select(STATES), select(POSTALS), select(COUNTRIES));
-    let rest = (weighted(0.8, rents()), weighted(0.7, rooms()), weighted(0.7, rooms()), weighted(0.7, places()), weighted(0.3, select(LINKS)));
-    (texts, rest).prop_map(|((id, user, street, city, state, postal, country), (rent, bedrooms, bathrooms, place, link))| {
-        Listing {
-            user: text(user),
-            street: text(&street),
-            city: text(city),
-            state: text(state),
-            postal: text(postal),
-            country: text(country),
-            rent,
-            property_value: rent,
-            bedrooms,
-            bathrooms,
-            place,
-            walkthrough: link.map(text),
-            ..listing(id)
-        }
-    })
+    let texts = (
+        select(IDS),
+        select(USERS),
+        streets,
+        select(CITIES),
+        select(STATES),
+        select(POSTALS),
+        select(COUNTRIES),
+    );
+    let rest = (
+        weighted(0.8, rents()),
+        weighted(0.7, rooms()),
+        weighted(0.7, rooms()),
+        weighted(0.7, places()),
+        weighted(0.3, select(LINKS)),
+    );
+    (texts, rest).prop_map(
+        |((id, user, street, city, state, postal, country), (rent, bedrooms, bathrooms, place, link))| {
+            Listing {
+                user: text(user),
+                street: text(&street),
+                city: text(city),
+                state: text(state),
+                postal: text(postal),
+                country: text(country),
+                rent,
+                property_value: rent,
+                bedrooms,
+                bathrooms,
+                place,
+                walkthrough: link.map(text),
+                ..listing(id)
+            }
+        },
+    )
 }
 
 fn filters() -> impl Strategy<Value = ListingFilter> {
@@ -128,18 +168,20 @@ fn filters() -> impl Strategy<Value = ListingFilter> {
         prop_oneof![7 => Just(vec![]), 3 => proptest::collection::vec(areas(), 1..3)],
     );
     (texts, rest).prop_map(
-        |((user, city, postal, term, field), (min_rent, max_rent, bedrooms, bathrooms, areas))| ListingFilter {
-            id: None,
-            user: user.map(text),
-            city: city.map(text),
-            postal: postal.map(text),
-            term,
-            field,
-            min_rent,
-            max_rent,
-            bedrooms,
-            bathrooms,
-            areas,
+        |((user, city, postal, term, field), (min_rent, max_rent, bedrooms, bathrooms, areas))| {
+            ListingFilter {
+                id: None,
+                user: user.map(text),
+                city: city.map(text),
+                postal: postal.map(text),
+                term,
+                field,
+                min_rent,
+                max_rent,
+                bedrooms,
+                bathrooms,
+                areas,
+            }
         },
     )
 }
@@ -150,8 +192,10 @@ fn limits() -> impl Strategy<Value = usize> {
 
 /// What a list is sorted by before the order of creation: the rent, the place on the map, or nothing.
 fn sort_key(filter: &ListingFilter, listing: &Listing) -> i64 {
-    let rent_or_rooms =
-        filter.min_rent.is_some() || filter.max_rent.is_some() || filter.bedrooms.is_some() || filter.bathrooms.is_some();
+    let rent_or_rooms = filter.min_rent.is_some()
+        || filter.max_rent.is_some()
+        || filter.bedrooms.is_some()
+        || filter.bathrooms.is_some();
     if filter.user.is_some() || filter.postal.is_some() {
         0
     } else if !filter.areas.is_empty() {
@@ -172,7 +216,8 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let seed = std::env::var("PORTICO_TEST_SEED").map_or_else(|_| rand_seed(), |seed| seed.parse().unwrap());
+        let seed =
+            std::env::var("PORTICO_TEST_SEED").map_or_else(|_| rand_seed(), |seed| seed.parse().unwrap());
         let bytes: Vec<u8> = (0..4_u64).flat_map(|n| (seed ^ n).to_be_bytes()).collect();
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         let config =
@@ -287,7 +332,12 @@ async fn a_list_goes_on_where_it_was_while_the_search_index_catches_up(db: Db) {
             found.extend(find_after(&db, &filter, page.next, limit).await);
             went_on += 1;
         }
-        assert_eq!(ids(&found), ids(&expected(&all, &filter)), "PORTICO_TEST_SEED={}: {filter:?}", world.seed);
+        assert_eq!(
+            ids(&found),
+            ids(&expected(&all, &filter)),
+            "PORTICO_TEST_SEED={}: {filter:?}",
+            world.seed
+        );
     }
     assert!(went_on > 10, "most lists are longer than their first piece");
 }

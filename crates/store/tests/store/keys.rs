@@ -45,11 +45,9 @@ async fn listed(db: &Db, of: Option<&str>) -> Vec<String> {
 }
 
 async fn a_key_is_found_by_its_public_part(db: Db) {
-    for (id, scope) in [
-        ("operator", KeyScope::Operator),
-        ("account", KeyScope::Account(text("acme"))),
-        ("user", ann()),
-    ] {
+    for (id, scope) in
+        [("operator", KeyScope::Operator), ("account", KeyScope::Account(text("acme"))), ("user", ann())]
+    {
         let stored = key(id, scope);
         create(&db, stored.clone(), None).await.unwrap();
         let kept = db.key(&text(id)).await.unwrap().unwrap();

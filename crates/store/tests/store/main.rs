@@ -9,10 +9,10 @@
 macro_rules! on_both_engines {
     ($($name:ident),+ $(,)?) => {
         mod sqlite {
-            $(#[test] fn $name() { crate::engines::on_sqlite(super::$name); })+
+            $(#[test] fn $name() { crate::engines::on_sqlite(|db| Box::pin(super::$name(db))); })+
         }
         mod postgres {
-            $(#[test] fn $name() { crate::engines::on_postgres(super::$name); })+
+            $(#[test] fn $name() { crate::engines::on_postgres(|db| Box::pin(super::$name(db))); })+
         }
     };
 }
@@ -29,6 +29,7 @@ mod idempotency;
 mod keys;
 mod listings;
 mod migrations;
+mod outages;
 mod pipelines;
 mod portfolios;
 mod requirements;

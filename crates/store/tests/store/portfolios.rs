@@ -8,7 +8,8 @@ use portico_store::{ChangePortfolio, ChangeTemplate, CopyTemplate, DeletePortfol
 
 use crate::engines::Db;
 use crate::samples::{
-    NOW, by, by_at, create_portfolio, create_template, items, later, missing, portfolio, template, text, totals,
+    NOW, by, by_at, create_portfolio, create_template, in_pieces, items, later, missing, portfolio, template,
+    text, totals,
 };
 
 on_both_engines! {
@@ -73,7 +74,8 @@ async fn a_portfolio_is_read_as_it_was_stored(db: Db) {
         updated_at: later(9),
         ..portfolio("bare")
     };
-    let based = Portfolio { based_on: Some(text("t")), risk: RiskLevel::ModerateConservative, ..portfolio("based") };
+    let based =
+        Portfolio { based_on: Some(text("t")), risk: RiskLevel::ModerateConservative, ..portfolio("based") };
     for stored in [portfolio("full"), bare, based] {
         db.write(create_portfolio(stored.clone())).await.unwrap();
         assert_eq!(read(&db, stored.id.as_str()).await, Some(stored));
@@ -202,21 +204,14 @@ async fn users_see_their_own_in_order_of_creation(db: Db) {
 }
 
 async fn portfolios_are_read_in_pieces(db: Db) {
+    let ann = text("ann");
     let names: Vec<String> = (0..7).map(|n| format!("p{n}")).collect();
     for name in &names {
         db.write(create_portfolio(portfolio(name))).await.unwrap();
     }
     for limit in [1, 3, 7, 8] {
-        let (mut after, mut read) = (None, Vec::new());
-        loop {
-            let page = db.portfolios(&text("ann"), after, limit).await.unwrap();
-            assert!(!page.items.is_empty() && page.items.len() <= limit);
-            read.extend(page.items.into_iter().map(|portfolio| portfolio.id.to_string()));
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
+        let read = in_pieces(limit, None, |after| db.portfolios(&ann, after, limit)).await;
+        let read: Vec<String> = read.into_iter().map(|portfolio| portfolio.id.to_string()).collect();
         assert_eq!(read, names, "in pieces of {limit}");
     }
 }

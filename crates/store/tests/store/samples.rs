@@ -144,21 +144,15 @@ pub(crate) async fn store_all(db: &Db, listings: impl IntoIterator<Item = Listin
     }
 }
 
-/// Everything that fits the filter, read in pieces; every piece keeps the rules of paging.
-pub(crate) async fn find_all(db: &Db, filter: &ListingFilter, limit: usize) -> Vec<Listing> {
-    find_after(db, filter, None, limit).await
-}
-
-/// The same, from a cursor on.
-pub(crate) async fn find_after(
-    db: &Db,
-    filter: &ListingFilter,
-    mut after: Option<Cursor>,
+/// A whole list from a cursor on, read in pieces; every piece keeps the rules of paging.
+pub(crate) async fn in_pieces<T, F: Future<Output = Result<Page<T>>>>(
     limit: usize,
-) -> Vec<Listing> {
+    mut after: Option<Cursor>,
+    read: impl Fn(Option<Cursor>) -> F,
+) -> Vec<T> {
     let mut all = Vec::new();
     loop {
-        let Page { items, next } = db.find_listings(filter, after, limit).await.unwrap();
+        let Page { items, next } = read(after).await.unwrap();
         assert!(items.len() <= limit, "at most as many as asked for");
         assert!(!items.is_empty() || after.is_none(), "a cursor leads to something");
         if next.is_some() {
@@ -171,6 +165,21 @@ pub(crate) async fn find_after(
             return all;
         }
     }
+}
+
+/// Everything that fits the filter, read in pieces.
+pub(crate) async fn find_all(db: &Db, filter: &ListingFilter, limit: usize) -> Vec<Listing> {
+    find_after(db, filter, None, limit).await
+}
+
+/// The same, from a cursor on.
+pub(crate) async fn find_after(
+    db: &Db,
+    filter: &ListingFilter,
+    after: Option<Cursor>,
+    limit: usize,
+) -> Vec<Listing> {
+    in_pieces(limit, after, |after| db.find_listings(filter, after, limit)).await
 }
 
 /// The ids of everything that fits the filter.

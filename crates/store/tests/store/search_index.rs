@@ -174,7 +174,9 @@ async fn an_index_of_another_database_is_built_again(db: Db) {
     assert_finds(&place, "Boston", &[]).await;
 }
 
-async fn an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here(db: Db) {
+async fn an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here(
+    db: Db,
+) {
     let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
     fill(&db, "a", 3, "Austin").await;
     db.write(delete("a1")).await.unwrap();

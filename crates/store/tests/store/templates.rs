@@ -5,7 +5,7 @@ use portico_domain::{Allocation, Timestamp};
 use portico_store::{ChangeTemplate, Result};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by_at, create_template, items, later, missing, template, text, totals};
+use crate::samples::{NOW, by_at, create_template, in_pieces, items, later, missing, template, text, totals};
 
 on_both_engines! {
     a_template_is_read_as_it_was_stored,
@@ -58,7 +58,8 @@ async fn a_template_is_read_as_it_was_stored(db: Db) {
         updated_at: later(7),
         ..template("bare")
     };
-    let empty = Template { description: Some(text("")), risk: RiskLevel::ModerateAggressive, ..template("empty") };
+    let empty =
+        Template { description: Some(text("")), risk: RiskLevel::ModerateAggressive, ..template("empty") };
     for stored in [template("full"), bare, empty] {
         store(&db, stored.clone()).await;
         assert_eq!(read(&db, stored.id.as_str()).await, stored);
@@ -171,16 +172,8 @@ async fn templates_are_read_in_pieces(db: Db) {
     }
     for risk in [None, Some(RiskLevel::Moderate)] {
         for limit in [1, 3, 7, 8] {
-            let (mut after, mut read) = (None, Vec::new());
-            loop {
-                let page = db.active_templates(risk, after, limit).await.unwrap();
-                assert!(!page.items.is_empty() && page.items.len() <= limit);
-                read.extend(page.items.into_iter().map(|template| template.id.to_string()));
-                after = page.next;
-                if after.is_none() {
-                    break;
-                }
-            }
+            let read = in_pieces(limit, None, |after| db.active_templates(risk, after, limit)).await;
+            let read: Vec<String> = read.into_iter().map(|template| template.id.to_string()).collect();
             assert_eq!(read, names, "in pieces of {limit}");
         }
     }

@@ -32,6 +32,11 @@ impl Raw {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
+    /// Says no more, but goes on listening.
+    pub(crate) fn fall_silent(&self) {
+        self.0.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+
     /// Everything the server says until it closes the connection.
     pub(crate) fn rest(mut self) -> String {
         let mut heard = Vec::new();

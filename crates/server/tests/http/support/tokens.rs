@@ -23,7 +23,7 @@ pub(crate) fn now() -> i64 {
 }
 
 /// A key that signs, and its public half as it is published.
-#[derive(Debug)]
+#[derive(Clone)]
 pub(crate) struct Signer {
     key: EncodingKey,
     pub(crate) algorithm: Algorithm,

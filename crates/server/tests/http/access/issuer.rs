@@ -1,0 +1,175 @@
+//! Tokens of an external issuer, whose keys are published and change.
+
+use serde_json::{Value, json};
+
+use crate::support::jwks::KeyEndpoint;
+use crate::support::tokens::{Signer, hs256, now, unsigned};
+use crate::support::{App, Engine, Options, run, unique, until, with};
+
+const ISSUER: &str = "https://id.example/";
+
+fn claims(sub: &str) -> Value {
+    json!({"iss": ISSUER, "aud": "portico-test", "sub": sub, "exp": now() + 600})
+}
+
+async fn server(keys: &KeyEndpoint, more: &[&str]) -> App {
+    let flags = ["--issuer", ISSUER, "--audience", "portico-test", "--jwks-url", &keys.url()];
+    Options::new(Engine::Sqlite).flags(&flags).flags(more).start().await
+}
+
+async fn status(app: &App, token: &str) -> u16 {
+    app.to_get("/v1/keys").bearer(token).send().await.status
+}
+
+#[test]
+fn tokens_of_the_issuer_are_taken_whatever_its_algorithm() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let signers = [Signer::rs256("r"), Signer::es256("e"), Signer::eddsa("d")];
+        keys.publish(&signers.each_ref());
+        let app = server(&keys, &[]).await;
+        for signer in &signers {
+            let (user, other) = (unique("ada"), unique("bob"));
+            let token = signer.sign(&claims(&user));
+            let apply = |user: &str| json!({"userId": user, "listingIds": ["oak"]});
+            let answer = app.to_post("/applications", &apply(&user)).bearer(&token).send().await;
+            assert_eq!(answer.status, 201, "{:?}: {}", signer.algorithm, answer.text());
+            app.to_post("/applications", &apply(&other)).bearer(&token).send().await.refused(403, "forbidden");
+        }
+        assert_eq!(keys.asked(), 1, "the keys are remembered");
+        // The instance's own tokens work beside them.
+        assert_eq!(status(&app, &app.token(&["--sub", "ada"])).await, 200);
+        let account = signers[0].sign(&with(claims(&unique("ada")), json!({"account": "acme"})));
+        let pipeline = app.to_get("/verificationPipeline?accountId=acme").bearer(&account);
+        pipeline.send().await.refused(404, "pipeline_not_found");
+    });
+}
+
+#[test]
+fn forgeries_of_the_issuers_tokens_are_refused() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let [rsa, ec, shared] = [Signer::rs256("r"), Signer::es256("e"), Signer::eddsa("s")];
+        // An issuer that publishes a shared secret by mistake: nobody may use it.
+        let secret = Signer {
+            jwk: json!({"kty": "oct", "alg": "HS256", "kid": "s", "k": crate::support::tokens::base64("secret")}),
+            ..shared
+        };
+        keys.publish(&[&rsa, &ec, &secret]);
+        let app = server(&keys, &[]).await;
+        let good = claims(&unique("ada"));
+        let own = Signer::of_server(&app).await;
+        let over = |more: Value| with(good.clone(), more);
+        let forgeries = [
+            ("an expired one", rsa.sign(&over(json!({"exp": now() - 40})))),
+            ("one that is not valid yet", rsa.sign(&over(json!({"nbf": now() + 40})))),
+            ("one for another service", rsa.sign(&over(json!({"aud": "another"})))),
+            ("one for the instance's own audience", rsa.sign(&over(json!({"aud": "portico"})))),
+            ("one by another issuer", rsa.sign(&over(json!({"iss": "https://evil.example/"})))),
+            ("one that claims the instance's own issuer", rsa.sign(&over(json!({"iss": "portico", "aud": "portico"})))),
+            ("an unsigned one", unsigned("r", &good)),
+            ("HS256 with the modulus", hs256(rsa.jwk["n"].as_str().unwrap().as_bytes(), "r", &good)),
+            ("HS256 with the published JSON", hs256(rsa.jwk.to_string().as_bytes(), "r", &good)),
+            ("HS256 with a published secret", hs256(b"secret", "s", &good)),
+            ("another key of the same name", Signer::rs256("r").sign(&good)),
+            ("another algorithm under the same name", Signer::es256("r").sign(&good)),
+            ("one of a published key under another's name", Signer { kid: "e".into(), ..rsa.clone() }.sign(&good)),
+            ("the instance's own key for the external issuer", own.sign(&good)),
+        ];
+        for (what, token) in forgeries {
+            assert_eq!(status(&app, &token).await, 401, "{what}");
+        }
+        assert_eq!(status(&app, &rsa.sign(&good)).await, 200);
+        assert_eq!(status(&app, &ec.sign(&good)).await, 200);
+    });
+}
+
+#[test]
+fn only_the_configured_claim_makes_an_administrator() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let signer = Signer::es256("e");
+        keys.publish(&[&signer]);
+        let template = json!({"name": "T", "riskLevel": "Moderate"});
+        let by = async |app: &App, more: Value| {
+            let token = signer.sign(&with(claims(&unique("ada")), more));
+            app.to_post("/v1/predefined-portfolio", &template).bearer(&token).send().await.status
+        };
+        let app = server(&keys, &[]).await;
+        for claim in [json!({"scope": "admin"}), json!({"roles": ["admin"]}), json!({"admin": true})] {
+            assert_eq!(by(&app, claim.clone()).await, 403, "nothing is configured: {claim}");
+        }
+        let app = server(&keys, &["--admin-claim", "roles=portico-admin"]).await;
+        for claim in [json!({"scope": "admin"}), json!({"roles": ["user"]}), json!({"roles": "portico-administrator"})] {
+            assert_eq!(by(&app, claim.clone()).await, 403, "{claim}");
+        }
+        for claim in [json!({"roles": ["user", "portico-admin"]}), json!({"roles": "user portico-admin"})] {
+            assert_eq!(by(&app, claim.clone()).await, 201, "{claim}");
+        }
+    });
+}
+
+#[test]
+fn a_new_key_of_the_issuer_is_picked_up_and_an_old_one_dropped() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let (old, new) = (Signer::es256("old"), Signer::es256("new"));
+        keys.publish(&[&old]);
+        let app = server(&keys, &[]).await;
+        assert_eq!(status(&app, &old.sign(&claims("ada"))).await, 200);
+        keys.publish(&[&new]);
+        // The keys are asked for again after half a minute, not before.
+        let token = new.sign(&claims("ada"));
+        until("the new key is known", 45, async || (status(&app, &token).await == 200).then_some(())).await;
+        assert_eq!(keys.asked(), 2);
+        assert_eq!(status(&app, &old.sign(&claims("bob"))).await, 401, "the old key is no longer published");
+    });
+}
+
+#[test]
+fn unknown_keys_do_not_make_the_server_ask_the_issuer_each_time() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let known = Signer::es256("known");
+        keys.publish(&[&known]);
+        let app = server(&keys, &[]).await;
+        let strange = Signer::es256("strange");
+        let tokens = (0..50).map(|number| {
+            Signer { kid: format!("strange-{number}"), ..strange.clone() }.sign(&claims("ada"))
+        });
+        let asks = tokens.map(async |token| status(&app, &token).await);
+        assert_eq!(futures_util::future::join_all(asks).await, [401; 50]);
+        assert_eq!(status(&app, &strange.sign(&claims("ada"))).await, 401);
+        assert_eq!(status(&app, &known.sign(&claims("ada"))).await, 200);
+        assert_eq!(keys.asked(), 1);
+    });
+}
+
+#[test]
+fn an_issuer_that_does_not_answer_is_503_for_its_own_people_only() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let signer = Signer::es256("e");
+        let app = server(&keys, &[]).await;
+        let token = signer.sign(&claims("ada"));
+        let answer = app.to_get("/v1/keys").bearer(&token).send().await;
+        assert_ne!(answer.header("retry-after"), "");
+        answer.refused(503, "unavailable");
+        assert_eq!(status(&app, &app.token(&["--sub", "ada"])).await, 200);
+        keys.publish(&[&signer]);
+        until("the issuer is heard again", 45, async || (status(&app, &token).await == 200).then_some(())).await;
+    });
+}
+
+#[test]
+fn an_issuer_that_does_not_answer_is_not_asked_each_time() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let signer = Signer::es256("e");
+        let app = server(&keys, &[]).await;
+        for _ in 0..20 {
+            assert_eq!(status(&app, &signer.sign(&claims(&unique("ada")))).await, 503);
+        }
+        assert!(keys.asked() <= 2, "asked {} times", keys.asked());
+    });
+}

@@ -1,0 +1,121 @@
+//! API keys: what they are bound to, and how they end.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{App, Engine, Options, listing, on_both_engines, unique};
+
+on_both_engines! {
+    shared:
+        a_key_of_an_account_acts_for_those_whose_token_named_it,
+        a_key_of_an_account_is_not_the_operators,
+        a_key_that_is_revoked_on_the_command_line_stops_at_once,
+        what_only_looks_like_a_key_is_refused,
+        every_credential_that_is_presented_must_be_valid,
+        a_credential_is_presented_once;
+    own:
+        live_keys_begin_with_live;
+}
+
+async fn a_key_of_an_account_acts_for_those_whose_token_named_it(app: &App) {
+    let (account, member, stranger) = (unique("acme"), unique("member"), unique("stranger"));
+    let key = app.new_key(&["--account", &account]);
+    let token = app.token(&["--sub", &member, "--account", &account]);
+    let (own, others) = (unique("own"), unique("others"));
+    let body = listing(&own, &member);
+    app.to_post("/listings", &body).key(&key).send().await.refused(403, "forbidden");
+    app.to_post("/listings", &body).bearer(&token).send().await.only_says(201);
+    app.add_listing(listing(&others, &stranger)).await;
+
+    let saved = |user: &str| format!("/stage/savedListings/{user}");
+    app.to_get(&saved(&member)).key(&key).send().await.json(200);
+    app.to_get(&saved(&stranger)).key(&key).send().await.refused(403, "forbidden");
+    let delete = |id: &str| app.request(Method::DELETE, &format!("/stage/listing/{id}")).key(&key).send();
+    delete(&others).await.refused(403, "forbidden");
+    delete(&own).await.only_says(200);
+
+    // Who moves to another account takes their things with them.
+    let other_account = unique("other");
+    let token = app.token(&["--sub", &member, "--account", &other_account]);
+    let body = listing(&unique("moved"), &member);
+    app.to_post("/listings", &body).bearer(&token).send().await.only_says(201);
+    app.to_get(&saved(&member)).key(&key).send().await.refused(403, "forbidden");
+    let key = app.new_key(&["--account", &other_account]);
+    app.to_get(&saved(&member)).key(&key).send().await.json(200);
+}
+
+async fn a_key_of_an_account_is_not_the_operators(app: &App) {
+    let key = app.new_key(&["--account", &unique("acme")]);
+    let body = json!({"name": "T", "riskLevel": "Moderate"});
+    app.to_post("/v1/predefined-portfolio", &body).key(&key).send().await.refused(403, "forbidden");
+}
+
+async fn a_key_that_is_revoked_on_the_command_line_stops_at_once(app: &App) {
+    let keys = [app.new_key(&[]), app.new_key(&["--user", "ada"]), app.new_key(&["--account", "acme"])];
+    for key in keys {
+        let ask = || app.to_get("/stage/listings/user/nobody-at-all").key(&key).send();
+        ask().await.refused(404, "no_listings");
+        app.prints(&["key", "revoke", key.split('_').nth(1).unwrap()]);
+        ask().await.refused(401, "unauthenticated");
+    }
+}
+
+async fn what_only_looks_like_a_key_is_refused(app: &App) {
+    let key = app.someone().await.key;
+    let parts: Vec<&str> = key.splitn(3, '_').collect();
+    let forgeries = [
+        String::new(),
+        "x".into(),
+        "_".into(),
+        "__".into(),
+        format!("{key}x"),
+        key[..key.len() - 1].into(),
+        format!("live_{}_{}", parts[1], parts[2]),
+        format!("test_{}_", parts[1]),
+        format!("test_{}_{}", parts[1], "A".repeat(43)),
+        format!("test_0000000000000000_{}", parts[2]),
+        format!("{key} "),
+        "test_' OR 1=1 --_x".into(),
+    ];
+    for forged in forgeries {
+        if forged.trim() == key {
+            // Spaces around a header's value are no part of it.
+            app.to_get("/listings?listingId=x").key(&forged).send().await.status(200);
+            continue;
+        }
+        for path in ["/listings?listingId=x", "/stage/listings/user/x", "/healthz"] {
+            app.to_get(path).key(&forged).send().await.refused(401, "unauthenticated");
+        }
+    }
+}
+
+async fn every_credential_that_is_presented_must_be_valid(app: &App) {
+    let ada = app.someone().await;
+    let path = "/listings?listingId=x";
+    app.to_get(path).bearer(&ada.token).key(&ada.key).send().await.status(200);
+    app.to_get(path).bearer(&ada.token).key("x").send().await.refused(401, "unauthenticated");
+    app.to_get(path).bearer("x").key(&ada.key).send().await.refused(401, "unauthenticated");
+    for authorization in ["Basic YWRhOng=", "Bearer", "Bearer ", "bearer", &ada.token, "Token x"] {
+        let request = app.to_get(path).header("authorization", authorization);
+        request.send().await.refused(401, "unauthenticated");
+    }
+    app.to_get(path).header("authorization", &format!("bearer {}", ada.token)).send().await.status(200);
+}
+
+async fn a_credential_is_presented_once(app: &App) {
+    let ada = app.someone().await;
+    let twice = app.to_get("/listings?listingId=x").key(&ada.key).key(&ada.key);
+    twice.send().await.refused(401, "unauthenticated");
+    let twice = app.to_get("/listings?listingId=x").bearer(&ada.token).bearer(&ada.token);
+    twice.send().await.refused(401, "unauthenticated");
+}
+
+async fn live_keys_begin_with_live(engine: Engine) {
+    let app = Options::new(engine).live().start().await;
+    assert!(app.new_key(&[]).starts_with("live_"));
+    let token = app.token(&["--sub", "ada"]);
+    let made = app.to_post("/v1/keys", &json!({"name": "mine"})).bearer(&token).send().await.says(201);
+    let key = made["apiKey"].as_str().unwrap();
+    assert!(key.starts_with("live_"));
+    app.to_get("/stage/savedListings/ada").key(key).send().await.json(200);
+}

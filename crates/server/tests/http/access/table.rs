@@ -1,0 +1,165 @@
+//! The table of the design, by hand: who may call which operation, in which profile.
+
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caller {
+    Nobody,
+    WrongBearer,
+    WrongKey,
+    OtherBearer,
+    OwnerBearer,
+    OtherKey,
+    OwnerKey,
+    OperatorKey,
+    AdminBearer,
+}
+
+/// Everybody, in the order of the verdicts.
+pub(super) const CALLERS: [Caller; 9] = [
+    Caller::Nobody,
+    Caller::WrongBearer,
+    Caller::WrongKey,
+    Caller::OtherBearer,
+    Caller::OwnerBearer,
+    Caller::OtherKey,
+    Caller::OwnerKey,
+    Caller::OperatorKey,
+    Caller::AdminBearer,
+];
+
+/// What is to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Success.
+    Yes,
+    /// 401: who are you?
+    Who,
+    /// 403: not you.
+    Not,
+    /// 404: what you may not see is not there.
+    Hid,
+}
+use Verdict::{Hid, Not, Who, Yes};
+
+impl Verdict {
+    pub(super) fn allows(self, status: u16) -> bool {
+        match self {
+            Yes => (200..300).contains(&status),
+            Who => status == 401,
+            Not => status == 403,
+            Hid => status == 404,
+        }
+    }
+}
+
+type Verdicts = [Verdict; 9];
+
+// In the order of CALLERS: nobody, a wrong bearer, a wrong key; another's bearer, the owner's; another's key,
+// the owner's; the operator's key, an administrator's bearer.
+const OPEN: Verdicts = [Yes, Who, Who, Yes, Yes, Yes, Yes, Yes, Yes];
+const OPEN_OR_OWN: Verdicts = [Yes, Who, Who, Not, Yes, Not, Yes, Yes, Yes];
+const OWN: Verdicts = [Who, Who, Who, Not, Yes, Not, Yes, Yes, Yes];
+const BEARER: Verdicts = [Who, Who, Who, Yes, Yes, Who, Who, Who, Yes];
+const OWN_BEARER: Verdicts = [Who, Who, Who, Not, Yes, Who, Who, Who, Yes];
+const OWN_HIDDEN_BEARER: Verdicts = [Who, Who, Who, Hid, Yes, Who, Who, Who, Yes];
+const KEY: Verdicts = [Who, Who, Who, Who, Who, Yes, Yes, Yes, Who];
+const OWN_KEY: Verdicts = [Who, Who, Who, Who, Who, Not, Yes, Yes, Who];
+const OPEN_OR_OPERATOR: Verdicts = [Yes, Who, Who, Not, Not, Not, Not, Yes, Yes];
+const OPERATOR: Verdicts = [Who, Who, Who, Not, Not, Not, Not, Yes, Yes];
+
+/// A request for an operation, and who may make it. What begins with `$` stands for something that belongs to
+/// the owner and is made anew for every call.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) operation: &'static str,
+    pub(super) path: &'static str,
+    pub(super) body: &'static str,
+    pub(super) sandbox: Verdicts,
+    /// None: there is no such operation.
+    pub(super) live: Option<Verdicts>,
+}
+
+fn row(
+    operation: &'static str,
+    path: &'static str,
+    body: &'static str,
+    sandbox: Verdicts,
+    live: Verdicts,
+) -> Row {
+    Row { operation, path, body, sandbox, live: Some(live) }
+}
+
+const LISTING: &str = r#"{"listingId":"$new","userId":"$owner","streetAddress":"1 Oak","city":"Austin","state":"TX","postalCode":"1"}"#;
+const RECORD: &str = r#"{"listingId":"$record","applicantId":2,"requirementsMet":[]}"#;
+const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$new"]}"#;
+const TEMPLATE: &str = r#"{"name":"T","riskLevel":"Moderate"}"#;
+const PORTFOLIO: &str = r#"{"userId":"$owner","riskLevel":"Moderate","isCustom":true}"#;
+const DEVICE: &str = r#"{"userId":"$owner","network":"N","deviceIdentifier":"$new"}"#;
+
+#[rustfmt::skip]
+pub(super) fn rows() -> Vec<Row> {
+    let mut rows = vec![
+        row("GET /listings", "/listings?listingId=$listing", "", OPEN, OPEN),
+        row("POST /listings", "/listings", LISTING, OPEN_OR_OWN, OWN),
+        row("DELETE /listings/{listingId}", "/listings/$listing", "", OPEN_OR_OWN, OWN),
+
+        row("GET /verificationPipeline", "/verificationPipeline?accountId=$owner", "", OWN_BEARER, OWN_BEARER),
+        row("POST /verificationPipeline", "/verificationPipeline", "{}", BEARER, BEARER),
+
+        row("POST /requirements", "/requirements", RECORD, OPEN, OPERATOR),
+        row("GET /requirements/{listingId}/{applicantId}", "/requirements/$record/1", "", OPEN, OPERATOR),
+
+        row("POST /applications", "/applications", APPLICATION, OWN, OWN),
+        row("GET /applications/{userId}", "/applications/$owner", "", OWN, OWN),
+        row("POST /applications/{userId}/{listingId}/check", "/applications/$owner/$new/check", APPLICATION, OPEN_OR_OWN, OWN),
+
+        row("GET /stage/listing/{ListingKey}", "/stage/listing/$listing", "", KEY, KEY),
+        row("DELETE /stage/listing/{ListingKey}", "/stage/listing/$listing", "", OWN_KEY, OWN_KEY),
+        row("GET /stage/listings/user/{UserId}", "/stage/listings/user/$owner?x=$listing", "", KEY, KEY),
+        row("GET /stage/listings/postal/{postalCode}", "/stage/listings/postal/78701?x=$listing", "", KEY, KEY),
+        row("GET /stage/listings/city/{city}", "/stage/listings/city/austin?x=$listing", "", KEY, KEY),
+        row("GET /stage/listings/search", "/stage/listings/search?field=ListingId&value=$listing", "", KEY, KEY),
+        row("GET /stage/savedListings/{userId}", "/stage/savedListings/$owner", "", OWN_KEY, OWN_KEY),
+        row("POST /stage/savedListings", "/stage/savedListings", r#"{"userId":"$owner","listingId":"$new"}"#, OWN_KEY, OWN_KEY),
+        row("DELETE /stage/savedListings/{userId}/{listingId}", "/stage/savedListings/$owner/$saved", "", OWN_KEY, OWN_KEY),
+
+        row("POST /v1/user-portfolio", "/v1/user-portfolio", PORTFOLIO, OPEN_OR_OWN, OWN),
+        row("POST /v1/user-portfolio/copy/{predefinedPortfolioId}", "/v1/user-portfolio/copy/$template", r#"{"userId":"$owner"}"#, OPEN_OR_OWN, OWN),
+        row("GET /v1/user-portfolios/{userId}", "/v1/user-portfolios/$owner", "", OPEN_OR_OWN, OWN),
+        row("GET /v1/user-portfolio/{portfolioId}", "/v1/user-portfolio/$portfolio", "", OPEN_OR_OWN, OWN),
+        row("PUT /v1/user-portfolio/{portfolioId}", "/v1/user-portfolio/$portfolio", r#"{"name":"P"}"#, OPEN_OR_OWN, OWN),
+        row("DELETE /v1/user-portfolio/{portfolioId}", "/v1/user-portfolio/$portfolio", "", OPEN_OR_OWN, OWN),
+        row("GET /v1/portfolios/stats/overview", "/v1/portfolios/stats/overview", "", OPEN, OPEN),
+
+        row("POST /v1/predefined-portfolio", "/v1/predefined-portfolio", TEMPLATE, OPEN_OR_OPERATOR, OPERATOR),
+        row("GET /v1/predefined-portfolios", "/v1/predefined-portfolios?x=$template", "", OPEN, OPEN),
+        row("GET /v1/predefined-portfolios/risk/{riskLevel}", "/v1/predefined-portfolios/risk/Moderate?x=$template", "", OPEN, OPEN),
+        row("GET /v1/predefined-portfolio/{portfolioId}", "/v1/predefined-portfolio/$template", "", OPEN, OPEN),
+        row("PUT /v1/predefined-portfolio/{portfolioId}", "/v1/predefined-portfolio/$template", TEMPLATE, OPEN_OR_OPERATOR, OPERATOR),
+        row("DELETE /v1/predefined-portfolio/{portfolioId}", "/v1/predefined-portfolio/$template", "", OPEN_OR_OPERATOR, OPERATOR),
+
+        row("POST /v1/depin-device", "/v1/depin-device", DEVICE, OPEN_OR_OWN, OWN),
+        row("GET /v1/depin-device/{deviceId}", "/v1/depin-device/$device", "", OPEN_OR_OWN, OWN),
+        row("DELETE /v1/depin-device/{deviceId}", "/v1/depin-device/$device", "", OPEN_OR_OWN, OWN),
+        row("GET /v1/depin-devices/user/{userId}", "/v1/depin-devices/user/$owner", "", OPEN_OR_OWN, OWN),
+        row("GET /v1/depin-devices/network/{network}", "/v1/depin-devices/network/N", "", OPEN, OPERATOR),
+        row("GET /v1/depin-devices/stats/overview", "/v1/depin-devices/stats/overview", "", OPEN, OPERATOR),
+
+        // Beyond the specification: a listing's applicants are for its owner, totals are for all, and a person
+        // signs in to see to their own keys.
+        row("GET /v1/listings/{id}/applicants", "/v1/listings/$listing/applicants", "", OWN, OWN),
+        row("GET /v1/listings/stats/overview", "/v1/listings/stats/overview", "", OPEN, OPEN),
+        row("POST /v1/keys", "/v1/keys", r#"{"name":"k"}"#, BEARER, BEARER),
+        row("GET /v1/keys", "/v1/keys", "", BEARER, BEARER),
+        row("DELETE /v1/keys/{id}", "/v1/keys/$key", "", OWN_HIDDEN_BEARER, OWN_HIDDEN_BEARER),
+
+        row("GET /healthz", "/healthz", "", OPEN, OPEN),
+        row("GET /readyz", "/readyz", "", OPEN, OPEN),
+        row("GET /metrics", "/metrics", "", OPEN, OPERATOR),
+        row("GET /openapi.json", "/openapi.json", "", OPEN, OPEN),
+        row("GET /.well-known/jwks.json", "/.well-known/jwks.json", "", OPEN, OPEN),
+    ];
+    let sessions = row("POST /v1/sandbox/sessions", "/v1/sandbox/sessions", r#"{"userId":"$owner"}"#, OPEN, OPEN);
+    rows.push(Row { live: None, ..sessions });
+    rows
+}

@@ -1,0 +1,376 @@
+//! Refusals: their status, their shape, and what they never say.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::raw::{self, Raw};
+use crate::support::{App, Engine, Options, encoded, ids, listing, on_both_engines, run, unique, until, with};
+
+on_both_engines! {
+    shared:
+        what_is_nowhere_is_404,
+        another_method_is_405_with_those_that_are_allowed,
+        a_body_that_is_not_json_by_its_type_is_415,
+        a_body_over_a_mebibyte_is_413,
+        a_request_has_an_id_that_the_caller_may_choose,
+        another_host_is_421,
+        ids_in_paths_may_hold_anything,
+        a_path_that_is_no_text_is_refused,
+        a_path_with_an_impossible_id_names_nothing,
+        a_query_that_is_no_text_finds_nothing,
+        a_refusal_does_not_repeat_what_was_sent;
+    own:
+        the_log_holds_nothing_personal;
+}
+
+async fn what_is_nowhere_is_404(app: &App) {
+    let paths = [
+        "/nothing", "/listings/", "/listings/a/b", "/v1", "/v1/", "/stage", "/stage/listings", "/V1/predefined-portfolios",
+        "/listings//", "//listings", "/verificationPipeline/", "/docs/nothing.js", "/docs/..%2f..%2fetc%2fpasswd",
+    ];
+    for path in paths {
+        app.get(path).await.refused(404, "not_found");
+    }
+    app.post("/nothing", json!({})).await.refused(404, "not_found");
+}
+
+async fn another_method_is_405_with_those_that_are_allowed(app: &App) {
+    let cases = [
+        (Method::PATCH, "/listings", vec!["GET", "HEAD", "POST"]),
+        (Method::DELETE, "/listings", vec!["GET", "HEAD", "POST"]),
+        (Method::GET, "/listings/oak", vec!["DELETE"]),
+        (Method::OPTIONS, "/listings", vec!["GET", "HEAD", "POST"]),
+        (Method::POST, "/v1/user-portfolio/x", vec!["DELETE", "GET", "HEAD", "PUT"]),
+        (Method::from_bytes(b"BREW").unwrap(), "/v1/keys", vec!["GET", "HEAD", "POST"]),
+        (Method::PUT, "/readyz", vec!["GET", "HEAD"]),
+    ];
+    for (method, path, allowed) in cases {
+        let answer = app.request(method, path).send().await;
+        let mut allow: Vec<&str> = answer.header("allow").split(',').map(str::trim).collect();
+        allow.sort_unstable();
+        assert_eq!(allow, allowed, "{path}");
+        answer.refused(405, "method_not_allowed");
+    }
+}
+
+async fn a_body_that_is_not_json_by_its_type_is_415(app: &App) {
+    let body = |id: &str| listing(id, "ada").to_string();
+    let post = || app.request(Method::POST, "/listings");
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "text/json", "application/jsonp", "x", "application/xml"] {
+        let id = unique("typed");
+        let answer = post().header("content-type", kind).bare_body(body(&id)).send().await;
+        answer.refused(415, "unsupported_media_type");
+        assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]), "{kind}");
+    }
+    for kind in ["application/json", "Application/JSON; charset=utf-8", "application/vnd.portico+json"] {
+        let answer = post().header("content-type", kind).bare_body(body(&unique("typed"))).send().await;
+        answer.only_says(201);
+    }
+    post().bare_body(body(&unique("typed"))).send().await.only_says(201);
+}
+
+async fn a_body_over_a_mebibyte_is_413(app: &App) {
+    let (id, limit) = (unique("large"), 1 << 20);
+    let exactly = |length: usize| {
+        let body = with(listing(&id, "ada"), json!({"padding": ""})).to_string();
+        body.replace(r#""padding":"""#, &format!(r#""padding":"{}""#, "x".repeat(length - body.len())))
+    };
+    assert_eq!(exactly(limit).len(), limit);
+    let post = |body: String| app.request(Method::POST, "/listings").body(body).send();
+    post(exactly(limit + 1)).await.refused(413, "body_too_large");
+    assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));
+    post(exactly(limit)).await.only_says(201);
+    // The same without a promised length, in chunks.
+    let chunks = format!("{:x}\r\n{}\r\n0\r\n\r\n", limit + 1, exactly(limit + 1));
+    let head = format!(
+        "POST /listings HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\
+         Connection: close\r\n\r\n",
+        app.address()
+    );
+    let answer = raw::exchange(app, head + &chunks);
+    assert_eq!(raw::status(&answer), 413, "{answer}");
+}
+
+async fn a_request_has_an_id_that_the_caller_may_choose(app: &App) {
+    let (first, second) = (app.get("/healthz").await, app.get("/healthz").await);
+    assert_ne!(first.header("x-request-id"), "");
+    assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
+    let ask = |id: &str| app.to_get("/nothing").header("x-request-id", id).send();
+    let answer = ask("My-Id_1.2").await;
+    assert_eq!(answer.header("x-request-id"), "My-Id_1.2");
+    assert_eq!(answer.problem(404)["requestId"], "My-Id_1.2");
+    for harmful in ["a b", "<script>", "a\"b", &"x".repeat(65), ""] {
+        assert_ne!(ask(harmful).await.header("x-request-id"), harmful);
+    }
+}
+
+async fn another_host_is_421(app: &App) {
+    let ask = |host: &str| {
+        raw::exchange(app, format!("GET /listings?listingId=x HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    };
+    for host in ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "", "[::2]:80"] {
+        let answer = ask(host);
+        assert_eq!(raw::status(&answer), 421, "{host}: {answer}");
+        assert_eq!(raw::json(&answer)["code"], "host_not_allowed");
+    }
+    for host in ["localhost", "LOCALHOST:1234", "127.0.0.1", "127.0.0.1:80", "[::1]:80"] {
+        assert_eq!(raw::status(&ask(host)), 200, "{host}");
+    }
+    let absent = raw::exchange(app, "GET /listings HTTP/1.0\r\n\r\n");
+    assert!(absent.starts_with("HTTP/1.0 421"), "{absent}");
+}
+
+async fn ids_in_paths_may_hold_anything(app: &App) {
+    let odd = [
+        "a/b", "/", "//a//", "a b", "ü/ö é", "日本", "100%", "%2F", "%25", "a?b#c", "a&b=c", "a;b", "a+b", "..", "./x", "'\"`",
+        "{id}", ":id", "*", "a\\b", "🏠", "e\u{301}", "<script>", "$1", "null", "0", "stats", "search", "a,b",
+    ];
+    let key = app.operator();
+    for id in odd {
+        let (id, user) = (format!("{id} {}", unique("x")), format!("{id} {}", unique("u")));
+        app.add_listing(listing(&id, &user)).await;
+        let (path_id, path_user) = (encoded(&id), encoded(&user));
+        let record = app.to_get(&format!("/stage/listing/{path_id}")).key(key).send().await.json(200);
+        assert_eq!(record["ListingId"], json!({"S": id}));
+        let own = app.to_get(&format!("/stage/listings/user/{path_user}")).key(key).send().await.json(200);
+        assert_eq!(own, json!([record]));
+        assert_eq!(ids(&app.get(&format!("/listings?userId={path_user}")).await.json(200), "listingId"), [id.clone()]);
+        assert_eq!(ids(&app.get(&format!("/listings?searchTerm={path_id}")).await.json(200), "listingId"), [id.clone()]);
+        let saved = json!({"userId": user, "listingId": id});
+        app.to_post("/stage/savedListings", &saved).key(key).send().await.only_says(200);
+        let saved = app.to_get(&format!("/stage/savedListings/{path_user}")).key(key).send().await.json(200);
+        assert_eq!(saved["savedListings"], json!({"UserKey": user, "ListingIds": {"SS": [id]}}));
+        let unsave = format!("/stage/savedListings/{path_user}/{path_id}");
+        app.request(Method::DELETE, &unsave).key(key).send().await.only_says(200);
+        let check = format!("/applications/{path_user}/{path_id}/check");
+        app.post(&check, json!({"userId": user, "listingIds": []})).await.only_says(201);
+        let applied = app.to_get(&format!("/applications/{path_user}")).key(key).send().await.json(200);
+        assert_eq!(applied, json!({"userId": user, "listingIds": [id]}));
+        app.delete(&format!("/listings/{path_id}")).await.status(200);
+    }
+}
+
+async fn a_path_that_is_no_text_is_refused(app: &App) {
+    for path in ["/listings/%ff", "/listings/%c3%28", "/listings/%ed%a0%80", "/listings/a%f5b"] {
+        let answer = app.delete(path).await;
+        assert!(matches!(answer.status, 400 | 404), "{path}: {}", answer.status);
+        let status = answer.status;
+        answer.problem(status);
+    }
+}
+
+async fn a_path_with_an_impossible_id_names_nothing(app: &App) {
+    for id in ["%00", "a%0ab", "%20", "%7f", &"x".repeat(256), &encoded(&"ü".repeat(256))] {
+        app.delete(&format!("/listings/{id}")).await.refused(404, "not_found");
+        app.get(&format!("/v1/depin-device/{id}")).await.refused(404, "not_found");
+    }
+    let longest = "ü".repeat(255);
+    app.delete(&format!("/listings/{}", encoded(&longest))).await.refused(404, "listing_not_found");
+}
+
+async fn a_query_that_is_no_text_finds_nothing(app: &App) {
+    for query in ["userId=%ff%fe", "searchTerm=%c3%28xyzzy", "listingId=%ed%a0%80"] {
+        let answer = app.get(&format!("/listings?{query}")).await;
+        match answer.status {
+            200 => assert_eq!(answer.json(200), json!([]), "{query}"),
+            _ => drop(answer.problem(400)),
+        }
+    }
+    assert_ne!(app.get("/listings?limit=2&%ff=1&x=%zz&&=&a").await.status / 100, 5);
+}
+
+async fn a_refusal_does_not_repeat_what_was_sent(app: &App) {
+    const SECRET: &str = "sEcReT-900-00-0720";
+    let ada = app.someone().await;
+    let long = format!("{SECRET}{}", "x".repeat(5000));
+    let all_wrong = json!({
+        "listingId": [SECRET], "userId": {SECRET: 1}, "streetAddress": format!("{SECRET}\u{7}"), "city": long,
+        "state": long, "postalCode": format!("\u{0}{SECRET}"), "monthlyRent": SECRET, "bedRoomCount": SECRET,
+        "latitude": SECRET,
+    });
+    let portfolio = json!({
+        "userId": format!("{SECRET}\n"), "riskLevel": SECRET, "isCustom": SECRET,
+        "protocolItems": [{"protocolName": long, "protocolIdentifier": {SECRET: SECRET}, "allocationPercentage": SECRET}],
+    });
+    let post = |path: &str, body: String| app.request(Method::POST, path).bearer(&ada.token).body(body).send();
+    let answers = [
+        post("/listings", all_wrong.to_string()).await,
+        post("/v1/user-portfolio", portfolio.to_string()).await,
+        post("/listings", format!("{{\"a\": {SECRET}}}")).await,
+        post("/listings", format!("[\"{SECRET}\"]")).await,
+        post("/listings", format!("{{\"{SECRET}\" 5")).await,
+        post("/listings", listing(SECRET, SECRET).to_string()).await,
+        post(&format!("/applications/{SECRET}/{SECRET}/check"), json!({"userId": "x", "listingIds": []}).to_string()).await,
+        app.get(&format!("/listings?minRent={SECRET}&near={SECRET}&bbox={SECRET}&limit={SECRET}&cursor={SECRET}")).await,
+        app.get(&format!("/v1/predefined-portfolios/risk/{SECRET}")).await,
+        app.get(&format!("/{SECRET}")).await,
+        app.get(&format!("/v1/depin-device/{SECRET}")).await,
+        app.get(&format!("/requirements/{SECRET}/{SECRET}")).await,
+        app.to_get("/listings").bearer(SECRET).send().await,
+        app.to_get("/listings").key(SECRET).send().await,
+        app.to_get("/listings").header("authorization", SECRET).send().await,
+        app.to_get(&format!("/verificationPipeline?accountId={SECRET}")).bearer(&ada.token).send().await,
+    ];
+    for answer in answers {
+        let status = answer.status;
+        assert!((400..500).contains(&status), "{}: {status}", answer.asked);
+        let shown = format!("{:?} {}", answer.headers, answer.text());
+        assert!(!shown.contains(SECRET) && !shown.contains("900-00"), "{}: {shown}", answer.asked);
+        for internal in ["SELECT", "sqlite", "rusqlite", "postgres", "crates/", ".rs", "panicked", "Some("] {
+            assert!(!shown.contains(internal), "{}: {internal} in {shown}", answer.asked);
+        }
+        answer.problem(status);
+    }
+}
+
+async fn the_log_holds_nothing_personal(engine: Engine) {
+    const SECRET: &str = "sEcReT-900-00-0720";
+    let app = Options::new(engine).flags(&["--log", "trace"]).start().await;
+    let ada = app.sign_in(&format!("{SECRET}-user")).await;
+    let body = with(listing(&format!("{SECRET}-id"), &ada.user), json!({"city": SECRET, "streetAddress": SECRET}));
+    app.to_post("/listings", &body).bearer(&ada.token).once(SECRET).send().await.only_says(201);
+    app.to_post("/listings", &body).bearer(&ada.token).send().await.problem(409);
+    app.to_post("/listings", &json!({"city": [SECRET]})).bearer(&ada.token).send().await.problem(400);
+    app.request(Method::POST, "/listings").body(format!("{{{SECRET}")).send().await.problem(400);
+    app.get(&format!("/listings?searchTerm={SECRET}&userId={}", ada.user)).await.json(200);
+    app.get(&format!("/listings?minRent={SECRET}")).await.problem(400);
+    app.get(&format!("/{SECRET}")).await.problem(404);
+    app.to_get(&format!("/stage/savedListings/{}", ada.user)).key(&ada.key).send().await.json(200);
+    app.to_get(&format!("/applications/{}", ada.user)).bearer(&ada.token).send().await.problem(404);
+    app.to_get("/listings").key(&format!("test_{SECRET}_x")).send().await.problem(401);
+    app.to_get("/listings").bearer(SECRET).send().await.problem(401);
+    let last = app.to_get("/nothing").header("x-request-id", "the-last-one").send().await;
+    last.problem(404);
+    let log = until("the last request is logged", 5, async || Some(app.log()).filter(|log| log.contains("the-last-one")));
+    let log = log.await;
+    for secret in [SECRET, "900-00", &ada.token, &ada.key, ada.key.rsplit('_').next().unwrap()] {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret}");
+    }
+    for line in log.lines() {
+        let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(line["level"].is_string() && line["timestamp"].is_string(), "{line}");
+    }
+}
+
+#[test]
+fn a_body_that_does_not_arrive_is_408() {
+    run(async {
+        let app = App::shared(Engine::Sqlite);
+        let id = unique("slow");
+        let answer = tokio::task::spawn_blocking(move || {
+            Raw::begin_post(app, "/listings", 1000, &format!("{{\"listingId\": \"{id}\"")).rest()
+        });
+        let answer = answer.await.unwrap();
+        assert_eq!(raw::status(&answer), 408, "{answer}");
+        assert_eq!(raw::json(&answer)["code"], "body_timeout");
+        assert!(answer.contains("application/problem+json"), "{answer}");
+    });
+}
+
+#[test]
+fn a_body_that_breaks_off_changes_nothing() {
+    run(async {
+        let app = App::shared(Engine::Sqlite);
+        let id = unique("broken");
+        let body = listing(&id, "ada").to_string();
+        let raw = Raw::begin_post(app, "/listings", body.len() + 1, &body);
+        raw.fall_silent();
+        let told = raw.rest();
+        assert!(told.is_empty() || raw::status(&told) == 400, "{told}");
+        let answer = app.get(&format!("/listings?listingId={id}")).await;
+        assert_eq!(answer.json(200), json!([]));
+    });
+}
+
+#[test]
+fn too_many_requests_of_one_address_are_429() {
+    run(async {
+        let app = Options::new(Engine::Sqlite).flags(&["--rate-limit", "1"]).start().await;
+        app.get("/listings").await.status(200);
+        let refused = until("a request is refused", 10, async || {
+            Some(app.get("/listings").await).filter(|answer| answer.status != 200)
+        });
+        let refused = refused.await;
+        assert_eq!(refused.header("retry-after"), "1");
+        refused.refused(429, "rate_limited");
+        until("requests are taken again", 10, async || {
+            (app.get("/listings").await.status == 200).then_some(())
+        })
+        .await;
+    });
+}
+
+#[test]
+fn each_client_behind_a_trusted_proxy_has_its_own_limit() {
+    run(async {
+        let flags = ["--rate-limit", "1", "--trusted-hops", "1"];
+        let app = Options::new(Engine::Sqlite).flags(&flags).start().await;
+        let from = |clients: &'static str| app.to_get("/listings").header("x-forwarded-for", clients).send();
+        for client in ["192.0.2.1", "192.0.2.2", "198.51.100.1, 192.0.2.3"] {
+            from(client).await.status(200);
+        }
+        // Only what the nearest proxy says counts: the rest could be anybody's invention.
+        until("the third client is refused under another name", 10, async || {
+            (from("203.0.113.9, 192.0.2.3").await.status == 429).then_some(())
+        })
+        .await;
+    });
+}
+
+#[test]
+fn without_a_trusted_proxy_a_client_cannot_hide_behind_a_header() {
+    run(async {
+        let app = Options::new(Engine::Sqlite).flags(&["--rate-limit", "1"]).start().await;
+        let mut number = 0;
+        until("a request is refused", 10, || {
+            number += 1;
+            let request = app.to_get("/listings").header("x-forwarded-for", &format!("192.0.2.{}", number % 250));
+            async { (request.send().await.status == 429).then_some(()) }
+        })
+        .await;
+    });
+}
+
+#[test]
+fn a_busy_server_turns_more_away_and_stays_alive() {
+    run(async {
+        let app = Options::new(Engine::Sqlite).flags(&["--max-in-flight", "1"]).start().await;
+        let body = listing("slow", "ada").to_string();
+        let (beginning, rest) = body.split_at(20);
+        let mut slow = Raw::begin_post(&app, "/listings", body.len(), beginning);
+        let refused = until("a second request is turned away", 10, async || {
+            Some(app.get("/listings").await).filter(|answer| answer.status != 200)
+        });
+        let refused = refused.await;
+        assert_eq!(refused.header("retry-after"), "1");
+        refused.refused(503, "unavailable");
+        for vital in ["/healthz", "/readyz", "/metrics"] {
+            app.get(vital).await.status(200);
+        }
+        assert!(app.get("/metrics").await.text().contains("portico_http_requests_shed_total"));
+        slow.send(rest);
+        let answer = slow.rest();
+        assert_eq!(raw::status(&answer), 201, "{answer}");
+        assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["slow"]);
+    });
+}
+
+#[test]
+fn a_body_of_very_many_names_does_not_hold_the_server_up() {
+    run(async {
+        let app = Options::new(Engine::Sqlite).start().await;
+        // The largest body there can be, with as many names in it as fit.
+        let names: Vec<String> = (0..100_000).map(|number| format!("\"{number}\":0")).collect();
+        let body = format!("{{{}}}", names.join(","));
+        assert!(body.len() < 1 << 20);
+        let asking = (0..4).map(|_| app.request(Method::POST, "/v1/depin-device").body(body.clone()).send());
+        let answers = tokio::time::timeout(Duration::from_secs(10), futures_util::future::join_all(asking));
+        let answers = answers.await.expect("four such bodies are read within ten seconds");
+        for answer in answers {
+            answer.has_faults(&[("/userId", "missing"), ("/network", "missing"), ("/deviceIdentifier", "missing")]);
+        }
+    });
+}

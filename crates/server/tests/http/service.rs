@@ -1,0 +1,212 @@
+//! The service itself: its health, its numbers, its document and its pages; and who may call from a browser.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, App, Engine, Options, listing, on_both_engines, run, unique};
+
+on_both_engines! {
+    shared:
+        it_says_that_it_is_alive_and_ready,
+        head_answers_like_get_without_a_body,
+        every_answer_says_that_it_is_neither_to_be_stored_nor_guessed,
+        the_reference_is_a_page_that_needs_nothing_from_elsewhere,
+        metrics_count_by_route_and_hold_no_ids,
+        browsers_of_other_origins_are_told_nothing;
+}
+
+async fn it_says_that_it_is_alive_and_ready(app: &App) {
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(app.get(path).await.json(200), json!({"status": "ok"}));
+    }
+    assert_eq!(app.get("/").await.status(307).header("location"), "/docs/");
+}
+
+async fn head_answers_like_get_without_a_body(app: &App) {
+    app.add_listing(listing(&unique("head"), "ada")).await;
+    let user = unique("nobody");
+    for path in [format!("/listings?userId={user}"), "/healthz".into(), "/docs/".into(), "/openapi.json".into()] {
+        let (get, head) = (app.get(&path).await, app.request(Method::HEAD, &path).send().await);
+        assert_eq!((head.status, head.text()), (200, ""), "{path}");
+        for name in ["content-type", "content-length", "cache-control"] {
+            assert_eq!(head.header(name), get.header(name), "{path}: {name}");
+        }
+    }
+    let streamed = app.request(Method::HEAD, "/listings").send().await;
+    assert_eq!((streamed.status, streamed.text()), (200, ""));
+    let refused = app.request(Method::HEAD, "/nothing").send().await;
+    assert_eq!((refused.status, refused.text()), (404, ""));
+    assert_eq!(refused.header("content-type"), "application/problem+json");
+    let refused = app.request(Method::HEAD, "/stage/listing/x").send().await;
+    assert_eq!((refused.status, refused.text()), (401, ""));
+}
+
+async fn every_answer_says_that_it_is_neither_to_be_stored_nor_guessed(app: &App) {
+    let answers = [
+        app.get("/listings?listingId=x").await,
+        app.get("/nothing").await,
+        app.get("/stage/listing/x").await,
+        app.request(Method::PATCH, "/listings").send().await,
+        app.post("/v1/sandbox/sessions", json!({"userId": unique("ada")})).await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.header("cache-control"), "no-store", "{}", answer.asked);
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{}", answer.asked);
+        assert_ne!(answer.header("x-request-id"), "", "{}", answer.asked);
+    }
+}
+
+/// What stands in `src="…"` and `href="…"`.
+fn references(html: &str) -> Vec<&str> {
+    let after = |mark: &'static str| html.split(mark).skip(1).map(|rest| rest.split('"').next().unwrap());
+    after("src=\"").chain(after("href=\"")).collect()
+}
+
+async fn the_reference_is_a_page_that_needs_nothing_from_elsewhere(app: &App) {
+    assert_eq!(app.get("/docs").await.status(308).header("location"), "/docs/");
+    let page = app.get("/docs/").await.status(200);
+    assert!(page.header("content-type").starts_with("text/html"), "{:?}", page.headers);
+    let files = references(page.text());
+    assert!(files.iter().filter(|file| file.ends_with(".js")).count() >= 2, "{files:?}");
+    assert!(!page.text().contains("://"), "{}", page.text());
+    let mut answers = Vec::new();
+    for file in files {
+        assert!(!file.starts_with('/') && !file.contains(':'), "{file} lies below the page");
+        let answer = app.get(&format!("/docs/{}", file.trim_start_matches("./"))).await.status(200);
+        assert!(!answer.body.is_empty(), "{file}");
+        if std::path::Path::new(file).extension().is_some_and(|kind| kind == "js") {
+            assert!(answer.header("content-type").contains("javascript"), "{file}: {:?}", answer.headers);
+        }
+        answers.push(answer);
+    }
+    let start = answers.iter().find(|answer| answer.asked.contains("initializer")).unwrap();
+    assert!(start.text().contains("/openapi.json"), "{}", start.text());
+    assert!(!start.text().contains("://"), "{}", start.text());
+    answers.push(page);
+    for answer in &answers {
+        let policy = answer.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "{policy}");
+        assert!(!policy.contains("://") && !policy.contains('*') && !policy.contains("unsafe-eval"), "{policy}");
+    }
+}
+
+async fn metrics_count_by_route_and_hold_no_ids(app: &App) {
+    let (user, id) = (unique("metric-user"), unique("metric-id"));
+    app.add_listing(listing(&id, &user)).await;
+    app.to_get(&format!("/stage/listing/{id}")).key(app.operator()).send().await.json(200);
+    app.get(&format!("/v1/user-portfolios/{user}")).await.json(200);
+    app.get(&format!("/listings?userId={user}")).await.json(200);
+    app.get(&format!("/{id}")).await.problem(404);
+    app.request(Method::from_bytes(b"METRIC-ID").unwrap(), "/listings").send().await.problem(405);
+    let metrics = app.get("/metrics").await.status(200);
+    assert!(metrics.header("content-type").starts_with("text/plain"), "{:?}", metrics.headers);
+    let text = metrics.text();
+    for line in [
+        "# TYPE portico_http_request_duration_seconds histogram",
+        "portico_http_request_duration_seconds_bucket{le=\"+Inf\",method=\"GET\",route=\"/stage/listing/{ListingKey}\"}",
+        "portico_http_request_duration_seconds_count{method=\"GET\",route=\"/v1/user-portfolios/{userId}\"}",
+        "portico_http_request_duration_seconds_sum{method=\"POST\",route=\"/listings\"}",
+        "portico_http_requests_total{method=\"GET\",route=\"/listings\",status=\"200\"}",
+        "portico_http_requests_in_flight ",
+    ] {
+        assert!(text.lines().any(|one| one.starts_with(line)), "{line} in\n{text}");
+    }
+    assert!(!text.contains("metric-user") && !text.contains("metric-id") && !text.contains("METRIC"), "{text}");
+    // Every route is a template of the document, or none.
+    let document = app.get("/openapi.json").await.json(200);
+    let known: BTreeSet<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    for route in text.split("route=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(route.is_empty() || known.contains(route), "{route}");
+    }
+}
+
+fn cors(answer: &Answer) -> Vec<(String, String)> {
+    let named = answer.headers.iter().filter(|(name, _)| name.as_str().starts_with("access-control-"));
+    named.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect()
+}
+
+async fn browsers_of_other_origins_are_told_nothing(app: &App) {
+    let answer = app.to_get("/listings?listingId=x").header("origin", "https://app.example").send().await;
+    assert_eq!(cors(&answer.status(200)), []);
+    let preflight = app.request(Method::OPTIONS, "/listings").header("origin", "https://app.example");
+    let preflight = preflight.header("access-control-request-method", "POST").send().await;
+    assert_eq!(cors(&preflight), []);
+    preflight.refused(405, "method_not_allowed");
+}
+
+#[test]
+fn only_the_configured_origins_may_call_from_a_browser() {
+    run(async {
+        let flags = ["--cors-origin", "https://app.example", "--cors-origin", "http://localhost:3000"];
+        let app = Options::new(Engine::Sqlite).flags(&flags).start().await;
+        let allowed = |answer: &Answer| answer.header("access-control-allow-origin").to_owned();
+        let get = |path: &str, origin: &str| app.to_get(path).header("origin", origin).send();
+        for origin in ["https://app.example", "http://localhost:3000"] {
+            assert_eq!(allowed(&get("/listings", origin).await.status(200)), origin);
+            assert_eq!(allowed(&get("/nothing", origin).await.status(404)), origin, "a page reads refusals too");
+        }
+        for origin in
+            ["https://evil.example", "http://app.example", "https://app.example.evil.example", "https://app.example:8443", "null"]
+        {
+            let answer = get("/listings", origin).await.status(200);
+            assert_eq!(allowed(&answer), "", "{origin}");
+            let preflight = app.request(Method::OPTIONS, "/listings").header("origin", origin);
+            let preflight = preflight.header("access-control-request-method", "POST").send().await;
+            assert_eq!(allowed(&preflight), "", "{origin}");
+        }
+        let preflight = app.request(Method::OPTIONS, "/v1/user-portfolio/x").header("origin", "https://app.example");
+        let preflight = preflight
+            .header("access-control-request-method", "PUT")
+            .header("access-control-request-headers", "authorization,content-type,idempotency-key,x-api-key");
+        let answer = preflight.send().await.status(200);
+        assert_eq!(allowed(&answer), "https://app.example");
+        for method in ["GET", "POST", "PUT", "DELETE"] {
+            assert!(answer.header("access-control-allow-methods").contains(method), "{:?}", answer.headers);
+        }
+        for header in ["authorization", "content-type", "idempotency-key", "x-api-key"] {
+            assert!(answer.header("access-control-allow-headers").contains(header), "{:?}", answer.headers);
+        }
+        assert_eq!(answer.header("access-control-allow-credentials"), "");
+        let exposed = get("/listings", "https://app.example").await;
+        assert!(exposed.header("access-control-expose-headers").contains("link"), "{:?}", exposed.headers);
+    });
+}
+
+#[test]
+fn the_document_describes_every_operation() {
+    run(async {
+        let app = App::shared(Engine::Sqlite);
+        let document = app.get("/openapi.json").await.json(200);
+        assert_eq!(document["openapi"], "3.1.0");
+        let mut names = BTreeSet::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let at = format!("{method} {path}");
+                let name = operation["operationId"].as_str().unwrap_or_else(|| panic!("{at}: no name"));
+                assert!(names.insert(name.to_owned()), "{at}: {name} is taken");
+                assert!(operation["summary"].as_str().is_some_and(|text| !text.is_empty()), "{at}");
+                let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+                let has = |place: &str, name: &str| {
+                    parameters.iter().any(|one| one["in"] == place && one["name"] == name)
+                };
+                for part in path.split('{').skip(1).map(|rest| rest.split('}').next().unwrap()) {
+                    assert!(has("path", part), "{at}: {part} is not described");
+                }
+                assert_eq!(has("header", "Idempotency-Key"), method == "post", "{at}");
+                let responses = operation["responses"].as_object().unwrap();
+                let is_success = |status: &&String| status.starts_with('2');
+                assert_eq!(responses.keys().filter(is_success).count(), 1, "{at}");
+                for (status, response) in responses.iter().filter(|(status, _)| !status.starts_with('2')) {
+                    let problem = &response["content"]["application/problem+json"]["schema"]["$ref"];
+                    assert_eq!(problem, "#/components/schemas/Problem", "{at}: {status}");
+                }
+                if let Some(body) = operation.get("requestBody") {
+                    assert_ne!(body["content"]["application/json"]["example"], Value::Null, "{at}: no example");
+                    assert!(responses.contains_key("400") && responses.contains_key("413"), "{at}");
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,91 @@
+//! Bringing a database to this version's shape.
+
+use futures_util::future::join_all;
+use portico_store::{Error, Role, Status};
+
+use crate::engines::{Db, Place};
+use crate::samples::{create, listing, text};
+
+on_both_engines! {
+    opening_again_keeps_everything,
+    many_may_open_an_empty_database_at_once,
+    a_database_of_a_newer_version_is_refused_in_clear_words,
+    the_status_tells_how_far_a_database_is,
+    asking_for_the_status_of_an_empty_database_changes_nothing,
+    every_step_is_recorded_by_name,
+}
+
+/// The steps that were run.
+async fn steps(place: &Place) -> Vec<String> {
+    let rows = place.raw("SELECT name FROM portico_migrations WHERE version > 0 ORDER BY version").await;
+    rows.into_iter().flatten().flatten().collect()
+}
+
+async fn opening_again_keeps_everything(db: Db) {
+    db.write(create(listing("a"))).await.unwrap();
+    let place = db.closed().await;
+    for _again in 0..2 {
+        let db = place.open(Role::Server).await;
+        assert_eq!(db.listing(&text("a")).await.unwrap(), Some(listing("a")));
+        assert_eq!(db.listing_statistics().await.unwrap().total, 1);
+    }
+}
+
+async fn many_may_open_an_empty_database_at_once(db: Db) {
+    for _round in 0..5 {
+        let place = db.fresh_place().await;
+        // One server, and commands beside it.
+        let opens = (0..8).map(|n| {
+            let (place, role) = (place.clone(), if n == 0 { Role::Server } else { Role::Tool });
+            tokio::task::spawn_blocking(move || {
+                tokio::runtime::Handle::current().block_on(async { place.try_open(role).await })
+            })
+        });
+        let opened = join_all(opens.collect::<Vec<_>>()).await;
+        for (n, db) in opened.into_iter().map(|task| task.unwrap().unwrap()).enumerate() {
+            db.write(create(listing(&format!("{n}")))).await.unwrap();
+            let total = db.listing_statistics().await.unwrap().total;
+            assert_eq!(total, i64::try_from(n + 1).unwrap(), "all of them see the same database");
+        }
+        assert_eq!(steps(&place).await, steps(db.place()).await);
+    }
+}
+
+async fn a_database_of_a_newer_version_is_refused_in_clear_words(db: Db) {
+    db.write(create(listing("a"))).await.unwrap();
+    let place = db.closed().await;
+    let latest = place.status().await.latest;
+    place.raw("INSERT INTO portico_migrations (version, name) VALUES (4711, 'the future')").await;
+    for role in [Role::Server, Role::Tool] {
+        let Err(Error::Unavailable(words)) = place.try_open(role).await.map(drop) else {
+            panic!("it must not be opened");
+        };
+        for word in ["4711", &latest.to_string(), "newer"] {
+            assert!(words.contains(word), "{words}");
+        }
+    }
+    assert_eq!(place.status().await, Status { current: 4711, latest });
+    assert_eq!(place.raw("SELECT id FROM listings").await, [[Some("a".to_owned())]], "nothing was touched");
+}
+
+async fn the_status_tells_how_far_a_database_is(db: Db) {
+    let Status { current, latest } = db.place().status().await;
+    assert!(latest >= 1);
+    assert_eq!(current, latest);
+    let empty = db.fresh_place().await;
+    assert_eq!(empty.status().await, Status { current: 0, latest });
+    empty.open(Role::Tool).await;
+    assert_eq!(empty.status().await, Status { current: latest, latest });
+}
+
+async fn asking_for_the_status_of_an_empty_database_changes_nothing(db: Db) {
+    let empty = db.fresh_place().await;
+    assert_eq!(empty.status().await.current, 0);
+    assert_eq!(empty.contents().await, [""; 0]);
+}
+
+async fn every_step_is_recorded_by_name(db: Db) {
+    let steps = steps(db.place()).await;
+    assert_eq!(steps.len(), db.place().status().await.latest);
+    assert_eq!(steps[0], "initial");
+}

@@ -1,0 +1,39 @@
+//! What happens when connections are cut. SQLite has none, and must answer all the same.
+
+use portico_store::Error;
+
+use crate::engines::Db;
+use crate::samples::{create, listing, text};
+
+on_both_engines! {
+    a_read_over_a_connection_that_was_cut_is_answered,
+    writing_goes_on_after_all_connections_were_cut,
+}
+
+async fn a_read_over_a_connection_that_was_cut_is_answered(db: Db) {
+    db.write(create(listing("a"))).await.unwrap();
+    for _round in 0..5 {
+        for _every_shared_connection in 0..4 {
+            assert_eq!(db.listing(&text("a")).await.unwrap(), Some(listing("a")));
+        }
+        db.cut_connections().await;
+    }
+}
+
+async fn writing_goes_on_after_all_connections_were_cut(db: Db) {
+    for outcome in
+        futures_util::future::join_all((0..40).map(|n| db.write(create(listing(&format!("{n}")))))).await
+    {
+        outcome.unwrap();
+    }
+    db.cut_connections().await;
+    // Each connection may cost one refused write at most, and a refused write has left nothing.
+    let mut refused = 0;
+    while let Err(error) = db.write(create(listing("new"))).await {
+        assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+        assert_eq!(db.listing(&text("new")).await.unwrap(), None);
+        refused += 1;
+        assert!(refused <= 16, "{error:?}");
+    }
+    assert_eq!(db.listing_statistics().await.unwrap().total, 41);
+}
