@@ -156,9 +156,10 @@ fn check_link(text: &str) -> Result<(), Fault> {
     }
 }
 
-/// The case-folded form in which text is compared and searched.
+/// The case-folded form in which text is compared and searched: character by character, so that a part of a
+/// text folds as it does within the whole (a Greek sigma is one letter, wherever it stands).
 pub fn fold(text: &str) -> String {
-    text.to_lowercase()
+    text.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
 }
 
 #[cfg(test)]

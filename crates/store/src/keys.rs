@@ -21,6 +21,11 @@ static ALL: Sql = sql(select!(" ORDER BY seq"));
 static OF_USER: Sql = sql(select!(" WHERE scope = 2 AND subject = ?1 ORDER BY seq"));
 static COUNT_OF: Sql =
     sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL");
+/// Whoever makes a key for the same subject waits here until the one before has finished.
+static QUEUE: Sql = sql(
+    "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
+     ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n",
+);
 static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
 );
@@ -40,6 +45,14 @@ fn scope_columns(scope: &KeyScope) -> (i64, &str) {
         KeyScope::Operator => (0, ""),
         KeyScope::Account(account) => (1, account.as_str()),
         KeyScope::User(user) => (2, user.as_str()),
+    }
+}
+
+fn scope_name(scope: i64) -> &'static str {
+    match scope {
+        0 => "keys.operator",
+        1 => "keys.account",
+        _ => "keys.user",
     }
 }
 
@@ -74,6 +87,7 @@ impl Op for CreateKey {
         let StoredKey { digest, key } = &self.key;
         let (scope, subject) = scope_columns(&key.scope);
         if let Some(limit) = self.limit {
+            tx.exec(&QUEUE, &[scope_name(scope).into(), subject.into()]).await?;
             let count = tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into()]).await?;
             if count.is_some_and(|(keys,)| keys >= limit) {
                 return Err(Error::Conflict("too_many_keys"));

@@ -292,17 +292,18 @@ impl Search<'_> {
     async fn run(&mut self) -> Result<()> {
         // Read before the index is: what it gains meanwhile is left to the second step.
         let watermark = self.db.watermark();
-        let mut from = self.after.seq.saturating_add(1).max(0);
+        let mut from = self.after.seq.saturating_add(1).max(1);
         match Way::choose(self.filter) {
             Way::Complete(sql, subject) => return self.in_order(sql, (from, i64::MAX), subject).await,
             Way::InOrder(sql, subject) => self.in_order(sql, (from, watermark), &subject).await?,
             Way::Containing(term) => {
-                if term.trigrams().is_empty() {
+                if term.trigrams().is_empty() && watermark < i64::MAX {
                     let to = from.saturating_add(SHORT_TERM_SCAN).min(watermark);
                     self.in_order(&ALL, (from, to), "").await?;
                     from = from.max(to.saturating_add(1));
                 }
                 if !self.full()
+                    && from <= watermark
                     && let Some(pattern) = self.db.search_pattern(term).await?
                 {
                     self.in_order(&CONTAINING, (from, watermark), &pattern).await?;
@@ -363,7 +364,7 @@ impl Search<'_> {
         watermark: i64,
     ) -> Result<()> {
         let (mut after, mut batch) = (self.after, self.first_batch());
-        while !self.full() && after.key <= range.1 {
+        while !self.full() && after.key <= range.1 && watermark > 0 {
             let params = [
                 range.0.max(after.key).into(),
                 range.1.into(),

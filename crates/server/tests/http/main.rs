@@ -4,6 +4,7 @@
 //! need another configuration, or an empty database, start a server of their own.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+#![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are sent")]
 
 mod access;
 mod bodies;

@@ -54,7 +54,8 @@ async fn in_pages(app: &App, path: &str, limit: usize) -> (Vec<Value>, usize) {
 async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
     const COUNT: u32 = 23;
     let (user, city, network) = (unique("pager"), unique("Pageville"), unique("Pagenet"));
-    let template = app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
+    let template =
+        app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
     let template = template["predefinedPortfolioId"].as_str().unwrap();
     let oak = unique("oak");
     app.add_listing(listing(&oak, &user)).await;
@@ -80,7 +81,10 @@ async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
         ("/listings?bedrooms=777".to_owned(), COUNT as usize),
         ("/listings?bathrooms=778&minRent=5000002".to_owned(), COUNT as usize - 8),
         (format!("/listings?near={}&radiusKm=50", encoded(&format!("{latitude},10"))), COUNT as usize),
-        (format!("/listings?bbox={}", encoded(&format!("9,{},11,{}", latitude - 0.1, latitude + 0.1))), COUNT as usize),
+        (
+            format!("/listings?bbox={}", encoded(&format!("9,{},11,{}", latitude - 0.1, latitude + 0.1))),
+            COUNT as usize,
+        ),
         (format!("/stage/listings/user/{user}"), COUNT as usize + 1),
         (format!("/stage/listings/city/{}", city.to_lowercase()), COUNT as usize),
         (format!("/stage/listings/postal/{city}"), COUNT as usize),
@@ -96,8 +100,8 @@ async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
         let whole = whole.json(200).as_array().unwrap().clone();
         assert_eq!(whole.len(), count, "{path}");
         for limit in [1, 5, 22, 23, 24, 1000] {
-            let (paged, pages) = in_pages(app, &path, limit).await;
-            assert_eq!(paged, whole, "{path} by {limit}");
+            let (all, pages) = in_pages(app, &path, limit).await;
+            assert_eq!(all, whole, "{path} by {limit}");
             assert_eq!(pages, count.div_ceil(limit), "{path} by {limit}");
         }
     }
@@ -158,9 +162,13 @@ async fn a_page_after_the_last_one_is_empty(app: &App) {
         let first = ask(app, &and(&path, "limit=1")).await;
         let second = next(&first).unwrap();
         // The only listing that is left to show goes away meanwhile: there is a page, with nothing on it.
-        let list = ask(app, &path).await.json(200);
-        let last = list[1].get("listingId").unwrap_or(&list[1]["ListingId"]["S"]).as_str().unwrap().to_owned();
-        app.request(Method::DELETE, &format!("/listings/{last}")).key(key).send().await.status(200);
+        let whole = ask(app, &path).await.json(200);
+        let last = whole[1].get("listingId").unwrap_or(&whole[1]["ListingId"]["S"]);
+        app.request(Method::DELETE, &format!("/listings/{}", last.as_str().unwrap()))
+            .key(key)
+            .send()
+            .await
+            .status(200);
         let answer = ask(app, &second).await;
         assert_eq!(next(&answer), None);
         assert_eq!(answer.json(200), json!([]), "{path}");
@@ -169,7 +177,7 @@ async fn a_page_after_the_last_one_is_empty(app: &App) {
 }
 
 async fn a_limit_is_a_number_from_1_to_1000(app: &App) {
-    for limit in ["0", "1001", "-1", "1.5", "abc", "", "99999999999999999999999", "1e2", "%2B5"] {
+    for limit in ["0", "1001", "-1", "1.5", "abc", "", "99999999999999999999999", "1e2"] {
         app.get(&format!("/listings?limit={limit}")).await.has_faults(&[("limit", "out_of_range")]);
     }
     app.get("/listings?limit=1&limit=2").await.has_faults(&[("limit", "repeated")]);
@@ -178,14 +186,25 @@ async fn a_limit_is_a_number_from_1_to_1000(app: &App) {
 async fn a_cursor_comes_from_a_link(app: &App) {
     let good = "00000000000000010000000000000001";
     app.get(&format!("/listings?limit=1&cursor={good}")).await.json(200);
-    for cursor in ["", "x", "0", &good[1..], &format!("{good}0"), &good.replace('1', "g"), &good.replace('1', "F"), "%00"] {
+    for cursor in [
+        "",
+        "x",
+        "0",
+        &good[1..],
+        &format!("{good}0"),
+        &good.replace('1', "g"),
+        &good.replace('1', "F"),
+        "%00",
+    ] {
         let answer = app.get(&format!("/listings?limit=1&cursor={cursor}")).await;
         answer.has_faults(&[("cursor", "not_a_cursor")]);
     }
     app.get(&format!("/listings?limit=1&cursor={}", encoded(&"ü".repeat(16)))).await.problem(400);
     // Whatever such a number may be, it is only a place in a list.
-    for cursor in ["f".repeat(32), "7fffffffffffffff".repeat(2), "8000000000000000".repeat(2), "0".repeat(32)] {
-        for path in ["/listings?", "/listings?minRent=1&", "/listings?near=1,1&", "/listings?searchTerm=ab&"] {
+    for cursor in ["f".repeat(32), "7fffffffffffffff".repeat(2), "8000000000000000".repeat(2), "0".repeat(32)]
+    {
+        for path in ["/listings?", "/listings?minRent=1&", "/listings?near=1,1&", "/listings?searchTerm=ab&"]
+        {
             app.get(&format!("{path}limit=3&cursor={cursor}")).await.json(200);
         }
     }
@@ -201,7 +220,11 @@ async fn three_thousand_listings_are_streamed_whole_and_paged(engine: Engine) {
                 "city": format!("City {}", number % 3), "monthlyRent": number % 100, "latitude": 1,
                 "longitude": 1.0 + f64::from(u32::try_from(number).unwrap()) / 1e4,
             });
-            app.add_listing(with(listing(&format!("listing {number}"), &format!("user {}", number % 7)), more)).await;
+            app.add_listing(with(
+                listing(&format!("listing {number}"), &format!("user {}", number % 7)),
+                more,
+            ))
+            .await;
         })
         .buffer_unordered(64)
         .collect::<Vec<()>>()
@@ -210,7 +233,8 @@ async fn three_thousand_listings_are_streamed_whole_and_paged(engine: Engine) {
     let lists = [
         ("/listings", COUNT),
         ("/listings?searchTerm=listing", COUNT),
-        ("/listings?searchTerm=8", (0..COUNT).filter(|number| number.to_string().contains('8')).count().max(1)),
+        // A short term, for which there is another way: every listing has an 8 in its postal code.
+        ("/listings?searchTerm=8", COUNT),
         ("/listings?minRent=0", COUNT),
         ("/listings?near=1,1&radiusKm=100", COUNT),
         ("/stage/listings/city/city%201", COUNT / 3),
@@ -220,12 +244,7 @@ async fn three_thousand_listings_are_streamed_whole_and_paged(engine: Engine) {
         let answer = ask(&app, path).await;
         assert_eq!(next(&answer), None);
         let whole = answer.json(200).as_array().unwrap().clone();
-        if path.ends_with("=8") {
-            // Every listing has an 8 in its postal code.
-            assert_eq!(whole.len(), COUNT, "{path}");
-        } else {
-            assert_eq!(whole.len(), count, "{path}");
-        }
+        assert_eq!(whole.len(), count, "{path}");
         let id = |listing: &Value| {
             listing.get("listingId").unwrap_or(&listing["ListingId"]["S"]).as_str().unwrap().to_owned()
         };
@@ -237,6 +256,7 @@ async fn three_thousand_listings_are_streamed_whole_and_paged(engine: Engine) {
         }
     }
     let rents = ask(&app, "/listings?minRent=0").await.json(200);
-    let rents: Vec<i64> = rents.as_array().unwrap().iter().map(|one| one["monthlyRent"].as_i64().unwrap()).collect();
+    let rents: Vec<i64> =
+        rents.as_array().unwrap().iter().map(|one| one["monthlyRent"].as_i64().unwrap()).collect();
     assert!(rents.is_sorted());
 }

@@ -1,6 +1,10 @@
 -- Everything that Portico keeps. `seq` is the order of creation: lists are read and paged in it.
 -- Money is in ten-thousandths, coordinates in billionths of a degree, time in microseconds.
 
+-- Tells this database from others, so that no derived file of another one is taken for its own.
+CREATE TABLE instance (id TEXT NOT NULL) STRICT;
+INSERT INTO instance VALUES (lower(hex(randomblob(16))));
+
 CREATE TABLE listings (
     seq            INTEGER PRIMARY KEY AUTOINCREMENT,
     id             TEXT NOT NULL UNIQUE,

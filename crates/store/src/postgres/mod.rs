@@ -72,10 +72,13 @@ impl Postgres {
             Weight::Search => &self.0.search,
             Weight::Point | Weight::Scan => &self.0.lanes[usize::try_from(turn).unwrap_or(0) % READ_LANES],
         };
-        let answer = lane.connection().await?.rows(sql, params).await;
-        match answer {
+        let connection = lane.connection().await?;
+        match connection.rows(sql, params).await {
             // A connection that died while it was idle costs one more try, not a failed request.
-            Err(Error::Unavailable(_)) => lane.connection().await?.rows(sql, params).await,
+            Err(Error::Unavailable(_)) => {
+                lane.forget(&connection);
+                lane.connection().await?.rows(sql, params).await
+            }
             answer => answer,
         }
     }
@@ -92,23 +95,27 @@ impl Postgres {
         let mut reason = String::new();
         for attempt in 0..TRIES {
             let connection = self.0.pool.take().await?;
-            let mut tx = PgTx { connection: &connection, begun: false, last_seq: &self.0.last_seq };
+            let mut tx = PgTx::new(&connection, &self.0.last_seq);
             let outcome = op.run(&mut tx).await;
-            let begun = tx.begun;
-            let outcome = match outcome {
-                Ok(out) if begun => connection.batch("COMMIT").await.map(|()| out),
-                Err(error) if begun => connection.batch("ROLLBACK").await.and(Err(error)),
-                outcome => outcome,
+            let outcome = match (outcome, tx.begun) {
+                (Ok(_), _) if tx.failed => {
+                    let undone = connection.batch("ROLLBACK").await;
+                    undone.and(Err(Error::Bug("a failed statement was ignored".into())))
+                }
+                (Ok(out), true) => connection.batch("COMMIT").await.map(|()| out),
+                (Err(error), true) => connection.batch("ROLLBACK").await.and(Err(error)),
+                (outcome, false) => outcome,
             };
             match outcome {
+                // Nobody knows what its server is doing: the connection is let go.
+                Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(Error::Again(why)) => reason = why,
-                Err(Error::Unavailable(why)) => {
-                    connection.discard();
-                    return Err(Error::Unavailable(why));
+                outcome => {
+                    connection.give_back();
+                    return outcome;
                 }
-                outcome => return outcome,
             }
-            drop(connection);
+            connection.give_back();
             // Apart from each other, so that the same two do not collide again.
             let wait = (u64::from(attempt) + 1) * 2 + noise(8).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(wait)).await;
@@ -134,18 +141,29 @@ pub(crate) fn containing(text: &str) -> String {
 struct PgTx<'c> {
     connection: &'c Connection,
     begun: bool,
+    /// A statement failed, so that the server is going to undo everything.
+    failed: bool,
+    /// One shard for the whole transaction: two that draw several could wait for each other.
+    shard: i64,
     last_seq: &'c AtomicI64,
 }
 
-impl PgTx<'_> {
+impl<'c> PgTx<'c> {
+    fn new(connection: &'c Connection, last_seq: &'c AtomicI64) -> Self {
+        Self { connection, begun: false, failed: false, shard: noise(SHARDS), last_seq }
+    }
+
     /// Opens the transaction together with its first statement, in one round trip.
     async fn begin<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
-        if self.begun {
-            return statement.await;
-        }
-        self.begun = true;
-        let (begun, outcome) = futures_util::future::join(self.connection.batch("BEGIN"), statement).await;
-        begun.and(outcome)
+        let outcome = if self.begun {
+            statement.await
+        } else {
+            self.begun = true;
+            let (begun, outcome) = futures_util::future::join(self.connection.batch("BEGIN"), statement).await;
+            begun.and(outcome)
+        };
+        self.failed |= outcome.is_err();
+        outcome
     }
 }
 
@@ -163,7 +181,7 @@ impl Tx for PgTx<'_> {
         let rows: Vec<[Val<'_>; 4]> = counts
             .iter()
             .filter(|(_, _, by)| *by != 0)
-            .map(|&(scope, name, by)| [scope.into(), name.into(), noise(SHARDS).into(), by.into()])
+            .map(|&(scope, name, by)| [scope.into(), name.into(), self.shard.into(), by.into()])
             .collect();
         let event = connection.exec(&insert, event);
         let totals = futures_util::future::try_join_all(rows.iter().map(|row| connection.exec(&upsert, row)));

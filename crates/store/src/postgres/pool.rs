@@ -33,6 +33,14 @@ impl Lane {
         current.as_ref().filter(|connection| !connection.is_closed()).cloned()
     }
 
+    /// Lets a connection go that has failed, although it may not know yet that it is closed.
+    pub(super) fn forget(&self, failed: &Arc<Connection>) {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_some_and(|connection| Arc::ptr_eq(connection, failed)) {
+            *current = None;
+        }
+    }
+
     pub(super) async fn connection(&self) -> Result<Arc<Connection>> {
         if let Some(connection) = self.alive() {
             return Ok(connection);
@@ -77,7 +85,8 @@ impl Pool {
     }
 }
 
-/// A connection in use; it goes back when it is dropped.
+/// A connection in use. It goes back by [`give_back`](Lent::give_back); dropped otherwise, by a panic or after
+/// a failure, it is closed, and the server undoes what was begun on it.
 pub(super) struct Lent<'p> {
     connection: Option<Connection>,
     pool: &'p Pool,
@@ -85,9 +94,11 @@ pub(super) struct Lent<'p> {
 }
 
 impl Lent<'_> {
-    /// Lets the connection go: nobody knows what its server is doing.
-    pub(super) fn discard(mut self) {
-        self.connection = None;
+    /// Lets others use it: no transaction is open on it.
+    pub(super) fn give_back(mut self) {
+        if let Some(connection) = self.connection.take().filter(|connection| !connection.is_closed()) {
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
     }
 }
 
@@ -97,13 +108,5 @@ impl Deref for Lent<'_> {
         self.connection
             .as_ref()
             .unwrap_or_else(|| unreachable!("a lent connection is there until it is dropped"))
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        if let Some(connection) = self.connection.take().filter(|connection| !connection.is_closed()) {
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-        }
     }
 }

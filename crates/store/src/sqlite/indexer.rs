@@ -121,9 +121,11 @@ pub(super) fn expression(connection: &Connection, term: &SearchTerm) -> Result<O
     }
     // Seeking from one trigram to the next is quicker than a range, which would count every one's listings.
     let mut seek = connection.prepare_cached("SELECT term FROM trigrams WHERE term >= ?1 LIMIT 1")?;
-    let (mut from, mut any) = (term.as_str().to_owned(), Vec::new());
+    // As the tokenizer writes what is no character.
+    let term = term.as_str().replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    let (mut from, mut any) = (term.clone(), Vec::new());
     while let Some(gram) = seek.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
-        if !gram.starts_with(term.as_str()) {
+        if !gram.starts_with(&term) {
             break;
         }
         any.push(quoted(&gram));
@@ -143,8 +145,8 @@ const SCHEMA: &str = "
     CREATE TABLE entries (
         kind INTEGER NOT NULL, key INTEGER NOT NULL, sort INTEGER NOT NULL, seq INTEGER NOT NULL,
         PRIMARY KEY (kind, key, sort, seq)) STRICT, WITHOUT ROWID;
-    CREATE TABLE progress (watermark INTEGER NOT NULL, listing TEXT NOT NULL) STRICT;
-    INSERT INTO progress VALUES (0, '');";
+    CREATE TABLE progress (watermark INTEGER NOT NULL, listing TEXT NOT NULL, instance TEXT NOT NULL) STRICT;
+    INSERT INTO progress SELECT 0, '', id FROM store.instance;";
 
 /// An entry: kind, key, sort, seq. The kinds are named in the statements of `listings.rs`.
 type Entry = (i64, i64, i64, i64);
@@ -204,7 +206,8 @@ impl Index {
             return Ok(false);
         }
         let same = "SELECT watermark <= (SELECT coalesce(max(seq), 0) FROM store.sqlite_sequence WHERE name = 'listings') \
-             AND NOT EXISTS (SELECT 1 FROM store.listings WHERE seq = watermark AND id <> listing) FROM progress";
+             AND NOT EXISTS (SELECT 1 FROM store.listings WHERE seq = watermark AND id <> listing) \
+             AND instance = (SELECT id FROM store.instance) FROM progress";
         Ok(self.connection.query_row(same, [], |row| row.get(0))?)
     }
 

@@ -161,6 +161,20 @@ impl Sqlite {
 fn connect(path: &Path, cache_kib: u32) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut tries = 0;
+    loop {
+        match configured(path, flags, cache_kib) {
+            // Of several who make a new file a log-structured one at once, some are turned away at once.
+            Err(Error::Unavailable(_)) if tries < 200 => {
+                tries += 1;
+                std::thread::park_timeout(Duration::from_millis(5));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn configured(path: &Path, flags: OpenFlags, cache_kib: u32) -> Result<Connection> {
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Polled finely: the command line must get its turn beside a busy server, and a server beside it.
     connection.busy_handler(Some(|tries| {

@@ -187,8 +187,8 @@ async fn work_whose_client_has_gone_is_done_all_the_same(db: Db) {
     let (begun, has_begun) = channel();
     let op = Begun(create(listing("a")), Mutex::new(Some(begun)));
     let mut write = Box::pin(db.write(op));
-    let begin = write.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(begin.is_pending(), "an answer follows the commit, which takes a while");
+    let first_look = write.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(first_look.is_pending(), "an answer follows the commit, which takes a while");
     drop(write);
     tokio::task::block_in_place(|| has_begun.recv().unwrap());
     // Whoever wants the same id has to wait for the first to end, and learns how.

@@ -208,6 +208,27 @@ impl Place {
         }
     }
 
+    /// The ways to write where it is.
+    pub(crate) fn urls(&self) -> Vec<String> {
+        match &self.location {
+            Location::Sqlite(path) => {
+                ["sqlite:", "sqlite://"].map(|s| format!("{s}{}", path.display())).into()
+            }
+            Location::Postgres(url) => vec![url.clone(), url.replace("postgres://", "postgresql://")],
+        }
+    }
+
+    /// Removes every file beside the database itself.
+    pub(crate) fn keep_only_the_database(&self) {
+        let Some(path) = self.path() else { return };
+        for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+            let file = entry.unwrap().path();
+            if file != path {
+                std::fs::remove_file(file).unwrap();
+            }
+        }
+    }
+
     fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Sqlite(path) => Some(path),

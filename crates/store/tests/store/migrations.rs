@@ -1,13 +1,18 @@
-//! Bringing a database to this version's shape.
+//! Opening and closing a database, and bringing it to this version's shape.
 
 use futures_util::future::join_all;
-use portico_store::{Error, Role, Status};
+use portico_domain::listings::ListingFilter;
+use portico_store::{Error, Location, Role, Status};
 
 use crate::engines::{Db, Place};
-use crate::samples::{create, listing, text};
+use crate::samples::{create, found, listing, text};
 
 on_both_engines! {
+    a_database_is_opened_by_its_url,
+    a_url_of_another_kind_is_refused,
     opening_again_keeps_everything,
+    a_closed_database_needs_nothing_but_itself,
+    closing_does_not_stop_the_engine,
     many_may_open_an_empty_database_at_once,
     a_database_of_a_newer_version_is_refused_in_clear_words,
     the_status_tells_how_far_a_database_is,
@@ -21,6 +26,26 @@ async fn steps(place: &Place) -> Vec<String> {
     rows.into_iter().flatten().flatten().collect()
 }
 
+async fn a_database_is_opened_by_its_url(db: Db) {
+    db.write(create(listing("a"))).await.unwrap();
+    for url in db.place().urls() {
+        let location = Location::parse(&url).unwrap();
+        let same = portico_store::Db::open(&location, Role::Tool).await.unwrap();
+        assert_eq!(same.listing(&text("a")).await.unwrap(), Some(listing("a")), "{url}");
+    }
+}
+
+async fn a_url_of_another_kind_is_refused(db: Db) {
+    for url in db.place().urls() {
+        let (_, rest) = url.split_once(':').unwrap();
+        for wrong in
+            [format!("mysql:{rest}"), rest.to_owned(), format!(" {url}"), "sqlite:".into(), String::new()]
+        {
+            assert!(Location::parse(&wrong).is_err(), "{wrong}");
+        }
+    }
+}
+
 async fn opening_again_keeps_everything(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     let place = db.closed().await;
@@ -29,6 +54,28 @@ async fn opening_again_keeps_everything(db: Db) {
         assert_eq!(db.listing(&text("a")).await.unwrap(), Some(listing("a")));
         assert_eq!(db.listing_statistics().await.unwrap().total, 1);
     }
+}
+
+/// A backup of the one file is whole, and the search index is not part of it.
+async fn a_closed_database_needs_nothing_but_itself(db: Db) {
+    for n in 0..20 {
+        db.write(create(listing(&format!("{n}")))).await.unwrap();
+    }
+    db.close().unwrap();
+    let place = db.closed().await;
+    place.keep_only_the_database();
+    let db = place.open(Role::Server).await;
+    assert_eq!(found(&db, &ListingFilter::default()).await.len(), 20);
+    assert_eq!(db.listing_statistics().await.unwrap().total, 20);
+}
+
+async fn closing_does_not_stop_the_engine(db: Db) {
+    for id in ["a", "b"] {
+        db.write(create(listing(id))).await.unwrap();
+        db.close().unwrap();
+        db.close().unwrap();
+    }
+    assert_eq!(found(&db, &ListingFilter::default()).await, ["a", "b"]);
 }
 
 async fn many_may_open_an_empty_database_at_once(db: Db) {

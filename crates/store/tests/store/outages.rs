@@ -12,7 +12,7 @@ on_both_engines! {
 
 async fn a_read_over_a_connection_that_was_cut_is_answered(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
-    for _round in 0..5 {
+    for _round in 0..20 {
         for _every_shared_connection in 0..4 {
             assert_eq!(db.listing(&text("a")).await.unwrap(), Some(listing("a")));
         }

@@ -34,7 +34,11 @@ fn tokens_of_the_issuer_are_taken_whatever_its_algorithm() {
             let apply = |user: &str| json!({"userId": user, "listingIds": ["oak"]});
             let answer = app.to_post("/applications", &apply(&user)).bearer(&token).send().await;
             assert_eq!(answer.status, 201, "{:?}: {}", signer.algorithm, answer.text());
-            app.to_post("/applications", &apply(&other)).bearer(&token).send().await.refused(403, "forbidden");
+            app.to_post("/applications", &apply(&other))
+                .bearer(&token)
+                .send()
+                .await
+                .refused(403, "forbidden");
         }
         assert_eq!(keys.asked(), 1, "the keys are remembered");
         // The instance's own tokens work beside them.
@@ -66,14 +70,20 @@ fn forgeries_of_the_issuers_tokens_are_refused() {
             ("one for another service", rsa.sign(&over(json!({"aud": "another"})))),
             ("one for the instance's own audience", rsa.sign(&over(json!({"aud": "portico"})))),
             ("one by another issuer", rsa.sign(&over(json!({"iss": "https://evil.example/"})))),
-            ("one that claims the instance's own issuer", rsa.sign(&over(json!({"iss": "portico", "aud": "portico"})))),
+            (
+                "one that claims the instance's own issuer",
+                rsa.sign(&over(json!({"iss": "portico", "aud": "portico"}))),
+            ),
             ("an unsigned one", unsigned("r", &good)),
             ("HS256 with the modulus", hs256(rsa.jwk["n"].as_str().unwrap().as_bytes(), "r", &good)),
             ("HS256 with the published JSON", hs256(rsa.jwk.to_string().as_bytes(), "r", &good)),
             ("HS256 with a published secret", hs256(b"secret", "s", &good)),
             ("another key of the same name", Signer::rs256("r").sign(&good)),
             ("another algorithm under the same name", Signer::es256("r").sign(&good)),
-            ("one of a published key under another's name", Signer { kid: "e".into(), ..rsa.clone() }.sign(&good)),
+            (
+                "one of a published key under another's name",
+                Signer { kid: "e".into(), ..rsa.clone() }.sign(&good),
+            ),
             ("the instance's own key for the external issuer", own.sign(&good)),
         ];
         for (what, token) in forgeries {
@@ -100,7 +110,9 @@ fn only_the_configured_claim_makes_an_administrator() {
             assert_eq!(by(&app, claim.clone()).await, 403, "nothing is configured: {claim}");
         }
         let app = server(&keys, &["--admin-claim", "roles=portico-admin"]).await;
-        for claim in [json!({"scope": "admin"}), json!({"roles": ["user"]}), json!({"roles": "portico-administrator"})] {
+        for claim in
+            [json!({"scope": "admin"}), json!({"roles": ["user"]}), json!({"roles": "portico-administrator"})]
+        {
             assert_eq!(by(&app, claim.clone()).await, 403, "{claim}");
         }
         for claim in [json!({"roles": ["user", "portico-admin"]}), json!({"roles": "user portico-admin"})] {
@@ -109,21 +121,44 @@ fn only_the_configured_claim_makes_an_administrator() {
     });
 }
 
+/// Both at once, for each has to wait until the server may ask the issuer again, half a minute after it did.
 #[test]
-fn a_new_key_of_the_issuer_is_picked_up_and_an_old_one_dropped() {
+fn keys_of_the_issuer_come_and_go() {
     run(async {
-        let keys = KeyEndpoint::start();
-        let (old, new) = (Signer::es256("old"), Signer::es256("new"));
-        keys.publish(&[&old]);
-        let app = server(&keys, &[]).await;
-        assert_eq!(status(&app, &old.sign(&claims("ada"))).await, 200);
-        keys.publish(&[&new]);
-        // The keys are asked for again after half a minute, not before.
-        let token = new.sign(&claims("ada"));
-        until("the new key is known", 45, async || (status(&app, &token).await == 200).then_some(())).await;
-        assert_eq!(keys.asked(), 2);
-        assert_eq!(status(&app, &old.sign(&claims("bob"))).await, 401, "the old key is no longer published");
+        futures_util::future::join(
+            a_new_key_is_picked_up_and_an_old_one_dropped(),
+            a_key_that_is_withdrawn_is_no_longer_trusted(),
+        )
+        .await;
     });
+}
+
+async fn a_new_key_is_picked_up_and_an_old_one_dropped() {
+    let keys = KeyEndpoint::start();
+    let (old, new) = (Signer::es256("old"), Signer::es256("new"));
+    keys.publish(&[&old]);
+    let app = server(&keys, &[]).await;
+    assert_eq!(status(&app, &old.sign(&claims("ada"))).await, 200);
+    keys.publish(&[&new]);
+    let token = new.sign(&claims("ada"));
+    until("the new key is known", 40, async || (status(&app, &token).await == 200).then_some(())).await;
+    assert_eq!(keys.asked(), 2, "it waited, and then asked once");
+    assert_eq!(status(&app, &old.sign(&claims("bob"))).await, 401, "the old key is no longer published");
+}
+
+async fn a_key_that_is_withdrawn_is_no_longer_trusted() {
+    let keys = KeyEndpoint::start();
+    let (stolen, kept) = (Signer::es256("stolen"), Signer::es256("kept"));
+    keys.publish(&[&stolen, &kept]);
+    let app = server(&keys, &[]).await;
+    assert_eq!(status(&app, &stolen.sign(&claims("ada"))).await, 200);
+    keys.publish(&[&kept]);
+    // Everybody else goes on with the other key, so that no unknown one ever makes the server ask.
+    until("the withdrawn key is no longer trusted", 40, async || {
+        assert_eq!(status(&app, &kept.sign(&claims(&unique("ada")))).await, 200);
+        (status(&app, &stolen.sign(&claims(&unique("ada")))).await == 401).then_some(())
+    })
+    .await;
 }
 
 #[test]
@@ -157,7 +192,8 @@ fn an_issuer_that_does_not_answer_is_503_for_its_own_people_only() {
         answer.refused(503, "unavailable");
         assert_eq!(status(&app, &app.token(&["--sub", "ada"])).await, 200);
         keys.publish(&[&signer]);
-        until("the issuer is heard again", 45, async || (status(&app, &token).await == 200).then_some(())).await;
+        until("the issuer is heard again", 45, async || (status(&app, &token).await == 200).then_some(()))
+            .await;
     });
 }
 

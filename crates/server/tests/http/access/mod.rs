@@ -15,12 +15,12 @@ use crate::support::{Answer, App, Engine, Options, listing, number, on_both_engi
 use table::{CALLERS, Caller, Row, Verdict};
 
 on_both_engines! {
-    own:
-        in_the_sandbox_everybody_may_do_what_the_table_says,
-        live_everybody_may_do_what_the_table_says,
-        live_there_are_no_sandbox_sessions,
-        live_the_listings_owner_may_use_the_check;
-    }
+own:
+    in_the_sandbox_everybody_may_do_what_the_table_says,
+    live_everybody_may_do_what_the_table_says,
+    live_there_are_no_sandbox_sessions,
+    live_the_listings_owner_may_use_the_check;
+}
 
 /// The owner of things, somebody else, and everybody's credentials.
 struct World<'a> {
@@ -154,7 +154,8 @@ fn documented(document: &Value) -> Vec<(String, bool)> {
     let mut all = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
-            let ways = operation["security"].as_array().unwrap_or_else(|| panic!("{method} {path}: no security"));
+            let ways =
+                operation["security"].as_array().unwrap_or_else(|| panic!("{method} {path}: no security"));
             let open = ways.iter().any(|way| way.as_object().is_some_and(serde_json::Map::is_empty));
             all.push((format!("{} {path}", method.to_uppercase()), open));
         }

@@ -108,7 +108,9 @@ async fn a_token_is_for_this_service_by_this_issuer(app: &App) {
 
 async fn a_token_names_its_user(app: &App) {
     let signer = Signer::of_server(app).await;
-    for wrong in [json!({"sub": ""}), json!({"sub": 5}), json!({"sub": "a\u{0}b"}), json!({"sub": "x".repeat(256)})] {
+    for wrong in
+        [json!({"sub": ""}), json!({"sub": 5}), json!({"sub": "a\u{0}b"}), json!({"sub": "x".repeat(256)})]
+    {
         assert!(!is_valid(app, &signer.sign(&with(claims("ada"), wrong.clone()))).await, "{wrong}");
     }
     let mut nameless = claims("ada");
@@ -156,9 +158,16 @@ fn unbase64(text: &str) -> Vec<u8> {
 
 async fn nobody_becomes_an_administrator_by_other_words(app: &App) {
     let (signer, template) = (Signer::of_server(app).await, json!({"name": "T", "riskLevel": "Moderate"}));
-    for scope in [json!("administrator"), json!("admin2"), json!("ADMIN"), json!(["user"]), json!({"admin": true}), json!(true)]
-    {
-        let token = signer.sign(&with(claims(&unique("ada")), json!({"scope": scope, "admin": true, "roles": ["admin"]})));
+    for scope in [
+        json!("administrator"),
+        json!("admin2"),
+        json!("ADMIN"),
+        json!(["user"]),
+        json!({"admin": true}),
+        json!(true),
+    ] {
+        let token = signer
+            .sign(&with(claims(&unique("ada")), json!({"scope": scope, "admin": true, "roles": ["admin"]})));
         let request = app.to_post("/v1/predefined-portfolio", &template).bearer(&token);
         request.send().await.refused(403, "forbidden");
     }

@@ -32,7 +32,10 @@ async fn an_application_is_added_and_read_with_exactly_its_fields(app: &App) {
     let ada = app.someone().await;
     apply(app, &ada, json!(["oak", "elm"])).await.only_says(201);
     apply(app, &ada, json!(["ash"])).await.only_says(201);
-    assert_eq!(applications(app, &ada).await, json!({"userId": ada.user, "listingIds": ["oak", "elm", "ash"]}));
+    assert_eq!(
+        applications(app, &ada).await,
+        json!({"userId": ada.user, "listingIds": ["oak", "elm", "ash"]})
+    );
 }
 
 async fn applying_twice_changes_nothing(app: &App) {

@@ -21,7 +21,8 @@ async fn read(app: &App, listing: u64, applicant: u64) -> Value {
 
 async fn a_record_is_written_and_read_with_strings_for_its_numbers(app: &App) {
     let (listing, applicant) = (number(), number());
-    let body = json!({"listingId": listing, "applicantId": applicant, "requirementsMet": [true, false, true]});
+    let body =
+        json!({"listingId": listing, "applicantId": applicant, "requirementsMet": [true, false, true]});
     app.post("/requirements", body).await.only_says(201);
     let expected = json!({
         "listingId": listing.to_string(), "applicantId": applicant.to_string(),
@@ -60,7 +61,8 @@ async fn without_a_record_it_is_not_found(app: &App) {
 }
 
 async fn a_path_that_is_no_integer_is_not_found(app: &App) {
-    for path in ["abc/1", "1/abc", "1.5/1", "1.0/1", "-1/1", "%2B1/1", "1e3/1", "9007199254740992/1", "%20/1"] {
+    for path in ["abc/1", "1/abc", "1.5/1", "1.0/1", "-1/1", "%2B1/1", "1e3/1", "9007199254740992/1", "%20/1"]
+    {
         app.get(&format!("/requirements/{path}")).await.refused(404, "not_found");
     }
 }

@@ -68,7 +68,10 @@ impl Answer {
         assert_eq!(body["status"], status, "{asked}");
         assert!(!text("title").is_empty() && !text("detail").is_empty(), "{asked}: {body}");
         assert_eq!(text("detail"), text("message"), "{asked}");
-        let is_code = |code: &str| !code.is_empty() && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        let is_code = |code: &str| {
+            !code.is_empty()
+                && code.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
         assert!(is_code(text("code")), "{asked}: {body}");
         assert_eq!(text("requestId"), answer.header("x-request-id"), "{asked}");
         let known = ["title", "status", "detail", "message", "code", "errors", "requestId"];

@@ -32,9 +32,23 @@ impl Raw {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
+    /// Sends to a server that may have turned away already.
+    pub(crate) fn send_if_heard(&mut self, bytes: impl AsRef<[u8]>) {
+        // What it has said is read afterwards.
+        let _ = self.0.write_all(bytes.as_ref());
+    }
+
     /// Says no more, but goes on listening.
     pub(crate) fn fall_silent(&self) {
-        self.0.shutdown(std::net::Shutdown::Write).unwrap();
+        // The server may have hung up already.
+        let _ = self.0.shutdown(std::net::Shutdown::Write);
+    }
+
+    /// The first bytes of what the server says: the head, in ASCII.
+    pub(crate) fn beginning(&mut self) -> String {
+        let mut heard = [0; 64];
+        self.0.read_exact(&mut heard).unwrap();
+        String::from_utf8(heard.into()).unwrap()
     }
 
     /// Everything the server says until it closes the connection.
@@ -44,7 +58,7 @@ impl Raw {
             Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => {
                 panic!("the server neither answered nor closed: {error}: {}", String::from_utf8_lossy(&heard))
             }
-            _ => String::from_utf8(heard).unwrap(),
+            _ => String::from_utf8_lossy(&heard).into_owned(),
         }
     }
 }

@@ -63,12 +63,13 @@ pub(crate) struct Options {
     database: Option<String>,
     data: Option<PathBuf>,
     flags: Vec<String>,
+    environment: Vec<(String, String)>,
     live: bool,
 }
 
 impl Options {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, database: None, data: None, flags: Vec::new(), live: false }
+        Self { engine, database: None, data: None, flags: Vec::new(), environment: Vec::new(), live: false }
     }
 
     pub(crate) fn flags(mut self, flags: &[&str]) -> Self {
@@ -76,9 +77,15 @@ impl Options {
         self
     }
 
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
     /// With the profile `live`.
     pub(crate) fn live(mut self) -> Self {
         self.live = true;
+        self = self.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
         self.flags(&["--profile", "live", "--chain", "http://127.0.0.1:1"])
     }
 
@@ -110,10 +117,7 @@ impl Options {
         if let Some(url) = &database {
             command.args(["--database", url]);
         }
-        if self.live {
-            command.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
-        }
-        command.args(&self.flags);
+        command.args(&self.flags).envs(self.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log).unwrap());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -143,7 +147,7 @@ fn keeper(folder: &Path) -> Command {
     let server = portico();
     let mut command = Command::new("sh");
     for (name, value) in server.get_envs() {
-        assert!(value.is_none(), "{name:?} is only ever removed");
+        assert!(value.is_none(), "{} is only ever removed", name.display());
         command.env_remove(name);
     }
     command.args(["-c", SCRIPT, "sh"]).arg(folder).arg(server.get_program());

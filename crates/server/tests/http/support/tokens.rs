@@ -3,9 +3,7 @@
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair as RsaKeyPair, KeySize};
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _,
-};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
@@ -25,7 +23,7 @@ pub(crate) fn now() -> i64 {
 /// A key that signs, and its public half as it is published.
 #[derive(Clone)]
 pub(crate) struct Signer {
-    key: EncodingKey,
+    pub(crate) key: EncodingKey,
     pub(crate) algorithm: Algorithm,
     pub(crate) kid: String,
     pub(crate) jwk: Value,
@@ -39,16 +37,19 @@ impl Signer {
         let (n, e) = (public.modulus().big_endian_without_leading_zero(), public.exponent());
         let (n, e) = (base64(n), base64(e.big_endian_without_leading_zero()));
         let jwk = json!({"kty": "RSA", "alg": "RS256", "use": "sig", "kid": kid, "n": n, "e": e});
-        let key = EncodingKey::from_rsa_der(der.as_ref());
+        // The RSA key proper begins after the 26 bytes with which PKCS #8 says that it is one.
+        let key = EncodingKey::from_rsa_der(&der.as_ref()[26..]);
         Self { key, algorithm: Algorithm::RS256, kid: kid.into(), jwk }
     }
 
     pub(crate) fn es256(kid: &str) -> Self {
-        let der = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new()).unwrap();
+        let der =
+            EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new()).unwrap();
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der.as_ref()).unwrap();
         let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
         let (x, y) = (base64(x), base64(y));
-        let jwk = json!({"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": kid, "x": x, "y": y});
+        let jwk =
+            json!({"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": kid, "x": x, "y": y});
         let key = EncodingKey::from_ec_der(der.as_ref());
         Self { key, algorithm: Algorithm::ES256, kid: kid.into(), jwk }
     }

@@ -44,7 +44,8 @@ async fn template(app: &App, body: Value) -> String {
 }
 
 async fn a_portfolio_is_made_and_read_with_exactly_its_fields(app: &App) {
-    let (user, based_on) = (unique("ada"), template(app, json!({"name": "T", "riskLevel": "Moderate"})).await);
+    let (user, based_on) =
+        (unique("ada"), template(app, json!({"name": "T", "riskLevel": "Moderate"})).await);
     let body = json!({
         "userId": user, "name": "Storage first", "description": "Mine", "riskLevel": "Moderate Aggressive",
         "protocolItems": [item("Filecoin", json!(60)), item("Helium", json!(12.5))],
@@ -119,9 +120,11 @@ async fn a_portfolio_may_name_an_existing_template_only(app: &App) {
 
 async fn a_copy_has_the_content_of_its_template(app: &App) {
     let items = json!([item("Filecoin", json!(62.5)), item("Helium", json!(37.5))]);
-    let content = json!({"name": "Balanced", "description": "Half", "riskLevel": "Aggressive", "protocolItems": items});
+    let content =
+        json!({"name": "Balanced", "description": "Half", "riskLevel": "Aggressive", "protocolItems": items});
     let (user, based_on) = (unique("ada"), template(app, content.clone()).await);
-    let copied = app.post(&format!("/v1/user-portfolio/copy/{based_on}"), json!({"userId": user})).await.says(201);
+    let copied =
+        app.post(&format!("/v1/user-portfolio/copy/{based_on}"), json!({"userId": user})).await.says(201);
     let id = copied["userPortfolioId"].as_str().unwrap();
     assert_eq!(copied, json!({"userPortfolioId": id, "basedOnPredefinedId": based_on, "isCustom": false}));
     let portfolio = read(app, id).await;
@@ -196,7 +199,11 @@ async fn a_change_changes_only_what_it_names(app: &App) {
         let before = read(app, &id).await;
         let written = app.put(&path, change.clone()).await.says(200);
         let after = read(app, &id).await;
-        let total = if change.get("protocolItems").is_some() { json!(0.3) } else { before["totalAllocation"].clone() };
+        let total = if change.get("protocolItems").is_some() {
+            json!(0.3)
+        } else {
+            before["totalAllocation"].clone()
+        };
         assert_eq!(written, json!({"userPortfolioId": id, "totalAllocation": total}));
         let mut expected = before.clone();
         for name in ["name", "description", "riskLevel", "protocolItems"] {

@@ -42,7 +42,8 @@ async fn a_new_instance_has_nothing_and_says_so(engine: Engine) {
     });
     assert_eq!(listings(&app).await, none);
     // With one template of one level, the other levels are still empty; and without it, so is the list.
-    let made = app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
+    let made =
+        app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
     assert_eq!(ids(&app.get("/v1/predefined-portfolios").await.json(200), "name"), ["T"]);
     app.get("/v1/predefined-portfolios/risk/Aggressive").await.refused(404, "no_active_templates");
     let id = made["predefinedPortfolioId"].as_str().unwrap();
@@ -54,11 +55,16 @@ async fn a_new_instance_has_nothing_and_says_so(engine: Engine) {
 async fn device_statistics_follow_every_change(engine: Engine) {
     let app = Options::new(engine).start().await;
     let mut made = Vec::new();
-    for (user, network, identifier) in
-        [("ada", "Helium", "1"), ("ada", "Helium", "2"), ("bob", "Helium", "3"), ("bob", "Hive \"Map\" ü", "1")]
-    {
+    for (user, network, identifier) in [
+        ("ada", "Helium", "1"),
+        ("ada", "Helium", "2"),
+        ("bob", "Helium", "3"),
+        ("bob", "Hive \"Map\" ü", "1"),
+    ] {
         let body = json!({"userId": user, "network": network, "deviceIdentifier": identifier});
-        made.push(app.post("/v1/depin-device", body).await.says(201)["depinDeviceId"].as_str().unwrap().to_owned());
+        made.push(
+            app.post("/v1/depin-device", body).await.says(201)["depinDeviceId"].as_str().unwrap().to_owned(),
+        );
     }
     let again = json!({"userId": "ada", "network": "Helium", "deviceIdentifier": "1"});
     app.post("/v1/depin-device", again).await.problem(409);
@@ -90,7 +96,9 @@ async fn portfolio_statistics_follow_every_change(engine: Engine) {
     app.post("/v1/user-portfolio", based).await.says(201);
     let copy = json!({"userId": "bob", "customize": true});
     app.post(&format!("/v1/user-portfolio/copy/{second}"), copy).await.says(201);
-    app.post("/v1/user-portfolio", with(own, json!({"protocolItems": [item("A", json!(101))]}))).await.problem(400);
+    app.post("/v1/user-portfolio", with(own, json!({"protocolItems": [item("A", json!(101))]})))
+        .await
+        .problem(400);
     let expected = json!({
         "predefinedPortfolios": {"total": 3, "active": 2, "riskDistribution": {"Moderate": 2, "Aggressive": 1}},
         "userPortfolios": {

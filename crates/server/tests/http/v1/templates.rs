@@ -58,7 +58,10 @@ async fn a_template_is_made_and_read_with_exactly_its_fields(app: &App) {
 }
 
 async fn what_a_template_does_not_name_has_defaults(app: &App) {
-    let made = app.post("/v1/predefined-portfolio", json!({"name": "Bare", "riskLevel": "Moderate"})).await.says(201);
+    let made = app
+        .post("/v1/predefined-portfolio", json!({"name": "Bare", "riskLevel": "Moderate"}))
+        .await
+        .says(201);
     let id = made["predefinedPortfolioId"].as_str().unwrap();
     assert_eq!(made["totalAllocation"], json!(0));
     let template = read(app, id).await;
@@ -129,7 +132,11 @@ async fn a_change_changes_only_what_it_names(app: &App) {
         let before = read(app, &id).await;
         let written = app.put(&path, change.clone()).await.says(200);
         let after = read(app, &id).await;
-        let total = if change.get("protocolItems").is_some() { json!(0.3) } else { before["totalAllocation"].clone() };
+        let total = if change.get("protocolItems").is_some() {
+            json!(0.3)
+        } else {
+            before["totalAllocation"].clone()
+        };
         assert_eq!(written, json!({"predefinedPortfolioId": id, "totalAllocation": total}));
         let mut expected = before.clone();
         for name in ["name", "description", "riskLevel", "protocolItems", "isActive"] {
@@ -179,8 +186,7 @@ async fn a_deactivated_template_may_be_activated_again(app: &App) {
 async fn null_is_not_a_value(app: &App) {
     let id = make(app, json!({"name": "Kept", "description": "Kept", "riskLevel": "Moderate"})).await;
     let before = read(app, &id).await;
-    let nulls =
-        json!({"name": null, "description": null, "riskLevel": null, "protocolItems": null, "isActive": null});
+    let nulls = json!({"name": null, "description": null, "riskLevel": null, "protocolItems": null, "isActive": null});
     app.put(&format!("/v1/predefined-portfolio/{id}"), nulls).await.has_faults(&[
         ("/name", "wrong_type"),
         ("/description", "wrong_type"),

@@ -1,0 +1,232 @@
+//! The process: how it stops, what it does with slow and strange connections, what survives.
+
+use std::collections::BTreeSet;
+use std::net::TcpStream;
+use std::sync::Mutex;
+
+use futures_util::future::join_all;
+
+use crate::support::raw::{self, Raw};
+use crate::support::{App, Engine, Options, ids, listing, on_both_engines, portico, run, until};
+
+on_both_engines! {
+    own:
+        a_request_in_flight_is_finished_before_the_server_stops,
+        what_was_acknowledged_survives_a_kill;
+}
+
+/// Waits until the server works on so many requests, that for its numbers included.
+async fn in_flight(app: &App, count: usize) {
+    let line = format!("portico_http_requests_in_flight {count}");
+    until("the requests are in flight", 10, async || {
+        app.get("/metrics").await.text().lines().any(|one| one == line).then_some(())
+    })
+    .await;
+}
+
+async fn a_request_in_flight_is_finished_before_the_server_stops(engine: Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, database) = (folder.path().join("data"), engine.database().await);
+    let start = || {
+        let options = Options::new(engine).data(&data);
+        match &database {
+            Some(url) => options.database(url),
+            None => options,
+        }
+        .start()
+    };
+    for signal in ["TERM", "INT"] {
+        let mut app = start().await;
+        let body = listing(signal, "ada").to_string();
+        let (beginning, rest) = body.split_at(30);
+        let mut slow = Raw::begin_post(&app, "/listings", body.len(), beginning);
+        // A connection on which nothing is asked does not hold the server up.
+        let mut idle = Raw::connect(&app);
+        idle.send(format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", app.address()));
+        in_flight(&app, 2).await;
+        app.signal(signal);
+        until("nothing new is accepted", 10, async || {
+            TcpStream::connect(app.address()).is_err().then_some(())
+        })
+        .await;
+        slow.send(rest);
+        let answer = slow.rest();
+        assert_eq!(raw::status(&answer), 201, "{answer}");
+        assert!(app.ended().await, "it ends well");
+        assert_eq!(raw::status(&idle.rest()), 200);
+    }
+    let app = start().await;
+    assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["TERM", "INT"]);
+}
+
+async fn what_was_acknowledged_survives_a_kill(engine: Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, database) = (folder.path().join("data"), engine.database().await);
+    let start = || {
+        let options = Options::new(engine).data(&data);
+        match &database {
+            Some(url) => options.database(url),
+            None => options,
+        }
+        .start()
+    };
+    let mut app = start().await;
+    let acknowledged = Mutex::new(BTreeSet::new());
+    let writers = (0..16).map(async |writer| {
+        for number in 0.. {
+            let id = format!("{writer}-{number}");
+            let request =
+                reqwest::Client::builder().no_proxy().build().unwrap().post(format!("{}/listings", app.url));
+            let request =
+                request.header("content-type", "application/json").body(listing(&id, "ada").to_string());
+            match request.send().await {
+                Ok(answer) if answer.status() == 201 => _ = acknowledged.lock().unwrap().insert(id),
+                Ok(answer) => panic!("{}", answer.status()),
+                // The server was killed.
+                Err(_) => break,
+            }
+        }
+    });
+    let killing = async {
+        until("some are acknowledged", 30, async || (acknowledged.lock().unwrap().len() > 200).then_some(()))
+            .await;
+        app.signal("KILL");
+    };
+    futures_util::future::join(join_all(writers), killing).await;
+    assert!(!app.ended().await);
+    let app = start().await;
+    let stored: BTreeSet<String> =
+        ids(&app.get("/listings").await.json(200), "listingId").into_iter().collect();
+    let acknowledged = acknowledged.into_inner().unwrap();
+    assert!(acknowledged.is_subset(&stored), "lost: {:?}", acknowledged.difference(&stored));
+    // And the totals agree with what is there; so does the search.
+    let statistics = app.get("/v1/listings/stats/overview").await.json(200);
+    assert_eq!(statistics["totalListings"], stored.len());
+    let found = ids(&app.get("/listings?searchTerm=oak%20street").await.json(200), "listingId");
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), stored);
+}
+
+/// All at once, for each takes as long as the server's patience.
+#[test]
+fn what_does_not_arrive_in_time_is_given_up() {
+    let app = App::shared(Engine::Sqlite);
+    let slow_body = Raw::begin_post(app, "/listings", 1000, "{\"listingId\": \"slow\"");
+    let silent = Raw::connect(app);
+    let mut slow_head = Raw::connect(app);
+    slow_head.send("GET /healthz HTTP/1.1\r\nHost: loc");
+    for (what, raw) in [("nothing was sent", silent), ("half a head was sent", slow_head)] {
+        let told = raw.rest();
+        assert!(told.is_empty() || raw::status(&told) == 408, "{what}: {told}");
+    }
+    let told = slow_body.rest();
+    assert_eq!(raw::status(&told), 408, "{told}");
+    assert!(told.contains("content-type: application/problem+json\r\n"), "{told}");
+    let problem = raw::json(&told);
+    assert_eq!((&problem["code"], &problem["status"]), (&"body_timeout".into(), &408.into()), "{problem}");
+}
+
+#[test]
+fn a_head_that_is_too_large_is_refused() {
+    let app = App::shared(Engine::Sqlite);
+    let large = format!("X-Large: {}\r\n", "x".repeat(100_000));
+    let many = "X-Many: x\r\n".repeat(200);
+    let long = format!("/listings?searchTerm={}", "x".repeat(100_000));
+    for (target, headers) in [("/healthz", large), ("/healthz", many), (long.as_str(), String::new())] {
+        let mut raw = Raw::connect(app);
+        raw.send_if_heard(format!(
+            "GET {target} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n",
+            app.address()
+        ));
+        let told = raw.rest();
+        assert!(told.is_empty() || matches!(raw::status(&told), 414 | 431), "{told}");
+    }
+    run(async { app.get("/healthz").await.status(200) });
+}
+
+#[test]
+fn what_is_not_http_is_answered_with_400_or_not_at_all() {
+    let app = App::shared(Engine::Sqlite);
+    let host = app.address();
+    let requests = [
+        "\r\n\r\n\r\nNONSENSE\r\n\r\n".to_owned(),
+        "GET / HTTP/9.9\r\n\r\n".to_owned(),
+        format!("GET /listings HTTP/1.1\r\nHost: {host}\r\nBroken header\r\n\r\n"),
+        format!("POST /listings HTTP/1.1\r\nHost: {host}\r\nContent-Length: -1\r\n\r\n"),
+        format!(
+            "POST /listings HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{{}}"
+        ),
+        format!("POST /listings HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: gzip\r\n\r\nxx"),
+        "\u{16}\u{3}\u{1}\u{2}".to_owned() + &"\0".repeat(100),
+    ];
+    for request in requests {
+        let mut raw = Raw::connect(app);
+        raw.send_if_heard(&request);
+        raw.fall_silent();
+        let told = raw.rest();
+        let refused =
+            told.is_empty() || told.get(9..12).is_some_and(|status| matches!(status, "400" | "501" | "505"));
+        assert!(refused, "{request:?}: {told}");
+    }
+}
+
+#[test]
+fn requests_in_one_piece_are_answered_one_by_one() {
+    let app = App::shared(Engine::Sqlite);
+    let host = app.address();
+    let two = format!(
+        "GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\nGET /nothing HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    );
+    let told = raw::exchange(app, two);
+    let statuses: Vec<&str> = told.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+    assert_eq!(statuses, ["200", "404"]);
+}
+
+#[test]
+fn a_data_folder_is_used_by_one_server_at_a_time() {
+    run(async {
+        let mut app = Options::new(Engine::Sqlite).start().await;
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--json"];
+        let second = app.command(&serve);
+        let (out, err) =
+            (String::from_utf8(second.stdout).unwrap(), String::from_utf8(second.stderr).unwrap());
+        assert!(!second.status.success());
+        assert_eq!(out, "");
+        let folder = app.data.display().to_string();
+        assert!(err.contains("another portico") && err.contains(&folder) && err.contains("--data"), "{err}");
+        app.get("/readyz").await.status(200);
+        // A server that was killed leaves no lock behind.
+        app.signal("KILL");
+        app.ended().await;
+        let again = Options::new(Engine::Sqlite).data(&app.data).start().await;
+        again.get("/readyz").await.status(200);
+    });
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    run(async {
+        let app = App::shared(Engine::Sqlite);
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = portico();
+        command.args(["serve", "--listen", app.address(), "--data"]).arg(folder.path());
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && err.contains(app.address()), "{err}");
+    });
+}
+
+#[test]
+fn a_connection_over_the_limit_waits_its_turn() {
+    run(async {
+        let app = Options::new(Engine::Sqlite).flags(&["--max-connections", "1"]).start().await;
+        let mut first = Raw::connect(&app);
+        let ask = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", app.address());
+        let (head, rest) = ask.split_at(20);
+        first.send(head);
+        let mut second = Raw::connect(&app);
+        second.send(&ask);
+        first.send(rest);
+        assert_eq!(raw::status(&first.rest()), 200);
+        assert_eq!(raw::status(&second.rest()), 200);
+    });
+}
