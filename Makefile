@@ -23,7 +23,7 @@ test: ## Installs what is missing and runs every test
 	@scripts/stage "dependencies" scripts/need deny-check
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 	@scripts/stage "build" cargo build --locked -p portico
-	@scripts/stage "tests" scripts/with-postgres cargo test --locked --workspace
+	@PORTICO_POSTGRES_OPTIONS="-c fsync=off" scripts/stage "tests" scripts/with-postgres cargo test --locked --workspace
 	@scripts/stage "fuzz on SQLite" scripts/fuzz-api sqlite
 	@scripts/stage "fuzz on PostgreSQL" scripts/with-postgres scripts/fuzz-api postgres
 	@scripts/stage --summary

@@ -22,10 +22,8 @@ static OF_USER: Sql = sql(select!(" WHERE scope = 2 AND subject = ?1 ORDER BY se
 static COUNT_OF: Sql =
     sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL");
 /// Whoever makes a key for the same subject waits here until the one before has finished.
-static QUEUE: Sql = sql(
-    "INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
-     ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n",
-);
+static QUEUE: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
+     ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n");
 static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
 );

@@ -159,7 +159,8 @@ impl<'c> PgTx<'c> {
             statement.await
         } else {
             self.begun = true;
-            let (begun, outcome) = futures_util::future::join(self.connection.batch("BEGIN"), statement).await;
+            let (begun, outcome) =
+                futures_util::future::join(self.connection.batch("BEGIN"), statement).await;
             begun.and(outcome)
         };
         self.failed |= outcome.is_err();

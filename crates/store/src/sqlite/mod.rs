@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
@@ -30,9 +31,10 @@ pub(crate) const MIGRATIONS: Migrations =
 
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
-const READER_CACHE_KIB: u32 = 4 * 1024;
-/// So much of the file is read through the page cache that all threads share, without copying.
-const MAPPED_BYTES: u32 = 160 << 20;
+/// Pages kept by each asynchronous thread, of which there are as many as cores.
+const POINT_CACHE_KIB: u32 = 48 * 1024;
+/// Pages kept by each thread that scans.
+const SCAN_CACHE_KIB: u32 = 8 * 1024;
 const WRITER_CACHE_KIB: u32 = 32 * 1024;
 
 /// The engine. Cloning is cheap.
@@ -77,7 +79,7 @@ impl Sqlite {
         if !path.exists() {
             return Ok(Status { current: 0, latest: MIGRATIONS.len() });
         }
-        migrate::sqlite_status(&connect(path, READER_CACHE_KIB)?, MIGRATIONS)
+        migrate::sqlite_status(&connect(path, SCAN_CACHE_KIB)?, MIGRATIONS)
     }
 
     pub(crate) async fn read<R: FromRow>(
@@ -87,7 +89,9 @@ impl Sqlite {
         weight: Weight,
     ) -> Result<Vec<R>> {
         match weight {
-            Weight::Point => self.with_reader(|connection| rows(connection, sql.lite, params)),
+            Weight::Point => {
+                self.with_reader(POINT_CACHE_KIB, |connection| rows(connection, sql.lite, params))
+            }
             Weight::Scan | Weight::Search => {
                 let params: Vec<_> = params.iter().map(Owned::from).collect();
                 self.scan(move |connection| {
@@ -105,7 +109,7 @@ impl Sqlite {
 
     /// Copies the write-ahead log back, so that the database is one file again.
     pub(crate) fn close(&self) -> Result<()> {
-        let connection = connect(&self.0.path, READER_CACHE_KIB)?;
+        let connection = connect(&self.0.path, SCAN_CACHE_KIB)?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(Into::into)
     }
 
@@ -134,25 +138,26 @@ impl Sqlite {
     ) -> Result<T> {
         let _turn = self.0.scans.acquire().await.map_err(|_| Error::Busy)?;
         let this = self.clone();
-        tokio::task::spawn_blocking(move || this.with_reader(read))
+        tokio::task::spawn_blocking(move || this.with_reader(SCAN_CACHE_KIB, read))
             .await
             .map_err(|panic| Error::Bug(panic.to_string()))?
     }
 
-    fn with_reader<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    /// Reads on this thread's own connection.
+    fn with_reader<T>(&self, cache_kib: u32, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         READERS.with_borrow_mut(|readers| {
             let connection = match readers.entry(self.0.id) {
                 std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(self.reader()?),
+                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(self.reader(cache_kib)?),
             };
             read(connection)
         })
     }
 
-    fn reader(&self) -> Result<Connection> {
-        let connection = connect(&self.0.path, READER_CACHE_KIB)?;
+    fn reader(&self, cache_kib: u32) -> Result<Connection> {
+        let connection = connect(&self.0.path, cache_kib)?;
         indexer::attach(&connection, &self.0.path)?;
-        connection.execute_batch(&format!("PRAGMA mmap_size = {MAPPED_BYTES}; PRAGMA query_only = ON"))?;
+        connection.execute_batch("PRAGMA query_only = ON")?;
         Ok(connection)
     }
 }
@@ -186,6 +191,8 @@ fn configured(path: &Path, flags: OpenFlags, cache_kib: u32) -> Result<Connectio
          PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON; \
          PRAGMA trusted_schema = OFF"
     ))?;
+    // Without it every range bound to a parameter makes SQLite plan the statement anew at each execution.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(128);
     Ok(connection)
 }

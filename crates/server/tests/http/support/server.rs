@@ -141,9 +141,10 @@ impl Options {
 }
 
 /// Runs the server for as long as this process lives: what is shared by all tests has nobody who drops it.
-/// The end of the tests closes the shell's standard input.
+/// The end of the tests closes the shell's standard input; it tidies up even if it is told to end at once.
 fn keeper(folder: &Path) -> Command {
-    const SCRIPT: &str = r#"folder=$1; shift; "$@" & read _; kill "$!"; wait; rm -rf "$folder""#;
+    const SCRIPT: &str =
+        r#"folder=$1; shift; "$@" & trap '' TERM; read _; kill "$!"; wait; rm -rf "$folder""#;
     let server = portico();
     let mut command = Command::new("sh");
     for (name, value) in server.get_envs() {
