@@ -58,7 +58,7 @@ impl Edge {
         let _counted = self.service.metrics.in_flight();
         // What the operator asks of a busy service must still be answered.
         let vital = matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics");
-        let response = match if vital { Ok(()) } else { self.admit(&request, peer) } {
+        let response = match self.admit(&request, peer, vital) {
             Ok(()) => {
                 request.extensions_mut().insert(peer);
                 self.run(request, vital).await
@@ -72,7 +72,7 @@ impl Edge {
     }
 
     /// Turns away what must not be worked on at all.
-    fn admit(&self, request: &Request, peer: SocketAddr) -> Result<(), Problem> {
+    fn admit(&self, request: &Request, peer: SocketAddr, vital: bool) -> Result<(), Problem> {
         if let Some(allowed) = &self.service.hosts {
             let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
             if !allowed.iter().any(|name| name == "*" || name.eq_ignore_ascii_case(host_name(host))) {
@@ -83,7 +83,7 @@ impl Edge {
                 ));
             }
         }
-        if !self.rates.admit(self.client(request, peer)) {
+        if !vital && !self.rates.admit(self.client(request, peer)) {
             return Err(Problem::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "rate_limited",

@@ -6,6 +6,7 @@
 //! of them, for while it describes, every part is `None`.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use portico_domain::Fault;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -50,6 +51,9 @@ pub(crate) trait Param: Sized {
     fn from_text(text: &str) -> Result<Self, Fault>;
 }
 
+/// So many faults are listed at most.
+const MAX_FAULTS: usize = 100;
+
 /// Where in the body a value stands, and where its faults go.
 pub(crate) struct Place<'f> {
     pointer: String,
@@ -58,6 +62,9 @@ pub(crate) struct Place<'f> {
 
 impl Place<'_> {
     pub(crate) fn fault(&mut self, fault: Fault) {
+        if self.faults.len() >= MAX_FAULTS {
+            return;
+        }
         self.faults.push(FaultOut::in_body(self.pointer.clone(), fault));
     }
 
@@ -245,8 +252,9 @@ pub(crate) enum Object<'o, 'b> {
 
 impl<'o, 'b> Object<'o, 'b> {
     fn of(members: Members<'b>, mut place: Place<'o>) -> Self {
-        for (index, (name, _)) in members.iter().enumerate() {
-            if members[..index].iter().any(|(earlier, _)| earlier == name) {
+        let mut names = HashSet::with_capacity(members.len());
+        for (name, _) in &members {
+            if !names.insert(name) {
                 place.below(name).fault(Fault::new("repeated", "is given twice"));
             }
         }

@@ -31,7 +31,7 @@ const MAX_KEYS: i64 = 100;
 const SESSION: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// What the sandbox gives to whoever wants to act as a user.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
     /// A bearer token.
     pub token: String,
@@ -54,7 +54,8 @@ impl Portico {
     pub async fn create_key(&self, call: &Call, name: Label, scope: KeyScope) -> Result<NewKey> {
         // The sandbox makes a key per session, so that counting them would only get in the way.
         let limit = (self.profile == Profile::Live).then_some(MAX_KEYS);
-        self.make_key(call, name, scope, limit).await
+        let (op, key) = self.new_key(call, name, scope, limit)?;
+        self.write(call, answering(op, key)).await
     }
 
     /// A token and a key for any user: the sandbox's way of signing in.
@@ -64,17 +65,18 @@ impl Portico {
         }
         let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION };
         let token = self.tokens.issue(&token, self.clock.now())?;
-        let key = self.make_key(call, Label::stored("sandbox session"), KeyScope::User(user), None).await?;
-        Ok(Session { token, key })
+        let (op, key) = self.new_key(call, Label::stored("sandbox session"), KeyScope::User(user), None)?;
+        self.write(call, answering(op, Session { token, key })).await
     }
 
-    async fn make_key(
+    /// A key that is to be stored, and what its owner is told.
+    fn new_key(
         &self,
         call: &Call,
         name: Label,
         scope: KeyScope,
         limit: Option<i64>,
-    ) -> Result<NewKey> {
+    ) -> Result<(CreateKey, NewKey)> {
         let id = format!("{:016x}", u64::from_be_bytes(random()?));
         let mode = match self.profile {
             Profile::Sandbox => "test",
@@ -85,7 +87,7 @@ impl Portico {
         let by = self.by(call);
         let key = Key { id: id.clone(), name, scope, created_at: by.at, revoked_at: None };
         let op = CreateKey { key: StoredKey { digest: sha256(&secret), key }, limit, by };
-        self.write(call, answering(op, NewKey { id, secret })).await
+        Ok((op, NewKey { id, secret }))
     }
 
     /// The keys that are bound to a user, or all of them.

@@ -23,7 +23,7 @@ const OWN_ISSUER: &str = "portico";
 const OWN_AUDIENCE: &str = "portico";
 /// How far clocks may be apart.
 const LEEWAY_SECONDS: u64 = 30;
-/// An issuer's keys are asked for again at most so often.
+/// An issuer's keys are asked for again so often, and no oftener; a key that it withdraws is trusted no longer.
 const REFRESH: Duration = Duration::from_secs(30);
 /// Verified tokens remembered at most.
 const REMEMBERED: usize = 10_000;
@@ -160,7 +160,7 @@ impl Tokens {
         {
             return Ok(actor.clone());
         }
-        let (actor, until) = self.verify_anew(token).await?;
+        let (actor, until) = self.verify_anew(token, seconds).await?;
         let mut remembered = self.remembered();
         if remembered.len() >= REMEMBERED {
             remembered.clear();
@@ -173,7 +173,8 @@ impl Tokens {
         self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn verify_anew(&self, token: &str) -> Result<(Actor, i64)> {
+    /// Whose token this is, and how long that may be remembered.
+    async fn verify_anew(&self, token: &str, now: i64) -> Result<(Actor, i64)> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| NOT_VALID)?;
         if header.alg == Algorithm::EdDSA && header.kid.as_deref() == Some(&self.key_id()) {
             let checks = validation(&[Algorithm::EdDSA], OWN_ISSUER, OWN_AUDIENCE);
@@ -182,7 +183,9 @@ impl Tokens {
             return actor(&claims, admin);
         }
         let external = self.external.as_ref().ok_or(NOT_VALID)?;
-        external.verify(token, &header).await
+        let (actor, until) = external.verify(token, &header).await?;
+        let refresh = i64::try_from(REFRESH.as_secs()).unwrap_or(0);
+        Ok((actor, until.min(now.saturating_add(refresh))))
     }
 }
 
@@ -212,7 +215,7 @@ impl External {
         actor(&claims, admin)
     }
 
-    /// The issuer's key of that name. An unknown one may be new: the list is asked for again, but not often.
+    /// The issuer's key of that name, from a list that is never older than the time between two refreshes.
     async fn key(&self, kid: Option<&str>) -> Result<Jwk> {
         let mut keys = self.keys.lock().await;
         let find = |keys: &Keys| {
@@ -223,22 +226,16 @@ impl External {
                 None => None,
             }
         };
-        if let Some(key) = find(&keys) {
-            return Ok(key);
-        }
         if keys.asked.is_none_or(|asked| asked.elapsed() >= REFRESH) {
             keys.asked = Some(Instant::now());
             match self.fetch().await {
                 Ok(set) => keys.set = Some(set),
-                Err(error) => {
-                    tracing::warn!(%error, "the issuer's keys could not be read");
-                    // Known keys go on working; without any, nobody can be told apart.
-                    if keys.set.is_none() {
-                        keys.asked = None;
-                        return Err(Error::Unavailable("the issuer's keys could not be read".into()));
-                    }
-                }
+                // Known keys go on working.
+                Err(error) => tracing::warn!(%error, "the issuer's keys could not be read"),
             }
+        }
+        if keys.set.is_none() {
+            return Err(Error::Unavailable("the issuer's keys could not be read".into()));
         }
         find(&keys).ok_or(NOT_VALID)
     }

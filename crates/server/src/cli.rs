@@ -315,6 +315,7 @@ async fn key(mut flags: Flags, command: KeyCommand) -> Result<()> {
 
 async fn migrate(config: &Config, command: &MigrateCommand) -> Result<()> {
     if matches!(command, MigrateCommand::Up) {
+        config.data.create()?;
         Db::open(&config.database, Role::Tool).await.context("the database could not be migrated")?;
     }
     let status = Db::status(&config.database).await.context("the database could not be read")?;

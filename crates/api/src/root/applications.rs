@@ -98,5 +98,6 @@ impl Input for ApplyByPath {
 }
 
 async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
-    apply(cx, input).await
+    cx.app().apply_to(&cx.call, input.user, input.listings).await?;
+    Ok(Created(message("Application added")))
 }
