@@ -107,8 +107,8 @@ impl Edge {
     }
 
     async fn run(&self, request: Request, vital: bool) -> Response {
-        let turn = self.turns.try_acquire();
-        if turn.is_err() && !vital {
+        let turn = (!vital).then(|| self.turns.try_acquire());
+        if matches!(turn, Some(Err(_))) {
             self.service.metrics.shed();
             return Problem::unavailable("overloaded").into_response();
         }
