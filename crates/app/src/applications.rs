@@ -10,23 +10,27 @@ impl Portico {
     /// Adds listings to what a user applied to.
     pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
         self.may_act_for(&call.actor, &user).await?;
-        let by = self.by(call);
-        self.write(call, Apply { user, listings, by }).await
+        self.add_applications(call, user, listings).await
     }
 
     /// Adds one listing, and perhaps more, by the listing's own address. On a live instance the listings'
     /// owner may do that too.
     pub async fn apply_to(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
-        if let Err(refused) = self.may_act_for(&call.actor, &user).await {
-            if self.profile != Profile::Live {
-                return Err(refused);
+        match self.may_act_for(&call.actor, &user).await {
+            Err(Error::Forbidden(why)) if self.profile == Profile::Live => {
+                for listing in &listings {
+                    match self.own_listing(call, listing).await {
+                        Err(Error::NotFound(_)) => return Err(Error::Forbidden(why)),
+                        owned => drop(owned?),
+                    }
+                }
             }
-            for listing in &listings {
-                self.own_listing(call, listing)
-                    .await
-                    .map_err(|_| Error::Forbidden("this belongs to someone else"))?;
-            }
+            allowed => allowed?,
         }
+        self.add_applications(call, user, listings).await
+    }
+
+    async fn add_applications(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
         let by = self.by(call);
         self.write(call, Apply { user, listings, by }).await
     }
