@@ -1,0 +1,155 @@
+//! Making blocks: the first one, and the next one from what was executed.
+
+use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH};
+use alloy_consensus::{Header, Transaction as _, Typed2718 as _};
+use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
+use alloy_primitives::{Address, B256, Bloom, Bytes, Sealable, Sealed, U256};
+use alloy_rlp::Encodable;
+use alloy_trie::root::{ordered_trie_root_encoded, ordered_trie_root_with_encoder};
+use revm::context::BlockEnv;
+use revm::state::AccountInfo;
+
+use crate::changes::Changes;
+use crate::receipt::StoredReceipt;
+use crate::transaction::Checked;
+use crate::{BASE_FEE, BLOCK_GAS_LIMIT};
+
+/// How a chain begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Genesis {
+    /// The chain's id. Ids above 2^63 - 1 are refused.
+    pub chain_id: u64,
+    /// When it begins, in seconds since 1970.
+    pub timestamp: u64,
+    /// Who has how much from the beginning.
+    pub alloc: Vec<(Address, U256)>,
+}
+
+impl Genesis {
+    /// The first block, and the state that it begins with.
+    pub(crate) fn block(&self) -> (Sealed<Header>, Changes) {
+        let mut changes = Changes::default();
+        for (address, balance) in &self.alloc {
+            if !balance.is_zero() {
+                changes.set(*address, AccountInfo { balance: *balance, ..AccountInfo::default() });
+            }
+        }
+        // So that chains with other ids have other first blocks.
+        let before = B256::from(U256::from(self.chain_id));
+        let header = Header {
+            state_root: changes.commitment(before),
+            transactions_root: EMPTY_ROOT_HASH,
+            receipts_root: EMPTY_ROOT_HASH,
+            timestamp: self.timestamp,
+            ..empty()
+        };
+        (header.seal_slow(), changes)
+    }
+}
+
+/// What all blocks have in common.
+fn empty() -> Header {
+    Header {
+        ommers_hash: EMPTY_OMMER_ROOT_HASH,
+        gas_limit: BLOCK_GAS_LIMIT,
+        base_fee_per_gas: Some(BASE_FEE),
+        withdrawals_root: Some(EMPTY_ROOT_HASH),
+        blob_gas_used: Some(0),
+        excess_blob_gas: Some(0),
+        parent_beacon_block_root: Some(B256::ZERO),
+        requests_hash: Some(EMPTY_REQUESTS_HASH),
+        ..Header::default()
+    }
+}
+
+/// A transaction and what came of it.
+#[derive(Debug)]
+pub(crate) struct Executed {
+    pub(crate) transaction: Checked,
+    pub(crate) receipt: StoredReceipt,
+    pub(crate) bloom: Bloom,
+}
+
+/// A block that is not made yet. Time never goes back, but several blocks may share a second: with a new
+/// second for each, a busy chain's clock would run ahead of everybody else's.
+pub(crate) fn next(parent: &Sealed<Header>, timestamp: u64) -> Header {
+    Header {
+        parent_hash: parent.hash(),
+        number: parent.number + 1,
+        timestamp: parent.timestamp.max(timestamp),
+        ..empty()
+    }
+}
+
+/// Completes a block.
+pub(crate) fn seal(mut header: Header, parent: &Header, executed: &[Executed], changes: &Changes) -> Sealed<Header> {
+    let raws: Vec<&Bytes> = executed.iter().map(|executed| &executed.transaction.raw).collect();
+    header.transactions_root = ordered_trie_root_encoded(&raws);
+    header.receipts_root = ordered_trie_root_with_encoder(executed, encode_receipt);
+    for executed in executed {
+        header.logs_bloom |= executed.bloom;
+    }
+    header.gas_used = executed.last().map_or(0, |last| last.receipt.cumulative_gas_used);
+    header.state_root = changes.commitment(parent.state_root);
+    header.seal_slow()
+}
+
+/// A receipt as the receipts' root commits to it.
+fn encode_receipt(executed: &Executed, out: &mut Vec<u8>) {
+    let receipt = &executed.receipt;
+    let ty = executed.transaction.envelope.ty();
+    if ty > 0 {
+        out.push(ty);
+    }
+    let payload = receipt.success.length()
+        + receipt.cumulative_gas_used.length()
+        + executed.bloom.length()
+        + receipt.logs.length();
+    alloy_rlp::Header { list: true, payload_length: payload }.encode(out);
+    receipt.success.encode(out);
+    receipt.cumulative_gas_used.encode(out);
+    executed.bloom.encode(out);
+    receipt.logs.encode(out);
+}
+
+/// What contracts see of the block.
+pub(crate) fn env(header: &Header) -> BlockEnv {
+    let mut env = BlockEnv {
+        number: U256::from(header.number),
+        beneficiary: header.beneficiary,
+        timestamp: U256::from(header.timestamp),
+        gas_limit: header.gas_limit,
+        basefee: BASE_FEE,
+        prevrandao: Some(header.mix_hash),
+        ..BlockEnv::default()
+    };
+    env.set_blob_excess_gas_and_price(
+        0,
+        revm::primitives::eip4844::BLOB_BASE_FEE_UPDATE_FRACTION_PRAGUE,
+    );
+    env
+}
+
+impl StoredReceipt {
+    /// The receipt of a transaction that was executed after `before`.
+    pub(crate) fn new(
+        transaction: &Checked,
+        result: &revm::context::result::ExecutionResult,
+        before: Option<&Self>,
+    ) -> Self {
+        let gas_used = result.tx_gas_used();
+        let to = transaction.envelope.to();
+        Self {
+            ty: transaction.envelope.ty(),
+            success: result.is_success(),
+            gas_used,
+            cumulative_gas_used: gas_used + before.map_or(0, |before| before.cumulative_gas_used),
+            effective_gas_price: transaction.envelope.effective_gas_price(Some(BASE_FEE)),
+            creates: to.is_none(),
+            // A creation that failed has an address as well.
+            to: to.unwrap_or_else(|| transaction.sender.create(transaction.envelope.nonce())),
+            first_log: before.map_or(0, |before| before.first_log + before.logs.len() as u64),
+            logs: if result.is_success() { result.logs().to_vec() } else { Vec::new() },
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Calls that change nothing: reading contracts, and finding out how much gas something takes.
+
+use alloy_primitives::{Address, Bytes, TxKind, U256};
+use revm::context::result::{EVMError, ExecutionResult};
+use revm::context::{CfgEnv, TxEnv};
+use revm::ExecuteEvm;
+
+use crate::error::{CallError, ChainError, Refused};
+use crate::machine::machine;
+use crate::state::{ReadError, State, View};
+use crate::{CALL_GAS_CAP, block, execute};
+
+/// A call that changes nothing. Nobody signs it and nobody pays for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Who calls.
+    pub from: Address,
+    /// Who is called. `None`: the data are the code that makes a contract.
+    pub to: Option<Address>,
+    /// What is said.
+    pub data: Bytes,
+    /// How much gas there is, at most [`CALL_GAS_CAP`], which is also the default.
+    pub gas: Option<u64>,
+    /// What is sent along, in wei. The caller must have it.
+    pub value: U256,
+}
+
+type Ran = Result<ExecutionResult, Refused>;
+
+/// Runs the call on the latest state.
+pub(crate) fn run(state: &State, rules: &CfgEnv, call: &Call) -> Result<ExecutionResult, CallError> {
+    let ran = state.read(|view| transact(view, rules, call))?;
+    ran.map_err(CallError::Refused)
+}
+
+/// What the caller of a contract wants to know of a run.
+pub(crate) fn output(result: ExecutionResult) -> Result<Bytes, CallError> {
+    match result {
+        ExecutionResult::Success { output, .. } => Ok(output.into_data()),
+        ExecutionResult::Revert { output, .. } => Err(CallError::Reverted(output)),
+        ExecutionResult::Halt { reason, .. } => Err(CallError::Halted(reason.to_string())),
+    }
+}
+
+fn transact(view: &mut View<'_>, rules: &CfgEnv, call: &Call) -> Result<Ran, ReadError> {
+    let env = TxEnv {
+        caller: call.from,
+        kind: call.to.map_or(TxKind::Create, TxKind::Call),
+        data: call.data.clone(),
+        gas_limit: call.gas.unwrap_or(CALL_GAS_CAP).min(CALL_GAS_CAP),
+        value: call.value,
+        gas_price: 0,
+        chain_id: Some(rules.chain_id),
+        ..TxEnv::default()
+    };
+    let block = block::env(view.head());
+    let mut evm = machine(view, rules, block);
+    match evm.transact_one(env) {
+        Ok(result) => Ok(Ok(result)),
+        Err(EVMError::Transaction(invalid)) => Ok(Err(execute::refused(invalid, &evm.ctx.tx))),
+        Err(EVMError::Database(error)) => Err(error),
+        Err(other) => Err(ChainError::Machine(other.to_string()).into()),
+    }
+}

@@ -1,0 +1,189 @@
+//! The chain: opening it, adding to it, reading it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use alloy_consensus::Header;
+use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
+use revm::Database;
+
+use crate::block::{self, Executed, Genesis};
+use crate::call::{self, Call};
+use crate::error::{CallError, ChainError, OpenError, Refused};
+use crate::execute;
+use crate::file::{self, Lock, NewTransaction, Readers, Writer, reads};
+use crate::history::{Block, History, Transaction};
+use crate::machine::Rules;
+use crate::receipt::Receipt;
+use crate::state::State;
+use crate::transaction::Checked;
+
+type Result<T> = std::result::Result<T, ChainError>;
+
+/// A chain. Cloning is cheap, and all clones are the same chain; the file is closed with the last of them.
+#[derive(Debug, Clone)]
+pub struct Chain(Arc<Inner>);
+
+/// The order matters: the lock goes last.
+#[derive(Debug)]
+struct Inner {
+    chain_id: u64,
+    genesis_hash: B256,
+    rules: Rules,
+    state: State,
+    writer: Mutex<Writer>,
+    _lock: Lock,
+}
+
+impl Chain {
+    /// Opens the chain in a file, or begins it if there is none. Until the last clone is dropped nobody else can
+    /// open it.
+    pub fn open(path: &Path, genesis: &Genesis) -> std::result::Result<Self, OpenError> {
+        let lock = Lock::take(path)?;
+        let (mut connection, new) = file::open(path)?;
+        let (first, mut changes) = genesis.block();
+        if new {
+            file::create(&mut connection, genesis.chain_id, &first, &mut changes)?;
+        }
+        let found = reads::chain_id(&connection)?.ok_or(ChainError::Corrupt("there is no chain id"))?;
+        if found != genesis.chain_id {
+            return Err(OpenError::OtherChain { path: path.to_owned(), found, wanted: genesis.chain_id });
+        }
+        let found = reads::block_hash(&connection, 0)?.ok_or(ChainError::Corrupt("there is no first block"))?;
+        if found != first.hash() {
+            return Err(OpenError::OtherGenesis { path: path.to_owned(), found, wanted: first.hash() });
+        }
+        let latest = reads::latest(&connection)?;
+        let head = reads::header(&connection, latest)?.ok_or(ChainError::Corrupt("a block is missing"))?;
+        Ok(Self(Arc::new(Inner {
+            chain_id: genesis.chain_id,
+            genesis_hash: first.hash(),
+            rules: Rules::new(genesis.chain_id),
+            state: State::new(Readers::new(path), head),
+            writer: Mutex::new(Writer::start(connection, path)?),
+            _lock: lock,
+        })))
+    }
+
+    /// The chain's id.
+    pub fn chain_id(&self) -> u64 {
+        self.0.chain_id
+    }
+
+    /// The hash of the first block.
+    pub fn genesis_hash(&self) -> B256 {
+        self.0.genesis_hash
+    }
+
+    /// Checks, runs and mines signed transactions, in order, as one block with all that are accepted. The
+    /// answers are in the same order: the transaction's hash, or why it was refused. If all were, there is no
+    /// block. When this returns, the block is durable and everybody sees it.
+    ///
+    /// `timestamp` is the time in seconds since 1970; the block's is never before its parent's.
+    pub fn submit(
+        &self,
+        raw: &[Bytes],
+        timestamp: u64,
+    ) -> Result<Vec<std::result::Result<B256, Refused>>> {
+        let checked = raw.iter().map(|raw| Checked::parse(raw, self.0.chain_id)).collect();
+        let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = writer.begin()?;
+        let view = self.0.state.view_of_writer(next.connection());
+        let parent = view.head().clone();
+        let header = block::next(&parent, timestamp);
+        let (outcomes, executed, mut changes) =
+            execute::run(view, &header, &self.0.rules.transactions, checked)?;
+        if executed.is_empty() {
+            drop(next);
+        } else {
+            let header = block::seal(header, &parent, &executed, &changes);
+            let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
+            next.keep(&header, &transactions, &mut changes)?;
+            self.0.state.publish(header, changes);
+            writer.tidy();
+        }
+        outcomes
+            .into_iter()
+            .zip(raw)
+            .map(|(outcome, raw)| match outcome {
+                Ok(index) => Ok(Ok(executed[index].transaction.hash)),
+                // A transaction that is on the chain has used its nonce.
+                Err(Refused::NonceTooLow { .. })
+                    if reads::place(writer.connection(), &alloy_primitives::keccak256(raw))?.is_some() =>
+                {
+                    Ok(Err(Refused::AlreadyKnown))
+                }
+                Err(refused) => Ok(Err(refused)),
+            })
+            .collect()
+    }
+
+    /// The latest block's header, with its hash.
+    pub fn head(&self) -> Arc<Sealed<Header>> {
+        self.0.state.head()
+    }
+
+    /// A block by its number.
+    pub fn block_by_number(&self, number: u64) -> Result<Option<Block>> {
+        self.history()?.block(number)
+    }
+
+    /// A block by its hash.
+    pub fn block_by_hash(&self, hash: B256) -> Result<Option<Block>> {
+        let history = self.history()?;
+        history.number(&hash)?.map_or(Ok(None), |number| history.block(number))
+    }
+
+    /// A transaction on the chain.
+    pub fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+        let history = self.history()?;
+        history.place(&hash)?.map_or(Ok(None), |place| history.transaction(place))
+    }
+
+    /// What came of a transaction.
+    pub fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
+        let history = self.history()?;
+        history.place(&hash)?.map_or(Ok(None), |place| history.receipt(place))
+    }
+
+    /// The nonce of an account's next transaction.
+    pub fn nonce(&self, address: Address) -> Result<u64> {
+        self.0.state.read(|view| Ok(view.account(address)?.unwrap_or_default().nonce))
+    }
+
+    /// What an account has, in wei.
+    pub fn balance(&self, address: Address) -> Result<U256> {
+        self.0.state.read(|view| Ok(view.account(address)?.unwrap_or_default().balance))
+    }
+
+    /// A contract's code. Empty: there is no contract.
+    pub fn code(&self, address: Address) -> Result<Bytes> {
+        self.0.state.read(|view| {
+            let account = view.account(address)?.unwrap_or_default();
+            Ok(view.code(account.code_hash)?.original_bytes())
+        })
+    }
+
+    /// A slot of a contract's storage.
+    pub fn storage(&self, address: Address, slot: U256) -> Result<U256> {
+        self.0.state.read(|view| view.storage(address, slot))
+    }
+
+    /// Calls a contract on the latest state, without changing anything.
+    pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
+        call::output(call::run(&self.0.state, &self.0.rules.calls, call)?)
+    }
+
+    pub(crate) fn history(&self) -> Result<History<'_>> {
+        History::read(&self.0.state)
+    }
+}
+
+fn new_transaction(executed: &Executed) -> NewTransaction<'_> {
+    NewTransaction {
+        hash: executed.transaction.hash,
+        sender: executed.transaction.sender,
+        receipt: alloy_rlp::encode(&executed.receipt),
+        raw: &executed.transaction.raw,
+    }
+}

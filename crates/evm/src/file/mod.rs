@@ -1,0 +1,143 @@
+//! The chain's file: a SQLite database with one writing connection and a few for reading. What the rows mean
+//! to the virtual machine is not known here.
+
+mod checkpoint;
+pub(crate) mod reads;
+mod writes;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{ChainError, OpenError};
+
+pub(crate) use reads::{Place, StoredTransaction};
+pub(crate) use writes::{NewTransaction, Writer, create};
+
+const SCHEMA: &str = include_str!("schema.sql");
+/// "ptev": what tells our files from other databases.
+const APPLICATION: i64 = 0x7074_6576;
+/// Grows when the schema changes.
+const FORMAT: i64 = 1;
+/// Not more: SQLite looks through all of it at every commit.
+const WRITER_CACHE_KIB: u32 = 16 * 1024;
+const READER_CACHE_KIB: u32 = 4 * 1024;
+/// How much of the file is read where the system keeps it, without copying.
+const MAPPED_BYTES: u64 = 1 << 30;
+/// Reading connections that are kept open. More are opened when more threads read at once.
+const READERS_KEPT: usize = 16;
+/// How long to wait for a foreign process (a backup, a curious human) that holds the database.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Keeps other processes away for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "held, never read")] File);
+
+impl Lock {
+    /// SQLite's own locks would keep our readers out too, and opening the database a second time just to lock
+    /// it would loosen SQLite's, so a file beside it is locked.
+    pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push("-lock");
+        let io = |source| OpenError::Io { path: PathBuf::from(&beside), source };
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(&beside).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(OpenError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(io(source)),
+        }
+    }
+}
+
+/// Connections for reading.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// A connection for reading, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Reader<'r> {
+    readers: &'r Readers,
+    connection: Option<Connection>,
+}
+
+impl Readers {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), idle: Mutex::default() }
+    }
+
+    pub(crate) fn take(&self) -> Result<Reader<'_>, ChainError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => {
+                let connection = connect(&self.path, READER_CACHE_KIB)?;
+                connection.execute_batch("PRAGMA query_only = ON")?;
+                connection
+            }
+        };
+        Ok(Reader { readers: self, connection: Some(connection) })
+    }
+}
+
+impl Deref for Reader<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().unwrap_or_else(|| unreachable!("there until it is dropped"))
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        let mut idle = self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < READERS_KEPT && connection.is_autocommit() {
+            idle.push(connection);
+        }
+    }
+}
+
+/// Opens the file for writing, with its tables made if it is new. Answers whether it was.
+pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
+    let connection = connect(path, WRITER_CACHE_KIB).map_err(|error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAChain { path: path.to_owned() },
+        _ => ChainError::from(error).into(),
+    })?;
+    let pragma = |name| connection.query_row(name, [], |row| row.get::<_, i64>(0)).map_err(ChainError::from);
+    let new = pragma("SELECT count(*) FROM sqlite_schema")? == 0;
+    if !new {
+        if pragma("PRAGMA application_id")? != APPLICATION {
+            return Err(OpenError::NotAChain { path: path.to_owned() });
+        }
+        let found = pragma("PRAGMA user_version")?;
+        if found > FORMAT {
+            return Err(OpenError::Newer { path: path.to_owned(), found });
+        }
+    }
+    Ok((connection, new))
+}
+
+/// A connection with the settings that every one of ours has.
+fn connect(path: &Path, cache_kib: u32) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
+         PRAGMA cache_size = -{cache_kib}; PRAGMA mmap_size = {MAPPED_BYTES}; \
+         PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"
+    ))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}

@@ -1,0 +1,195 @@
+//! What writes the chain's file: one block, one transaction of the database.
+
+use std::path::Path;
+
+use alloy_consensus::Header;
+use alloy_primitives::{Address, B256, Sealed, U256};
+use revm::primitives::KECCAK_EMPTY;
+use revm::state::AccountId;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::checkpoint::Checkpointer;
+use super::reads::{self, Place, account_key};
+use super::{APPLICATION, FORMAT, SCHEMA};
+use crate::changes::Changes;
+use crate::error::ChainError;
+
+type Result<T> = std::result::Result<T, ChainError>;
+
+/// A transaction to be kept.
+#[derive(Debug)]
+pub(crate) struct NewTransaction<'a> {
+    pub(crate) hash: B256,
+    pub(crate) sender: Address,
+    pub(crate) receipt: Vec<u8>,
+    pub(crate) raw: &'a [u8],
+}
+
+/// The one connection that writes.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    connection: Connection,
+    checkpointer: Checkpointer,
+    /// The number last given to an account. Numbers are not given twice while caches may know them.
+    last_account: u32,
+}
+
+impl Writer {
+    pub(crate) fn start(mut connection: Connection, path: &Path) -> Result<Self> {
+        let checkpointer = Checkpointer::start(path, &mut connection)?;
+        let last_account = reads::latest_account(&connection)?;
+        Ok(Self { connection, checkpointer, last_account })
+    }
+
+    /// Opens the file for the next block. Until that is kept, the state in it is the parent's.
+    pub(crate) fn begin(&mut self) -> Result<NextBlock<'_>> {
+        let sql = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        Ok(NextBlock { sql, last_account: &mut self.last_account })
+    }
+
+    /// What can wait until the caller has its answer.
+    pub(crate) fn tidy(&self) {
+        self.checkpointer.after_commit(&self.connection);
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+/// The place for the next block. If it is dropped there is none.
+#[derive(Debug)]
+pub(crate) struct NextBlock<'w> {
+    sql: Transaction<'w>,
+    last_account: &'w mut u32,
+}
+
+impl NextBlock<'_> {
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.sql
+    }
+
+    /// Keeps the block and what it changed, for good or not at all. New accounts get their numbers here.
+    pub(crate) fn keep(
+        self,
+        header: &Sealed<Header>,
+        transactions: &[NewTransaction<'_>],
+        changes: &mut Changes,
+    ) -> Result<()> {
+        block(&self.sql, header)?;
+        history(&self.sql, header.number, transactions)?;
+        let mut last_account = *self.last_account;
+        state(&self.sql, changes, &mut last_account)?;
+        self.sql.commit()?;
+        *self.last_account = last_account;
+        Ok(())
+    }
+}
+
+/// Makes the tables and the first block of a new chain.
+pub(crate) fn create(
+    connection: &mut Connection,
+    chain_id: u64,
+    header: &Sealed<Header>,
+    changes: &mut Changes,
+) -> Result<()> {
+    let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    sql.execute_batch(SCHEMA)?;
+    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}"))?;
+    sql.execute("INSERT INTO chain (id) VALUES (?1)", [chain_id.cast_signed()])?;
+    block(&sql, header)?;
+    state(&sql, changes, &mut 0)?;
+    sql.commit()?;
+    Ok(())
+}
+
+fn block(sql: &Transaction<'_>, header: &Sealed<Header>) -> Result<()> {
+    sql.prepare_cached("INSERT INTO blocks (number, hash, header) VALUES (?1, ?2, ?3)")?.execute((
+        header.number.cast_signed(),
+        header.hash().as_slice(),
+        alloy_rlp::encode(header.inner()),
+    ))?;
+    Ok(())
+}
+
+fn history(sql: &Transaction<'_>, block: u64, transactions: &[NewTransaction<'_>]) -> Result<()> {
+    let mut insert = sql.prepare_cached(
+        "INSERT INTO transactions (place, hash, receipt, sender, raw) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (position, new) in (0..).zip(transactions) {
+        let place = Place { block, position }.key();
+        insert.execute((place, new.hash.as_slice(), &new.receipt, new.sender.as_slice(), new.raw))?;
+    }
+    Ok(())
+}
+
+fn state(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32) -> Result<()> {
+    let mut insert_code =
+        sql.prepare_cached("INSERT INTO codes (hash, code) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
+    for (hash, code) in &changes.codes {
+        insert_code.execute((hash.as_slice(), code.original_byte_slice()))?;
+    }
+    accounts(sql, changes, last_account)?;
+
+    let mut write = sql.prepare_cached(
+        "INSERT INTO slots (account, key, value) VALUES (?1, ?2, ?3) \
+         ON CONFLICT DO UPDATE SET value = excluded.value",
+    )?;
+    let mut erase = sql.prepare_cached("DELETE FROM slots WHERE account = ?1 AND key = ?2")?;
+    for (address, slots) in &changes.slots {
+        let Some(account) = changes.account_id(address) else { continue };
+        let account = account_key(account);
+        for (key, value) in slots {
+            let key: [u8; 32] = key.to_be_bytes();
+            if value.is_zero() {
+                erase.execute((account, key.as_slice()))?;
+            } else {
+                write.execute((account, key.as_slice(), trimmed(*value).as_slice()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn accounts(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32) -> Result<()> {
+    let mut write = sql.prepare_cached(
+        "INSERT INTO accounts (id, address, nonce, balance, code_hash) VALUES (?1, ?2, ?3, ?4, ?5) \
+         ON CONFLICT (id) DO UPDATE SET nonce = excluded.nonce, balance = excluded.balance, \
+         code_hash = excluded.code_hash",
+    )?;
+    for (address, account) in &mut changes.accounts {
+        let Some(info) = account else {
+            erase_account(sql, address)?;
+            continue;
+        };
+        let id = match info.account_id {
+            Some(id) => id,
+            None => {
+                *last_account += 1;
+                AccountId::new(*last_account as usize).ok_or(ChainError::Corrupt("too many accounts"))?
+            }
+        };
+        info.account_id = Some(id);
+        let code_hash = (info.code_hash != KECCAK_EMPTY).then_some(info.code_hash.as_slice());
+        let balance = trimmed(info.balance);
+        write.execute((
+            account_key(id),
+            address.as_slice(),
+            info.nonce.cast_signed(),
+            balance.as_slice(),
+            code_hash,
+        ))?;
+    }
+    Ok(())
+}
+
+/// Only an account without storage can go: one that is empty, or made and destroyed by one transaction.
+fn erase_account(sql: &Transaction<'_>, address: &Address) -> Result<()> {
+    sql.prepare_cached("DELETE FROM accounts WHERE address = ?1")?.execute([address.as_slice()])?;
+    Ok(())
+}
+
+/// A number as it is stored: big-endian, without leading zeros.
+fn trimmed(number: U256) -> Vec<u8> {
+    number.to_be_bytes_trimmed_vec()
+}

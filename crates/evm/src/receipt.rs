@@ -1,0 +1,61 @@
+//! What came of a transaction: as it is kept, and as it is told.
+
+use alloy_primitives::{Address, B256, Bloom, Log};
+use alloy_rlp::{RlpDecodable, RlpEncodable};
+
+/// What came of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The transaction.
+    pub transaction_hash: B256,
+    /// Its position in its block.
+    pub transaction_index: u64,
+    /// Its block.
+    pub block_hash: B256,
+    /// Its block.
+    pub block_number: u64,
+    /// When its block was made.
+    pub block_timestamp: u64,
+    /// Its EIP-2718 type.
+    pub ty: u8,
+    /// Who sent it.
+    pub from: Address,
+    /// Whom it called, unless it made a contract.
+    pub to: Option<Address>,
+    /// The contract that it made, or would have made if it had not failed.
+    pub contract_address: Option<Address>,
+    /// Whether it succeeded. If not, it changed nothing but the sender's nonce and balance.
+    pub success: bool,
+    /// The gas that it used.
+    pub gas_used: u64,
+    /// The gas that it and those before it in the block used.
+    pub cumulative_gas_used: u64,
+    /// What each unit of gas cost, in wei.
+    pub effective_gas_price: u128,
+    /// Its events.
+    pub logs: Vec<Log>,
+    /// The position of the first of them among all of the block.
+    pub first_log_index: u64,
+}
+
+impl Receipt {
+    /// The filter in which every address and topic of its events is found.
+    pub fn logs_bloom(&self) -> Bloom {
+        alloy_primitives::logs_bloom(&self.logs)
+    }
+}
+
+/// A receipt as it is kept.
+#[derive(Debug, Clone, RlpEncodable, RlpDecodable)]
+pub(crate) struct StoredReceipt {
+    pub(crate) ty: u8,
+    pub(crate) success: bool,
+    pub(crate) gas_used: u64,
+    pub(crate) cumulative_gas_used: u64,
+    pub(crate) effective_gas_price: u128,
+    /// Whether `to` is a contract that it made.
+    pub(crate) creates: bool,
+    pub(crate) to: Address,
+    pub(crate) first_log: u64,
+    pub(crate) logs: Vec<Log>,
+}

@@ -1,0 +1,262 @@
+//! The state of the latest block, as many threads read it at once while blocks are added.
+//!
+//! A reader sees one block's state from its first read to its last. What it finds in the caches is that of
+//! the head it began with, or the cache says that the head has moved and the reader begins again; what the
+//! caches miss comes from a snapshot of the file, of the same block. Nobody waits for anybody: the writer
+//! changes cache entries one by one, and says beforehand that it is about to.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use alloy_consensus::Header;
+use alloy_primitives::{Address, B256, Sealed, U256};
+use revm::Database;
+use revm::database_interface::DBErrorMarker;
+use revm::primitives::KECCAK_EMPTY;
+use revm::state::{AccountId, AccountInfo, Bytecode};
+use rusqlite::Connection;
+
+use crate::cache::Cache;
+use crate::changes::Changes;
+use crate::error::ChainError;
+use crate::file::{Reader, Readers, reads};
+
+/// Accounts kept in memory, at about 150 bytes each.
+const ACCOUNTS_CACHED: usize = 1 << 16;
+/// Storage slots kept in memory, at about 120 bytes each.
+const SLOTS_CACHED: usize = 1 << 18;
+/// Contracts kept in memory ready to run, at 30 KiB each if they are as large as they may be.
+const CODES_CACHED: usize = 1 << 9;
+/// How often a reader begins again because the head has moved, before it reads from the file alone.
+const SHARED_TRIES: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct State {
+    readers: Readers,
+    head: RwLock<Arc<Sealed<Header>>>,
+    /// The block whose changes the caches hold, or are about to.
+    publishing: AtomicU64,
+    accounts: Cache<Address, Option<AccountInfo>>,
+    slots: Cache<(AccountId, U256), U256>,
+    codes: Cache<B256, Bytecode>,
+}
+
+impl State {
+    pub(crate) fn new(readers: Readers, head: Sealed<Header>) -> Self {
+        Self {
+            readers,
+            publishing: AtomicU64::new(head.number),
+            head: RwLock::new(Arc::new(head)),
+            accounts: Cache::new(ACCOUNTS_CACHED),
+            slots: Cache::new(SLOTS_CACHED),
+            codes: Cache::new(CODES_CACHED),
+        }
+    }
+
+    pub(crate) fn head(&self) -> Arc<Sealed<Header>> {
+        self.head.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A connection for reading history.
+    pub(crate) fn reader(&self) -> Result<Reader<'_>, ChainError> {
+        self.readers.take()
+    }
+
+    fn view(&self) -> View<'_> {
+        View { state: self, head: self.head(), file: None, shared: true }
+    }
+
+    /// The latest state, for the writer, which reads the file through its own connection: that one keeps its
+    /// pages when the file changes.
+    pub(crate) fn view_of_writer<'s>(&'s self, writer: &'s Connection) -> View<'s> {
+        View { file: Some(Source::Writer(writer)), ..self.view() }
+    }
+
+    /// Reads the latest state, as often as it takes to see a single one.
+    pub(crate) fn read<T>(
+        &self,
+        mut read: impl FnMut(&mut View<'_>) -> Result<T, ReadError>,
+    ) -> Result<T, ChainError> {
+        for _ in 0..SHARED_TRIES {
+            match read(&mut self.view()) {
+                Err(ReadError::Moved) => std::thread::yield_now(),
+                Err(ReadError::Chain(error)) => return Err(error),
+                Ok(found) => return Ok(found),
+            }
+        }
+        match read(&mut self.isolated()?) {
+            Err(ReadError::Moved) => Err(ChainError::Machine("a snapshot of the file moved".into())),
+            Err(ReadError::Chain(error)) => Err(error),
+            Ok(found) => Ok(found),
+        }
+    }
+
+    /// The latest state from the file alone, where nothing moves.
+    fn isolated(&self) -> Result<View<'_>, ChainError> {
+        let (snapshot, latest) = Snapshot::begin(self.reader()?)?;
+        let head = reads::header(&snapshot.0, latest)?.ok_or(ChainError::Corrupt("a block is missing"))?;
+        Ok(View { state: self, head: Arc::new(head), file: Some(Source::Snapshot(snapshot)), shared: false })
+    }
+
+    /// Makes a block that is in the file the head. Only one thread may do so at a time.
+    pub(crate) fn publish(&self, head: Sealed<Header>, changes: Changes) {
+        // Whoever reads a cache entry from here on asks for this number afterwards, and begins again.
+        self.publishing.store(head.number, Ordering::Release);
+        for (address, slots) in &changes.slots {
+            let Some(account) = changes.account_id(address) else { continue };
+            for (key, value) in slots {
+                self.slots.set((account, *key), *value);
+            }
+        }
+        for (address, account) in changes.accounts {
+            self.accounts.set(address, account);
+        }
+        for (hash, code) in changes.codes {
+            self.codes.set(hash, code);
+        }
+        *self.head.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(head);
+    }
+}
+
+/// The state of one block.
+#[derive(Debug)]
+pub(crate) struct View<'s> {
+    state: &'s State,
+    head: Arc<Sealed<Header>>,
+    /// Found at the first read that the caches cannot answer.
+    file: Option<Source<'s>>,
+    /// Whether the caches may be used.
+    shared: bool,
+}
+
+/// Where to read the file as it was when the view's block was the latest.
+#[derive(Debug)]
+enum Source<'s> {
+    Snapshot(Snapshot<'s>),
+    /// In the middle of the transaction that adds the next block.
+    Writer(&'s Connection),
+}
+
+/// A transaction of the file that reads, and so sees one block's state.
+#[derive(Debug)]
+struct Snapshot<'s>(Reader<'s>);
+
+impl<'s> Snapshot<'s> {
+    fn begin(reader: Reader<'s>) -> Result<(Self, u64), ChainError> {
+        reader.prepare_cached("BEGIN")?.raw_execute()?;
+        let snapshot = Self(reader);
+        let latest = reads::latest(&snapshot.0)?;
+        Ok((snapshot, latest))
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        // A connection whose transaction cannot be ended is not used again.
+        let _ = self.0.prepare_cached("COMMIT").and_then(|mut commit| commit.raw_execute());
+    }
+}
+
+/// Why a read of the state gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error("the head has moved")]
+    Moved,
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+}
+
+impl DBErrorMarker for ReadError {}
+
+impl View<'_> {
+    pub(crate) fn head(&self) -> &Sealed<Header> {
+        &self.head
+    }
+
+    pub(crate) fn account(&mut self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+        self.through(|state| &state.accounts, address, |file| reads::account(file, &address))
+    }
+
+    pub(crate) fn slot(&mut self, account: AccountId, key: U256) -> Result<U256, ReadError> {
+        self.through(|state| &state.slots, (account, key), |file| reads::slot(file, account, key))
+    }
+
+    /// Code never changes, so that it may be shared by all.
+    pub(crate) fn code(&mut self, hash: B256) -> Result<Bytecode, ReadError> {
+        if hash == KECCAK_EMPTY {
+            return Ok(Bytecode::default());
+        }
+        if let Some(code) = self.state.codes.get(&hash) {
+            return Ok(code);
+        }
+        let code = reads::code(self.file()?, &hash)?;
+        self.state.codes.set(hash, code.clone());
+        Ok(code)
+    }
+
+    /// Reads through a cache.
+    fn through<K: Clone + Eq + std::hash::Hash, V: Clone>(
+        &mut self,
+        cache: impl Fn(&State) -> &Cache<K, V>,
+        key: K,
+        read: impl FnOnce(&Connection) -> Result<V, ChainError>,
+    ) -> Result<V, ReadError> {
+        let (state, number) = (self.state, self.head.number);
+        let unmoved = || state.publishing.load(Ordering::Acquire) == number;
+        if !self.shared {
+            return Ok(read(self.file()?)?);
+        }
+        if let Some(value) = cache(state).get(&key) {
+            return if unmoved() { Ok(value) } else { Err(ReadError::Moved) };
+        }
+        let value = read(self.file()?)?;
+        cache(state).fill(key, value.clone(), unmoved);
+        Ok(value)
+    }
+
+    /// The file as it was when this view's block was the latest.
+    fn file(&mut self) -> Result<&Connection, ReadError> {
+        if self.file.is_none() {
+            let (snapshot, latest) = Snapshot::begin(self.state.reader()?)?;
+            if latest != self.head.number {
+                return Err(ReadError::Moved);
+            }
+            self.file = Some(Source::Snapshot(snapshot));
+        }
+        match &self.file {
+            Some(Source::Snapshot(snapshot)) => Ok(&snapshot.0),
+            Some(Source::Writer(connection)) => Ok(connection),
+            None => Err(ReadError::Moved),
+        }
+    }
+}
+
+impl Database for View<'_> {
+    type Error = ReadError;
+
+    fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+        self.account(address)
+    }
+
+    fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ReadError> {
+        self.code(hash)
+    }
+
+    fn storage(&mut self, address: Address, key: U256) -> Result<U256, ReadError> {
+        match self.account(address)?.and_then(|account| account.account_id) {
+            Some(id) => self.slot(id, key),
+            None => Ok(U256::ZERO),
+        }
+    }
+
+    fn storage_by_account_id(&mut self, _: Address, id: AccountId, key: U256) -> Result<U256, ReadError> {
+        self.slot(id, key)
+    }
+
+    fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
+        if number == self.head.number {
+            return Ok(self.head.hash());
+        }
+        Ok(reads::block_hash(self.file()?, number)?.unwrap_or_default())
+    }
+}

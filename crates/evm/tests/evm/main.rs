@@ -1,0 +1,5 @@
+//! The embedded chain, tested through its public interface.
+
+mod contract;
+mod submit;
+mod support;
