@@ -30,6 +30,38 @@ const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 /// No control characters, and at least one character that is no space.
 const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
+/// Bytes as a chain shows them.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 + 2 * bytes.len()), |mut text, byte| {
+        if text.is_empty() {
+            text.push_str("0x");
+        }
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The hash of a transaction.
+pub(crate) struct Hash(pub(crate) [u8; 32]);
+
+impl Param for Hash {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+        text.pattern(Some("^0x[0-9a-fA-F]{64}$")).into()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        let fault = || Fault::new("not_a_hash", "must be 0x and 64 hexadecimal digits");
+        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64).ok_or_else(fault)?;
+        let mut hash = [0; 32];
+        for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| fault())?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| fault())?;
+        }
+        Ok(Self(hash))
+    }
+}
+
 impl<K: Kind> Field for Text<K> {
     fn schema() -> RefOr<Schema> {
         text_schema::<K>().into()

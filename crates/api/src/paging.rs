@@ -33,23 +33,26 @@ pub(crate) struct Paging {
 
 impl Paging {
     pub(crate) fn read(from: &mut Reader<'_>) -> Self {
-        let limit = from.query::<Limit>("limit", "At most so many; the `Link` header leads to the next ones");
+        let limit =
+            from.query::<Limit<1000>>("limit", "At most so many; the `Link` header leads to the next ones");
         let after =
             from.query::<After>("cursor", "Where to go on, from the `Link` header of the page before");
         Self { limit: limit.map(|limit| limit.0), after: after.map(|after| after.0) }
     }
 }
 
-struct Limit(usize);
-impl Param for Limit {
+/// How many of a list, at most `MOST`.
+pub(crate) struct Limit<const MOST: usize>(pub(crate) usize);
+
+impl<const MOST: usize> Param for Limit<MOST> {
     fn schema() -> RefOr<Schema> {
         let integer = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer));
-        integer.minimum(Some(1)).maximum(Some(1000)).into()
+        integer.minimum(Some(1)).maximum(Some(utoipa::Number::from(MOST))).into()
     }
     fn from_text(text: &str) -> std::result::Result<Self, Fault> {
         match text.parse() {
-            Ok(limit @ 1..=1000) => Ok(Self(limit)),
-            _ => Err(Fault::new("out_of_range", "must be a whole number from 1 to 1000")),
+            Ok(limit) if (1..=MOST).contains(&limit) => Ok(Self(limit)),
+            _ => Err(Fault::new("out_of_range", format!("must be a whole number from 1 to {MOST}"))),
         }
     }
 }

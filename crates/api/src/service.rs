@@ -35,6 +35,9 @@ async fn alive(_: Context, (): ()) -> Result<Json<Health>> {
 async fn ready(cx: Context, (): ()) -> Result<Json<Health>> {
     let ping = cx.app().db.ping().await;
     ping.map_err(|error| Problem::from(portico_app::Error::from(error)))?;
+    if !cx.app().chain_is_ready() {
+        return Err(Problem::unavailable("the chain has not caught up yet"));
+    }
     Ok(Json(Health { status: "ok" }))
 }
 

@@ -16,18 +16,29 @@ impl Portico {
     /// Adds one listing, and perhaps more, by the listing's own address. On a live instance the listings'
     /// owner may do that too.
     pub async fn apply_to(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
-        match self.may_act_for(&call.actor, &user).await {
+        self.may_see_application(call, &user, &listings).await?;
+        self.add_applications(call, user, listings).await
+    }
+
+    /// The applicant's own affair; on a live instance the listings' owner's too.
+    pub(crate) async fn may_see_application(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listings: &[ListingId],
+    ) -> Result<()> {
+        match self.may_act_for(&call.actor, user).await {
             Err(Error::Forbidden(why)) if self.profile == Profile::Live => {
-                for listing in &listings {
+                for listing in listings {
                     match self.own_listing(call, listing).await {
                         Err(Error::NotFound(_)) => return Err(Error::Forbidden(why)),
                         owned => drop(owned?),
                     }
                 }
+                Ok(())
             }
-            allowed => allowed?,
+            allowed => allowed,
         }
-        self.add_applications(call, user, listings).await
     }
 
     async fn add_applications(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {

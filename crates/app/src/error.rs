@@ -28,6 +28,9 @@ pub enum Error {
     /// An idempotency key was used before, with another request.
     #[error("the idempotency key was used with another request")]
     KeyReused,
+    /// It is there, but not yet where it is asked for. The word is a stable code, such as `record_pending`.
+    #[error("pending: {0}")]
+    Pending(&'static str),
     /// Not now; the text is for the log.
     #[error("unavailable: {0}")]
     Unavailable(String),

@@ -39,7 +39,7 @@ pub struct Session {
     pub key: NewKey,
 }
 
-fn random<const N: usize>() -> Result<[u8; N]> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::Bug("no randomness".into()))?;
     Ok(bytes)

@@ -1,11 +1,12 @@
-//! The use cases, one file per area. All surfaces call these; this is the only place where the store (and
-//! later the chain and the screening) meet.
+//! The use cases, one file per area. All surfaces call these; this is the only place where the store and the
+//! chain (and later the screening) meet.
 //!
 //! A use case takes a [`Call`] (who asks, and under which idempotency key), checks that the caller may do it,
 //! and runs one unit of work.
 
 pub mod access;
 pub mod applications;
+pub mod chain;
 pub mod clock;
 pub mod devices;
 mod error;
@@ -60,6 +61,8 @@ pub struct Portico {
     pub profile: Profile,
     /// The country of listings that name none.
     pub country: Country,
+    /// The chain; a command beside the server has none.
+    pub chain: Option<chain::Chain>,
 }
 
 /// One request to a use case.
@@ -93,18 +96,25 @@ impl Portico {
     }
 
     /// Runs a unit of work; once only, if the call has a key.
-    async fn write<O: Op<Out: Serialize + DeserializeOwned>>(&self, call: &Call, op: O) -> Result<O::Out> {
+    async fn write<O: Op<Out: Serialize + DeserializeOwned + Sync>>(
+        &self,
+        call: &Call,
+        op: O,
+    ) -> Result<O::Out> {
         self.remember_account(&call.actor).await?;
         Ok(match call.once {
             None => self.db.write(op).await?,
-            Some(OnceKey { scope, fingerprint }) => {
-                let (at, seal) = (self.clock.now(), self.vault.clone());
-                self.db.write(Once { op, scope, fingerprint, at, seal }).await?
-            }
+            Some(once) => self.db.write(Once { op, key: self.once(once) }).await?,
         })
     }
 
-    fn new_id<K: portico_domain::text::Kind>(&self) -> Text<K> {
+    /// The key as the store takes it.
+    fn once(&self, OnceKey { scope, fingerprint }: OnceKey) -> portico_store::OnceKey {
+        portico_store::OnceKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
+    }
+
+    /// A new identifier.
+    pub fn new_id<K: portico_domain::text::Kind>(&self) -> Text<K> {
         Text::stored(self.ids.next())
     }
 

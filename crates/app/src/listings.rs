@@ -16,12 +16,16 @@ impl Portico {
         self.write(call, CreateListing { listing, by }).await
     }
 
-    /// Deletes a listing.
+    /// Deletes a listing; its record on the chain is retired.
     pub async fn delete_listing(&self, call: &Call, id: ListingId) -> Result<()> {
         let listing = self.db.listing(&id).await?.ok_or(NOT_FOUND)?;
         self.may_act_for(&call.actor, &listing.user).await?;
-        let by = self.by(call);
-        self.write(call, DeleteListing { id, by }).await
+        let (by, retired) = (self.by(call), self.retired(&id));
+        self.write(call, DeleteListing { id, retired, by }).await?;
+        if let Some(chain) = &self.chain {
+            chain.wake();
+        }
+        Ok(())
     }
 
     /// One listing.

@@ -226,6 +226,10 @@ units! {
     Kilometres = KilometreUnit { places: 3, from: 0, to: 20_038, rounds: true };
     /// A small count, such as bedrooms: 0 to 1,000.
     Whole = WholeUnit { places: 0, from: 0, to: 1_000 };
+    /// A credit score that a listing asks for, in whole points: what the listing contract can hold.
+    Credit = CreditUnit { places: 0, from: 0, to: 1000 };
+    /// A yearly income that a listing asks for, in cents: what the listing contract can hold.
+    Income = IncomeUnit { places: 2, from: 0, to: 99_999_999_999 };
     /// An integer that every JSON client can hold exactly: 0 to 2^53 - 1.
     SafeInteger = SafeIntegerUnit { places: 0, from: 0, to: 9_007_199_254_740_991 };
 }

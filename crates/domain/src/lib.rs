@@ -4,6 +4,7 @@
 //! of its own: whoever needs the time passes it in.
 
 pub mod applications;
+pub mod chain;
 pub mod decimal;
 pub mod devices;
 pub mod fault;
@@ -17,7 +18,7 @@ pub mod search;
 pub mod text;
 pub mod time;
 
-pub use decimal::{Allocation, Degrees, Kilometres, Money, SafeInteger, Whole};
+pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
 pub use fault::Fault;
 pub use text::{
     AccountId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,

@@ -13,7 +13,7 @@ use portico_domain::{AccountId, KeyId, Label, UserId};
 use portico_store::{Db, Role};
 
 use crate::config::{Config, Flags, ProfileName};
-use crate::{admin, serve};
+use crate::{admin, chain, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.
 #[derive(Debug, Parser)]
@@ -40,7 +40,7 @@ pub struct Global {
     /// sqlite:PATH or postgres://… [default: SQLite inside the data folder]
     #[arg(long, global = true, env = "PORTICO_DATABASE", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
-    /// The chain to record on: embedded, or http(s)://…; no operation of this version uses it yet
+    /// The chain to record on: embedded, or http(s)://… (several with commas between) [default: embedded]
     #[arg(long, global = true, env = "PORTICO_CHAIN", value_name = "URL", hide_env_values = true)]
     chain: Option<String>,
     /// A TOML file with settings
@@ -77,6 +77,9 @@ enum Command {
     /// Brings the database to this version's shape, or tells where it stands
     #[command(subcommand)]
     Migrate(MigrateCommand),
+    /// Deploys the contracts, tells how the chain stands, compares it with the database
+    #[command(subcommand)]
+    Chain(ChainCommand),
     /// Prints completions for a shell
     #[command(after_help = "Example:\n  portico completions bash > /etc/bash_completion.d/portico")]
     Completions {
@@ -134,9 +137,55 @@ pub struct ServeArgs {
     /// The key under which personal data and kept answers are encrypted: 64 hexadecimal digits [sandbox: made on first start]
     #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
     encryption_key: Option<String>,
+    #[command(flatten)]
+    chain: ChainArgs,
     /// Print one line of JSON instead of the banner
     #[arg(long)]
     json: bool,
+}
+
+/// Flags of everything that uses the chain.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Chain options")]
+pub struct ChainArgs {
+    /// The id that the chain must have [default: whichever it has]
+    #[arg(long, env = "PORTICO_CHAIN_ID", value_name = "N")]
+    chain_id: Option<u64>,
+    /// The contracts' four addresses, as `chain deploy` prints them [default: those the database knows]
+    #[arg(long, env = "PORTICO_CHAIN_CONTRACTS", value_name = "ADDRESSES")]
+    chain_contracts: Option<String>,
+    /// Private keys to sign with, 64 hexadecimal digits each, with commas between [embedded: made on first start]
+    #[arg(long, env = "PORTICO_CHAIN_KEY", value_name = "HEX", hide_env_values = true)]
+    chain_key: Option<String>,
+    /// A file with them, one a line
+    #[arg(long, env = "PORTICO_CHAIN_KEY_FILE", value_name = "FILE")]
+    chain_key_file: Option<PathBuf>,
+    /// Blocks after which a block is taken as final [default: 12]
+    #[arg(long, env = "PORTICO_CHAIN_CONFIRMATIONS", value_name = "N")]
+    chain_confirmations: Option<u64>,
+    /// The most that is paid per gas, in gwei [default: 500]
+    #[arg(long, env = "PORTICO_CHAIN_FEE_CAP", value_name = "GWEI")]
+    chain_fee_cap: Option<u64>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ChainCommand {
+    /// Deploys the contracts and prints where they are; once for a database
+    #[command(
+        after_help = "Example:\n  PORTICO_CHAIN_KEY=… portico chain deploy --chain https://rpc.example --database postgres://…"
+    )]
+    Deploy(ChainArgs),
+    /// Tells how the chain and the queue stand
+    Status(ChainArgs),
+    /// Compares every item in the database with the chain
+    #[command(after_help = "Examples:\n  portico chain reconcile\n  portico chain reconcile --mend")]
+    Reconcile {
+        #[command(flatten)]
+        chain: ChainArgs,
+        /// Record what differs again
+        #[arg(long)]
+        mend: bool,
+    },
 }
 
 /// Flags of `token`.
@@ -228,6 +277,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Migrate(command) => {
             runtime()?.block_on(migrate(&Config::load(flags, Role::Tool)?, &command))
         }
+        Command::Chain(command) => runtime()?.block_on(on_chain(flags, command)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "portico", &mut std::io::stdout());
             Ok(())
@@ -313,6 +363,23 @@ async fn key(mut flags: Flags, command: KeyCommand) -> Result<()> {
     }
 }
 
+async fn on_chain(mut flags: Flags, command: ChainCommand) -> Result<()> {
+    let (args, mend) = match command {
+        ChainCommand::Deploy(args) => {
+            flags.fill_chain(args);
+            return print(&chain::deploy(&Config::load(flags, Role::Tool)?).await?);
+        }
+        ChainCommand::Status(args) => (args, None),
+        ChainCommand::Reconcile { chain, mend } => (chain, Some(mend)),
+    };
+    flags.fill_chain(args);
+    let config = Config::load(flags, Role::Tool)?;
+    print(&match mend {
+        None => chain::status(&config).await?,
+        Some(mend) => chain::reconcile(&config, mend).await?,
+    })
+}
+
 async fn migrate(config: &Config, command: &MigrateCommand) -> Result<()> {
     if matches!(command, MigrateCommand::Up) {
         config.data.create()?;
@@ -344,5 +411,15 @@ impl Flags {
         self.jwks_url = args.jwks_url;
         self.admin_claim = args.admin_claim;
         self.encryption_key = args.encryption_key;
+        self.fill_chain(args.chain);
+    }
+
+    fn fill_chain(&mut self, args: ChainArgs) {
+        self.chain_id = args.chain_id;
+        self.chain_contracts = args.chain_contracts;
+        self.chain_key = args.chain_key;
+        self.chain_key_file = args.chain_key_file;
+        self.chain_confirmations = args.chain_confirmations;
+        self.chain_fee_cap = args.chain_fee_cap;
     }
 }

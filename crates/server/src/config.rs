@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
 use portico_app::tokens::ExternalIssuer;
+use portico_chain::contracts::Contracts;
+use portico_chain::signer::Key;
 use portico_domain::Country;
 use portico_store::{Location, Role};
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::chain::{CONFIRMATIONS, ChainConfig, ChainUrl, FEE_CAP_GWEI};
 use crate::data::Data;
 
 /// A profile's name.
@@ -57,6 +60,12 @@ pub struct Flags {
     pub jwks_url: Option<String>,
     pub admin_claim: Option<String>,
     pub encryption_key: Option<String>,
+    pub chain_id: Option<u64>,
+    pub chain_contracts: Option<String>,
+    pub chain_key: Option<String>,
+    pub chain_key_file: Option<PathBuf>,
+    pub chain_confirmations: Option<u64>,
+    pub chain_fee_cap: Option<u64>,
 }
 
 impl Flags {
@@ -83,6 +92,12 @@ impl Flags {
             jwks_url: self.jwks_url.or(other.jwks_url),
             admin_claim: self.admin_claim.or(other.admin_claim),
             encryption_key: self.encryption_key.or(other.encryption_key),
+            chain_id: self.chain_id.or(other.chain_id),
+            chain_contracts: self.chain_contracts.or(other.chain_contracts),
+            chain_key: self.chain_key.or(other.chain_key),
+            chain_key_file: self.chain_key_file.or(other.chain_key_file),
+            chain_confirmations: self.chain_confirmations.or(other.chain_confirmations),
+            chain_fee_cap: self.chain_fee_cap.or(other.chain_fee_cap),
         }
     }
 }
@@ -107,6 +122,7 @@ pub struct Config {
     pub(crate) country: Country,
     pub(crate) issuer: Option<ExternalIssuer>,
     pub(crate) encryption_key: Option<SecretString>,
+    pub(crate) chain: ChainConfig,
 }
 
 /// Collects everything that is wrong.
@@ -128,6 +144,7 @@ impl Config {
 
     fn check(flags: Flags, role: Role) -> Result<Self> {
         let mut faults = Faults::default();
+        let chain = chain(&flags, &mut faults);
         let profile = flags.profile.map_or(Profile::Sandbox, Profile::from);
         let data = Data::new(flags.data.unwrap_or_else(|| "portico-data".into()));
         let database = match &flags.database {
@@ -141,12 +158,6 @@ impl Config {
         let country = faults.take("country", country);
         let issuer = issuer(flags.issuer, flags.audience, flags.jwks_url, flags.admin_claim.as_deref());
         let issuer = faults.take("issuer", issuer).flatten();
-        let chain = flags.chain.as_deref().unwrap_or("embedded");
-        if chain != "embedded"
-            && !chain.split(',').all(|url| url.starts_with("http://") || url.starts_with("https://"))
-        {
-            faults.0.push("chain must be embedded, or http(s)://… (several with commas between)".into());
-        }
         if let Some(key) = &flags.encryption_key
             && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
         {
@@ -161,8 +172,11 @@ impl Config {
             _ if role == Role::Tool => {}
             Profile::Sandbox => {}
             Profile::Live => {
-                if chain == "embedded" {
+                if chain.url == ChainUrl::Embedded {
                     faults.0.push("chain: a live instance needs a real chain: --chain https://…".into());
+                }
+                if chain.keys.is_empty() {
+                    faults.0.push("chain_key: a live instance needs one: PORTICO_CHAIN_KEY".into());
                 }
                 if flags.encryption_key.is_none() {
                     faults.0.push("encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY".into());
@@ -190,7 +204,49 @@ impl Config {
             country,
             issuer,
             encryption_key: flags.encryption_key.map(SecretString::from),
+            chain,
         })
+    }
+}
+
+fn chain(flags: &Flags, faults: &mut Faults) -> ChainConfig {
+    let url = match flags.chain.as_deref().unwrap_or("embedded") {
+        "embedded" => ChainUrl::Embedded,
+        urls => ChainUrl::Remote(urls.split(',').map(|url| url.trim().to_owned()).collect()),
+    };
+    if let ChainUrl::Remote(urls) = &url
+        && !urls.iter().all(|url| url.starts_with("http://") || url.starts_with("https://"))
+    {
+        faults.0.push("chain must be embedded, or http(s)://… (several with commas between)".into());
+    }
+    let from_file = flags.chain_key_file.as_deref().map(|path| {
+        std::fs::read_to_string(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    });
+    let from_file = from_file.and_then(|text| faults.take("chain_key_file", text));
+    let keys = flags.chain_key.clone().or(from_file).unwrap_or_default();
+    let keys: Vec<SecretString> = keys
+        .split([',', '\n'])
+        .map(str::trim)
+        .filter(|key| !key.is_empty())
+        .map(SecretString::from)
+        .collect();
+    for key in &keys {
+        faults.take("chain_key:", Key::parse(key));
+    }
+    let contracts = flags.chain_contracts.as_deref().map(|list| {
+        let addresses: Option<Vec<_>> = list.split(',').map(|address| address.trim().parse().ok()).collect();
+        addresses
+            .and_then(|addresses| addresses.try_into().ok())
+            .map(Contracts)
+            .ok_or("must be the four addresses that `portico chain deploy` prints, with commas between")
+    });
+    ChainConfig {
+        url,
+        id: flags.chain_id,
+        contracts: contracts.and_then(|contracts| faults.take("chain_contracts", contracts)),
+        keys,
+        confirmations: flags.chain_confirmations.unwrap_or(CONFIRMATIONS).max(1),
+        fee_cap: flags.chain_fee_cap.unwrap_or(FEE_CAP_GWEI).saturating_mul(1_000_000_000),
     }
 }
 

@@ -32,6 +32,20 @@ impl Data {
         self.0.join("portico.db")
     }
 
+    pub(crate) fn chain(&self) -> PathBuf {
+        self.0.join("chain.db")
+    }
+
+    /// The key that signs on the embedded chain, which is made on first use.
+    pub(crate) fn chain_key(&self) -> Result<SecretString> {
+        let secret = self.secret("chain.key")?;
+        let hex = secret.expose_secret().iter().fold(String::new(), |mut hex, byte| {
+            let _ = std::fmt::Write::write_fmt(&mut hex, format_args!("{byte:02x}"));
+            hex
+        });
+        Ok(hex.into())
+    }
+
     /// Makes the folder if it is not there.
     pub(crate) fn create(&self) -> Result<()> {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);

@@ -1,5 +1,6 @@
 //! The binary's inside: command line, configuration, wiring. The only place that names concrete engines.
 
+mod chain;
 pub mod cli;
 pub mod config;
 mod data;

@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::config::Config;
-use crate::listen;
+use crate::{chain, listen};
 
 /// How often what is no longer kept is removed.
 const TIDY: Duration = Duration::from_secs(10 * 60);
@@ -43,8 +43,12 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
     let db = service.app.db.clone();
     let edge = portico_api::build(service);
     let tidying = tokio::spawn(tidy(edge.clone()));
+    let stopped = edge.clone();
     let served = listen::serve(listener, edge, config.max_connections, stop).await;
     tidying.abort();
+    if let Ok(chain) = stopped.app().chain() {
+        chain.release().await;
+    }
     db.close().context("the database could not be tidied up")?;
     served
 }
@@ -69,6 +73,10 @@ async fn application(config: &Config, role: Role) -> Result<Portico> {
         config.data.create()?;
     }
     let db = Db::open(&config.database, role).await.context("the database cannot be opened")?;
+    let chain = match role {
+        Role::Server => Some(chain::open(config, &db).await?),
+        Role::Tool => None,
+    };
     Ok(Portico {
         db,
         clock: Arc::new(SystemClock),
@@ -77,6 +85,7 @@ async fn application(config: &Config, role: Role) -> Result<Portico> {
         tokens: config.data.tokens(config.issuer.clone())?,
         profile: config.profile,
         country: config.country.clone(),
+        chain,
     })
 }
 

@@ -54,6 +54,8 @@ impl Op for Apply {
     }
 }
 
+static APPLIED: Sql = sql("SELECT seq FROM applications WHERE user_id = ?1 AND listing_id = ?2");
+
 impl FromRow for Applicant {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         Ok(Self { user: c.get()?, applied_at: c.get()? })
@@ -65,6 +67,11 @@ impl Db {
     pub async fn applications(&self, user: &UserId) -> Result<Vec<ListingId>> {
         let ids = self.read::<(ListingId,)>(&OF_USER, &[user.into()], Weight::Scan).await?;
         Ok(ids.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// Whether a user applied to a listing.
+    pub async fn has_applied(&self, user: &UserId, listing: &ListingId) -> Result<bool> {
+        Ok(self.one::<(i64,)>(&APPLIED, &[user.into(), listing.into()]).await?.is_some())
     }
 
     /// A piece of those who applied to a listing.

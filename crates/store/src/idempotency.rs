@@ -15,6 +15,7 @@ static CLAIM: Sql =
     sql("INSERT INTO idempotency (scope, fingerprint, answer, created_at) VALUES (?1, ?2, NULL, ?3) \
      ON CONFLICT (scope) DO NOTHING");
 static ANSWER: Sql = sql("UPDATE idempotency SET answer = ?2 WHERE scope = ?1");
+static RELEASE: Sql = sql("DELETE FROM idempotency WHERE scope = ?1");
 static FIRST: Sql = sql("SELECT fingerprint, answer FROM idempotency WHERE scope = ?1");
 static FORGET: Sql = sql(
     "DELETE FROM idempotency WHERE scope IN (SELECT scope FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
@@ -33,11 +34,9 @@ pub trait Seal: Send + Sync + std::fmt::Debug + 'static {
     fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// A unit of work that is done once per key.
-#[derive(Debug)]
-pub struct Once<O> {
-    /// The work.
-    pub op: O,
+/// Under which key something is done once, and for which request.
+#[derive(Debug, Clone)]
+pub struct OnceKey {
     /// A digest of caller, route and key.
     pub scope: [u8; 32],
     /// A digest of the request.
@@ -48,27 +47,56 @@ pub struct Once<O> {
     pub seal: Arc<dyn Seal>,
 }
 
-impl<O: Op<Out: Serialize + DeserializeOwned>> Op for Once<O> {
-    type Out = O::Out;
-
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<O::Out> {
+impl OnceKey {
+    /// Claims the key for this transaction, or finds the first answer.
+    pub(crate) async fn claim<T: Tx, A: DeserializeOwned>(&self, tx: &mut T) -> Result<Option<A>> {
         let scope = self.scope.as_slice();
         tx.exec(&EXPIRE, &[scope.into(), self.at.minus_seconds(KEPT_SECONDS).into()]).await?;
         // Of two that run at once, the second waits here until the first has committed.
         let params = [scope.into(), self.fingerprint.as_slice().into(), self.at.into()];
-        if tx.exec(&CLAIM, &params).await? == 0 {
-            let first = tx.one::<(Vec<u8>, Vec<u8>)>(&FIRST, &[scope.into()]).await?;
-            let (fingerprint, answer) =
-                first.ok_or_else(|| Error::Again("a key was just forgotten".into()))?;
-            if fingerprint != self.fingerprint {
-                return Err(Error::KeyReused);
-            }
-            let answer = self.seal.open(scope, &answer)?;
-            return serde_json::from_slice(&answer).map_err(|error| Error::Bug(error.to_string()));
+        if tx.exec(&CLAIM, &params).await? > 0 {
+            return Ok(None);
+        }
+        let first = tx.one::<(Vec<u8>, Vec<u8>)>(&FIRST, &[scope.into()]).await?;
+        let (fingerprint, answer) = first.ok_or_else(|| Error::Again("a key was just forgotten".into()))?;
+        if fingerprint != self.fingerprint {
+            return Err(Error::KeyReused);
+        }
+        let answer = self.seal.open(scope, &answer)?;
+        serde_json::from_slice(&answer).map(Some).map_err(|error| Error::Bug(error.to_string()))
+    }
+
+    /// Keeps the answer that the claim was for.
+    pub(crate) async fn keep<T: Tx>(&self, tx: &mut T, answer: &impl Serialize) -> Result<()> {
+        let scope = self.scope.as_slice();
+        let answer = serde_json::to_vec(answer).map_err(|error| Error::Bug(error.to_string()))?;
+        tx.exec(&ANSWER, &[scope.into(), self.seal.seal(scope, &answer)?.as_slice().into()]).await.map(drop)
+    }
+
+    /// Gives the claim back: nothing was done under it.
+    pub(crate) async fn release<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&RELEASE, &[self.scope.as_slice().into()]).await.map(drop)
+    }
+}
+
+/// A unit of work that is done once per key.
+#[derive(Debug)]
+pub struct Once<O> {
+    /// The work.
+    pub op: O,
+    /// The key.
+    pub key: OnceKey,
+}
+
+impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Once<O> {
+    type Out = O::Out;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<O::Out> {
+        if let Some(first) = self.key.claim(tx).await? {
+            return Ok(first);
         }
         let out = self.op.run(tx).await?;
-        let answer = serde_json::to_vec(&out).map_err(|error| Error::Bug(error.to_string()))?;
-        tx.exec(&ANSWER, &[scope.into(), self.seal.seal(scope, &answer)?.as_slice().into()]).await?;
+        self.key.keep(tx, &out).await?;
         Ok(out)
     }
 }

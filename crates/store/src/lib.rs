@@ -5,6 +5,7 @@
 //! where they differ, use [`sql::dialects`]. The conformance suite runs every area on both engines.
 
 mod applications;
+pub mod chain;
 mod devices;
 mod error;
 mod idempotency;
@@ -29,7 +30,7 @@ use portico_domain::search::SearchTerm;
 pub use applications::Apply;
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
-pub use idempotency::{Answering, Forget, Once, Seal};
+pub use idempotency::{Answering, Forget, Once, OnceKey, Seal};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
 pub use ledger::{By, Count};
 pub use listings::{CreateListing, DeleteListing};

@@ -7,8 +7,9 @@ use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, place};
 use portico_domain::search::{SearchTerm, document};
 use portico_domain::text::fold;
-use portico_domain::{ListingId, Money, Whole};
+use portico_domain::{ListingId, Money, Timestamp, Whole};
 
+use crate::chain::{Wanted, retire};
 use crate::ledger::{By, record, total};
 use crate::page::{Cursor, Page, Placed, SHORT, as_limit, weight};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
@@ -66,9 +67,17 @@ pub struct CreateListing {
 impl Op for CreateListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let Listing { id, user, street, city, state, postal, country, .. } = &self.listing;
-        let (place, walkthrough) = (self.listing.place, self.listing.walkthrough.as_ref());
-        let (city_fold, document) = (fold(city.as_str()), document(&self.listing));
+        Self::insert(tx, &self.listing, self.by.at).await?;
+        let counts = [("listings", "total", 1), ("listings.state", self.listing.state.as_str(), 1)];
+        record(tx, &self.by, "listing.created", self.listing.id.as_str(), &counts).await
+    }
+}
+
+impl CreateListing {
+    /// Writes the row alone.
+    pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
+        let Listing { id, user, street, city, state, postal, country, place, .. } = listing;
+        let (city_fold, document) = (fold(city.as_str()), document(listing));
         let params = [
             tx.seq(),
             id.into(),
@@ -79,32 +88,34 @@ impl Op for CreateListing {
             state.into(),
             postal.into(),
             country.into(),
-            self.listing.rent.into(),
-            self.listing.property_value.into(),
-            self.listing.bedrooms.into(),
-            self.listing.bathrooms.into(),
+            listing.rent.into(),
+            listing.property_value.into(),
+            listing.bedrooms.into(),
+            listing.bathrooms.into(),
             place.map(Point::latitude).into(),
             place.map(Point::longitude).into(),
             place.map(Point::morton).into(),
-            walkthrough.into(),
-            self.by.at.into(),
+            listing.walkthrough.as_ref().into(),
+            at.into(),
             document.as_str().into(),
         ];
-        if tx.exec(&INSERT, &params).await? == 0 {
-            return Err(Error::Conflict("listing_exists"));
+        match tx.exec(&INSERT, &params).await? {
+            0 => Err(Error::Conflict("listing_exists")),
+            _ => Ok(()),
         }
-        let counts = [("listings", "total", 1), ("listings.state", state.as_str(), 1)];
-        record(tx, &self.by, "listing.created", id.as_str(), &counts).await
     }
 }
 
 static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 RETURNING state");
 
-/// Deletes a listing. Its id may be used again; saved entries and applications keep it.
+/// Deletes a listing, and wants its record on the chain to be gone. Its id may be used again; saved entries
+/// and applications keep it.
 #[derive(Debug)]
 pub struct DeleteListing {
     /// Which one.
     pub id: ListingId,
+    /// What is wanted on the chain of one that was recorded there.
+    pub retired: Wanted,
     /// Who, and when.
     pub by: By,
 }
@@ -114,7 +125,12 @@ impl Op for DeleteListing {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let deleted = tx.one::<(String,)>(&DELETE, &[(&self.id).into()]).await?;
         let (state,) = deleted.ok_or(Error::Missing("listing_not_found"))?;
-        let counts = [("listings", "total", -1), ("listings.state", state.as_str(), -1)];
+        let recorded = retire(tx, &self.retired).await?;
+        let counts = [
+            ("listings", "total", -1),
+            ("listings.state", state.as_str(), -1),
+            ("listings", "on_chain", -i64::from(recorded)),
+        ];
         record(tx, &self.by, "listing.deleted", self.id.as_str(), &counts).await
     }
 }

@@ -155,6 +155,16 @@ impl FromColumn for Vec<u8> {
         present(row.bytes(column)?).map(Into::into)
     }
 }
+impl FromColumn for Option<Vec<u8>> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(row.bytes(column)?.map(Into::into))
+    }
+}
+impl FromColumn for Option<i64> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        row.int(column)
+    }
+}
 impl<U: Unit> FromColumn for Option<Decimal<U>> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         Ok(row.int(column)?.map(Decimal::from_units))

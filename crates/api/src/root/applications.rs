@@ -1,5 +1,6 @@
 //! `/applications`: which listings a user applied to.
 
+use portico_domain::chain::Passes;
 use portico_domain::{Fault, ListingId, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,6 +21,9 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/applications/{userId}", SIGNED_IN, read)
             .says("getApplications", "What a user applied to")
             .not_found("The user has not applied to any listing"),
+        get("/applications/{userId}/{listingId}/check", OWNED, check)
+            .says("checkApplication", "Which of the listing's terms the applicant meets, as the chain says")
+            .not_found("The user has not applied to this listing"),
         post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
             .says(
                 "applyToListing",
@@ -73,6 +77,46 @@ async fn read(cx: Context, Read(user): Read) -> Result<Json<ApplicationMapping>>
     let mapping = cx.app().applications(&cx.call, user).await?;
     let listing_ids = mapping.listings.into_iter().map(Into::into).collect();
     Ok(Json(ApplicationMapping { user_id: mapping.user.into(), listing_ids }))
+}
+
+/// Which of a listing's terms an applicant meets; before a verification, none.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the four flags of the specification")]
+pub(crate) struct ApplicationCheck {
+    /// The lowest credit score
+    pass_min_credit: bool,
+    /// The preferred credit score
+    pass_pref_cred: bool,
+    /// The lowest income
+    pass_min_income: bool,
+    /// The preferred income
+    pass_pref_income: bool,
+}
+
+impl From<Passes> for ApplicationCheck {
+    fn from(passes: Passes) -> Self {
+        Self {
+            pass_min_credit: passes.min_credit,
+            pass_pref_cred: passes.pref_credit,
+            pass_min_income: passes.min_income,
+            pass_pref_income: passes.pref_income,
+        }
+    }
+}
+
+struct Check(UserId, ListingId);
+
+impl Input for Check {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let user = from.path("userId", "The applicant");
+        let listing = from.path("listingId", "The listing");
+        Some(Self(user?, listing?))
+    }
+}
+
+async fn check(cx: Context, Check(user, listing): Check) -> Result<Json<ApplicationCheck>> {
+    Ok(Json(cx.app().application_check(&cx.call, user, listing).await?.into()))
 }
 
 struct ApplyByPath(Apply);

@@ -1,21 +1,30 @@
 //! `/stage/listing…`: stored listing records.
 
-use portico_domain::listings::{Listing, ListingFilter};
-use portico_domain::{City, ListingId, Money, PostalCode, Text, UserId};
+use portico_domain::chain::{Preferred, Terms};
+use portico_domain::listings::{Listing, ListingFilter, place};
+use portico_domain::{City, Country, Credit, Fault, Income, ListingId, Money, PostalCode, Text, UserId};
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::KEY;
-use crate::operation::{Context, Operation, delete, get};
+use crate::fields::{Latitude, hex};
+use crate::operation::{Context, Operation, delete, get, post};
 use crate::paging::{Listed, Paging};
 use crate::problem::Result;
-use crate::reply::{Json, Message, message};
+use crate::reply::{Created, Json, Message, message};
 use crate::request::{Input, Reader};
 
 const NONE: &str = "No listing was found";
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
+        post("/stage/listings", KEY, create)
+            .says("recordListing", "Adds a listing to the database and to the chain")
+            .conflict("A listing with this id exists already"),
+        get("/stage/listing/requirements/{ListingKey}", KEY, requirements)
+            .says("getListingRequirements", "What a listing asks of an applicant, as the chain says")
+            .not_found("There is no record of this listing on the chain"),
         get("/stage/listing/{ListingKey}", KEY, read)
             .says("getStoredListing", "One stored listing record")
             .not_found("There is no such listing"),
@@ -129,6 +138,126 @@ impl From<Listing> for StoredListing {
             walkthrough_link: listing.walkthrough.map_or(S { s: String::new() }, S::from),
         }
     }
+}
+
+struct Create {
+    listing: Listing,
+    id: Option<ListingId>,
+    country: Option<Country>,
+    terms: Terms,
+}
+
+impl Input for Create {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let id = body.optional("id", "The listing's id; one is made if it is absent");
+        let user = body.required("userId", "Owner");
+        let street = body.required("addressStreet", "Street address");
+        let city = body.required("addressCity", "City");
+        let state = body.required("addressState", "State");
+        let postal = body.required("addressPostal", "Postal code");
+        let country = body.optional("country", "Country; the service's own if it is absent");
+        let rent = body.required("monthlyPayment", "Monthly rent");
+        let credit = (
+            body.optional("minCredit", "Lowest credit score; 0 if absent"),
+            body.optional("prefCredit", "Preferred credit score; the lowest if absent"),
+        );
+        let income = (
+            body.optional("minIncome", "Lowest income; 0 if absent"),
+            body.optional("prefIncome", "Preferred income; the lowest if absent"),
+        );
+        let property_value = body.optional("propertyValue", "Value of the property; 0 if absent");
+        let latitude = body.optional::<Latitude>("latitude", "Degrees north; together with longitude");
+        let longitude = body.optional("longitude", "Degrees east; together with latitude");
+        let walkthrough = body.optional("walkthroughLink", "A video walkthrough: an http or https URL");
+        if body.has("latitude") != body.has("longitude") {
+            body.fault("latitude", Fault::new("half_a_place", "and longitude must be given together"));
+        }
+        let terms = Terms::new(credit, income).map_err(|faults| {
+            for (which, fault) in faults {
+                let name = match which {
+                    Preferred::Credit => "prefCredit",
+                    Preferred::Income => "prefIncome",
+                };
+                body.fault(name, fault);
+            }
+        });
+        let listing = Listing {
+            id: ListingId::stored(""),
+            user: user?,
+            street: street?,
+            city: city?,
+            state: state?,
+            postal: postal?,
+            country: Country::stored(""),
+            rent: Some(rent?),
+            property_value,
+            bedrooms: None,
+            bathrooms: None,
+            place: place(latitude.map(|latitude| latitude.0), longitude),
+            walkthrough,
+        };
+        Some(Self { listing, id, country, terms: terms.ok()? })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({
+            "id": "elm-7", "userId": "ada", "addressStreet": "7 Elm Street", "addressCity": "Austin",
+            "addressState": "TX", "addressPostal": "78702", "monthlyPayment": 1850, "minCredit": 620,
+            "prefCredit": 700, "minIncome": 55000, "prefIncome": 70000.50, "propertyValue": 450000,
+            "latitude": 30.2672, "longitude": -97.7431, "walkthroughLink": "https://example.com/elm-7",
+        }))
+    }
+}
+
+/// A listing that was recorded.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RecordedListing {
+    #[schema(example = "Listing created")]
+    message: &'static str,
+    listing_id: String,
+    /// The transaction that carries it to the chain
+    #[schema(pattern = "^0x[0-9a-f]{64}$")]
+    transaction_hash: String,
+}
+
+async fn create(cx: Context, input: Create) -> Result<Created<RecordedListing>> {
+    let mut listing = input.listing;
+    listing.id = input.id.unwrap_or_else(|| cx.app().new_id());
+    listing.country = input.country.unwrap_or_else(|| cx.app().country.clone());
+    let accepted = cx.app().record_listing(&cx.call, listing, input.terms).await?;
+    Ok(Created(RecordedListing {
+        message: "Listing created",
+        listing_id: accepted.id.into(),
+        transaction_hash: hex(&accepted.hash),
+    }))
+}
+
+/// What a listing asks of an applicant.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListingRequirements {
+    listing_id: String,
+    #[schema(value_type = i64)]
+    min_credit_score: Credit,
+    #[schema(value_type = i64)]
+    pref_credit_score: Credit,
+    #[schema(value_type = f64)]
+    min_income: Income,
+    #[schema(value_type = f64)]
+    pref_income: Income,
+}
+
+async fn requirements(cx: Context, One(id): One) -> Result<Json<ListingRequirements>> {
+    let terms = cx.app().listing_terms(&id).await?;
+    Ok(Json(ListingRequirements {
+        listing_id: id.into(),
+        min_credit_score: terms.min_credit(),
+        pref_credit_score: terms.pref_credit(),
+        min_income: terms.min_income(),
+        pref_income: terms.pref_income(),
+    }))
 }
 
 struct One(ListingId);

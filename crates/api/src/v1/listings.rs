@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{PUBLIC, SIGNED_IN};
+use crate::fields::hex;
 use crate::operation::{Context, Operation, get};
 use crate::paging::{Listed, Paging};
 use crate::problem::Result;
@@ -19,6 +20,9 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
             .says("listApplicants", "Who applied to a listing; for its owner, or a key")
             .not_found("There is no such listing"),
+        get("/v1/listings/{id}/proof", PUBLIC, proof)
+            .says("proveListing", "The listing's digest, computed anew, beside the one on the chain")
+            .not_found("There is no such listing, or it has no record on the chain"),
         get("/v1/listings/stats/overview", PUBLIC, statistics)
             .says("getListingStatistics", "Totals over all listings"),
     ];
@@ -58,6 +62,68 @@ async fn applicants(cx: Context, Applicants(id, paging): Applicants) -> Result<L
         async move { Ok(service.app.applicants(&id, after, limit).await?.map(ApplicantOut::from)) }
     })
     .await
+}
+
+struct One(ListingId);
+
+impl Input for One {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("id", "The listing").map(Self)
+    }
+}
+
+/// Proves that a listing was not altered since it was recorded. The digest is the Keccak-256 hash of the ABI
+/// encoding of the salt (bytes32) and then the content's values (strings), in their order.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListingProof {
+    listing_id: String,
+    /// Whether the two digests are the same
+    matches: bool,
+    /// The digest of what the database says now
+    digest: String,
+    /// The digest on the chain
+    chain_digest: String,
+    salt: String,
+    /// What the digest covers, in its order
+    content: Vec<ProofField>,
+    /// By what the chain knows the listing: the Keccak-256 hash of its id
+    key: String,
+    version: u64,
+    /// The transaction that recorded it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    transaction_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    block_number: Option<i64>,
+    /// The contract that holds the record
+    contract: String,
+    chain_id: u64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ProofField {
+    name: &'static str,
+    value: String,
+}
+
+async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
+    let proof = cx.app().listing_proof(&id).await?;
+    Ok(Json(ListingProof {
+        listing_id: id.into(),
+        matches: proof.digest == proof.on_chain,
+        digest: hex(&proof.digest),
+        chain_digest: hex(&proof.on_chain),
+        salt: hex(&proof.salt),
+        content: proof.content.into_iter().map(|(name, value)| ProofField { name, value }).collect(),
+        key: hex(&proof.key),
+        version: proof.version,
+        transaction_hash: proof.transaction.as_ref().map(|hash| hex(hash)),
+        block_number: proof.block,
+        contract: proof.contract.to_string(),
+        chain_id: proof.chain_id,
+    }))
 }
 
 /// Totals over all listings.

@@ -1,5 +1,6 @@
 //! The surface under `/v1`.
 
+mod chain;
 mod devices;
 mod keys;
 mod listings;
@@ -16,6 +17,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         templates::operations(),
         devices::operations(),
         listings::operations(),
+        chain::operations(),
         keys::operations(profile),
     ]
     .into_iter()

@@ -16,8 +16,10 @@ use crate::{Error, Result};
 use connection::{Connection, Connector};
 use pool::{Lane, Pool};
 
-pub(crate) const MIGRATIONS: Migrations =
-    &[("initial", include_str!("../../migrations/postgres/0001_initial.sql"))];
+pub(crate) const MIGRATIONS: Migrations = &[
+    ("initial", include_str!("../../migrations/postgres/0001_initial.sql")),
+    ("chain", include_str!("../../migrations/postgres/0002_chain.sql")),
+];
 
 /// Shared clients for reads. Each pipelines what arrives at the same time over one connection.
 const READ_LANES: usize = 2;

@@ -26,8 +26,10 @@ use crate::{Error, Result, Role};
 use indexer::Indexer;
 use writer::Writer;
 
-pub(crate) const MIGRATIONS: Migrations =
-    &[("initial", include_str!("../../migrations/sqlite/0001_initial.sql"))];
+pub(crate) const MIGRATIONS: Migrations = &[
+    ("initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
+    ("chain", include_str!("../../migrations/sqlite/0002_chain.sql")),
+];
 
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;

@@ -9,8 +9,8 @@ use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{SafeInteger, Timestamp};
 use portico_store::{
     Answering, Apply, By, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
-    DeleteDevice, DeletePortfolio, JoinAccount, Once, PutPipeline, PutRequirements, Result, RevokeKey,
-    SaveListing, Seal, StoredKey, UnsaveListing,
+    DeleteDevice, DeletePortfolio, JoinAccount, Once, OnceKey, PutPipeline, PutRequirements, Result,
+    RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
 };
 
 use crate::engines::Db;
@@ -232,7 +232,9 @@ async fn work_done_once_leaves_its_event_once(db: Db) {
     for id in ["a", "b"] {
         let op = Answering { op: create(listing(id)), answer: id.to_owned() };
         let (scope, fingerprint) = ([1; 32], [2; 32]);
-        db.write(Once { op, scope, fingerprint, at: NOW, seal: Arc::new(Plain) }).await.unwrap();
+        db.write(Once { op, key: OnceKey { scope, fingerprint, at: NOW, seal: Arc::new(Plain) } })
+            .await
+            .unwrap();
     }
     journal.expect(&db, &[("listing.created", "a")]).await;
 }

@@ -1,0 +1,253 @@
+//! `/v1/chain`: how the chain stands, its blocks, and what became of a transaction.
+
+use portico_app::chain::TracedFate;
+use portico_chain::contracts::Kind;
+use portico_chain::node::Block;
+use portico_domain::{SafeInteger, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::PUBLIC;
+use crate::fields::{Hash, hex};
+use crate::operation::{Context, Operation, get};
+use crate::paging::Limit;
+use crate::problem::Result;
+use crate::reply::Json;
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/v1/chain/status", PUBLIC, status)
+            .says("getChainStatus", "The chain's head, contracts, signers and queue"),
+        get("/v1/chain/blocks", PUBLIC, blocks).says("listBlocks", "Blocks, the newest first"),
+        get("/v1/chain/blocks/{number}", PUBLIC, block)
+            .says("getBlock", "One block")
+            .not_found("There is no such block"),
+        get("/v1/chain/transactions/{hash}", PUBLIC, transaction)
+            .says("getTransaction", "What became of a transaction")
+            .not_found("There is no such transaction"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Chain")).collect()
+}
+
+/// A block.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Block)]
+struct BlockOut {
+    number: u64,
+    hash: String,
+    parent_hash: String,
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    gas_used: u64,
+    gas_limit: u64,
+    base_fee_per_gas: u64,
+    /// The hashes of its transactions
+    transactions: Vec<String>,
+}
+
+impl From<Block> for BlockOut {
+    fn from(block: Block) -> Self {
+        Self {
+            number: block.number,
+            hash: hex(block.hash.as_slice()),
+            parent_hash: hex(block.parent.as_slice()),
+            timestamp: Timestamp::from_micros(
+                i64::try_from(block.timestamp).unwrap_or(0).saturating_mul(1_000_000),
+            ),
+            gas_used: block.gas_used,
+            gas_limit: block.gas_limit,
+            base_fee_per_gas: block.base_fee,
+            transactions: block.transactions.iter().map(|hash| hex(hash.as_slice())).collect(),
+        }
+    }
+}
+
+/// How the chain stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ChainStatus)]
+struct StatusOut {
+    chain_id: u64,
+    /// `embedded` or `remote`
+    node: &'static str,
+    /// Whether the node answers
+    reachable: bool,
+    /// Whether listings can be recorded at the moment
+    signing: bool,
+    /// The newest block that was seen
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    head: Option<BlockOut>,
+    contracts: ContractsOut,
+    signers: Vec<SignerOut>,
+    queue: QueueOut,
+}
+
+/// Where the contracts are.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Contracts)]
+struct ContractsOut {
+    listing_registry: String,
+    identity_token: String,
+    application_checks: String,
+    audit_anchor: String,
+}
+
+/// An account that signs.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Signer)]
+struct SignerOut {
+    address: String,
+    next_nonce: i64,
+    /// What it owns, in wei, if the node answers
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    balance: Option<String>,
+}
+
+/// What is still to be done, in items.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ChainQueue)]
+struct QueueOut {
+    /// Not signed yet
+    waiting: i64,
+    /// Signed, and not yet in a block
+    signed: i64,
+    /// Refused by the chain for good
+    failed: i64,
+}
+
+async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
+    let status = cx.app().chain_status().await?;
+    let contract = |kind| status.contracts.of(kind).to_string();
+    Ok(Json(StatusOut {
+        chain_id: status.chain_id,
+        node: if status.embedded { "embedded" } else { "remote" },
+        reachable: status.reachable,
+        signing: status.writer.signer.is_some() && !status.writer.stopped,
+        head: status.writer.head.map(Into::into),
+        contracts: ContractsOut {
+            listing_registry: contract(Kind::Listing),
+            identity_token: contract(Kind::Identity),
+            application_checks: contract(Kind::Check),
+            audit_anchor: contract(Kind::Anchor),
+        },
+        signers: status
+            .signers
+            .into_iter()
+            .map(|(address, next_nonce, balance)| SignerOut {
+                address: address.to_string(),
+                next_nonce,
+                balance: balance.map(|wei| wei.to_string()),
+            })
+            .collect(),
+        queue: QueueOut {
+            waiting: status.backlog.waiting,
+            signed: status.backlog.signed,
+            failed: status.backlog.failed,
+        },
+    }))
+}
+
+/// Blocks that are answered when nobody says how many.
+const USUAL: usize = 20;
+/// Blocks that are answered at most: a chain elsewhere is asked for each.
+const MOST: usize = 100;
+
+struct Blocks {
+    limit: usize,
+    before: Option<u64>,
+}
+
+impl Input for Blocks {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let limit = from.query::<Limit<MOST>>("limit", "At most so many; 20 if absent");
+        let before = from.query::<SafeInteger>("before", "Only blocks with lower numbers");
+        Some(Self {
+            limit: limit.map_or(USUAL, |limit| limit.0),
+            before: before.map(|number| number.units().unsigned_abs()),
+        })
+    }
+}
+
+async fn blocks(cx: Context, input: Blocks) -> Result<Json<Vec<BlockOut>>> {
+    let blocks = cx.app().blocks(input.before, input.limit).await?;
+    Ok(Json(blocks.into_iter().map(Into::into).collect()))
+}
+
+struct OneBlock(u64);
+
+impl Input for OneBlock {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let number = from.path::<SafeInteger>("number", "The block's number")?;
+        Some(Self(number.units().unsigned_abs()))
+    }
+}
+
+async fn block(cx: Context, OneBlock(number): OneBlock) -> Result<Json<BlockOut>> {
+    Ok(Json(cx.app().block(number).await?.into()))
+}
+
+/// What became of a transaction.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Transaction)]
+struct TransactionOut {
+    hash: String,
+    /// `pending`, `mined`, `replaced` or `failed`
+    #[schema(example = "mined")]
+    status: &'static str,
+    from: String,
+    nonce: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    block_number: Option<u64>,
+    /// The transaction that took its place
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    replaced_by: Option<String>,
+    /// The contract that it calls, if it is one of this service's
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    contract: Option<&'static str>,
+    /// How many items it carries there
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    items: Option<i64>,
+}
+
+struct OneTransaction(Hash);
+
+impl Input for OneTransaction {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("hash", "The transaction's hash").map(Self)
+    }
+}
+
+async fn transaction(
+    cx: Context,
+    OneTransaction(Hash(hash)): OneTransaction,
+) -> Result<Json<TransactionOut>> {
+    let traced = cx.app().transaction(hash).await?;
+    let (status, replaced_by) = match traced.fate {
+        TracedFate::Pending => ("pending", None),
+        TracedFate::Mined => ("mined", None),
+        TracedFate::Failed => ("failed", None),
+        TracedFate::Replaced(by) => ("replaced", by),
+    };
+    Ok(Json(TransactionOut {
+        hash: hex(&hash),
+        status,
+        from: traced.from.to_string(),
+        nonce: traced.nonce,
+        block_number: traced.block,
+        replaced_by: replaced_by.map(|hash| hex(&hash)),
+        contract: traced.items.map(|(kind, _)| kind.contract()),
+        items: traced.items.map(|(_, items)| items),
+    }))
+}

@@ -1,0 +1,307 @@
+//! What is on the chain: recording listings there, reading it back, and how the chain itself stands.
+
+use std::time::Duration;
+
+use alloy_primitives::{Address, B256, U256};
+use portico_chain::contracts::{
+    Content, Contracts, Kind, check_key, listing_digest, listing_key, public_content,
+};
+use portico_chain::node::{At, Block};
+use portico_chain::writer::{Status, Writer};
+use portico_chain::{AnyNode, Node, reads};
+use portico_domain::chain::{Passes, Terms};
+use portico_domain::listings::Listing;
+use portico_domain::{ListingId, UserId};
+use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Standing, StoredItem, Wanted, Word};
+
+use crate::{Call, Error, Portico, Result};
+
+/// The chain and the writer on it.
+pub type Chain = Writer<AnyNode>;
+
+/// How long a read waits for an item that is on its way.
+const PATIENCE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(20);
+/// An item that the chain does not show yet.
+const PENDING: Error = Error::Pending("record_pending");
+
+impl From<portico_chain::Error> for Error {
+    fn from(error: portico_chain::Error) -> Self {
+        use portico_chain::Error as Chain;
+        match error {
+            Chain::Store(error) => error.into(),
+            Chain::Bug(why) => Self::Bug(why),
+            Chain::Reverted(_) => Self::Bug("a contract refused a call that it must not refuse".into()),
+            other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+/// What proves that a listing was not altered since it was recorded.
+#[derive(Debug)]
+pub struct Proof {
+    /// What the digest covers, in its order.
+    pub content: [(&'static str, String); 11],
+    /// The salt.
+    pub salt: Word,
+    /// The digest of what the database says now.
+    pub digest: Word,
+    /// The digest on the chain.
+    pub on_chain: Word,
+    /// The listing's key on the chain.
+    pub key: Word,
+    /// The version of its record.
+    pub version: u64,
+    /// The transaction that recorded it, and its block.
+    pub transaction: Option<Word>,
+    /// The block.
+    pub block: Option<i64>,
+    /// Where it can be read.
+    pub contract: Address,
+    /// On which chain.
+    pub chain_id: u64,
+}
+
+/// How the chain stands.
+#[derive(Debug)]
+pub struct ChainStatus {
+    /// Its id.
+    pub chain_id: u64,
+    /// Whether the node answers.
+    pub reachable: bool,
+    /// Whether the node is inside this process.
+    pub embedded: bool,
+    /// The contracts.
+    pub contracts: Contracts,
+    /// The writer.
+    pub writer: Status,
+    /// Every signer: its account, its next nonce, what it owns.
+    pub signers: Vec<(Address, i64, Option<U256>)>,
+    /// What is still to be done.
+    pub backlog: Backlog,
+}
+
+/// A transaction and what became of it.
+#[derive(Debug)]
+pub struct Traced {
+    /// What became of it.
+    pub fate: TracedFate,
+    /// Who sent it.
+    pub from: Address,
+    /// At which nonce.
+    pub nonce: u64,
+    /// The block it is in.
+    pub block: Option<u64>,
+    /// What kind of items it carries, and how many, if it is one of ours.
+    pub items: Option<(Kind, i64)>,
+}
+
+/// What became of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TracedFate {
+    /// It is on its way.
+    Pending,
+    /// It is in a block.
+    Mined,
+    /// Another one took its place.
+    Replaced(Option<Word>),
+    /// The chain undid it.
+    Failed,
+}
+
+impl Portico {
+    /// The chain, where there is one.
+    pub fn chain(&self) -> Result<&Chain> {
+        self.chain.as_ref().ok_or_else(|| Error::Unavailable("there is no chain here".into()))
+    }
+
+    fn reading(&self) -> Result<(&AnyNode, Contracts)> {
+        let engine = self.chain()?.engine();
+        Ok((engine.node(), engine.contracts()))
+    }
+
+    /// Whether everything that was acknowledged before this process started is on the chain again. A chain
+    /// elsewhere may be away for long, and nobody waits for it.
+    pub fn chain_is_ready(&self) -> bool {
+        let Some(chain) = &self.chain else { return true };
+        chain.engine().caught_up() || !matches!(chain.engine().node(), AnyNode::Embedded(_))
+    }
+
+    /// Stores a listing for its owner, and records its terms and digest on the chain.
+    pub async fn record_listing(&self, call: &Call, listing: Listing, terms: Terms) -> Result<Accepted> {
+        self.may_act_for(&call.actor, &listing.user).await?;
+        self.remember_account(&call.actor).await?;
+        let (by, salt) = (self.by(call), crate::keys::random()?);
+        let content = Content::Listing { terms, digest: listing_digest(&salt, &listing) };
+        let wanted = Wanted {
+            kind: Kind::Listing.number(),
+            key: listing_key(&listing.id),
+            payload: content.encode(),
+            gone: false,
+            salt: Some(salt),
+            above: 0,
+            at: by.at,
+        };
+        let once = call.once.map(|once| self.once(once));
+        Ok(self.chain()?.record(NewRecord { listing, wanted, by, once }).await?)
+    }
+
+    /// What is wanted on the chain of a listing that is deleted.
+    pub(crate) fn retired(&self, id: &ListingId) -> Wanted {
+        Wanted {
+            kind: Kind::Listing.number(),
+            key: listing_key(id),
+            payload: Content::RetiredListing.encode(),
+            gone: true,
+            salt: None,
+            above: 0,
+            at: self.clock.now(),
+        }
+    }
+
+    /// An item once it is mined; `None`: it was never wanted, or is to be gone.
+    async fn mined_item(&self, kind: Kind, key: &Word) -> Result<Option<StoredItem>> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let item = self.db.chain_item(kind.number(), key).await?;
+            let Some(item) = item.filter(|item| !item.gone) else { return Ok(None) };
+            match item.standing {
+                Standing::Mined => return Ok(Some(item)),
+                Standing::Failed => return Err(Error::Pending("record_failed")),
+                Standing::Waiting | Standing::Signed if waited >= PATIENCE => return Err(PENDING),
+                Standing::Waiting | Standing::Signed => {
+                    tokio::time::sleep(POLL).await;
+                    waited += POLL;
+                }
+            }
+        }
+    }
+
+    /// What a listing asks of an applicant, as the chain says.
+    pub async fn listing_terms(&self, id: &ListingId) -> Result<Terms> {
+        let key = listing_key(id);
+        self.mined_item(Kind::Listing, &key).await?.ok_or(Error::NotFound("record_not_found"))?;
+        let (node, contracts) = self.reading()?;
+        let record = reads::listing(node, contracts, &key).await?;
+        record.content.map(|(terms, _)| terms).ok_or(PENDING)
+    }
+
+    /// Which of a listing's terms an applicant meets, as the chain says; before a verification, none.
+    pub async fn application_check(&self, call: &Call, user: UserId, listing: ListingId) -> Result<Passes> {
+        self.may_see_application(call, &user, std::slice::from_ref(&listing)).await?;
+        if !self.db.has_applied(&user, &listing).await? {
+            return Err(Error::NotFound("application_not_found"));
+        }
+        let Some(applicant) = self.db.chain_reference(&user).await? else { return Ok(Passes::default()) };
+        let listing = listing_key(&listing);
+        if self.mined_item(Kind::Check, &check_key(&listing, &applicant)).await?.is_none() {
+            return Ok(Passes::default());
+        }
+        let (node, contracts) = self.reading()?;
+        let (_, passes) = reads::application(node, contracts, &listing, &applicant).await?;
+        passes.ok_or(PENDING)
+    }
+
+    /// Proves a listing's content by its digest on the chain.
+    pub async fn listing_proof(&self, id: &ListingId) -> Result<Proof> {
+        let listing = self.listing(id).await?;
+        let key = listing_key(id);
+        let item = self.mined_item(Kind::Listing, &key).await?;
+        let item = item.ok_or(Error::NotFound("record_not_found"))?;
+        let salt = item.salt.ok_or_else(|| Error::Bug("a record without a salt".into()))?;
+        let (node, contracts) = self.reading()?;
+        let record = reads::listing(node, contracts, &key).await?;
+        let (_, on_chain) = record.content.ok_or(PENDING)?;
+        Ok(Proof {
+            digest: listing_digest(&salt, &listing),
+            content: public_content(&listing),
+            salt,
+            on_chain,
+            key,
+            version: record.version,
+            transaction: item.hash,
+            block: item.block,
+            contract: contracts.of(Kind::Listing),
+            chain_id: self.chain()?.engine().chain_id(),
+        })
+    }
+
+    /// How the chain stands. A node that does not answer is no error here.
+    pub async fn chain_status(&self) -> Result<ChainStatus> {
+        let chain = self.chain()?;
+        let (node, contracts) = self.reading()?;
+        let head = node.head().await;
+        let mut signers = Vec::new();
+        for row in self.db.chain_signers().await? {
+            let address = Address::from(row.address);
+            let balance = if head.is_ok() { node.balance(address).await.ok() } else { None };
+            signers.push((address, row.next_nonce, balance));
+        }
+        let mut writer = chain.status();
+        let reachable = head.is_ok();
+        writer.head = head.ok().or(writer.head);
+        Ok(ChainStatus {
+            chain_id: chain.engine().chain_id(),
+            reachable,
+            embedded: matches!(node, AnyNode::Embedded(_)),
+            contracts,
+            writer,
+            signers,
+            backlog: self.db.chain_backlog().await?,
+        })
+    }
+
+    /// Blocks from the newest, or from below a number, downwards.
+    pub async fn blocks(&self, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
+        let (node, _) = self.reading()?;
+        let top = match below {
+            Some(below) => below.checked_sub(1),
+            None => Some(node.head().await?.number),
+        };
+        let Some(top) = top else { return Ok(Vec::new()) };
+        let lowest = top.saturating_sub((limit as u64).saturating_sub(1));
+        let asked = (lowest..=top).rev().map(|number| node.block(At::Number(number)));
+        let blocks = futures_util::future::try_join_all(asked).await?;
+        Ok(blocks.into_iter().flatten().collect())
+    }
+
+    /// One block.
+    pub async fn block(&self, number: u64) -> Result<Block> {
+        let (node, _) = self.reading()?;
+        node.block(At::Number(number)).await?.ok_or(Error::NotFound("block_not_found"))
+    }
+
+    /// A transaction, of ours or of anybody's, and what became of it.
+    pub async fn transaction(&self, hash: Word) -> Result<Traced> {
+        let Some(attempt) = self.db.chain_attempt(&hash).await? else { return self.foreign(hash).await };
+        let fate = match (attempt.fate, attempt.mined) {
+            (Fate::Signed, _) if attempt.newest != hash => TracedFate::Replaced(Some(attempt.newest)),
+            (Fate::Signed, _) => TracedFate::Pending,
+            (Fate::Mined | Fate::Final, Some(mined)) if mined != hash => TracedFate::Replaced(Some(mined)),
+            (Fate::Mined | Fate::Final, _) => TracedFate::Mined,
+            (Fate::Reverted, Some(mined)) if mined != hash => TracedFate::Replaced(Some(mined)),
+            (Fate::Reverted, _) => TracedFate::Failed,
+            (Fate::Foreign, _) => TracedFate::Replaced(None),
+        };
+        Ok(Traced {
+            fate,
+            from: Address::from(attempt.signer),
+            nonce: attempt.nonce.unsigned_abs(),
+            block: attempt.block.map(i64::unsigned_abs),
+            items: Kind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
+        })
+    }
+
+    async fn foreign(&self, hash: Word) -> Result<Traced> {
+        let (node, _) = self.reading()?;
+        let found = node.transaction(B256::from(hash)).await?;
+        let found = found.ok_or(Error::NotFound("transaction_not_found"))?;
+        let receipt = node.receipt(B256::from(hash)).await?;
+        let fate = match receipt {
+            None => TracedFate::Pending,
+            Some(receipt) if receipt.success => TracedFate::Mined,
+            Some(_) => TracedFate::Failed,
+        };
+        Ok(Traced { fate, from: found.from, nonce: found.nonce, block: found.block, items: None })
+    }
+}

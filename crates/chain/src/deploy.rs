@@ -1,0 +1,185 @@
+//! Finding the contracts, or deploying them; and making sure that everything is what it must be before
+//! anything is signed.
+
+use std::time::Duration;
+
+use alloy_primitives::{Address, B256, Bytes, TxKind};
+use portico_store::Db;
+use portico_store::chain::{AdoptChain, ChainIdentity};
+
+use crate::contracts::{Contracts, Kind, calldata};
+use crate::node::{Node, Receipt};
+use crate::signer::{CallSigner, Key, Price};
+use crate::{Error, Result};
+
+/// Gas for deploying one contract.
+const DEPLOY_GAS: u64 = 6_000_000;
+/// How long a deployment may take to be mined, in steps of [`POLL`].
+const POLLS: u32 = 1200;
+const POLL: Duration = Duration::from_millis(100);
+
+/// What the configuration says about the chain.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The chain's id, if it must be a certain one.
+    pub chain_id: Option<u64>,
+    /// Where the contracts are, if they are known.
+    pub contracts: Option<Contracts>,
+    /// Deploy the contracts if this database knows of none.
+    pub deploy: bool,
+    /// The most that is paid per gas, in wei.
+    pub fee_cap: u64,
+}
+
+/// Makes sure that chain, contracts and keys are what they must be; deploys the contracts if that is wanted and
+/// the database knows of none. Answers with the chain's id and the contracts.
+pub async fn establish<N: Node>(node: &N, db: &Db, keys: &[Key], wanted: &Wanted) -> Result<(u64, Contracts)> {
+    let first = keys.first().ok_or_else(|| {
+        Error::Setup("a chain needs a key to sign with: set PORTICO_CHAIN_KEY, or --chain-key-file".into())
+    })?;
+    let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
+    if let Some(expected) = wanted.chain_id.filter(|expected| *expected != chain_id) {
+        return Err(Error::Setup(format!(
+            "the node is on chain {chain_id}, not on chain {expected}: check --chain and --chain-id"
+        )));
+    }
+    let known = db.chain_identity().await?;
+    if let Some(known) = &known {
+        check_identity(known, chain_id, genesis, wanted)?;
+    }
+    let contracts = match (known.as_ref().map(contracts_of).transpose()?, wanted.contracts) {
+        (Some(contracts), _) | (None, Some(contracts)) => contracts,
+        (None, None) if wanted.deploy => deploy(node, first, keys, wanted.fee_cap).await?,
+        (None, None) => {
+            return Err(Error::Setup(
+                "no contracts are known: run `portico chain deploy`, or name them with --chain-contracts".into(),
+            ));
+        }
+    };
+    check_contracts(node, contracts).await?;
+    for key in keys {
+        check_signer(node, key.address(), contracts).await?;
+    }
+    let identity = ChainIdentity {
+        chain_id: i64::try_from(chain_id).map_err(|_| Error::Setup("the chain's id is too large".into()))?,
+        genesis: genesis.0,
+        contracts: contracts.0.map(|address| address.0.0).to_vec(),
+    };
+    let adopted = db.write(AdoptChain(identity)).await?;
+    // Of two replicas that deploy at once, both go on with what the first one wrote down.
+    check_identity(&adopted, chain_id, genesis, wanted)?;
+    Ok((chain_id, contracts_of(&adopted)?))
+}
+
+fn contracts_of(identity: &ChainIdentity) -> Result<Contracts> {
+    let addresses: Vec<Address> = identity.contracts.iter().map(|address| Address::from(*address)).collect();
+    let addresses = addresses.try_into().map_err(|_| Error::Bug("the contracts' row is wrong".into()))?;
+    Ok(Contracts(addresses))
+}
+
+/// The chain that a database has met, for a start while the node is away.
+pub async fn remembered(db: &Db) -> Result<Option<(u64, Contracts)>> {
+    let identity = db.chain_identity().await?;
+    identity.map(|known| Ok((known.chain_id.unsigned_abs(), contracts_of(&known)?))).transpose()
+}
+
+fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &Wanted) -> Result<()> {
+    let advice = "use the node it was made for, or another database";
+    if known.chain_id.unsigned_abs() != chain_id {
+        return Err(Error::Setup(format!(
+            "this database belongs to chain {}, and the node is on chain {chain_id}: {advice}",
+            known.chain_id
+        )));
+    }
+    if known.genesis != genesis {
+        return Err(Error::Setup(format!(
+            "this database belongs to a chain {chain_id} that begins with block {}, and the node's begins with \
+             {genesis}: {advice}",
+            B256::from(known.genesis)
+        )));
+    }
+    let known = contracts_of(known)?;
+    if wanted.contracts.is_some_and(|contracts| contracts != known) {
+        return Err(Error::Setup(
+            "this database belongs to other contracts than --chain-contracts names: leave the flag away, or use \
+             another database"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+/// Makes sure that our contracts stand at the addresses, byte for byte.
+pub async fn check_contracts<N: Node>(node: &N, contracts: Contracts) -> Result<()> {
+    for kind in Kind::ALL {
+        let (name, address) = (kind.contract(), contracts.of(kind));
+        let code = node.code(address).await?;
+        if code != kind.deployed_code()? {
+            let found = if code.is_empty() { "nothing" } else { "another contract" };
+            return Err(Error::Setup(format!(
+                "at {address} there is {found}, not this version's {name}: run `portico chain deploy` on this \
+                 chain, or correct --chain-contracts"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn check_signer<N: Node>(node: &N, signer: Address, contracts: Contracts) -> Result<()> {
+    if node.balance(signer).await?.is_zero() {
+        return Err(Error::Setup(format!("the signer {signer} has no funds: send it some of the chain's currency")));
+    }
+    for kind in Kind::ALL {
+        match node.call(signer, contracts.of(kind), calldata(kind, &[])?).await {
+            Err(Error::Reverted(_)) => {
+                return Err(Error::Setup(format!(
+                    "the signer {signer} may not record in {}: its owner must grant it RECORDER_ROLE",
+                    kind.contract()
+                )));
+            }
+            answered => drop(answered?),
+        }
+    }
+    Ok(())
+}
+
+/// Deploys all contracts. The first key's account owns them; all keys may record.
+pub async fn deploy<N: Node>(node: &N, owner: &Key, keys: &[Key], fee_cap: u64) -> Result<Contracts> {
+    let recorders: Vec<Address> = keys.iter().map(Key::address).collect();
+    if node.balance(owner.address()).await?.is_zero() {
+        let address = owner.address();
+        return Err(Error::Setup(format!("the signer {address} has no funds: send it some of the chain's currency")));
+    }
+    let mut contracts = Contracts([Address::ZERO; 4]);
+    for (at, kind) in Kind::ALL.into_iter().enumerate() {
+        let fees = node.fees().await?;
+        let price = Price { max_fee: fees.base.saturating_mul(2).saturating_add(fees.tip), tip: fees.tip };
+        let signer = CallSigner {
+            key: owner.clone(),
+            chain_id: node.chain_id().await?,
+            contracts,
+            price: price.capped(fee_cap),
+        };
+        let data: Bytes = kind.deployment(owner.address(), &recorders)?;
+        let nonce = node.nonce(owner.address()).await?;
+        let signed = owner.sign(signer.transaction(nonce, TxKind::Create, DEPLOY_GAS, data));
+        node.send(&signed.raw).await?;
+        let receipt = mined(node, signed.hash.into()).await?;
+        let address = receipt.contract.filter(|_| receipt.success).ok_or_else(|| {
+            Error::Setup(format!("{} could not be deployed: its transaction was undone", kind.contract()))
+        })?;
+        tracing::info!(contract = kind.contract(), %address, block = receipt.block, "deployed");
+        contracts.0[at] = address;
+    }
+    Ok(contracts)
+}
+
+async fn mined<N: Node>(node: &N, hash: B256) -> Result<Receipt> {
+    for _ in 0..POLLS {
+        if let Some(receipt) = node.receipt(hash).await? {
+            return Ok(receipt);
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    Err(Error::Setup(format!("the transaction {hash} was not mined in two minutes: try again later")))
+}

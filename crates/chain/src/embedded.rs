@@ -1,0 +1,161 @@
+//! The node inside: a chain in a file of the data folder. Every transaction is mined at once, and for good.
+
+use std::sync::Arc;
+
+use alloy_consensus::Transaction as _;
+pub use alloy_primitives::{Address, U256};
+use alloy_primitives::{B256, Bytes};
+pub use portico_evm::Genesis;
+use portico_evm::{CallError, Chain, ChainError, Refused};
+
+use crate::node::{At, Block, Fees, Log, Node, Receipt, Sent, Transaction};
+use crate::{Error, Result};
+
+/// Tells the time, in seconds since 1970.
+pub type Seconds = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// The embedded chain as a node.
+#[derive(Clone)]
+pub struct Embedded {
+    chain: Chain,
+    now: Seconds,
+}
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.chain.fmt(f)
+    }
+}
+
+impl Embedded {
+    /// Opens the chain in a file, or begins it.
+    pub fn open(path: &std::path::Path, genesis: &Genesis, now: Seconds) -> Result<Self> {
+        let chain = Chain::open(path, genesis).map_err(|error| Error::Setup(error.to_string()))?;
+        Ok(Self::new(chain, now))
+    }
+
+    /// Takes a chain that was opened.
+    pub fn new(chain: Chain, now: Seconds) -> Self {
+        Self { chain, now }
+    }
+
+    /// The chain, for those who read it directly.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+}
+
+impl From<ChainError> for Error {
+    fn from(error: ChainError) -> Self {
+        Self::Unreachable(error.to_string())
+    }
+}
+
+fn block(block: &portico_evm::Block) -> Block {
+    let header = &block.header;
+    Block {
+        number: header.number,
+        hash: header.hash(),
+        parent: header.parent_hash,
+        timestamp: header.timestamp,
+        gas_used: header.gas_used,
+        gas_limit: header.gas_limit,
+        base_fee: header.base_fee_per_gas.unwrap_or_default(),
+        transactions: block.transactions.clone(),
+    }
+}
+
+impl Node for Embedded {
+    async fn chain_id(&self) -> Result<u64> {
+        Ok(self.chain.chain_id())
+    }
+
+    async fn head(&self) -> Result<Block> {
+        let number = self.chain.head().number;
+        let head = self.chain.block_by_number(number)?;
+        head.as_ref().map(block).ok_or_else(|| Error::Bug("the chain has no head".into()))
+    }
+
+    async fn block(&self, at: At) -> Result<Option<Block>> {
+        let found = match at {
+            At::Number(number) => self.chain.block_by_number(number)?,
+            At::Hash(hash) => self.chain.block_by_hash(hash)?,
+        };
+        Ok(found.as_ref().map(block))
+    }
+
+    async fn nonce(&self, account: Address) -> Result<u64> {
+        Ok(self.chain.nonce(account)?)
+    }
+
+    async fn balance(&self, account: Address) -> Result<U256> {
+        Ok(self.chain.balance(account)?)
+    }
+
+    async fn code(&self, address: Address) -> Result<Bytes> {
+        Ok(self.chain.code(address)?)
+    }
+
+    async fn call(&self, from: Address, to: Address, data: Bytes) -> Result<Bytes> {
+        let call = portico_evm::Call { from, to: Some(to), data, gas: None, value: U256::ZERO };
+        self.chain.call(&call).map_err(|error| match error {
+            CallError::Reverted(data) => Error::Reverted(data),
+            CallError::Halted(why) => Error::Refused(why),
+            CallError::Refused(refused) => Error::Refused(refused.to_string()),
+            CallError::Chain(error) => error.into(),
+        })
+    }
+
+    async fn fees(&self) -> Result<Fees> {
+        Ok(Fees { base: portico_evm::BASE_FEE, tip: 0 })
+    }
+
+    async fn send(&self, raw: &[u8]) -> Result<Sent> {
+        let (chain, raw, now) = (self.chain.clone(), Bytes::copy_from_slice(raw), (self.now)());
+        // It waits for the disk.
+        let submitted = tokio::task::spawn_blocking(move || chain.submit(&[raw], now)).await;
+        let submitted = submitted.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))??;
+        match submitted.into_iter().next() {
+            Some(Ok(_)) => Ok(Sent::Accepted),
+            Some(Err(Refused::AlreadyKnown | Refused::NonceTooLow { .. })) => Ok(Sent::Known),
+            Some(Err(Refused::NonceTooHigh { .. })) => Ok(Sent::Gap),
+            Some(Err(Refused::FeeTooLow { .. })) => Ok(Sent::Underpriced),
+            Some(Err(refused)) => Err(Error::Refused(refused.to_string())),
+            None => Err(Error::Bug("the chain did not answer".into())),
+        }
+    }
+
+    async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
+        let receipt = self.chain.receipt(hash)?;
+        Ok(receipt.map(|receipt| Receipt {
+            block: receipt.block_number,
+            block_hash: receipt.block_hash,
+            success: receipt.success,
+            gas_used: receipt.gas_used,
+            contract: receipt.contract_address,
+            logs: receipt
+                .logs
+                .iter()
+                .map(|log| Log {
+                    address: log.address,
+                    topics: log.topics().to_vec(),
+                    data: log.data.data.clone(),
+                })
+                .collect(),
+        }))
+    }
+
+    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+        let found = self.chain.transaction(hash)?;
+        Ok(found.map(|found| Transaction {
+            from: found.from,
+            to: found.envelope.to(),
+            nonce: found.envelope.nonce(),
+            block: Some(found.block_number),
+        }))
+    }
+
+    fn confirmations(&self) -> u64 {
+        0
+    }
+}

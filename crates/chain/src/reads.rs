@@ -1,0 +1,117 @@
+//! Reading the contracts.
+
+use alloy_primitives::{Address, B256, U256};
+use alloy_sol_types::SolCall;
+use portico_domain::chain::{Passes, Terms};
+use portico_domain::{Credit, Income};
+use portico_store::chain::Word;
+
+use crate::contracts::{Contracts, Kind, anchor, checks, identity, registry};
+use crate::node::Node;
+use crate::{Error, Result};
+
+async fn ask<C: SolCall, N: Node>(node: &N, to: Address, call: &C) -> Result<C::Return> {
+    let answer = node.call(Address::ZERO, to, call.abi_encode().into()).await?;
+    C::abi_decode_returns(&answer)
+        .map_err(|error| Error::Refused(format!("the answer of {} makes no sense: {error}", C::SIGNATURE)))
+}
+
+/// What the chain says of a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListingRecord {
+    /// Its version; 0: the chain has never heard of it.
+    pub version: u64,
+    /// What it asks for and its digest, unless it is retired.
+    pub content: Option<(Terms, Word)>,
+}
+
+impl TryFrom<registry::Record> for ListingRecord {
+    type Error = Error;
+    fn try_from(record: registry::Record) -> Result<Self> {
+        if record.version == 0 || record.retired {
+            return Ok(Self { version: record.version, content: None });
+        }
+        let credit = |points: u16| Some(Credit::from_units(points.into()));
+        let income = |cents: u64| i64::try_from(cents).ok().map(Income::from_units);
+        let terms = Terms::new(
+            (credit(record.minCredit), credit(record.prefCredit)),
+            (income(record.minIncome), income(record.prefIncome)),
+        );
+        let terms = terms.map_err(|_| Error::Refused("a listing's record contradicts itself".into()))?;
+        Ok(Self { version: record.version, content: Some((terms, record.digest.0)) })
+    }
+}
+
+/// A listing's record.
+pub async fn listing<N: Node>(node: &N, contracts: Contracts, key: &Word) -> Result<ListingRecord> {
+    let call = registry::recordOfCall { key: B256::from(*key) };
+    ask(node, contracts.of(Kind::Listing), &call).await?.try_into()
+}
+
+/// The flags of an application: their version, and what they say unless they were cleared.
+pub async fn application<N: Node>(
+    node: &N,
+    contracts: Contracts,
+    listing: &Word,
+    applicant: &Word,
+) -> Result<(u64, Option<Passes>)> {
+    let call = checks::recordOfCall { listing: B256::from(*listing), applicant: B256::from(*applicant) };
+    let record = ask(node, contracts.of(Kind::Check), &call).await?;
+    let passes = (record.version > 0 && !record.cleared).then(|| Passes::from_bits(record.flags));
+    Ok((record.version, passes))
+}
+
+/// What the chain says of many items of a kind: each as the bytes that the database would keep, with its version.
+pub(crate) async fn items<N: Node>(
+    node: &N,
+    contracts: Contracts,
+    kind: Kind,
+    wanted: &[(Word, Vec<u8>)],
+) -> Result<Vec<(u64, Vec<u8>)>> {
+    use crate::contracts::Content;
+    let (to, keys) = (contracts.of(kind), wanted.iter().map(|(key, _)| B256::from(*key)));
+    Ok(match kind {
+        Kind::Listing => {
+            let call = registry::recordsOfCall { keys: keys.collect() };
+            let record = |record: registry::Record| {
+                let ListingRecord { version, content } = record.try_into()?;
+                let content = content.map_or(Content::RetiredListing, |(terms, digest)| Content::Listing { terms, digest });
+                Ok((version, content.encode()))
+            };
+            ask(node, to, &call).await?.into_iter().map(record).collect::<Result<_>>()?
+        }
+        Kind::Identity => {
+            let token_ids = keys.map(|key| U256::from_be_bytes(key.0)).collect();
+            let call = identity::identitiesOfCall { tokenIds: token_ids };
+            let record = |found: identity::Identity| match found.revoked || found.version == 0 {
+                true => (found.version, Vec::new()),
+                false => {
+                    let content = Content::Identity { holder: found.holder, commitment: found.commitment.0 };
+                    (found.version, content.encode())
+                }
+            };
+            ask(node, to, &call).await?.into_iter().map(record).collect()
+        }
+        Kind::Check => {
+            let pair = |payload: &[u8]| match Content::decode(kind, payload)? {
+                Content::Check { listing, applicant, .. } => {
+                    Ok(checks::Pair { listing: listing.into(), applicant: applicant.into() })
+                }
+                _ => Err(Error::Bug("a check that is none".into())),
+            };
+            let pairs: Vec<checks::Pair> = wanted.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
+            let found = ask(node, to, &checks::recordsOfCall { pairs: pairs.clone() }).await?;
+            let record = |(found, pair): (checks::Record, checks::Pair)| {
+                let passes = (!found.cleared && found.version > 0).then(|| Passes::from_bits(found.flags));
+                let content =
+                    Content::Check { listing: pair.listing.0, applicant: pair.applicant.0, passes };
+                (found.version, content.encode())
+            };
+            found.into_iter().zip(pairs).map(record).collect()
+        }
+        Kind::Anchor => {
+            let found = ask(node, to, &anchor::anchorsOfCall { logs: keys.collect() }).await?;
+            found.into_iter().map(|anchor| (anchor.version, anchor.head.to_vec())).collect()
+        }
+    })
+}

@@ -1,0 +1,303 @@
+//! Any node that speaks Ethereum's JSON-RPC over HTTP. Of several addresses one is used until it fails.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use alloy_primitives::{Address, B256, Bytes, U64, U256};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::node::{At, Block, Fees, Log, Node, Receipt, Sent, Transaction};
+use crate::{Error, Result};
+
+/// How long a node may take to answer.
+const TIME_OUT: Duration = Duration::from_secs(10);
+/// The longest answer that is read.
+const LONGEST_ANSWER: usize = 16 << 20;
+/// What is offered as a tip where the node does not say: one gwei.
+const USUAL_TIP: u64 = 1_000_000_000;
+/// The code of "there is no such method".
+const NO_METHOD: i64 = -32601;
+
+/// A node somewhere else.
+#[derive(Debug)]
+pub struct Remote {
+    client: reqwest::Client,
+    urls: Vec<String>,
+    current: AtomicUsize,
+    next_id: AtomicU64,
+    confirmations: u64,
+}
+
+/// Why a request got no result.
+enum Failure {
+    /// No answer that makes sense.
+    Transport(String),
+    /// The node's own error.
+    Rpc { code: i64, message: String, data: Option<Value> },
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    result: Option<Value>,
+    error: Option<RpcError>,
+}
+
+#[derive(Deserialize)]
+struct RpcError {
+    code: i64,
+    message: String,
+    data: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RpcBlock {
+    number: U64,
+    hash: B256,
+    parent_hash: B256,
+    timestamp: U64,
+    gas_used: U64,
+    gas_limit: U64,
+    base_fee_per_gas: Option<U64>,
+    transactions: Vec<B256>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RpcReceipt {
+    block_number: U64,
+    block_hash: B256,
+    status: U64,
+    gas_used: U64,
+    contract_address: Option<Address>,
+    logs: Vec<RpcLog>,
+}
+
+#[derive(Deserialize)]
+struct RpcLog {
+    address: Address,
+    topics: Vec<B256>,
+    data: Bytes,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RpcTransaction {
+    from: Address,
+    to: Option<Address>,
+    nonce: U64,
+    block_number: Option<U64>,
+}
+
+impl From<RpcBlock> for Block {
+    fn from(block: RpcBlock) -> Self {
+        Self {
+            number: block.number.to(),
+            hash: block.hash,
+            parent: block.parent_hash,
+            timestamp: block.timestamp.to(),
+            gas_used: block.gas_used.to(),
+            gas_limit: block.gas_limit.to(),
+            base_fee: block.base_fee_per_gas.unwrap_or_default().to(),
+            transactions: block.transactions,
+        }
+    }
+}
+
+impl From<RpcReceipt> for Receipt {
+    fn from(receipt: RpcReceipt) -> Self {
+        let log = |log: RpcLog| Log { address: log.address, topics: log.topics, data: log.data };
+        Self {
+            block: receipt.block_number.to(),
+            block_hash: receipt.block_hash,
+            success: receipt.status == U64::ONE,
+            gas_used: receipt.gas_used.to(),
+            contract: receipt.contract_address,
+            logs: receipt.logs.into_iter().map(log).collect(),
+        }
+    }
+}
+
+impl Remote {
+    /// A node at any of these addresses.
+    pub fn new(urls: Vec<String>, confirmations: u64) -> Result<Self> {
+        let client = reqwest::Client::builder()
+            .timeout(TIME_OUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| Error::Setup(format!("no HTTP client could be made: {error}")))?;
+        Ok(Self { client, urls, current: AtomicUsize::new(0), next_id: AtomicU64::new(1), confirmations })
+    }
+
+    /// Asks the current address, and the others in turn if it does not answer.
+    async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T, Failure> {
+        let mut failure = Failure::Transport("no address is configured".into());
+        for _ in 0..self.urls.len() {
+            let at = self.current.load(Ordering::Relaxed);
+            match self.post(&self.urls[at % self.urls.len()], method, &params).await {
+                Err(Failure::Transport(why)) => {
+                    // Only whoever saw this one fail moves on: of many at once, just the first.
+                    let next = at.wrapping_add(1);
+                    let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
+                    failure = Failure::Transport(why);
+                }
+                answered => return answered,
+            }
+        }
+        Err(failure)
+    }
+
+    async fn post<T: DeserializeOwned>(&self, url: &str, method: &str, params: &Value) -> Result<T, Failure> {
+        let lost = |error: reqwest::Error| Failure::Transport(error.without_url().to_string());
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
+        let request = self.client.post(url).header("content-type", "application/json").body(body);
+        let mut response = request.send().await.map_err(lost)?;
+        let mut answer = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(lost)? {
+            answer.extend_from_slice(&chunk);
+            if answer.len() > LONGEST_ANSWER {
+                return Err(Failure::Transport("the node's answer is too long".into()));
+            }
+        }
+        let strange = |what: &str| Failure::Transport(format!("the node's answer to {method} is strange: {what}"));
+        let status = response.status();
+        let answer: Answer =
+            serde_json::from_slice(&answer).map_err(|_| strange(&format!("no JSON-RPC, status {status}")))?;
+        if let Some(RpcError { code, message, data }) = answer.error {
+            return Err(Failure::Rpc { code, message, data });
+        }
+        serde_json::from_value(answer.result.unwrap_or(Value::Null)).map_err(|error| strange(&error.to_string()))
+    }
+
+    async fn request<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
+        self.ask(method, params).await.map_err(Into::into)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Transport(why) => Self::Unreachable(why),
+            Failure::Rpc { code, message, data } => {
+                match data.as_ref().and_then(Value::as_str).and_then(|data| data.parse().ok()) {
+                    Some(data) if code == 3 || message.contains("revert") => Self::Reverted(data),
+                    _ => Self::Refused(message),
+                }
+            }
+        }
+    }
+}
+
+/// What a node's words about a transaction mean. Every client has its own.
+fn sent(message: &str) -> Option<Sent> {
+    let message = message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if says(&["underpriced", "less than block base fee", "fee too low", "feetoolow"]) {
+        Some(Sent::Underpriced)
+    } else if says(&["already known", "already imported", "known transaction", "already exists", "alreadyknown", "nonce too low"]) {
+        Some(Sent::Known)
+    } else if says(&["nonce too high", "nonce gap"]) {
+        Some(Sent::Gap)
+    } else {
+        None
+    }
+}
+
+impl Node for Remote {
+    async fn chain_id(&self) -> Result<u64> {
+        self.request::<U64>("eth_chainId", json!([])).await.map(|id| id.to())
+    }
+
+    async fn head(&self) -> Result<Block> {
+        let head: RpcBlock = self.request("eth_getBlockByNumber", json!(["latest", false])).await?;
+        Ok(head.into())
+    }
+
+    async fn block(&self, at: At) -> Result<Option<Block>> {
+        let found: Option<RpcBlock> = match at {
+            At::Number(number) => {
+                self.request("eth_getBlockByNumber", json!([U64::from(number), false])).await?
+            }
+            At::Hash(hash) => self.request("eth_getBlockByHash", json!([hash, false])).await?,
+        };
+        Ok(found.map(Into::into))
+    }
+
+    async fn nonce(&self, account: Address) -> Result<u64> {
+        self.request::<U64>("eth_getTransactionCount", json!([account, "latest"])).await.map(|nonce| nonce.to())
+    }
+
+    async fn balance(&self, account: Address) -> Result<U256> {
+        self.request("eth_getBalance", json!([account, "latest"])).await
+    }
+
+    async fn code(&self, address: Address) -> Result<Bytes> {
+        self.request("eth_getCode", json!([address, "latest"])).await
+    }
+
+    async fn call(&self, from: Address, to: Address, data: Bytes) -> Result<Bytes> {
+        self.request("eth_call", json!([{ "from": from, "to": to, "data": data }, "latest"])).await
+    }
+
+    async fn fees(&self) -> Result<Fees> {
+        let base = self.head().await?.base_fee;
+        let tip = match self.ask::<U64>("eth_maxPriorityFeePerGas", json!([])).await {
+            Ok(tip) => tip.to(),
+            Err(Failure::Rpc { code: NO_METHOD, .. }) => USUAL_TIP,
+            Err(failure) => return Err(failure.into()),
+        };
+        Ok(Fees { base, tip })
+    }
+
+    async fn send(&self, raw: &[u8]) -> Result<Sent> {
+        let raw = Bytes::copy_from_slice(raw);
+        match self.ask::<B256>("eth_sendRawTransaction", json!([raw])).await {
+            Ok(_) => Ok(Sent::Accepted),
+            Err(Failure::Rpc { message, .. }) => sent(&message).ok_or(Error::Refused(message)),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
+        let found: Option<RpcReceipt> = self.request("eth_getTransactionReceipt", json!([hash])).await?;
+        Ok(found.map(Into::into))
+    }
+
+    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+        let found: Option<RpcTransaction> = self.request("eth_getTransactionByHash", json!([hash])).await?;
+        Ok(found.map(|found| Transaction {
+            from: found.from,
+            to: found.to,
+            nonce: found.nonce.to(),
+            block: found.block_number.map(|number| number.to()),
+        }))
+    }
+
+    fn confirmations(&self) -> u64 {
+        self.confirmations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_different_clients_are_understood() {
+        for (words, meaning) in [
+            ("already known", Some(Sent::Known)),
+            ("AlreadyKnown", Some(Sent::Known)),
+            ("transaction already imported", Some(Sent::Known)),
+            ("nonce too low: next nonce 5, tx nonce 3", Some(Sent::Known)),
+            ("replacement transaction underpriced", Some(Sent::Underpriced)),
+            ("max fee per gas less than block base fee: address 0x…", Some(Sent::Underpriced)),
+            ("nonce too high", Some(Sent::Gap)),
+            ("insufficient funds for gas * price + value", None),
+        ] {
+            assert_eq!(sent(words), meaning, "{words}");
+        }
+    }
+}

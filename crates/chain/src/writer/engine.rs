@@ -1,0 +1,265 @@
+//! What the engine knows, and the small things that its steps share.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use alloy_primitives::Address;
+use portico_domain::Timestamp;
+use portico_store::Db;
+use portico_store::chain::{Fate, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
+use portico_store::sql::Op;
+
+use super::{Settings, Step, Watch};
+use crate::contracts::Contracts;
+use crate::node::{Block, Fees, Node};
+use crate::signer::{CallSigner, Key, Price};
+use crate::{Error, Result};
+
+/// Reverts in a row after which nothing more is signed, until the contracts take a call again.
+pub(super) const REVERTS_IN_A_ROW: u32 = 3;
+
+/// The writer's steps, and what it remembers between them.
+#[derive(Debug)]
+pub struct Engine<N> {
+    pub(super) node: N,
+    pub(super) db: Db,
+    pub(super) keys: Vec<Key>,
+    pub(super) chain_id: u64,
+    pub(super) contracts: Contracts,
+    pub(super) settings: Settings,
+    pub(super) watch: Arc<dyn Watch>,
+    pub(super) memory: Mutex<Memory>,
+    pub(super) reverts: AtomicU32,
+    pub(super) caught_up: AtomicBool,
+}
+
+/// A copy of what the database says of this process' own signer, and what was last seen of the chain.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) held: Option<Held>,
+    pub(super) fees: Fees,
+    pub(super) head: Option<Block>,
+    /// What was seen of other holders, and since when it has not changed.
+    pub(super) others: HashMap<Address, ((i64, i64), Timestamp)>,
+    pub(super) trouble: Option<String>,
+}
+
+/// A lease and what was signed under it.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) lease: Lease,
+    pub(super) key: Key,
+    pub(super) next_nonce: i64,
+    pub(super) open: BTreeMap<i64, Open>,
+    /// Since when the chain waits for a nonce that nobody signed.
+    pub(super) gap_since: Option<Timestamp>,
+    pub(super) beat_at: Timestamp,
+}
+
+/// A batch that is not final yet.
+#[derive(Debug, Clone)]
+pub(super) struct Open {
+    pub(super) batch: OpenBatch,
+    /// When its newest attempt was last sent, and first, and at which block that was.
+    pub(super) sent: Option<Timestamp>,
+    pub(super) first_sent: Option<(Timestamp, u64)>,
+    pub(super) underpriced: bool,
+    /// At which block its nonce was first seen used by nobody knows whom.
+    pub(super) missing_since: Option<u64>,
+}
+
+impl From<OpenBatch> for Open {
+    fn from(batch: OpenBatch) -> Self {
+        Self { batch, sent: None, first_sent: None, underpriced: false, missing_since: None }
+    }
+}
+
+impl From<SignedBatch> for Open {
+    fn from(signed: SignedBatch) -> Self {
+        let items = i64::try_from(signed.items).unwrap_or(i64::MAX);
+        Self::from(OpenBatch {
+            nonce: signed.nonce,
+            kind: signed.kind,
+            items,
+            fate: Fate::Signed,
+            block: None,
+            mined: None,
+            attempts: vec![signed.signed],
+        })
+    }
+}
+
+impl Open {
+    /// The attempt that is sent: the newest.
+    pub(super) fn newest(&self) -> Option<&Signed> {
+        self.batch.attempts.last()
+    }
+}
+
+/// How the writer stands.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// The newest block that was seen.
+    pub head: Option<Block>,
+    /// The account that this process signs for.
+    pub signer: Option<Address>,
+    /// Its next nonce.
+    pub next_nonce: Option<i64>,
+    /// Batches that are signed and not yet mined.
+    pub unmined: usize,
+    /// Signing has stopped because the contracts undo every call.
+    pub stopped: bool,
+    /// What went wrong last, if it still does.
+    pub trouble: Option<String>,
+}
+
+impl<N: Node> Engine<N> {
+    /// An engine that has not done anything yet.
+    pub fn new(
+        node: N,
+        db: Db,
+        keys: Vec<Key>,
+        (chain_id, contracts): (u64, Contracts),
+        settings: Settings,
+        watch: Arc<dyn Watch>,
+    ) -> Self {
+        let memory = Memory {
+            held: None,
+            // Until the node has said what it costs: a gwei each, to be raised when it is too little.
+            fees: Fees { base: 1_000_000_000, tip: 1_000_000_000 },
+            head: None,
+            others: HashMap::new(),
+            trouble: None,
+        };
+        Self {
+            node,
+            db,
+            keys,
+            chain_id,
+            contracts,
+            settings,
+            watch,
+            memory: Mutex::new(memory),
+            reverts: AtomicU32::new(0),
+            caught_up: AtomicBool::new(false),
+        }
+    }
+
+    /// The node.
+    pub fn node(&self) -> &N {
+        &self.node
+    }
+
+    /// The contracts.
+    pub fn contracts(&self) -> Contracts {
+        self.contracts
+    }
+
+    /// The chain's id.
+    pub fn chain_id(&self) -> u64 {
+        self.chain_id
+    }
+
+    /// Whether everything that was accepted before this process started is on the chain.
+    pub fn caught_up(&self) -> bool {
+        self.caught_up.load(Ordering::Acquire)
+    }
+
+    /// How the writer stands.
+    pub fn status(&self) -> Status {
+        let memory = self.memory();
+        let held = memory.held.as_ref();
+        let unmined = |held: &Held| held.open.values().filter(|open| open.batch.fate == Fate::Signed).count();
+        Status {
+            head: memory.head.clone(),
+            signer: held.map(|held| held.key.address()),
+            next_nonce: held.map(|held| held.next_nonce),
+            unmined: held.map_or(0, unmined),
+            stopped: self.is_stopped(),
+            trouble: memory.trouble.clone(),
+        }
+    }
+
+    /// Items that are signed and not yet mined.
+    pub(super) fn unmined_items(&self) -> i64 {
+        let memory = self.memory();
+        let signed = memory.held.iter().flat_map(|held| held.open.values());
+        signed.filter(|open| open.batch.fate == Fate::Signed).map(|open| open.batch.items).sum()
+    }
+
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.reverts.load(Ordering::Acquire) >= REVERTS_IN_A_ROW
+    }
+
+    /// The lease, and a signer at today's price.
+    pub(super) fn signing(&self) -> Result<(Lease, CallSigner)> {
+        if self.is_stopped() {
+            return Err(Error::Stopped("the contracts undo every call"));
+        }
+        let memory = self.memory();
+        let held = memory.held.as_ref().ok_or(Error::Stopped("no signer is free"))?;
+        Ok((held.lease, self.signer(held, self.price(memory.fees))))
+    }
+
+    pub(super) fn signer(&self, held: &Held, price: Price) -> CallSigner {
+        CallSigner { key: held.key.clone(), chain_id: self.chain_id, contracts: self.contracts, price }
+    }
+
+    /// Twice the base fee, so that it may double before a transaction has to be replaced; never above the cap.
+    pub(super) fn price(&self, fees: Fees) -> Price {
+        let max_fee = fees.base.saturating_mul(2).saturating_add(fees.tip);
+        Price { max_fee, tip: fees.tip }.capped(self.settings.fee_cap)
+    }
+
+    /// Runs a unit of work under the lease. Whoever has lost it forgets everything.
+    pub(super) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
+        self.watch.at(Step::Writing)?;
+        let outcome = self.db.write(op).await;
+        self.watch.at(Step::Written)?;
+        if let Err(portico_store::Error::Conflict(LEASE_LOST)) = outcome {
+            self.memory().held = None;
+            return Err(Error::Stopped("another process signs now"));
+        }
+        Ok(outcome?)
+    }
+
+    /// Changes what is remembered of an open batch.
+    pub(super) fn with_open<T>(&self, nonce: i64, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+        self.memory().held.as_mut().and_then(|held| held.open.get_mut(&nonce)).map(change)
+    }
+
+    pub(super) fn remember(&self, batch: SignedBatch) {
+        if let Some(held) = &mut self.memory().held {
+            held.next_nonce = held.next_nonce.max(batch.nonce + 1);
+            held.open.insert(batch.nonce, batch.into());
+        }
+    }
+
+    /// Takes over into memory what was written about batches.
+    pub(super) fn apply(&self, settled: &[Settled]) {
+        let mut memory = self.memory();
+        let Some(held) = &mut memory.held else { return };
+        for settled in settled {
+            if settled.fate.is_over() {
+                held.open.remove(&settled.nonce);
+            } else if let Some(open) = held.open.get_mut(&settled.nonce) {
+                open.batch.fate = settled.fate;
+                open.batch.block = settled.block;
+                open.batch.mined = settled.mined;
+            }
+        }
+    }
+}
+
+pub(super) fn micros(duration: std::time::Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+pub(super) fn since(then: Timestamp, now: Timestamp) -> i64 {
+    now.micros().saturating_sub(then.micros())
+}

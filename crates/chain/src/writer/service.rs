@@ -1,0 +1,202 @@
+//! The tasks that run the engine's steps, and the queue in front of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use portico_domain::Timestamp;
+use portico_store::chain::{Accepted, NewRecord, Refusal, Settled};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::engine::{Engine, Status};
+use crate::node::Node;
+use crate::{Error, Result};
+
+/// Requests that may wait for their group.
+const QUEUE: usize = 4096;
+/// Groups that may wait for the chain while the next one is committed.
+const PIPELINE: usize = 4;
+/// How often everything open is looked at, if nothing else happens.
+const TICK: Duration = Duration::from_millis(500);
+
+struct Job {
+    record: NewRecord,
+    answer: oneshot::Sender<Result<Accepted>>,
+}
+
+type Answers = Vec<(oneshot::Sender<Result<Accepted>>, Result<Accepted, Refusal>)>;
+
+struct Group {
+    answers: Answers,
+    nonce: Option<i64>,
+}
+
+/// Tells the time.
+pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Takes listings, groups them, and sees them onto the chain.
+pub struct Writer<N> {
+    engine: Arc<Engine<N>>,
+    jobs: mpsc::Sender<Job>,
+    wake: Arc<Notify>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl<N> std::fmt::Debug for Writer<N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Writer")
+    }
+}
+
+impl<N> Drop for Writer<N> {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl<N: Node> Writer<N> {
+    /// Starts the tasks.
+    pub fn start(engine: Engine<N>, now: Now) -> Self {
+        let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
+        let (jobs, inbox) = mpsc::channel(QUEUE);
+        let (groups, committed) = mpsc::channel(PIPELINE);
+        let tasks = vec![
+            tokio::spawn(commit_groups(engine.clone(), inbox, groups, now.clone())),
+            tokio::spawn(deliver_groups(engine.clone(), committed, wake.clone(), now.clone())),
+            tokio::spawn(follow(engine.clone(), wake.clone(), now)),
+        ];
+        Self { engine, jobs, wake, tasks }
+    }
+
+    /// The engine, for reading.
+    pub fn engine(&self) -> &Engine<N> {
+        &self.engine
+    }
+
+    /// How the writer stands.
+    pub fn status(&self) -> Status {
+        self.engine.status()
+    }
+
+    /// Stores a listing and sees it signed; on a chain that mines at once, mined.
+    pub async fn record(&self, record: NewRecord) -> Result<Accepted> {
+        let (answer, answered) = oneshot::channel();
+        self.jobs.try_send(Job { record, answer }).map_err(|_| Error::Busy)?;
+        answered.await.map_err(|_| Error::Stopped("the writer has stopped"))?
+    }
+
+    /// Something waits for the chain: it is looked at now.
+    pub fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Lets another process sign at once.
+    pub async fn release(&self) {
+        if let Err(error) = self.engine.release().await {
+            tracing::warn!(%error, "the signer could not be given back");
+        }
+    }
+}
+
+/// Takes what has arrived, commits it as one group, and goes on with the next while that one is delivered.
+async fn commit_groups<N: Node>(
+    engine: Arc<Engine<N>>,
+    mut inbox: mpsc::Receiver<Job>,
+    groups: mpsc::Sender<Group>,
+    now: Now,
+) {
+    let limit = engine.settings.batch;
+    let mut jobs = Vec::with_capacity(limit);
+    while inbox.recv_many(&mut jobs, limit).await > 0 {
+        let (records, answers): (Vec<NewRecord>, Vec<_>) =
+            jobs.drain(..).map(|job| (job.record, job.answer)).unzip();
+        match engine.commit(records.into(), now()).await {
+            Ok(committed) => {
+                let group = Group {
+                    answers: answers.into_iter().zip(committed.answers).collect(),
+                    nonce: committed.nonce,
+                };
+                if groups.send(group).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) => refuse(answers, &error),
+        }
+    }
+}
+
+/// Tells everybody of a group why it was not stored.
+fn refuse(answers: Vec<oneshot::Sender<Result<Accepted>>>, error: &Error) {
+    tracing::warn!(%error, requests = answers.len(), "a group of listings was not stored");
+    for answer in answers {
+        let _ = answer.send(Err(match error {
+            Error::Busy => Error::Busy,
+            Error::Stopped(why) => Error::Stopped(why),
+            other => Error::Store(portico_store::Error::Unavailable(other.to_string())),
+        }));
+    }
+}
+
+fn tell(answers: Answers) {
+    for (sender, answer) in answers {
+        // Nobody listens any more if the client has gone; the work is done all the same.
+        let _ = sender.send(answer.map_err(|refusal| Error::Store(refusal.into())));
+    }
+}
+
+/// Sends groups in their order. Where the chain mines at once, a caller hears only then.
+async fn deliver_groups<N: Node>(
+    engine: Arc<Engine<N>>,
+    mut groups: mpsc::Receiver<Group>,
+    wake: Arc<Notify>,
+    now: Now,
+) {
+    let at_once = engine.node().confirmations() == 0;
+    let mut delivered: Vec<Settled> = Vec::new();
+    while let Some(group) = groups.recv().await {
+        if !at_once {
+            tell(group.answers);
+            wake.notify_one();
+            continue;
+        }
+        if let Some(nonce) = group.nonce {
+            match engine.deliver_now(nonce, now()).await {
+                Ok(Some(settled)) => delivered.push(settled),
+                Ok(None) => wake.notify_one(),
+                Err(error) => {
+                    tracing::error!(%error, nonce, "a batch was not mined at once; it is followed");
+                    wake.notify_one();
+                }
+            }
+        }
+        tell(group.answers);
+        if groups.is_empty() || delivered.len() >= PIPELINE {
+            if let Err(error) = engine.note_delivered(std::mem::take(&mut delivered)).await {
+                tracing::warn!(%error, "what was mined could not be written down; it is found again");
+                wake.notify_one();
+            }
+        }
+    }
+}
+
+async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
+    let mut down = false;
+    loop {
+        match engine.follow(now()).await {
+            Ok(()) => {
+                if std::mem::take(&mut down) {
+                    tracing::info!("the chain can be written again");
+                }
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut down, true) {
+                    tracing::warn!(%error, "the chain cannot be written at the moment");
+                }
+            }
+        }
+        let _ = tokio::time::timeout(TICK, wake.notified()).await;
+        if down {
+            tokio::time::sleep(TICK / 2).await;
+        }
+    }
+}

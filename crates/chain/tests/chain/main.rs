@@ -1,0 +1,4 @@
+//! The chain side, from outside: a simulation of the writer, one suite for every node, and the writer on Anvil.
+
+mod samples;
+mod simulation;

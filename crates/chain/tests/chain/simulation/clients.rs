@@ -1,0 +1,200 @@
+//! What clients asked for, what they were told, and what is therefore promised to them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use portico_chain::contracts::{Content, Kind};
+use portico_domain::Timestamp;
+use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
+use portico_store::{OnceKey, Seal};
+
+use super::rng::Rng;
+use crate::samples;
+
+/// A request to record a listing. Its digest is like no other's.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) slot: usize,
+    digest: Word,
+    once: Option<Word>,
+}
+
+/// What is wanted of an item of another kind.
+#[derive(Debug, Default)]
+pub(crate) struct Thing {
+    pub(crate) version: i64,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// A listing's id, and what has become of it.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) id: String,
+    pub(crate) key: Word,
+    pub(crate) present: bool,
+    /// The contract cannot take its newest version.
+    pub(crate) bad: bool,
+    pub(crate) thing: Thing,
+    /// A request about it is under way.
+    pub(crate) busy: bool,
+    /// What the client, who has heard nothing, asks again.
+    retry: Option<Request>,
+    /// Under which key it was last recorded, and which hash was told.
+    once: Option<(Word, Option<Word>)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Clients {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) things: BTreeMap<(Kind, Word), Thing>,
+    /// Every hash that somebody was told.
+    pub(crate) told: Vec<Word>,
+    pub(crate) recorded: u64,
+    pub(crate) bad_items: u64,
+}
+
+#[derive(Debug)]
+struct Plain;
+
+impl Seal for Plain {
+    fn seal(&self, _: &[u8], plain: &[u8]) -> portico_store::Result<Vec<u8>> {
+        Ok(plain.to_vec())
+    }
+    fn open(&self, _: &[u8], sealed: &[u8]) -> portico_store::Result<Vec<u8>> {
+        Ok(sealed.to_vec())
+    }
+}
+
+impl Clients {
+    pub(crate) fn new(slots: usize) -> Self {
+        let slot = |number: usize| {
+            let id = format!("listing-{number}");
+            let (key, thing) = (samples::key_of(&id), Thing::default());
+            Slot { id, key, present: false, bad: false, thing, busy: false, retry: None, once: None }
+        };
+        Self {
+            slots: (0..slots).map(slot).collect(),
+            things: BTreeMap::new(),
+            told: Vec::new(),
+            recorded: 0,
+            bad_items: 0,
+        }
+    }
+
+    /// Slots that nobody is busy with.
+    pub(crate) fn idle(&self, present: bool) -> Vec<usize> {
+        let idle = |slot: &usize| !self.slots[*slot].busy && (!present || self.slots[*slot].present);
+        (0..self.slots.len()).filter(idle).collect()
+    }
+
+    /// What clients ask at the same time: mostly for new listings, at times for one that exists, for one
+    /// twice, or again what they have heard nothing of.
+    pub(crate) fn ask(&mut self, most: u64, bad: u64, rng: &mut Rng) -> Vec<Request> {
+        let mut group: Vec<Request> = Vec::new();
+        for _ in 0..rng.between(1, most) {
+            let idle = self.idle(false);
+            if idle.is_empty() {
+                break;
+            }
+            let slot = rng.pick(&idle);
+            let again = self.slots[slot].retry.take().filter(|_| rng.chance(900));
+            let request = again.unwrap_or_else(|| Request {
+                slot,
+                digest: if rng.chance(bad) { [0; 32] } else { rng.word() },
+                once: rng.chance(400).then(|| rng.word()),
+            });
+            group.push(request.clone());
+            if rng.chance(80) {
+                group.push(Request { digest: rng.word(), once: None, ..request });
+            } else if rng.chance(80) {
+                group.push(request);
+            }
+            self.slots[slot].busy = true;
+        }
+        group
+    }
+
+    /// The request as it reaches the writer.
+    pub(crate) fn record(&self, request: &Request, at: Timestamp) -> NewRecord {
+        let mut record = samples::record(&self.slots[request.slot].id, request.digest, at);
+        let fingerprint = request.digest;
+        record.once = request.once.map(|scope| OnceKey { scope, fingerprint, at, seal: Arc::new(Plain) });
+        record
+    }
+
+    fn payload(&self, request: &Request) -> Vec<u8> {
+        self.record(request, Timestamp::from_micros(0)).wanted.payload
+    }
+
+    fn create(&mut self, request: &Request, hash: Option<Word>) {
+        let payload = self.payload(request);
+        let slot = &mut self.slots[request.slot];
+        slot.present = true;
+        slot.bad = request.digest == [0; 32];
+        slot.thing = Thing { version: slot.thing.version + 1, payload };
+        slot.once = request.once.map(|scope| (scope, hash));
+        self.recorded += 1;
+        self.bad_items += u64::from(request.digest == [0; 32]);
+    }
+
+    /// The client has heard this.
+    pub(crate) fn told(
+        &mut self,
+        request: &Request,
+        answer: &Result<Accepted, Refusal>,
+    ) -> Result<(), String> {
+        let slot = &mut self.slots[request.slot];
+        match answer {
+            Ok(accepted) => {
+                self.told.push(accepted.hash);
+                match &mut slot.once {
+                    Some((scope, hash)) if Some(*scope) == request.once => {
+                        if *hash.get_or_insert(accepted.hash) != accepted.hash {
+                            return Err(format!("{} was told two hashes for one key", slot.id));
+                        }
+                    }
+                    _ if slot.present => return Err(format!("{} was accepted although it exists", slot.id)),
+                    _ => self.create(request, Some(accepted.hash)),
+                }
+                Ok(())
+            }
+            Err(Refusal::Conflict("listing_exists")) if slot.present => Ok(()),
+            Err(refusal) => Err(format!("{} was refused: {refusal:?}", slot.id)),
+        }
+    }
+
+    /// The client has heard nothing; the database says what became of it.
+    pub(crate) fn unheard(
+        &mut self,
+        request: &Request,
+        item: Option<StoredItem>,
+        rng: &mut Rng,
+    ) -> Result<(), String> {
+        let payload = self.payload(request);
+        let slot = &mut self.slots[request.slot];
+        if request.once.is_some() && rng.chance(800) {
+            slot.retry = Some(request.clone());
+        }
+        let Some(item) = item.filter(|item| item.payload == payload && item.version > slot.thing.version) else {
+            return Ok(());
+        };
+        if item.version != slot.thing.version + 1 {
+            return Err(format!("{} has version {} after {}", slot.id, item.version, slot.thing.version));
+        }
+        self.create(request, None);
+        Ok(())
+    }
+
+    /// The listing was deleted.
+    pub(crate) fn deleted(&mut self, slot: usize) {
+        let slot = &mut self.slots[slot];
+        (slot.present, slot.bad) = (false, false);
+        slot.thing = Thing { version: slot.thing.version + 1, payload: Vec::new() };
+    }
+
+    /// An item of another kind was wanted.
+    pub(crate) fn want(&mut self, key: Word, content: &Content) {
+        let thing = self.things.entry((content.kind(), key)).or_default();
+        *thing = Thing { version: thing.version + 1, payload: content.encode() };
+    }
+}

@@ -1,0 +1,382 @@
+//! A model of a chain: blocks, a pool of transactions, and the rule of our contracts. It runs no code; it
+//! reads the calls and applies what the contracts promise.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEnvelope};
+use alloy_eips::eip2718::Decodable2718 as _;
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
+use portico_chain::contracts::{Content, Contracts, Kind, Rejected, anchor, check_key, checks, identity, registry};
+use portico_chain::node::{Block, Log, Receipt, Sent};
+use portico_domain::chain::{Passes, Terms};
+use portico_domain::{Credit, Income};
+use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
+use secp256k1::{Message, Secp256k1, VerifyOnly};
+
+use super::rng::Rng;
+
+pub(crate) type Word = [u8; 32];
+
+/// A transaction that was signed by somebody.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tx {
+    pub(crate) hash: B256,
+    pub(crate) from: Address,
+    pub(crate) nonce: u64,
+    pub(crate) to: Option<Address>,
+    pub(crate) input: Bytes,
+    max_fee: u128,
+    tip: u128,
+}
+
+impl Tx {
+    pub(crate) fn read(raw: &[u8]) -> Self {
+        static SECP: LazyLock<Secp256k1<VerifyOnly>> = LazyLock::new(Secp256k1::verification_only);
+        let envelope = TxEnvelope::decode_2718(&mut &*raw).unwrap();
+        let TxEnvelope::Eip1559(signed) = &envelope else { panic!("not a transaction of ours") };
+        let signature = signed.signature();
+        let id = if signature.v() { RecoveryId::One } else { RecoveryId::Zero };
+        let compact = RecoverableSignature::from_compact(&signature.as_bytes()[..64], id).unwrap();
+        let message = Message::from_digest(signed.tx().signature_hash().0);
+        let public = SECP.recover_ecdsa(message, &compact).unwrap().serialize_uncompressed();
+        Self {
+            hash: *signed.hash(),
+            from: Address::from_slice(&keccak256(&public[1..])[12..]),
+            nonce: envelope.nonce(),
+            to: envelope.to(),
+            input: envelope.input().clone(),
+            max_fee: envelope.max_fee_per_gas(),
+            tip: envelope.max_priority_fee_per_gas().unwrap(),
+        }
+    }
+}
+
+/// An item as a call carries it.
+pub(crate) struct Carried {
+    pub(crate) kind: Kind,
+    pub(crate) key: Word,
+    pub(crate) version: u64,
+    pub(crate) payload: Vec<u8>,
+    /// The contract does not take it, whatever is stored.
+    pub(crate) bad: bool,
+}
+
+fn listing_of(item: &registry::Item) -> Content {
+    if item.retired {
+        return Content::RetiredListing;
+    }
+    let credit = |points: u16| Some(Credit::from_units(points.into()));
+    let income = |cents: u64| Some(Income::from_units(i64::try_from(cents).unwrap()));
+    let terms = Terms::new(
+        (credit(item.minCredit), credit(item.prefCredit)),
+        (income(item.minIncome), income(item.prefIncome)),
+    );
+    Content::Listing { terms: terms.unwrap(), digest: item.digest.0 }
+}
+
+/// What a call to one of our contracts carries, read without the help of the code under test.
+pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
+    let item = |key: Word, version: u64, content: Content, bad: bool| Carried {
+        kind,
+        key,
+        version,
+        payload: content.encode(),
+        bad,
+    };
+    match kind {
+        Kind::Listing => {
+            let items = registry::recordCall::abi_decode(input).unwrap().items;
+            let read = |from: &registry::Item| {
+                let bad = !from.retired && from.digest.is_zero();
+                item(from.key.0, from.version, listing_of(from), bad)
+            };
+            items.iter().map(read).collect()
+        }
+        Kind::Identity => {
+            let items = identity::recordCall::abi_decode(input).unwrap().items;
+            let read = |from: &identity::Item| {
+                let content = match from.revoked {
+                    true => Content::RevokedIdentity,
+                    false => Content::Identity { holder: from.holder, commitment: from.commitment.0 },
+                };
+                item(from.tokenId.to_be_bytes(), from.version, content, false)
+            };
+            items.iter().map(read).collect()
+        }
+        Kind::Check => {
+            let items = checks::recordCall::abi_decode(input).unwrap().items;
+            let read = |from: &checks::Item| {
+                let (listing, applicant) = (from.listing.0, from.applicant.0);
+                let passes = (!from.cleared).then(|| Passes::from_bits(from.flags));
+                let content = Content::Check { listing, applicant, passes };
+                item(check_key(&listing, &applicant), from.version, content, false)
+            };
+            items.iter().map(read).collect()
+        }
+        Kind::Anchor => {
+            let items = anchor::recordCall::abi_decode(input).unwrap().items;
+            let read = |from: &anchor::Item| {
+                item(from.log.0, from.version, Content::Anchor { head: from.head.0 }, false)
+            };
+            items.iter().map(read).collect()
+        }
+    }
+}
+
+/// What is on the chain after a block.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct State {
+    pub(crate) nonces: BTreeMap<Address, u64>,
+    pub(crate) items: BTreeMap<(Kind, Word), (u64, Vec<u8>)>,
+}
+
+/// A transaction in a block.
+#[derive(Debug)]
+pub(crate) struct Mined {
+    pub(crate) tx: Arc<Tx>,
+    pub(crate) success: bool,
+    logs: Vec<Log>,
+}
+
+#[derive(Debug)]
+struct Sealed {
+    block: Block,
+    mined: Vec<Mined>,
+    state: State,
+}
+
+/// How this chain behaves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// Every transaction is a block at once, for good, and there is no pool.
+    pub(crate) instant: bool,
+    /// Transactions in a block.
+    pub(crate) capacity: usize,
+    /// The pool refuses what does not pay the base fee.
+    pub(crate) strict_fees: bool,
+    /// The pool refuses what lacks the nonces before it.
+    pub(crate) refuses_gaps: bool,
+    /// How many blocks deep the chain may be undone.
+    pub(crate) depth: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    rules: Rules,
+    contracts: Contracts,
+    blocks: Vec<Sealed>,
+    places: BTreeMap<B256, usize>,
+    pool: BTreeMap<(Address, u64), Arc<Tx>>,
+    highest: u64,
+    pub(crate) base_fee: u64,
+    /// Whether our signers may record.
+    pub(crate) granted: bool,
+    pub(crate) stale: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(rules: Rules, contracts: Contracts, rng: &mut Rng) -> Self {
+        let block = Block {
+            number: 0,
+            hash: B256::from(rng.word()),
+            parent: B256::ZERO,
+            timestamp: 0,
+            gas_used: 0,
+            gas_limit: 30_000_000,
+            base_fee: 1_000_000_000,
+            transactions: Vec::new(),
+        };
+        Self {
+            rules,
+            contracts,
+            blocks: vec![Sealed { block, mined: Vec::new(), state: State::default() }],
+            places: BTreeMap::new(),
+            pool: BTreeMap::new(),
+            highest: 0,
+            base_fee: 1_000_000_000,
+            granted: true,
+            stale: 0,
+        }
+    }
+
+    /// The newest block's number.
+    pub(crate) fn height(&self) -> usize {
+        self.blocks.len() - 1
+    }
+
+    /// What is there now.
+    pub(crate) fn state(&self) -> &State {
+        &self.blocks[self.height()].state
+    }
+
+    pub(crate) fn mined(&self) -> impl Iterator<Item = &Mined> {
+        self.blocks.iter().flat_map(|sealed| &sealed.mined)
+    }
+
+    pub(crate) fn block(&self, number: usize) -> Option<Block> {
+        self.blocks.get(number).map(|sealed| sealed.block.clone())
+    }
+
+    pub(crate) fn number_of(&self, hash: B256) -> Option<usize> {
+        self.blocks.iter().position(|sealed| sealed.block.hash == hash)
+    }
+
+    pub(crate) fn nonce(&self, account: Address, at: usize) -> u64 {
+        self.blocks[at].state.nonces.get(&account).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn place(&self, hash: B256) -> Option<usize> {
+        self.places.get(&hash).copied()
+    }
+
+    pub(crate) fn receipt(&self, hash: B256) -> Option<Receipt> {
+        let Sealed { block, mined, .. } = &self.blocks[self.place(hash)?];
+        let Mined { success, logs, .. } = mined.iter().find(|mined| mined.tx.hash == hash)?;
+        Some(Receipt {
+            block: block.number,
+            block_hash: block.hash,
+            success: *success,
+            gas_used: 21_000,
+            contract: None,
+            logs: logs.clone(),
+        })
+    }
+
+    /// Transactions of an account that wait, and the next nonce after them.
+    pub(crate) fn next_pending(&self, account: Address) -> u64 {
+        let mut next = self.nonce(account, self.height());
+        while self.pool.contains_key(&(account, next)) {
+            next += 1;
+        }
+        next
+    }
+
+    pub(crate) fn pool_size(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Takes a transaction into the pool, or into a block.
+    pub(crate) fn submit(&mut self, tx: &Arc<Tx>, rng: &mut Rng) -> Sent {
+        let next = self.nonce(tx.from, self.height());
+        let place = (tx.from, tx.nonce);
+        if tx.nonce < next {
+            return Sent::Known;
+        }
+        if let Some(before) = self.pool.get(&place) {
+            if before.hash == tx.hash {
+                return Sent::Known;
+            }
+            let more = |new: u128, old: u128| new * 10 >= old * 11;
+            if !(more(tx.max_fee, before.max_fee) && more(tx.tip, before.tip)) {
+                return Sent::Underpriced;
+            }
+        } else if self.rules.refuses_gaps && tx.nonce > self.next_pending(tx.from) {
+            return Sent::Gap;
+        }
+        if self.rules.strict_fees && tx.max_fee < self.base_fee.into() {
+            return Sent::Underpriced;
+        }
+        self.pool.insert(place, tx.clone());
+        if self.rules.instant {
+            self.mine(rng);
+        }
+        Sent::Accepted
+    }
+
+    /// Somebody else's transaction is preferred to whatever waits at its nonce.
+    pub(crate) fn force(&mut self, tx: Arc<Tx>, rng: &mut Rng) {
+        if tx.nonce >= self.nonce(tx.from, self.height()) {
+            self.pool.insert((tx.from, tx.nonce), tx);
+        }
+        if self.rules.instant {
+            self.mine(rng);
+        }
+    }
+
+    /// The node forgets what waits.
+    pub(crate) fn forget_pool(&mut self) {
+        self.pool.clear();
+    }
+
+    /// Makes the next block from what waits and pays enough.
+    pub(crate) fn mine(&mut self, rng: &mut Rng) {
+        let mut state = self.state().clone();
+        let mut mined = Vec::new();
+        let waiting: Vec<Arc<Tx>> = self.pool.values().cloned().collect();
+        for tx in waiting {
+            let next = state.nonces.entry(tx.from).or_default();
+            if tx.nonce < *next {
+                self.pool.remove(&(tx.from, tx.nonce));
+                continue;
+            }
+            if tx.nonce > *next || tx.max_fee < self.base_fee.into() || mined.len() >= self.rules.capacity {
+                continue;
+            }
+            *next += 1;
+            self.pool.remove(&(tx.from, tx.nonce));
+            let (success, logs) = self.execute(&tx, &mut state);
+            self.places.insert(tx.hash, self.blocks.len());
+            mined.push(Mined { tx, success, logs });
+        }
+        let parent = &self.blocks[self.height()].block;
+        let block = Block {
+            number: parent.number + 1,
+            hash: keccak256([parent.hash.as_slice(), &rng.next().to_be_bytes()].concat()),
+            parent: parent.hash,
+            timestamp: parent.timestamp + 1,
+            gas_used: 0,
+            gas_limit: parent.gas_limit,
+            base_fee: self.base_fee,
+            transactions: mined.iter().map(|mined| mined.tx.hash).collect(),
+        };
+        self.highest = self.highest.max(block.number);
+        self.blocks.push(Sealed { block, mined, state });
+    }
+
+    /// Undoes the newest blocks, as many of them as may be undone, and puts as many others in their place.
+    /// Their transactions wait again, or are lost. Tells how many it undid.
+    pub(crate) fn reorg(&mut self, depth: u64, kept: u64, grown: u64, rng: &mut Rng) -> u64 {
+        let floor = self.highest.saturating_sub(self.rules.depth);
+        let depth = depth.min((self.height() as u64).saturating_sub(floor));
+        for _ in 0..depth {
+            let undone = self.blocks.pop().unwrap();
+            for Mined { tx, .. } in undone.mined {
+                self.places.remove(&tx.hash);
+                if rng.chance(kept) {
+                    self.pool.entry((tx.from, tx.nonce)).or_insert(tx);
+                }
+            }
+        }
+        for _ in 0..grown {
+            self.mine(rng);
+        }
+        depth
+    }
+
+    /// What the contracts do.
+    fn execute(&mut self, tx: &Tx, state: &mut State) -> (bool, Vec<Log>) {
+        let Some((kind, address)) = tx.to.and_then(|to| Some((self.contracts.kind_at(to)?, to))) else {
+            return (true, Vec::new());
+        };
+        if !self.granted {
+            return (false, Vec::new());
+        }
+        let mut logs = Vec::new();
+        for Carried { kind, key, version, payload, bad } in carried(kind, &tx.input) {
+            let stored = state.items.entry((kind, key)).or_default();
+            if bad {
+                let topics = vec![Rejected::SIGNATURE_HASH, B256::from(key)];
+                let data = (version, U256::from(6)).abi_encode().into();
+                logs.push(Log { address, topics, data });
+            } else if version > stored.0 {
+                *stored = (version, payload);
+            } else {
+                self.stale += 1;
+            }
+        }
+        state.items.retain(|_, (version, _)| *version > 0);
+        (true, logs)
+    }
+}

@@ -1,0 +1,289 @@
+//! The model as a node behind an unreliable line, and the steps of a process that may die at each of them.
+//!
+//! Every call may stop before or after it has taken effect, so that anything may happen in between: blocks,
+//! reorganisations, the other tasks of the same process, another replica, the end of the process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+
+use alloy_primitives::{Address, B256, Bytes, U256};
+use portico_chain::node::{At, Block, Fees, Node, Receipt, Sent, Transaction};
+use portico_chain::writer::{Step, Watch};
+use portico_chain::{Error, Result};
+
+use super::ledger::{Ledger, Tx};
+use super::rng::Rng;
+
+/// How often what goes wrong, of a thousand times.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Faults {
+    pub(crate) pause: u64,
+    pub(crate) lost_request: u64,
+    pub(crate) lost_reply: u64,
+    /// A transaction that seemed lost, or was delivered, arrives (again) later.
+    pub(crate) echo: u64,
+    pub(crate) crash: u64,
+    pub(crate) lost_commit: u64,
+    pub(crate) no_database: u64,
+}
+
+/// How often what happened.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) lost_requests: u64,
+    pub(crate) lost_replies: u64,
+    pub(crate) lost_commits: u64,
+    pub(crate) crashes: u64,
+    pub(crate) echoes: u64,
+}
+
+/// Everything outside the processes.
+pub(crate) struct World {
+    pub(crate) rng: Rng,
+    pub(crate) ledger: Ledger,
+    pub(crate) faults: Faults,
+    pub(crate) counts: Counts,
+    /// In microseconds.
+    pub(crate) clock: i64,
+    pub(crate) lines: Vec<Line>,
+    /// Everything that a process of ours ever handed to its node.
+    pub(crate) seen: BTreeMap<B256, Arc<Tx>>,
+    /// Somebody else's transactions.
+    pub(crate) foreign: BTreeSet<B256>,
+    pub(crate) echoes: Vec<Arc<Tx>>,
+    pub(crate) trace: Option<Vec<String>>,
+    paused: bool,
+}
+
+/// The way from one replica to the node.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Line {
+    /// Nothing gets through until then.
+    pub(crate) down_until: i64,
+    /// The node that answers is so many blocks behind.
+    pub(crate) behind: u64,
+}
+
+impl World {
+    pub(crate) fn new(rng: Rng, ledger: Ledger, faults: Faults, replicas: usize, traced: bool) -> Self {
+        Self {
+            rng,
+            ledger,
+            faults,
+            counts: Counts::default(),
+            clock: 1_760_000_000_000_000,
+            lines: vec![Line::default(); replicas],
+            seen: BTreeMap::new(),
+            foreign: BTreeSet::new(),
+            echoes: Vec::new(),
+            trace: traced.then(Vec::new),
+            paused: false,
+        }
+    }
+
+    pub(crate) fn note(&mut self, what: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.trace {
+            let seconds = self.clock / 1_000 % 1_000_000_000;
+            trace.push(format!("{:>4} {seconds:>9} {}", trace.len(), what()));
+        }
+    }
+
+    /// Whether the future that was just polled has stopped at a call.
+    pub(crate) fn take_pause(&mut self) -> bool {
+        std::mem::take(&mut self.paused)
+    }
+
+    fn may_stop(&mut self) -> bool {
+        self.rng.chance(self.faults.pause)
+    }
+}
+
+pub(crate) type Shared = Arc<Mutex<World>>;
+
+/// Stops once, until it is polled again by whoever decides what happens next.
+struct Stop<'w>(&'w Shared, bool);
+
+impl Future for Stop<'_> {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.1, true) {
+            return Poll::Ready(());
+        }
+        self.0.lock().unwrap().paused = true;
+        Poll::Pending
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct SimNode {
+    pub(crate) world: Shared,
+    pub(crate) replica: usize,
+    pub(crate) confirmations: u64,
+}
+
+impl SimNode {
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap()
+    }
+
+    async fn may_stop(&self) {
+        let stops = self.world().may_stop();
+        if stops {
+            Stop(&self.world, false).await;
+        }
+    }
+
+    /// One call over the line. `act` is given the height that this replica's node has seen.
+    async fn over_the_line<T>(&self, what: &str, act: impl FnOnce(&mut World, usize) -> T + Send) -> Result<T> {
+        let unreachable = |why: &str| Error::Unreachable(format!("{what}: {why}"));
+        self.may_stop().await;
+        {
+            let mut world = self.world();
+            let line = world.lines[self.replica];
+            let odds = world.faults.lost_request;
+            if line.down_until > world.clock || world.rng.chance(odds) {
+                world.counts.lost_requests += 1;
+                world.note(|| format!("r{} {what}: request lost", self.replica));
+                return Err(unreachable("the request was lost"));
+            }
+        }
+        let (answer, lost) = {
+            let mut world = self.world();
+            let behind = usize::try_from(world.lines[self.replica].behind).unwrap();
+            let height = world.ledger.height().saturating_sub(behind);
+            let answer = act(&mut world, height);
+            let odds = world.faults.lost_reply;
+            let lost = world.rng.chance(odds);
+            if lost {
+                world.counts.lost_replies += 1;
+                world.note(|| format!("r{} {what}: reply lost", self.replica));
+            }
+            (answer, lost)
+        };
+        self.may_stop().await;
+        if lost { Err(unreachable("the reply was lost")) } else { Ok(answer) }
+    }
+}
+
+impl Node for SimNode {
+    async fn chain_id(&self) -> Result<u64> {
+        Ok(super::run::CHAIN_ID)
+    }
+
+    async fn head(&self) -> Result<Block> {
+        self.over_the_line("head", |world, height| world.ledger.block(height).unwrap()).await
+    }
+
+    async fn block(&self, at: At) -> Result<Option<Block>> {
+        self.over_the_line("block", |world, height| {
+            let number = match at {
+                At::Number(number) => usize::try_from(number).ok(),
+                At::Hash(hash) => world.ledger.number_of(hash),
+            };
+            number.filter(|number| *number <= height).and_then(|number| world.ledger.block(number))
+        })
+        .await
+    }
+
+    async fn nonce(&self, account: Address) -> Result<u64> {
+        self.over_the_line("nonce", |world, height| world.ledger.nonce(account, height)).await
+    }
+
+    async fn balance(&self, _: Address) -> Result<U256> {
+        Ok(U256::MAX)
+    }
+
+    async fn code(&self, _: Address) -> Result<Bytes> {
+        Ok(Bytes::new())
+    }
+
+    async fn call(&self, _: Address, _: Address, _: Bytes) -> Result<Bytes> {
+        let granted = self.over_the_line("call", |world, _| world.ledger.granted).await?;
+        if granted { Ok(Bytes::new()) } else { Err(Error::Reverted(Bytes::new())) }
+    }
+
+    async fn fees(&self) -> Result<Fees> {
+        let base = self.over_the_line("fees", |world, _| world.ledger.base_fee).await?;
+        Ok(Fees { base, tip: 1_000_000_000 })
+    }
+
+    async fn send(&self, raw: &[u8]) -> Result<Sent> {
+        let tx = Arc::new(Tx::read(raw));
+        {
+            let mut world = self.world();
+            world.seen.insert(tx.hash, tx.clone());
+            let odds = world.faults.echo;
+            if world.rng.chance(odds) {
+                world.echoes.push(tx.clone());
+            }
+        }
+        self.over_the_line("send", |world, _| {
+            let World { ledger, rng, .. } = world;
+            let sent = ledger.submit(&tx, rng);
+            world.note(|| format!("r{} sends {} #{} {:.4}: {sent:?}", self.replica, tx.from, tx.nonce, tx.hash));
+            sent
+        })
+        .await
+    }
+
+    async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
+        self.over_the_line("receipt", |world, height| {
+            world.ledger.receipt(hash).filter(|receipt| receipt.block <= height as u64)
+        })
+        .await
+    }
+
+    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+        self.over_the_line("transaction", |world, height| {
+            let place = world.ledger.place(hash).filter(|place| *place <= height)?;
+            let tx = world.seen.get(&hash)?;
+            Some(Transaction { from: tx.from, to: tx.to, nonce: tx.nonce, block: Some(place as u64) })
+        })
+        .await
+    }
+
+    fn confirmations(&self) -> u64 {
+        self.confirmations
+    }
+}
+
+/// The steps of one process. An error here is the end of it, unless it is a lost reply of the database.
+pub(crate) struct Steps {
+    pub(crate) world: Shared,
+    pub(crate) replica: usize,
+    pub(crate) crashed: AtomicBool,
+}
+
+impl std::fmt::Debug for Steps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Steps({})", self.replica)
+    }
+}
+
+impl Watch for Steps {
+    fn at(&self, step: Step) -> Result<()> {
+        let mut world = self.world.lock().unwrap();
+        let Faults { crash, lost_commit, no_database, .. } = world.faults;
+        if world.rng.chance(crash) {
+            world.counts.crashes += 1;
+            world.note(|| format!("r{} dies at {step:?}", self.replica));
+            self.crashed.store(true, Ordering::Relaxed);
+            return Err(Error::Bug("crash".into()));
+        }
+        let lost = match step {
+            Step::Writing => no_database,
+            Step::Written => lost_commit,
+            Step::Sending | Step::Sent => 0,
+        };
+        if world.rng.chance(lost) {
+            world.counts.lost_commits += 1;
+            world.note(|| format!("r{} hears nothing at {step:?}", self.replica));
+            return Err(Error::Unreachable("the database does not answer".into()));
+        }
+        Ok(())
+    }
+}

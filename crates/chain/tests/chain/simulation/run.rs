@@ -1,0 +1,659 @@
+//! One run: processes, clients and a chain, and a seed that decides what happens next.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Poll;
+
+use alloy_primitives::Address;
+use portico_chain::contracts::{Content, Contracts, check_key};
+use portico_chain::signer::{CallSigner, Key, Price};
+use portico_chain::writer::{Committed, Engine};
+use portico_chain::{Error, Result};
+use portico_domain::chain::Passes;
+use portico_domain::{ListingId, Timestamp};
+use portico_store::chain::{Accepted, Refusal, Settled, Want};
+use portico_store::{By, Db, DeleteListing};
+
+use super::clients::{Clients, Request};
+use super::ledger::{Ledger, Tx};
+use super::node::{Counts, Faults, Line, Shared, SimNode, Steps, World};
+use super::plan::{Event, Plan};
+use super::rng::Rng;
+use crate::samples;
+
+pub(crate) const CHAIN_ID: u64 = 31337;
+const SECOND: i64 = 1_000_000;
+
+/// A broken promise, in words.
+pub(crate) type Broken = String;
+
+type Answers = Vec<(Request, Result<Accepted, Refusal>)>;
+
+/// How a task of a process ended.
+enum Outcome {
+    Followed(Result<()>),
+    Committed(Vec<Request>, Result<Committed>),
+    Delivered(Answers, Result<Option<Settled>>),
+    Noted(Result<()>),
+}
+
+/// A task that has been stopped somewhere, and the requests that hang on it.
+struct Task {
+    future: Pin<Box<dyn Future<Output = Outcome>>>,
+    requests: Vec<Request>,
+}
+
+/// The tasks of the writer, each of which does one thing at a time.
+const FOLLOW: usize = 0;
+const COMMIT: usize = 1;
+const DELIVER: usize = 2;
+
+/// A process that runs.
+struct Process {
+    engine: Arc<Engine<SimNode>>,
+    steps: Arc<Steps>,
+    tasks: [Option<Task>; 3],
+    /// Groups that are committed and not yet delivered, where that is awaited.
+    groups: VecDeque<(Answers, Option<i64>)>,
+}
+
+#[derive(Default)]
+struct Replica {
+    keys: Vec<Key>,
+    process: Option<Process>,
+    /// When it starts again after it died; never: somebody else has its keys.
+    back_at: i64,
+    frozen_until: i64,
+}
+
+/// What happened in a run, in numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Summary {
+    pub(crate) counts: Counts,
+    pub(crate) told: u64,
+    pub(crate) recorded: u64,
+    pub(crate) deleted: u64,
+    pub(crate) bad_items: u64,
+    pub(crate) ends: u64,
+    pub(crate) reorgs: u64,
+    pub(crate) undone_blocks: u64,
+    pub(crate) pools_lost: u64,
+    pub(crate) foreign: u64,
+    pub(crate) reverted: u64,
+    pub(crate) failed_items: u64,
+    pub(crate) takeovers: u64,
+    pub(crate) replacements: u64,
+    pub(crate) fillers: u64,
+    pub(crate) stale: u64,
+    pub(crate) blocks: u64,
+    pub(crate) calls: u64,
+}
+
+impl Summary {
+    /// Every number by its name.
+    fn numbers(&mut self) -> [(&'static str, &mut u64); 22] {
+        let Counts { lost_requests, lost_replies, lost_commits, crashes, echoes } = &mut self.counts;
+        [
+            ("lost requests", lost_requests),
+            ("lost replies", lost_replies),
+            ("lost commits", lost_commits),
+            ("crashes at a step", crashes),
+            ("late duplicates", echoes),
+            ("promises", &mut self.told),
+            ("listings recorded", &mut self.recorded),
+            ("listings deleted", &mut self.deleted),
+            ("items that a contract cannot take", &mut self.bad_items),
+            ("processes that ended", &mut self.ends),
+            ("reorganisations", &mut self.reorgs),
+            ("blocks undone", &mut self.undone_blocks),
+            ("pools lost", &mut self.pools_lost),
+            ("foreign transactions", &mut self.foreign),
+            ("calls reverted", &mut self.reverted),
+            ("items failed", &mut self.failed_items),
+            ("takeovers", &mut self.takeovers),
+            ("replacements", &mut self.replacements),
+            ("nonces filled", &mut self.fillers),
+            ("stale items", &mut self.stale),
+            ("blocks", &mut self.blocks),
+            ("calls", &mut self.calls),
+        ]
+    }
+
+    pub(crate) fn total(summaries: &[Self]) -> Self {
+        let mut total = Self::default();
+        for mut summary in summaries.iter().copied() {
+            for ((_, sum), (_, number)) in total.numbers().into_iter().zip(summary.numbers()) {
+                *sum += *number;
+            }
+        }
+        total
+    }
+
+    /// A fault that never happens proves nothing.
+    pub(crate) fn assert_everything_happened(mut self) {
+        for (what, number) in self.numbers() {
+            assert!(*number > 0, "there were no {what}");
+        }
+    }
+}
+
+pub(crate) struct Run {
+    pub(super) world: Shared,
+    pub(super) db: Db,
+    pub(super) path: PathBuf,
+    pub(super) plan: Plan,
+    pub(super) clients: Clients,
+    pub(super) contracts: Contracts,
+    pub(super) summary: Summary,
+    replicas: Vec<Replica>,
+    revoked_until: i64,
+}
+
+impl Run {
+    pub(crate) fn new(seed: u64, db: Db, path: PathBuf, traced: bool) -> Self {
+        let mut rng = Rng::new(seed);
+        let plan = Plan::draw(&mut rng);
+        let contracts = Contracts([1, 2, 3, 4].map(Address::repeat_byte));
+        let ledger = Ledger::new(plan.rules, contracts, &mut rng);
+        let mut world = World::new(rng, ledger, plan.faults, plan.keys.len(), traced);
+        world.note(|| format!("{plan:?}"));
+        let replica = |keys: &&[u8]| Replica {
+            keys: keys.iter().map(|number| samples::key(*number)).collect(),
+            ..Replica::default()
+        };
+        Self {
+            world: Arc::new(Mutex::new(world)),
+            db,
+            path,
+            clients: Clients::new(plan.slots),
+            replicas: plan.keys.iter().map(replica).collect(),
+            plan,
+            contracts,
+            summary: Summary::default(),
+            revoked_until: 0,
+        }
+    }
+
+    pub(super) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap()
+    }
+
+    fn draw(&self, low: u64, high: u64) -> u64 {
+        self.world().rng.between(low, high)
+    }
+
+    fn clock(&self) -> i64 {
+        self.world().clock
+    }
+
+    /// What a replica's own clock says.
+    fn now(&self, replica: usize) -> Timestamp {
+        Timestamp::from_micros(self.clock() + self.plan.skews[replica])
+    }
+
+    /// Runs until the seed's events are over, then until everything is quiet.
+    pub(crate) async fn run(&mut self) -> Result<(), Broken> {
+        for _ in 0..self.plan.events {
+            let event = self.plan.next(&mut self.world().rng);
+            self.happen(event).await?;
+            self.clockwork();
+        }
+        self.calm_down().await?;
+        super::check::everything(self)
+    }
+
+    /// What time brings: processes start again, roles come back.
+    fn clockwork(&mut self) {
+        let clock = self.clock();
+        for replica in 0..self.replicas.len() {
+            if self.replicas[replica].process.is_none() && self.replicas[replica].back_at <= clock {
+                self.start(replica);
+            }
+        }
+        if !self.world().ledger.granted && self.revoked_until <= clock {
+            self.world().note(|| "the role is granted again".into());
+            self.world().ledger.granted = true;
+        }
+    }
+
+    fn start(&mut self, replica: usize) {
+        let steps = Arc::new(Steps { world: self.world.clone(), replica, crashed: AtomicBool::new(false) });
+        let node =
+            SimNode { world: self.world.clone(), replica, confirmations: self.plan.confirmations };
+        let engine = Engine::new(
+            node,
+            self.db.clone(),
+            self.replicas[replica].keys.clone(),
+            (CHAIN_ID, self.contracts),
+            self.plan.settings,
+            steps.clone(),
+        );
+        self.world().note(|| format!("r{replica} starts"));
+        let (tasks, groups) = ([None, None, None], VecDeque::new());
+        self.replicas[replica].process = Some(Process { engine: Arc::new(engine), steps, tasks, groups });
+    }
+
+    async fn happen(&mut self, event: Event) -> Result<(), Broken> {
+        match event {
+            Event::Work => self.work().await?,
+            Event::Record => self.record().await?,
+            Event::Delete => self.delete().await?,
+            Event::Want => self.want().await?,
+            Event::Moment => self.pass(self.draw(1, 2_000_000)),
+            Event::LongTime => self.pass(self.draw(5_000_000, 40_000_000)),
+            Event::Crash => {
+                let replica = self.some_replica();
+                self.world().note(|| format!("r{replica} is killed"));
+                self.end(replica).await?;
+            }
+            Event::Leave => self.leave().await?,
+            Event::Freeze => {
+                let (replica, clock) = (self.some_replica(), self.clock());
+                let length = i64::try_from(self.draw(1, 40)).unwrap() * SECOND;
+                self.world().note(|| format!("r{replica} stands still for {}s", length / SECOND));
+                self.replicas[replica].frozen_until = clock + length;
+            }
+            Event::Revoke => {
+                let length = i64::try_from(self.draw(1, 40)).unwrap() * SECOND;
+                self.world().note(|| format!("the role is revoked for {}s", length / SECOND));
+                self.revoked_until = self.clock() + length;
+                self.world().ledger.granted = false;
+            }
+            event => self.on_chain(event),
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, micros: u64) {
+        self.world().clock += i64::try_from(micros).unwrap();
+    }
+
+    fn some_replica(&self) -> usize {
+        self.world().rng.index(self.replicas.len())
+    }
+
+    /// What happens to the chain and on the way to it.
+    fn on_chain(&mut self, event: Event) {
+        let replica = self.some_replica();
+        let foreign = self.replicas[replica].keys[0].clone();
+        let mut guard = self.world();
+        let World { rng, ledger, lines, echoes, counts, clock, .. } = &mut *guard;
+        let (mut undone, mut lost) = (0, 0);
+        let said = match event {
+            Event::Mine => {
+                ledger.mine(rng);
+                format!("block {}", ledger.height())
+            }
+            Event::ForgetPool => {
+                lost = u64::from(ledger.pool_size() > 0);
+                ledger.forget_pool();
+                "the node starts again without its pool".into()
+            }
+            Event::Outage => {
+                let seconds = rng.between(1, 30);
+                lines[replica].down_until = *clock + i64::try_from(seconds).unwrap() * SECOND;
+                format!("r{replica} does not reach the node for {seconds}s")
+            }
+            Event::Lag => {
+                lines[replica].behind = rng.pick(&[0, 0, 1, 2, 3, 14]);
+                format!("r{replica} asks a node that is {} blocks behind", lines[replica].behind)
+            }
+            Event::Reorg => {
+                let (depth, kept) = (rng.between(1, 12), rng.pick(&[0, 500, 900, 1000]));
+                let grown = rng.pick(&[0, depth, depth, depth + 1]);
+                undone = ledger.reorg(depth, kept, grown, rng);
+                format!("{undone} blocks are undone, {grown} others come, up to block {}", ledger.height())
+            }
+            Event::Fee => {
+                ledger.base_fee = rng.pick(&[1, 2, 3, 5, 20, 100, 700]) * 1_000_000_000;
+                format!("the base fee is {}", ledger.base_fee)
+            }
+            Event::Echo => {
+                if echoes.is_empty() {
+                    return;
+                }
+                let echo = echoes.swap_remove(rng.index(echoes.len()));
+                counts.echoes += 1;
+                let sent = ledger.submit(&echo, rng);
+                format!("a late #{} {:.4} arrives: {sent:?}", echo.nonce, echo.hash)
+            }
+            _ => {
+                let next = if rng.chance(500) { ledger.next_pending(foreign.address()) } else { ledger.nonce(foreign.address(), ledger.height()) };
+                let signer = CallSigner {
+                    key: foreign,
+                    chain_id: CHAIN_ID,
+                    contracts: Contracts([Address::ZERO; 4]),
+                    price: Price { max_fee: 800_000_000_000 + rng.below(1_000_000), tip: 9_000_000_000 },
+                };
+                let tx = Arc::new(Tx::read(&signer.filler(next).raw));
+                let said = format!("somebody else sends {} #{} {:.4}", tx.from, tx.nonce, tx.hash);
+                guard.foreign.insert(tx.hash);
+                let World { rng, ledger, .. } = &mut *guard;
+                ledger.force(tx, rng);
+                said
+            }
+        };
+        guard.note(|| said);
+        drop(guard);
+        self.summary.reorgs += u64::from(undone > 0);
+        self.summary.undone_blocks += undone;
+        self.summary.pools_lost += lost;
+    }
+
+    /// Somebody goes on with something.
+    async fn work(&mut self) -> Result<(), Broken> {
+        let replica = self.some_replica();
+        let clock = self.clock();
+        if self.replicas[replica].frozen_until > clock {
+            return Ok(());
+        }
+        let Some(process) = &self.replicas[replica].process else { return Ok(()) };
+        let busy = process.tasks.iter().map(Option::is_some).collect::<Vec<_>>();
+        let waits = !process.groups.is_empty();
+        let choices: Vec<usize> =
+            [FOLLOW, COMMIT, DELIVER].into_iter().filter(|task| busy[*task] || *task == FOLLOW || (*task == DELIVER && waits)).collect();
+        let task = self.world().rng.pick(&choices);
+        if task == DELIVER && !busy[DELIVER] {
+            self.deliver(replica);
+        } else if task == FOLLOW && !busy[FOLLOW] {
+            self.follow(replica);
+        }
+        self.advance(replica, task).await
+    }
+
+    fn follow(&mut self, replica: usize) {
+        let now = self.now(replica);
+        let Some(process) = &mut self.replicas[replica].process else { return };
+        let engine = process.engine.clone();
+        let future = Box::pin(async move { Outcome::Followed(engine.follow(now).await) });
+        process.tasks[FOLLOW] = Some(Task { future, requests: Vec::new() });
+    }
+
+    fn deliver(&mut self, replica: usize) {
+        let now = self.now(replica);
+        let Some(process) = &mut self.replicas[replica].process else { return };
+        let Some((answers, nonce)) = process.groups.pop_front() else { return };
+        let engine = process.engine.clone();
+        let requests = answers.iter().map(|(request, _)| request.clone()).collect();
+        let future = Box::pin(async move {
+            let delivered = match nonce {
+                Some(nonce) => engine.deliver_now(nonce, now).await,
+                None => Ok(None),
+            };
+            Outcome::Delivered(answers, delivered)
+        });
+        process.tasks[DELIVER] = Some(Task { future, requests });
+    }
+
+    /// Clients ask a replica to record.
+    async fn record(&mut self) -> Result<(), Broken> {
+        let (replica, clock) = (self.some_replica(), self.clock());
+        let now = self.now(replica);
+        if self.replicas[replica].frozen_until > clock {
+            return Ok(());
+        }
+        let Some(process) = self.replicas[replica].process.as_mut().filter(|up| up.tasks[COMMIT].is_none()) else {
+            return Ok(());
+        };
+        let requests = {
+            let mut world = self.world.lock().unwrap();
+            self.clients.ask(self.plan.settings.batch as u64, self.plan.bad, &mut world.rng)
+        };
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let records: Vec<_> = requests.iter().map(|request| self.clients.record(request, now)).collect();
+        let (engine, group) = (process.engine.clone(), requests.clone());
+        let future = Box::pin(async move {
+            let committed = engine.commit(records.into(), now).await;
+            Outcome::Committed(group, committed)
+        });
+        process.tasks[COMMIT] = Some(Task { future, requests });
+        self.advance(replica, COMMIT).await
+    }
+
+    async fn delete(&mut self) -> Result<(), Broken> {
+        let idle = self.clients.idle(true);
+        if idle.is_empty() {
+            return Ok(());
+        }
+        let slot = self.world().rng.pick(&idle);
+        let (id, at) = (self.clients.slots[slot].id.clone(), self.now(0));
+        self.world().note(|| format!("{id} is deleted"));
+        let op = DeleteListing {
+            id: ListingId::stored(id.as_str()),
+            retired: samples::retired(&id, at),
+            by: By { account: None, at },
+        };
+        self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;
+        self.clients.deleted(slot);
+        self.summary.deleted += 1;
+        Ok(())
+    }
+
+    async fn want(&mut self) -> Result<(), Broken> {
+        let at = self.now(0);
+        let (key, content) = {
+            let rng = &mut self.world().rng;
+            let number = u8::try_from(rng.between(1, 3)).unwrap();
+            let word = rng.word();
+            match rng.below(4) {
+                0 => ([number; 32], Content::Anchor { head: word }),
+                1 => ([number; 32], Content::Identity { holder: Address::from_slice(&word[..20]), commitment: word }),
+                2 => ([number; 32], Content::RevokedIdentity),
+                _ => {
+                    let (listing, applicant) = ([number; 32], [9; 32]);
+                    let passes = rng.chance(700).then(|| Passes::from_bits(u8::try_from(rng.below(16)).unwrap()));
+                    (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
+                }
+            }
+        };
+        self.world().note(|| format!("wanted: {:?} {:02x}", content.kind(), key[0]));
+        let wanted = samples::wanted(key, content, at);
+        self.db.write(Want(vec![wanted])).await.map_err(|error| error.to_string())?;
+        self.clients.want(key, &content);
+        Ok(())
+    }
+
+    /// A replica ends in good order, and comes back later.
+    async fn leave(&mut self) -> Result<(), Broken> {
+        let replica = self.some_replica();
+        let Some(process) = &self.replicas[replica].process else { return Ok(()) };
+        self.world().note(|| format!("r{replica} gives its signer back and ends"));
+        let engine = process.engine.clone();
+        engine.release().await.map_err(|error| error.to_string())?;
+        drop(engine);
+        self.end(replica).await
+    }
+
+    /// The process is gone, with everything that it had in its memory.
+    async fn end(&mut self, replica: usize) -> Result<(), Broken> {
+        let Some(process) = self.replicas[replica].process.take() else { return Ok(()) };
+        let clock = self.clock();
+        self.summary.ends += 1;
+        // If somebody else can take over, it may stay away.
+        let seconds = self.draw(0, 30) + if self.draw(0, 3) == 0 { 1_000_000 } else { 0 };
+        self.replicas[replica].back_at = clock + i64::try_from(seconds).unwrap() * SECOND;
+        let Process { tasks, groups, engine, .. } = process;
+        drop(engine);
+        let unheard: Vec<Request> = tasks
+            .into_iter()
+            .flatten()
+            .flat_map(|task| task.requests)
+            .chain(groups.into_iter().flat_map(|(answers, _)| answers.into_iter().map(|(request, _)| request)))
+            .collect();
+        self.unheard(unheard).await
+    }
+
+    async fn unheard(&mut self, requests: Vec<Request>) -> Result<(), Broken> {
+        for request in requests {
+            let key = self.clients.slots[request.slot].key;
+            let item = self.db.chain_item(samples::LISTING, &key).await.map_err(|error| error.to_string())?;
+            let mut world = self.world.lock().unwrap();
+            self.clients.unheard(&request, item, &mut world.rng)?;
+            self.clients.slots[request.slot].busy = false;
+        }
+        Ok(())
+    }
+
+    /// Lets a task run until it is done, or is stopped at a call.
+    async fn advance(&mut self, replica: usize, task: usize) -> Result<(), Broken> {
+        let Some(process) = &mut self.replicas[replica].process else { return Ok(()) };
+        let Some(mut running) = process.tasks[task].take() else { return Ok(()) };
+        let (world, steps) = (self.world.clone(), process.steps.clone());
+        let outcome = poll_fn(|context| match running.future.as_mut().poll(context) {
+            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+            Poll::Pending if world.lock().unwrap().take_pause() => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await;
+        let Some(outcome) = outcome else {
+            process.tasks[task] = Some(running);
+            return Ok(());
+        };
+        if steps.crashed.load(Ordering::Relaxed) {
+            process.tasks[task] = Some(Task { future: Box::pin(std::future::pending()), ..running });
+            return self.end(replica).await;
+        }
+        self.conclude(replica, outcome).await
+    }
+
+    async fn conclude(&mut self, replica: usize, outcome: Outcome) -> Result<(), Broken> {
+        match outcome {
+            Outcome::Followed(done) | Outcome::Noted(done) => self.accept(replica, done.err()),
+            Outcome::Committed(requests, Ok(committed)) => {
+                let answers: Answers = requests.into_iter().zip(committed.answers).collect();
+                self.world().note(|| format!("r{replica} commits {} at {:?}", answers.len(), committed.nonce));
+                if !self.plan.rules.instant {
+                    return self.tell(answers).await;
+                }
+                if let Some(process) = &mut self.replicas[replica].process {
+                    process.groups.push_back((answers, committed.nonce));
+                }
+                Ok(())
+            }
+            Outcome::Committed(requests, Err(error)) => {
+                self.accept(replica, Some(error))?;
+                self.unheard(requests).await
+            }
+            Outcome::Delivered(answers, delivered) => {
+                let (settled, error) = match delivered {
+                    Ok(settled) => (settled, None),
+                    Err(error) => (None, Some(error)),
+                };
+                self.accept(replica, error)?;
+                self.tell(answers).await?;
+                let Some(process) = &mut self.replicas[replica].process else { return Ok(()) };
+                if let Some(settled) = settled {
+                    let engine = process.engine.clone();
+                    let future = Box::pin(async move {
+                        Outcome::Noted(engine.note_delivered(vec![settled]).await)
+                    });
+                    process.tasks[DELIVER] = Some(Task { future, requests: Vec::new() });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A process may say that it cannot, but not that something is wrong with it.
+    fn accept(&self, replica: usize, error: Option<Error>) -> Result<(), Broken> {
+        use portico_store::Error::{Busy, Unavailable};
+        let Some(error) = error else { return Ok(()) };
+        self.world().note(|| format!("r{replica} says: {error}"));
+        match error {
+            Error::Unreachable(_) | Error::Stopped(_) | Error::Busy | Error::Store(Busy | Unavailable(_)) => Ok(()),
+            error => Err(format!("replica {replica} says: {error}")),
+        }
+    }
+
+    async fn tell(&mut self, answers: Answers) -> Result<(), Broken> {
+        for (request, answer) in answers {
+            self.clients.told(&request, &answer)?;
+            self.clients.slots[request.slot].busy = false;
+            self.summary.told += u64::from(answer.is_ok());
+            if let Ok(accepted) = &answer {
+                let known = self.db.chain_attempt(&accepted.hash).await.map_err(|error| error.to_string())?;
+                known.ok_or_else(|| format!("{:?} was told a hash that nobody knows", accepted.id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing goes wrong any more, and time passes until nothing is left to do.
+    async fn calm_down(&mut self) -> Result<(), Broken> {
+        {
+            let mut world = self.world();
+            world.note(|| "nothing goes wrong any more".into());
+            world.faults = Faults::default();
+            world.lines.fill(Line::default());
+            world.ledger.base_fee = 1_000_000_000;
+            world.ledger.granted = true;
+            let World { rng, ledger, echoes, .. } = &mut *world;
+            for echo in echoes.drain(..) {
+                ledger.submit(&echo, rng);
+            }
+        }
+        let clock = self.clock();
+        for replica in 0..self.replicas.len() {
+            self.replicas[replica].frozen_until = 0;
+            if self.replicas[replica].back_at > clock + 100 * SECOND && self.has_heir(replica) {
+                continue;
+            }
+            self.replicas[replica].back_at = clock;
+        }
+        self.clockwork();
+        for round in 0..400 {
+            self.settle_down().await?;
+            if super::check::is_quiet(self) && round > 0 {
+                return self.stay_quiet().await;
+            }
+        }
+        Err("it does not come to rest".into())
+    }
+
+    /// Whether all of a replica's keys are also those of one that runs.
+    fn has_heir(&self, replica: usize) -> bool {
+        let runs = |other: &Replica| other.process.is_some();
+        let has = |other: &Replica, key: &Key| other.keys.iter().any(|own| own.address() == key.address());
+        let heirs: Vec<&Replica> = self.replicas.iter().filter(|other| runs(other)).collect();
+        self.replicas[replica].keys.iter().all(|key| heirs.iter().any(|heir| has(heir, key)))
+    }
+
+    /// A second of calm work.
+    async fn settle_down(&mut self) -> Result<(), Broken> {
+        self.pass(1_000_000);
+        if !self.plan.rules.instant {
+            self.on_chain(Event::Mine);
+        }
+        for replica in 0..self.replicas.len() {
+            for task in [COMMIT, DELIVER, DELIVER, FOLLOW] {
+                if task == DELIVER && self.replicas[replica].process.as_ref().is_some_and(|up| up.tasks[DELIVER].is_none()) {
+                    self.deliver(replica);
+                }
+                self.advance(replica, task).await?;
+            }
+            self.follow(replica);
+            self.advance(replica, FOLLOW).await?;
+        }
+        Ok(())
+    }
+
+    /// What is quiet stays so.
+    async fn stay_quiet(&mut self) -> Result<(), Broken> {
+        for _ in 0..3 {
+            self.settle_down().await?;
+        }
+        for replica in self.replicas.iter().filter_map(|replica| replica.process.as_ref()) {
+            let status = replica.engine.status();
+            if status.stopped || status.unmined > 0 {
+                return Err(format!("a process has not come to rest: {status:?}"));
+            }
+        }
+        if super::check::is_quiet(self) { Ok(()) } else { Err("it does not stay at rest".into()) }
+    }
+}

@@ -1,0 +1,140 @@
+//! What goes on the chain: the terms of a listing and the outcome of an application's checks. Nothing else
+//! about anybody does.
+
+use crate::{Credit, Fault, Income};
+
+/// What a landlord asks of an applicant. What is preferred is never less than what is asked at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    min_credit: Credit,
+    pref_credit: Credit,
+    min_income: Income,
+    pref_income: Income,
+}
+
+/// Which of a listing's terms contradicts its lower bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preferred {
+    /// The credit score.
+    Credit,
+    /// The income.
+    Income,
+}
+
+impl Terms {
+    /// Terms from what was given: a minimum that is absent is 0, a preference that is absent is the minimum.
+    /// All contradictions are named at once.
+    pub fn new(
+        credit: (Option<Credit>, Option<Credit>),
+        income: (Option<Income>, Option<Income>),
+    ) -> Result<Self, Vec<(Preferred, Fault)>> {
+        let (min_credit, pref_credit) = bounds(credit, Credit::from_units(0));
+        let (min_income, pref_income) = bounds(income, Income::from_units(0));
+        let mut faults = Vec::new();
+        if pref_credit < min_credit {
+            faults.push((Preferred::Credit, below("minCredit")));
+        }
+        if pref_income < min_income {
+            faults.push((Preferred::Income, below("minIncome")));
+        }
+        if faults.is_empty() {
+            Ok(Self { min_credit, pref_credit, min_income, pref_income })
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// The lowest credit score.
+    pub fn min_credit(&self) -> Credit {
+        self.min_credit
+    }
+    /// The credit score that is preferred.
+    pub fn pref_credit(&self) -> Credit {
+        self.pref_credit
+    }
+    /// The lowest income.
+    pub fn min_income(&self) -> Income {
+        self.min_income
+    }
+    /// The income that is preferred.
+    pub fn pref_income(&self) -> Income {
+        self.pref_income
+    }
+}
+
+fn bounds<T: Copy>((min, pref): (Option<T>, Option<T>), zero: T) -> (T, T) {
+    let min = min.unwrap_or(zero);
+    (min, pref.unwrap_or(min))
+}
+
+fn below(min: &str) -> Fault {
+    Fault::new("below_minimum", format!("must not be less than {min}"))
+}
+
+/// Which of a listing's terms an applicant meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the four flags of the specification")]
+pub struct Passes {
+    /// The lowest credit score.
+    pub min_credit: bool,
+    /// The preferred credit score.
+    pub pref_credit: bool,
+    /// The lowest income.
+    pub min_income: bool,
+    /// The preferred income.
+    pub pref_income: bool,
+}
+
+impl Passes {
+    /// The four flags as bits, the lowest credit score first.
+    pub fn bits(self) -> u8 {
+        u8::from(self.min_credit)
+            | u8::from(self.pref_credit) << 1
+            | u8::from(self.min_income) << 2
+            | u8::from(self.pref_income) << 3
+    }
+
+    /// The flags from their bits; what lies beyond the four is ignored.
+    pub fn from_bits(bits: u8) -> Self {
+        let flag = |n: u8| bits >> n & 1 == 1;
+        Self { min_credit: flag(0), pref_credit: flag(1), min_income: flag(2), pref_income: flag(3) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credit(points: i64) -> Option<Credit> {
+        Some(Credit::from_units(points))
+    }
+
+    #[test]
+    fn terms_that_are_not_given_ask_for_nothing() {
+        let terms = Terms::new((None, None), (None, None)).unwrap();
+        assert_eq!(terms.min_credit(), Credit::from_units(0));
+        assert_eq!(terms.pref_income(), Income::from_units(0));
+    }
+
+    #[test]
+    fn a_preference_that_is_not_given_is_the_minimum() {
+        let terms = Terms::new((credit(620), None), (None, None)).unwrap();
+        assert_eq!(terms.pref_credit(), Credit::from_units(620));
+    }
+
+    #[test]
+    fn a_preference_below_the_minimum_is_refused_and_every_such_one_is_named() {
+        let income = (Some(Income::from_units(2)), Some(Income::from_units(1)));
+        let faults = Terms::new((credit(700), credit(620)), income).unwrap_err();
+        let named: Vec<Preferred> = faults.into_iter().map(|(which, _)| which).collect();
+        assert_eq!(named, [Preferred::Credit, Preferred::Income]);
+    }
+
+    #[test]
+    fn flags_survive_their_bits() {
+        for bits in 0..16 {
+            assert_eq!(Passes::from_bits(bits).bits(), bits);
+        }
+        assert_eq!(Passes::from_bits(0b0001).bits(), 1);
+    }
+}

@@ -1,0 +1,197 @@
+//! The chain that is configured: its node, its keys, the writer on it, and the commands for operators.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use portico_app::Profile;
+use portico_app::chain::Chain;
+use portico_app::clock::{Clock, SystemClock};
+use portico_chain::contracts::{Contracts, Kind};
+use portico_chain::deploy::{self, Wanted};
+use portico_chain::embedded::{Address, Embedded, Genesis, U256};
+use portico_chain::remote::Remote;
+use portico_chain::signer::Key;
+use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
+use portico_chain::{AnyNode, Error, Node, reconcile};
+use portico_store::{Db, Role};
+use secrecy::SecretString;
+
+use crate::config::Config;
+
+/// Which chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChainUrl {
+    /// The one inside.
+    Embedded,
+    /// Nodes elsewhere.
+    Remote(Vec<String>),
+}
+
+/// What the configuration says about the chain.
+pub struct ChainConfig {
+    pub(crate) url: ChainUrl,
+    pub(crate) id: Option<u64>,
+    pub(crate) contracts: Option<Contracts>,
+    pub(crate) keys: Vec<SecretString>,
+    pub(crate) confirmations: u64,
+    pub(crate) fee_cap: u64,
+}
+
+/// The id of the embedded chain, as development chains have it.
+const EMBEDDED_ID: u64 = 31337;
+/// When the embedded chain begins: 2026-01-01, in seconds since 1970.
+const EMBEDDED_START: u64 = 1_767_225_600;
+/// Blocks after which a block elsewhere is taken as final.
+pub(crate) const CONFIRMATIONS: u64 = 12;
+/// The most that is paid per gas, in gwei.
+pub(crate) const FEE_CAP_GWEI: u64 = 500;
+
+fn now() -> portico_domain::Timestamp {
+    SystemClock.now()
+}
+
+fn keys(config: &Config) -> Result<Vec<Key>> {
+    let given = &config.chain.keys;
+    let texts = match (&config.chain.url, given.is_empty()) {
+        (ChainUrl::Embedded, true) => vec![config.data.chain_key()?],
+        _ => given.clone(),
+    };
+    Ok(texts.iter().map(Key::parse).collect::<portico_chain::Result<_>>()?)
+}
+
+/// The node. On the embedded chain the signers own everything from the beginning.
+fn node(config: &Config, keys: &[Key]) -> Result<AnyNode> {
+    match &config.chain.url {
+        ChainUrl::Remote(urls) => Ok(AnyNode::Remote(Remote::new(urls.clone(), config.chain.confirmations)?)),
+        ChainUrl::Embedded => {
+            config.data.create()?;
+            let rich = U256::from(1_000_000_000_u64) * U256::from(10).pow(U256::from(18));
+            let alloc: Vec<(Address, U256)> = keys.iter().map(|key| (key.address(), rich)).collect();
+            let genesis = Genesis { chain_id: EMBEDDED_ID, timestamp: EMBEDDED_START, alloc };
+            let seconds = Arc::new(|| u64::try_from(now().micros() / 1_000_000).unwrap_or(0));
+            let opened = Embedded::open(&config.data.chain(), &genesis, seconds);
+            Ok(AnyNode::Embedded(opened.context(
+                "the embedded chain cannot be opened (a running server answers at /v1/chain/status instead)",
+            )?))
+        }
+    }
+}
+
+fn wanted(config: &Config, deploy: bool) -> Wanted {
+    Wanted {
+        chain_id: config.chain.id,
+        contracts: config.chain.contracts,
+        deploy,
+        fee_cap: config.chain.fee_cap,
+    }
+}
+
+/// Opens the chain and starts the writer. Everything that is wrong is told before anything is signed.
+pub(crate) async fn open(config: &Config, db: &Db) -> Result<Chain> {
+    let keys = keys(config)?;
+    let node = node(config, &keys)?;
+    let alone = matches!(node, AnyNode::Embedded(_));
+    let wanted = wanted(config, config.profile == Profile::Sandbox);
+    let found = match deploy::establish(&node, db, &keys, &wanted).await {
+        Err(Error::Unreachable(why)) => {
+            let Some(known) = deploy::remembered(db).await? else {
+                bail!("the chain's node does not answer ({why}): check --chain");
+            };
+            tracing::warn!(why, "the chain's node does not answer; listings are taken and sent later");
+            known
+        }
+        established => established.context("the chain cannot be used")?,
+    };
+    let settings = Settings { fee_cap: config.chain.fee_cap, alone, ..Settings::default() };
+    let engine = Engine::new(node, db.clone(), keys, found, settings, Arc::new(Unwatched));
+    if let Err(error) = engine.follow(now()).await {
+        tracing::warn!(%error, "the chain cannot be written at the moment");
+    }
+    Ok(Writer::start(engine, Arc::new(now)))
+}
+
+async fn database(config: &Config) -> Result<Db> {
+    config.data.create()?;
+    Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")
+}
+
+/// `portico chain deploy`: deploys the contracts, once, and prints where they are.
+pub(crate) async fn deploy(config: &Config) -> Result<String> {
+    let (db, keys) = (database(config).await?, keys(config)?);
+    let node = node(config, &keys)?;
+    let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &wanted(config, true)).await?;
+    let mut lines = vec![format!("chain              {chain_id}")];
+    lines.extend(Kind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
+    let list: Vec<String> = contracts.0.iter().map(ToString::to_string).collect();
+    lines.push(format!(
+        "\nFor another database on the same contracts:\n  --chain-contracts {}",
+        list.join(",")
+    ));
+    Ok(lines.join("\n"))
+}
+
+/// `portico chain status`: where the chain and the queue stand.
+pub(crate) async fn status(config: &Config) -> Result<String> {
+    let (db, keys) = (database(config).await?, keys(config)?);
+    let node = node(config, &keys)?;
+    let head = node.head().await.context("the chain's node does not answer")?;
+    let (chain_id, backlog) = (node.chain_id().await?, db.chain_backlog().await?);
+    let mut lines = vec![
+        format!("chain              {chain_id}"),
+        format!("head               {} {}", head.number, head.hash),
+    ];
+    match deploy::remembered(&db).await? {
+        None => {
+            lines.push("contracts          none: run `portico chain deploy`, or start the sandbox".into())
+        }
+        Some((_, contracts)) => {
+            deploy::check_contracts(&node, contracts).await?;
+            lines.extend(Kind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
+        }
+    }
+    for row in db.chain_signers().await? {
+        let address = Address::from(row.address);
+        let balance = node.balance(address).await?;
+        lines.push(format!(
+            "signer             {address} next nonce {} balance {balance} wei",
+            row.next_nonce
+        ));
+    }
+    lines.push(format!(
+        "items              {} waiting, {} signed, {} refused",
+        backlog.waiting, backlog.signed, backlog.failed
+    ));
+    Ok(lines.join("\n"))
+}
+
+/// `portico chain reconcile`: compares every item with the chain; mends what differs, if that is wanted.
+pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
+    let (db, keys) = (database(config).await?, keys(config)?);
+    let node = node(config, &keys)?;
+    let Some((_, contracts)) = deploy::remembered(&db).await? else {
+        bail!("this database has not met a chain yet: nothing to compare");
+    };
+    let progress = |compared: u64| {
+        if compared.is_multiple_of(10_000) {
+            tracing::info!(compared, "comparing");
+        }
+    };
+    let at = mend.then(now);
+    let found = reconcile::reconcile(&node, &db, contracts, at, progress).await?;
+    for (contract, key) in &found.different {
+        eprintln!("differs: {contract} 0x{}", portico_chain::hex(key));
+    }
+    let words = format!(
+        "{} compared, {} on their way, {} different",
+        found.compared,
+        found.on_their_way,
+        found.different.len()
+    );
+    match (found.different.is_empty(), mend) {
+        (true, _) => Ok(words),
+        (false, true) => {
+            Ok(format!("{words}: wanted again, and sent by the running server or the next start"))
+        }
+        (false, false) => bail!("{words}: run `portico chain reconcile --mend` to record them again"),
+    }
+}

@@ -1,0 +1,237 @@
+//! Batches: one contract call at one nonce, from its first signature to its last confirmation.
+
+use portico_domain::Timestamp;
+
+use super::items::{Drawn, failed};
+use super::{Lease, Signed, Word};
+use crate::Result;
+use crate::sql::{Op, Sql, Tx, sql};
+
+/// How far a batch has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is signed, and not yet seen in a block.
+    Signed,
+    /// It is in a block that may still be undone.
+    Mined,
+    /// It is in a block for good.
+    Final,
+    /// The chain took its nonce and undid its effect; its items wait again.
+    Reverted,
+    /// Another transaction took its nonce; its items wait again.
+    Foreign,
+}
+
+impl Fate {
+    pub(super) fn from_state(state: i64) -> Self {
+        match state {
+            1 => Self::Mined,
+            2 => Self::Final,
+            3 => Self::Reverted,
+            4 => Self::Foreign,
+            _ => Self::Signed,
+        }
+    }
+
+    fn state(self) -> i64 {
+        match self {
+            Self::Signed => 0,
+            Self::Mined => 1,
+            Self::Final => 2,
+            Self::Reverted => 3,
+            Self::Foreign => 4,
+        }
+    }
+
+    /// Nothing more will happen to it.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Final | Self::Reverted | Self::Foreign)
+    }
+}
+
+static INSERT_BATCH: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state) \
+     VALUES (?1, ?2, ?3, ?4, 0) \
+     ON CONFLICT (signer, nonce) DO UPDATE SET kind = excluded.kind, items = excluded.items, state = 0, \
+     block = NULL, block_hash = NULL, mined = NULL");
+static INSERT_ATTEMPT: Sql = sql("INSERT INTO chain_attempts (hash, signer, nonce, raw, max_fee, tip, at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (hash) DO NOTHING");
+
+/// Writes a new batch with its first attempt.
+pub(super) async fn insert_batch<T: Tx>(
+    tx: &mut T,
+    (signer, nonce): (i64, i64),
+    (kind, items): (i64, usize),
+    signed: &Signed,
+    at: Timestamp,
+) -> Result<()> {
+    let items = i64::try_from(items).unwrap_or(i64::MAX);
+    tx.exec(&INSERT_BATCH, &[signer.into(), nonce.into(), kind.into(), items.into()]).await?;
+    insert_attempt(tx, (signer, nonce), signed, at).await
+}
+
+async fn insert_attempt<T: Tx>(
+    tx: &mut T,
+    (signer, nonce): (i64, i64),
+    signed: &Signed,
+    at: Timestamp,
+) -> Result<()> {
+    let params = [
+        signed.hash.as_slice().into(),
+        signer.into(),
+        nonce.into(),
+        signed.raw.as_slice().into(),
+        signed.max_fee.into(),
+        signed.tip.into(),
+        at.into(),
+    ];
+    tx.exec(&INSERT_ATTEMPT, &params).await.map(drop)
+}
+
+/// Stores another attempt at a nonce, before it is sent.
+#[derive(Debug)]
+pub struct ReplaceAttempt {
+    /// The lease.
+    pub lease: Lease,
+    /// The nonce.
+    pub nonce: i64,
+    /// The attempt.
+    pub signed: Signed,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Op for ReplaceAttempt {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        self.lease.check(tx).await?;
+        insert_attempt(tx, (self.lease.signer, self.nonce), &self.signed, self.at).await
+    }
+}
+
+/// The kind of a batch that carries nothing and only fills a nonce.
+pub const FILLER: i64 = -1;
+
+/// Fills a nonce that the chain waits for and nobody signed.
+#[derive(Debug)]
+pub struct FillNonce {
+    /// The lease.
+    pub lease: Lease,
+    /// The nonce.
+    pub nonce: i64,
+    /// A transaction that does nothing.
+    pub signed: Signed,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Op for FillNonce {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        self.lease.check(tx).await?;
+        insert_batch(tx, (self.lease.signer, self.nonce), (FILLER, 0), &self.signed, self.at).await
+    }
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled {
+    /// Whose.
+    pub signer: i64,
+    /// Its nonce.
+    pub nonce: i64,
+    /// How far it has come.
+    pub fate: Fate,
+    /// The block it is in, and that block's hash.
+    pub block: Option<(i64, Word)>,
+    /// Which attempt is in it.
+    pub mined: Option<Word>,
+}
+
+static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block_hash = ?5, mined = ?6 \
+     WHERE signer = ?1 AND nonce = ?2 AND state < 2");
+static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
+
+async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
+    let block_hash = settled.block.as_ref().map(|(_, hash)| hash.as_slice());
+    let params = [
+        settled.signer.into(),
+        settled.nonce.into(),
+        settled.fate.state().into(),
+        settled.block.map(|(number, _)| number).into(),
+        block_hash.into(),
+        settled.mined.as_ref().map(Word::as_slice).into(),
+    ];
+    let moved = tx.exec(&SETTLE, &params).await? > 0;
+    if moved && settled.fate.is_over() {
+        tx.exec(&FORGET_RAW, &[settled.signer.into(), settled.nonce.into()]).await?;
+    }
+    Ok(moved)
+}
+
+/// Writes down what became of batches.
+#[derive(Debug)]
+pub struct SettleBatches(
+    /// The batches.
+    pub Vec<Settled>,
+);
+
+impl Op for SettleBatches {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        for settled in &self.0 {
+            settle(tx, settled).await?;
+        }
+        Ok(())
+    }
+}
+
+/// How often a lone item may be undone by the chain before it is given up.
+const LONE_REVERTS: i64 = 2;
+
+static REQUEUE: Sql =
+    sql("UPDATE chain_items SET signer = NULL, nonce = NULL, share = ?6, reverts = reverts + ?7, \
+     failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING failed");
+
+/// Lets the items of a batch that had no effect wait again: in halves if the chain undid it, and for good if
+/// an item failed alone twice. Items that have a newer version by now are left alone.
+#[derive(Debug)]
+pub struct Requeue {
+    /// The batch, with its fate: reverted or foreign.
+    pub batch: Settled,
+    /// What it carried.
+    pub items: Vec<Drawn>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Op for Requeue {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        if !settle(tx, &self.batch).await? {
+            return Ok(());
+        }
+        let reverted = self.batch.fate == Fate::Reverted;
+        let share = match i64::try_from(self.items.len()) {
+            Ok(n) if reverted => (n + 1) / 2,
+            _ => super::items::ANY_SHARE,
+        };
+        let alone = i64::from(reverted && self.items.len() == 1);
+        for item in &self.items {
+            let params = [
+                item.kind.into(),
+                item.key.as_slice().into(),
+                item.version.into(),
+                self.batch.signer.into(),
+                self.batch.nonce.into(),
+                share.into(),
+                alone.into(),
+                LONE_REVERTS.into(),
+            ];
+            if tx.one::<(bool,)>(&REQUEUE, &params).await? == Some((true,)) {
+                failed(tx, item, self.at).await?;
+            }
+        }
+        Ok(())
+    }
+}

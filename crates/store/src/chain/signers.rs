@@ -1,0 +1,201 @@
+//! Which chain the database belongs to, and which process may sign for which account.
+//!
+//! A lease is an epoch, not a moment: signing is a statement that names the epoch, so that a process which was
+//! replaced cannot sign any more, however late it notices.
+
+use super::{Address, Word, word};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::{Db, Error, Result};
+
+/// The chain that a database belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainIdentity {
+    /// Its id.
+    pub chain_id: i64,
+    /// The hash of its first block.
+    pub genesis: Word,
+    /// The addresses of the contracts, one after the other.
+    pub contracts: Vec<Address>,
+}
+
+impl FromRow for ChainIdentity {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let (chain_id, genesis) = (c.get()?, word(&c.get::<Vec<u8>>()?)?);
+        let contracts = c.get::<Vec<u8>>()?.chunks(20).map(word).collect::<Result<_>>()?;
+        Ok(Self { chain_id, genesis, contracts })
+    }
+}
+
+static IDENTITY: Sql = sql("SELECT chain_id, genesis, contracts FROM chain WHERE id = 1");
+static ADOPT: Sql = sql("INSERT INTO chain (id, chain_id, genesis, contracts) VALUES (1, ?1, ?2, ?3) \
+     ON CONFLICT (id) DO NOTHING");
+
+/// Binds the database to a chain; answers with the one it is bound to, which may be an earlier one.
+#[derive(Debug)]
+pub struct AdoptChain(
+    /// The chain.
+    pub ChainIdentity,
+);
+
+impl Op for AdoptChain {
+    type Out = ChainIdentity;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<ChainIdentity> {
+        let contracts = self.0.contracts.concat();
+        let params = [self.0.chain_id.into(), self.0.genesis.as_slice().into(), contracts.as_slice().into()];
+        tx.exec(&ADOPT, &params).await?;
+        tx.one(&IDENTITY, &[]).await?.ok_or_else(|| Error::Bug("the chain's row is gone".into()))
+    }
+}
+
+/// A signer as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignerRow {
+    /// Its number here.
+    pub id: i64,
+    /// Its account.
+    pub address: Address,
+    /// Under which epoch signing is possible.
+    pub epoch: i64,
+    /// Counts while its holder lives.
+    pub beat: i64,
+    /// The nonce of its next transaction.
+    pub next_nonce: i64,
+}
+
+impl FromRow for SignerRow {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let (id, address) = (c.get()?, word(&c.get::<Vec<u8>>()?)?);
+        Ok(Self { id, address, epoch: c.get()?, beat: c.get()?, next_nonce: c.get()? })
+    }
+}
+
+/// The right to sign for an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// The signer's number.
+    pub signer: i64,
+    /// The epoch.
+    pub epoch: i64,
+}
+
+static SIGNERS: Sql = sql("SELECT id, address, epoch, beat, next_nonce FROM chain_signers ORDER BY id");
+static ADD_SIGNER: Sql = dialects(
+    "INSERT INTO chain_signers (id, address, epoch, beat, next_nonce) VALUES (NULL, ?1, 0, 0, ?2) \
+     ON CONFLICT (address) DO NOTHING",
+    "INSERT INTO chain_signers (id, address, epoch, beat, next_nonce) \
+     SELECT coalesce(max(id), 0) + 1, ?1, 0, 0, ?2 FROM chain_signers ON CONFLICT (address) DO NOTHING",
+);
+static TAKE: Sql = sql("UPDATE chain_signers SET epoch = epoch + 1, beat = 0 \
+     WHERE address = ?1 AND epoch = ?2 AND beat = ?3 RETURNING id, address, epoch, beat, next_nonce");
+static BEAT: Sql = sql("UPDATE chain_signers SET beat = beat + 1 WHERE id = ?1 AND epoch = ?2");
+static RELEASE: Sql = sql("UPDATE chain_signers SET beat = -1 WHERE id = ?1 AND epoch = ?2");
+static RAISE: Sql =
+    sql("UPDATE chain_signers SET next_nonce = ?3 WHERE id = ?1 AND epoch = ?2 AND next_nonce < ?3");
+static NEXT_NONCE: Sql = sql("UPDATE chain_signers SET next_nonce = next_nonce + 1 \
+     WHERE id = ?1 AND epoch = ?2 RETURNING next_nonce - 1");
+static GIVE_BACK: Sql =
+    sql("UPDATE chain_signers SET next_nonce = next_nonce - 1 WHERE id = ?1 AND epoch = ?2");
+static HELD: Sql = dialects(
+    "SELECT epoch FROM chain_signers WHERE id = ?1 AND epoch = ?2",
+    // Shared: whoever takes the lease meanwhile waits until this is committed.
+    "SELECT epoch FROM chain_signers WHERE id = ?1 AND epoch = ?2 FOR SHARE",
+);
+
+/// The code of work that was refused because another process signs for this account now.
+pub const LEASE_LOST: &str = "lease_lost";
+
+/// Takes the right to sign, from nobody or from a holder that has not moved since it was seen so.
+#[derive(Debug)]
+pub struct TakeLease {
+    /// The account.
+    pub address: Address,
+    /// Epoch and beat as they were seen; of an unknown signer both are 0.
+    pub seen: (i64, i64),
+    /// The nonce that an unknown signer starts with.
+    pub first_nonce: i64,
+}
+
+impl Op for TakeLease {
+    type Out = Option<SignerRow>;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignerRow>> {
+        tx.exec(&ADD_SIGNER, &[self.address.as_slice().into(), self.first_nonce.into()]).await?;
+        let (epoch, beat) = self.seen;
+        tx.one(&TAKE, &[self.address.as_slice().into(), epoch.into(), beat.into()]).await
+    }
+}
+
+/// Shows that the holder lives; tells whether it still holds.
+#[derive(Debug)]
+pub struct Beat(
+    /// The lease.
+    pub Lease,
+);
+
+impl Op for Beat {
+    type Out = bool;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        Ok(tx.exec(&BEAT, &[self.0.signer.into(), self.0.epoch.into()]).await? > 0)
+    }
+}
+
+/// Gives a lease back: its beat is -1 until somebody takes it.
+#[derive(Debug)]
+pub struct ReleaseLease(
+    /// The lease.
+    pub Lease,
+);
+
+impl Op for ReleaseLease {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&RELEASE, &[self.0.signer.into(), self.0.epoch.into()]).await.map(drop)
+    }
+}
+
+/// Skips nonces that the chain has already seen from this account.
+#[derive(Debug)]
+pub struct RaiseNonce {
+    /// The lease.
+    pub lease: Lease,
+    /// The next nonce that is free.
+    pub to: i64,
+}
+
+impl Op for RaiseNonce {
+    type Out = bool;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        let params = [self.lease.signer.into(), self.lease.epoch.into(), self.to.into()];
+        Ok(tx.exec(&RAISE, &params).await? > 0)
+    }
+}
+
+impl Lease {
+    /// Takes the next nonce, if the lease still holds.
+    pub(super) async fn next_nonce<T: Tx>(self, tx: &mut T) -> Result<i64> {
+        let row: Option<(i64,)> = tx.one(&NEXT_NONCE, &[self.signer.into(), self.epoch.into()]).await?;
+        row.map(|(nonce,)| nonce).ok_or(Error::Conflict(LEASE_LOST))
+    }
+
+    /// Gives back the nonce that was just taken in this transaction.
+    pub(super) async fn give_back<T: Tx>(self, tx: &mut T) -> Result<()> {
+        tx.exec(&GIVE_BACK, &[self.signer.into(), self.epoch.into()]).await.map(drop)
+    }
+
+    /// Refuses a process that was replaced.
+    pub(super) async fn check<T: Tx>(self, tx: &mut T) -> Result<()> {
+        let row: Option<(i64,)> = tx.one(&HELD, &[self.signer.into(), self.epoch.into()]).await?;
+        row.map(drop).ok_or(Error::Conflict(LEASE_LOST))
+    }
+}
+
+impl Db {
+    /// The chain that this database belongs to, if it has met one.
+    pub async fn chain_identity(&self) -> Result<Option<ChainIdentity>> {
+        self.one(&IDENTITY, &[]).await
+    }
+
+    /// Every signer.
+    pub async fn chain_signers(&self) -> Result<Vec<SignerRow>> {
+        self.read(&SIGNERS, &[], Weight::Point).await
+    }
+}
