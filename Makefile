@@ -4,7 +4,10 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench bench-peers fuzz clean
+# Where the tests find a real Ethereum node, and the tool that reads one.
+export PORTICO_ANVIL := $(CURDIR)/target/tools/bin/anvil
+export PORTICO_CAST := $(CURDIR)/target/tools/bin/cast
+.PHONY: help run build test check bench bench-peers fuzz kills simulate contracts-fuzz clean
 
 help: ## Shows this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,10 +20,11 @@ build:
 
 test: ## Installs what is missing and runs every test
 	@rm -f target/stages.txt
-	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck
+	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck foundry
 	@scripts/stage "format" cargo fmt --all --check
-	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run
+	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run contracts/check
 	@scripts/stage "dependencies" scripts/need deny-check
+	@scripts/stage "contracts" contracts/check
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 	@scripts/stage "build" cargo build --locked -p portico
 	@PORTICO_POSTGRES_OPTIONS="-c fsync=off" scripts/stage "tests" scripts/with-postgres cargo test --locked --workspace
@@ -32,6 +36,16 @@ fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 
 	@scripts/need postgres schemathesis
 	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz-api sqlite
 	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/with-postgres scripts/fuzz-api postgres
+
+kills: ## Kills a busy server again and again (CYCLES, default 100)
+	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked -p portico --test http kills -- --nocapture
+
+simulate: ## Simulates the writer with faults (SEEDS, default 10000), and the long runs against Anvil
+	@scripts/need foundry postgres
+	@PORTICO_SIM_SEEDS=$${SEEDS:-10000} PORTICO_LONG=1 scripts/with-postgres cargo test --locked -p portico-chain --test chain -- --nocapture
+
+contracts-fuzz: ## Fuzzes the contracts, 100,000 runs a property
+	@contracts/check --long
 
 bench: ## Measures beside a bare axum server, with a million listings, on both engines
 	@scripts/need postgres wrk

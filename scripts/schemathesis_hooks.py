@@ -30,6 +30,8 @@ def before_call(context, case, kwargs):
         case.body = body
         shares_fit_into_one_whole(body)
         both_coordinates_or_none(body)
+        not_below_the_least(body, "minCredit", "prefCredit", 1000)
+        not_below_the_least(body, "minIncome", "prefIncome", 99_999_999_999)
         # The template that a portfolio is based on must exist; an operation of its own makes copies.
         if is_text(body.get("basedOnPredefinedId")):
             del body["basedOnPredefinedId"]
@@ -58,6 +60,12 @@ def shares_fit_into_one_whole(body):
     if all(is_number(share, 0, 100) for share in shares) and sum(shares) > 100:
         for item in items:
             item["allocationPercentage"] = 0
+
+
+def not_below_the_least(body, least, preferred, most):
+    values = body.get(least), body.get(preferred)
+    if all(is_number(value, 0, most) for value in values) and values[1] < values[0]:
+        body[preferred] = values[0]
 
 
 def both_coordinates_or_none(body):

@@ -18,6 +18,7 @@ mod rate;
 mod reply;
 mod request;
 mod root;
+mod rpc;
 mod service;
 mod stage;
 mod v1;
@@ -28,7 +29,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::{IntoResponse, Redirect};
-use axum::routing::{MethodFilter, MethodRouter, any, get, on};
+use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
 use portico_app::{Portico, Profile};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
@@ -90,7 +91,9 @@ pub fn build(service: Service) -> Edge {
         let method: MethodRouter = on(filter(&operation.method), run);
         router = router.route(operation.path, method);
     }
+    let chain = service.clone();
     router = router
+        .route("/rpc", post(move |request: Request| rpc::answer(chain.clone(), request)))
         .route("/", get(|| async { Redirect::temporary("/docs/") }))
         .route("/docs", get(docs::page))
         .route("/docs/{*file}", get(docs::page))

@@ -214,7 +214,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<()> {
     ))
 }
 
-async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
+pub(crate) async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
     let limit = service.limits.body_bytes;
     let reading = tokio::time::timeout(service.limits.body_time, Limited::new(body, limit).collect()).await;
     match reading {

@@ -12,7 +12,7 @@ use portico_chain::{AnyNode, Node, reads};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::Listing;
 use portico_domain::{ListingId, UserId};
-use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Standing, StoredItem, Wanted, Word};
+use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Wanted, Word};
 
 use crate::{Call, Error, Portico, Result};
 
@@ -55,7 +55,7 @@ pub struct Proof {
     /// The transaction that recorded it, and its block.
     pub transaction: Option<Word>,
     /// The block.
-    pub block: Option<i64>,
+    pub block: Option<u64>,
     /// Where it can be read.
     pub contract: Address,
     /// On which chain.
@@ -159,31 +159,49 @@ impl Portico {
         }
     }
 
-    /// An item once it is mined; `None`: it was never wanted, or is to be gone.
-    async fn mined_item(&self, kind: Kind, key: &Word) -> Result<Option<StoredItem>> {
+    /// What the chain says of an item, once it is there; `None`: it was never wanted, or is to be gone.
+    ///
+    /// The chain itself is asked, so that nothing is shown before it is there, nor held back afterwards.
+    async fn on_chain<T, F>(&self, kind: Kind, key: &Word, read: impl Fn() -> F) -> Result<Option<T>>
+    where
+        F: Future<Output = portico_chain::Result<(u64, Option<T>)>>,
+    {
         let mut waited = Duration::ZERO;
         loop {
-            let item = self.db.chain_item(kind.number(), key).await?;
-            let Some(item) = item.filter(|item| !item.gone) else { return Ok(None) };
-            match item.standing {
-                Standing::Mined => return Ok(Some(item)),
-                Standing::Failed => return Err(Error::Pending("record_failed")),
-                Standing::Waiting | Standing::Signed if waited >= PATIENCE => return Err(PENDING),
-                Standing::Waiting | Standing::Signed => {
-                    tokio::time::sleep(POLL).await;
-                    waited += POLL;
+            match self.db.chain_wanted(kind.number(), key).await? {
+                None | Some((_, true, _)) => return Ok(None),
+                Some((_, _, true)) => return Err(Error::Pending("record_failed")),
+                Some((wanted, ..)) => {
+                    let (version, content) = read().await?;
+                    if version >= wanted.unsigned_abs()
+                        && let Some(content) = content
+                    {
+                        return Ok(Some(content));
+                    }
                 }
             }
+            if waited >= PATIENCE {
+                return Err(PENDING);
+            }
+            tokio::time::sleep(POLL).await;
+            waited += POLL;
         }
+    }
+
+    async fn listing_on_chain(&self, key: &Word) -> Result<(u64, Terms, Word)> {
+        let (node, contracts) = self.reading()?;
+        let read = || async {
+            let record = reads::listing(node, contracts, key).await?;
+            let content = record.content.map(|(terms, digest)| (record.version, terms, digest));
+            Ok((record.version, content))
+        };
+        self.on_chain(Kind::Listing, key, read).await?.ok_or(Error::NotFound("record_not_found"))
     }
 
     /// What a listing asks of an applicant, as the chain says.
     pub async fn listing_terms(&self, id: &ListingId) -> Result<Terms> {
-        let key = listing_key(id);
-        self.mined_item(Kind::Listing, &key).await?.ok_or(Error::NotFound("record_not_found"))?;
-        let (node, contracts) = self.reading()?;
-        let record = reads::listing(node, contracts, &key).await?;
-        record.content.map(|(terms, _)| terms).ok_or(PENDING)
+        let (_, terms, _) = self.listing_on_chain(&listing_key(id)).await?;
+        Ok(terms)
     }
 
     /// Which of a listing's terms an applicant meets, as the chain says; before a verification, none.
@@ -194,34 +212,33 @@ impl Portico {
         }
         let Some(applicant) = self.db.chain_reference(&user).await? else { return Ok(Passes::default()) };
         let listing = listing_key(&listing);
-        if self.mined_item(Kind::Check, &check_key(&listing, &applicant)).await?.is_none() {
-            return Ok(Passes::default());
-        }
         let (node, contracts) = self.reading()?;
-        let (_, passes) = reads::application(node, contracts, &listing, &applicant).await?;
-        passes.ok_or(PENDING)
+        let read = || reads::application(node, contracts, &listing, &applicant);
+        let passes = self.on_chain(Kind::Check, &check_key(&listing, &applicant), read).await?;
+        Ok(passes.unwrap_or_default())
     }
 
     /// Proves a listing's content by its digest on the chain.
     pub async fn listing_proof(&self, id: &ListingId) -> Result<Proof> {
-        let listing = self.listing(id).await?;
-        let key = listing_key(id);
-        let item = self.mined_item(Kind::Listing, &key).await?;
+        let (listing, key) = (self.listing(id).await?, listing_key(id));
+        let (version, _, on_chain) = self.listing_on_chain(&key).await?;
+        let item = self.db.chain_item(Kind::Listing.number(), &key).await?;
         let item = item.ok_or(Error::NotFound("record_not_found"))?;
-        let salt = item.salt.ok_or_else(|| Error::Bug("a record without a salt".into()))?;
-        let (node, contracts) = self.reading()?;
-        let record = reads::listing(node, contracts, &key).await?;
-        let (_, on_chain) = record.content.ok_or(PENDING)?;
+        let salt = item.salt.ok_or(PENDING)?;
+        let transaction = match item.hash {
+            Some(hash) => Some((hash, self.transaction(hash).await?.block)),
+            None => None,
+        };
         Ok(Proof {
             digest: listing_digest(&salt, &listing),
             content: public_content(&listing),
             salt,
             on_chain,
             key,
-            version: record.version,
-            transaction: item.hash,
-            block: item.block,
-            contract: contracts.of(Kind::Listing),
+            version,
+            transaction: transaction.map(|(hash, _)| hash),
+            block: transaction.and_then(|(_, block)| block),
+            contract: self.reading()?.1.of(Kind::Listing),
             chain_id: self.chain()?.engine().chain_id(),
         })
     }
@@ -283,11 +300,21 @@ impl Portico {
             (Fate::Reverted, _) => TracedFate::Failed,
             (Fate::Foreign, _) => TracedFate::Replaced(None),
         };
+        // What was just mined may not be written down yet.
+        let receipt = match fate {
+            TracedFate::Pending => self.reading()?.0.receipt(B256::from(hash)).await.ok().flatten(),
+            _ => None,
+        };
+        let fate = match &receipt {
+            Some(receipt) if receipt.success => TracedFate::Mined,
+            Some(_) => TracedFate::Failed,
+            None => fate,
+        };
         Ok(Traced {
             fate,
             from: Address::from(attempt.signer),
             nonce: attempt.nonce.unsigned_abs(),
-            block: attempt.block.map(i64::unsigned_abs),
+            block: receipt.map(|receipt| receipt.block).or(attempt.block.map(i64::unsigned_abs)),
             items: Kind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
         })
     }

@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
+use crate::chain::ChainUrl;
 use crate::config::Config;
 use crate::{chain, listen};
 
@@ -125,21 +126,27 @@ fn announce(config: &Config, address: SocketAddr, json: bool) -> Result<()> {
             Location::Postgres(_) => "PostgreSQL".to_owned(),
         },
     );
+    let rpc = match (&config.chain.url, config.profile) {
+        (ChainUrl::Embedded, Profile::Sandbox) => Some(format!("{url}/rpc")),
+        _ => None,
+    };
     let mut out = std::io::stdout().lock();
     if json {
         let line = serde_json::json!({
             "url": url, "profile": profile, "data": config.data.path(), "version": env!("CARGO_PKG_VERSION"),
             "docs": format!("{url}/docs/"), "openapi": format!("{url}/openapi.json"), "pid": std::process::id(),
+            "rpc": rpc,
         });
         writeln!(out, "{line}")?;
     } else {
         writeln!(
             out,
             "Portico {version} is listening on {url} ({profile})\n\n  \
-             reference  {url}/docs/\n  document   {url}/openapi.json\n  database   {database}\n  data       {data}\n\n  \
+             reference  {url}/docs/\n  document   {url}/openapi.json\n  database   {database}\n  chain      {chain}\n  data       {data}\n\n  \
              a key      portico key create --name operator --data {data}{more}\n  \
              a token    portico token --sub ada --data {data}\n",
             version = env!("CARGO_PKG_VERSION"),
+            chain = rpc.as_ref().map_or("remote".to_owned(), |rpc| format!("embedded, read-only at {rpc}")),
             more = match (config.profile, &config.database) {
                 (Profile::Sandbox, Location::Sqlite(_)) => "",
                 (Profile::Sandbox, Location::Postgres(_)) => " --database postgres://…",

@@ -96,7 +96,7 @@ struct ListingProof {
     transaction_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    block_number: Option<i64>,
+    block_number: Option<u64>,
     /// The contract that holds the record
     contract: String,
     chain_id: u64,

@@ -84,6 +84,7 @@ fn the_line_of_json_says_the_same() {
         let expected = json!({
             "url": url, "docs": format!("{url}/docs/"), "openapi": format!("{url}/openapi.json"), "profile": "sandbox",
             "data": folder.path().join("data"), "version": env!("CARGO_PKG_VERSION"), "pid": server.0.id(),
+            "rpc": format!("{url}/rpc"),
         });
         assert_eq!(line, expected);
     });

@@ -36,7 +36,7 @@ async fn what_is_nowhere_is_404(app: &App) {
         "/v1",
         "/v1/",
         "/stage",
-        "/stage/listings",
+        "/stage/listings/",
         "/V1/predefined-portfolios",
         "/listings//",
         "//listings",

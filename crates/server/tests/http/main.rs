@@ -11,6 +11,7 @@ mod bodies;
 mod cli;
 mod errors;
 mod idempotency;
+mod kills;
 mod paging;
 mod postgres_outage;
 mod process;

@@ -6,10 +6,13 @@ use futures_util::stream::{self, StreamExt as _};
 use reqwest::Method;
 use serde_json::json;
 
+use crate::support::anvil::Anvil;
 use crate::support::proxy::Proxy;
 use crate::support::raw::Raw;
 use crate::support::server::new_database;
-use crate::support::{Answer, App, Engine, Options, ids, listing, portico, run, until};
+use crate::support::{
+    Answer, App, Engine, Options, ids, listing, on_chain, portico, run, unique, until, with,
+};
 
 async fn server_behind_a_wire() -> (App, Proxy) {
     let proxy = Proxy::to(&new_database().await).await;
@@ -163,15 +166,19 @@ fn two_replicas_share_one_database() {
     run(async {
         let database = new_database().await;
         let folder = tempfile::tempdir().unwrap();
-        // Replicas share the issuer's and the encryption key.
-        let first =
-            Options::new(Engine::Postgres).database(&database).data(&folder.path().join("one")).start().await;
+        // Replicas share the issuer's and the encryption key, the chain, and as many signers as they are.
+        let anvil = Anvil::shared();
+        let keys = format!("{},{}", anvil.new_key(), anvil.new_key());
+        let replica = |name: &str| {
+            let options = Options::new(Engine::Postgres).database(&database).data(&folder.path().join(name));
+            options.env("PORTICO_CHAIN", &anvil.url).env("PORTICO_CHAIN_KEY", &keys).start()
+        };
+        let first = replica("one").await;
         std::fs::create_dir(folder.path().join("two")).unwrap();
         for key in ["issuer.key", "encryption.key"] {
             std::fs::copy(folder.path().join("one").join(key), folder.path().join("two").join(key)).unwrap();
         }
-        let second =
-            Options::new(Engine::Postgres).database(&database).data(&folder.path().join("two")).start().await;
+        let second = replica("two").await;
         let ada = first.sign_in("ada").await;
         let body = json!({"name": "mine"});
         let made = async |app: &App| {
@@ -198,6 +205,15 @@ fn two_replicas_share_one_database() {
         for app in [&first, &second] {
             let devices = app.get("/v1/depin-devices/user/ada").await.json(200);
             assert_eq!(devices.as_array().unwrap().len(), 25);
+        }
+        // Each signs for an account of its own, and reads what the other has recorded.
+        for (recorder, reader) in [(&first, &second), (&second, &first)] {
+            let id = unique("recorded");
+            let body = with(on_chain(&id, "ada"), json!({"minCredit": 640}));
+            recorder.to_post("/stage/listings", &body).key(recorder.operator()).send().await.json(201);
+            let path = format!("/stage/listing/requirements/{id}");
+            let terms = reader.to_get(&path).key(recorder.operator()).send().await.json(200);
+            assert_eq!(terms["minCreditScore"], 640);
         }
     });
 }

@@ -50,9 +50,10 @@ impl Fate {
 }
 
 static INSERT_BATCH: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state) \
-     VALUES (?1, ?2, ?3, ?4, 0) \
-     ON CONFLICT (signer, nonce) DO UPDATE SET kind = excluded.kind, items = excluded.items, state = 0, \
-     block = NULL, block_hash = NULL, mined = NULL");
+     VALUES (?1, ?2, ?3, ?4, 0)");
+static INSERT_FILLER: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state) \
+     VALUES (?1, ?2, ?3, 0, 0) ON CONFLICT (signer, nonce) DO UPDATE SET state = 0 \
+     WHERE chain_batches.kind = excluded.kind AND chain_batches.state = 0");
 static INSERT_ATTEMPT: Sql = sql("INSERT INTO chain_attempts (hash, signer, nonce, raw, max_fee, tip, at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (hash) DO NOTHING");
 
@@ -111,7 +112,8 @@ impl Op for ReplaceAttempt {
 /// The kind of a batch that carries nothing and only fills a nonce.
 pub const FILLER: i64 = -1;
 
-/// Fills a nonce that the chain waits for and nobody signed.
+/// Fills a nonce that the chain waits for and nobody signed; tells whether it was so. A node that is far
+/// behind may ask for a nonce that was used long ago.
 #[derive(Debug)]
 pub struct FillNonce {
     /// The lease.
@@ -125,18 +127,23 @@ pub struct FillNonce {
 }
 
 impl Op for FillNonce {
-    type Out = ();
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+    type Out = bool;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
         self.lease.check(tx).await?;
-        insert_batch(tx, (self.lease.signer, self.nonce), (FILLER, 0), &self.signed, self.at).await
+        let params = [self.lease.signer.into(), self.nonce.into(), FILLER.into()];
+        let was_free = tx.exec(&INSERT_FILLER, &params).await? > 0;
+        if was_free {
+            insert_attempt(tx, (self.lease.signer, self.nonce), &self.signed, self.at).await?;
+        }
+        Ok(was_free)
     }
 }
 
 /// What became of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settled {
-    /// Whose.
-    pub signer: i64,
+    /// Whose, and under which right to say so.
+    pub lease: Lease,
     /// Its nonce.
     pub nonce: i64,
     /// How far it has come.
@@ -151,10 +158,12 @@ static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block
      WHERE signer = ?1 AND nonce = ?2 AND state < 2");
 static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
 
+/// Whoever was replaced may not know everything that was signed, and has nothing to say.
 async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
+    settled.lease.check(tx).await?;
     let block_hash = settled.block.as_ref().map(|(_, hash)| hash.as_slice());
     let params = [
-        settled.signer.into(),
+        settled.lease.signer.into(),
         settled.nonce.into(),
         settled.fate.state().into(),
         settled.block.map(|(number, _)| number).into(),
@@ -163,7 +172,7 @@ async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
     ];
     let moved = tx.exec(&SETTLE, &params).await? > 0;
     if moved && settled.fate.is_over() {
-        tx.exec(&FORGET_RAW, &[settled.signer.into(), settled.nonce.into()]).await?;
+        tx.exec(&FORGET_RAW, &[settled.lease.signer.into(), settled.nonce.into()]).await?;
     }
     Ok(moved)
 }
@@ -222,7 +231,7 @@ impl Op for Requeue {
                 item.kind.into(),
                 item.key.as_slice().into(),
                 item.version.into(),
-                self.batch.signer.into(),
+                self.batch.lease.signer.into(),
                 self.batch.nonce.into(),
                 share.into(),
                 alone.into(),

@@ -31,7 +31,7 @@ pub(super) const ANY_SHARE: i64 = i64::MAX;
 
 static WANT: Sql = sql("INSERT INTO chain_items \
      (kind, key, version, payload, gone, salt, signer, nonce, share, reverts, failed, wanted_at) \
-     VALUES (?1, ?2, ?10 + 1, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) \
+     VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) \
      ON CONFLICT (kind, key) DO UPDATE SET payload = excluded.payload, gone = excluded.gone, \
      version = CASE WHEN chain_items.version >= excluded.version THEN chain_items.version + 1 ELSE excluded.version END, \
      salt = coalesce(excluded.salt, chain_items.salt), signer = excluded.signer, nonce = excluded.nonce, \
@@ -50,7 +50,7 @@ pub(crate) async fn want<T: Tx>(tx: &mut T, wanted: &Wanted, batch: Option<(i64,
         batch.map(|(_, nonce)| nonce).into(),
         ANY_SHARE.into(),
         wanted.at.into(),
-        wanted.above.into(),
+        (wanted.above + 1).into(),
     ];
     let version: Option<(i64,)> = tx.one(&WANT, &params).await?;
     Ok(version.map_or(0, |(version,)| version))

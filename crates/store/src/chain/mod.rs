@@ -58,6 +58,11 @@ pub struct Signed {
 pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
     /// Signs one call for items of a kind.
     fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> Result<Signed>;
+
+    /// The most items of a kind that one call may carry.
+    fn at_most(&self, _kind: i64) -> i64 {
+        i64::MAX
+    }
 }
 
 /// How far an item has come.
@@ -238,17 +243,20 @@ impl FromRow for ListedItem {
     }
 }
 
+// Of several attempts the one that pays most is the newest, whatever the clocks of their signers say.
+static WANTED: Sql = sql("SELECT version, gone, failed FROM chain_items WHERE kind = ?1 AND key = ?2");
 static ITEM: Sql = sql("SELECT i.version, i.payload, i.gone, i.salt, i.failed, b.state, b.block, b.mined, \
-     (SELECT hash FROM chain_attempts a WHERE a.signer = i.signer AND a.nonce = i.nonce ORDER BY a.at DESC LIMIT 1) \
+     (SELECT hash FROM chain_attempts a WHERE a.signer = i.signer AND a.nonce = i.nonce \
+      ORDER BY a.max_fee DESC LIMIT 1) \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key = ?2");
 static OPEN: Sql = sql("SELECT b.nonce, b.kind, b.items, b.state, b.block, b.block_hash, b.mined, \
      a.hash, a.raw, a.max_fee, a.tip \
      FROM chain_batches b LEFT JOIN chain_attempts a ON a.signer = b.signer AND a.nonce = b.nonce \
-     WHERE b.signer = ?1 AND b.state < 2 ORDER BY b.nonce, a.at, a.max_fee");
+     WHERE b.signer = ?1 AND b.state < 2 ORDER BY b.nonce, a.max_fee");
 static ATTEMPT: Sql = sql("SELECT s.address, a.nonce, b.kind, b.items, b.state, b.mined, \
      (SELECT n.hash FROM chain_attempts n WHERE n.signer = a.signer AND n.nonce = a.nonce \
-      ORDER BY n.at DESC, n.max_fee DESC LIMIT 1), b.block, a.at \
+      ORDER BY n.max_fee DESC LIMIT 1), b.block, a.at \
      FROM chain_attempts a JOIN chain_batches b ON b.signer = a.signer AND b.nonce = a.nonce \
      JOIN chain_signers s ON s.id = a.signer WHERE a.hash = ?1");
 static BACKLOG: Sql = sql("SELECT \
@@ -261,6 +269,11 @@ static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gon
 static REFERENCE: Sql = sql("SELECT reference FROM chain_references WHERE user_id = ?1");
 
 impl Db {
+    /// What is wanted of an item: its version, whether it is to be gone, and whether the chain refused it.
+    pub async fn chain_wanted(&self, kind: i64, key: &Word) -> Result<Option<(i64, bool, bool)>> {
+        self.one(&WANTED, &[kind.into(), key.as_slice().into()]).await
+    }
+
     /// One item.
     pub async fn chain_item(&self, kind: i64, key: &Word) -> Result<Option<StoredItem>> {
         self.one(&ITEM, &[kind.into(), key.as_slice().into()]).await

@@ -84,6 +84,8 @@ impl From<Refusal> for Error {
 enum Step {
     Refused(Refusal),
     Before(Accepted),
+    /// The same request is in the group already, under the same key.
+    Twin,
     New,
 }
 
@@ -95,7 +97,11 @@ impl Op for RecordListings {
         let mut items = Vec::with_capacity(self.records.len());
         let mut steps = Vec::with_capacity(self.records.len());
         for new in &*self.records {
-            steps.push(self.one(tx, new, nonce, &mut items).await?);
+            let step = match self.twin(new, &steps) {
+                Some(step) => step,
+                None => self.one(tx, new, nonce, &mut items).await?,
+            };
+            steps.push(step);
         }
         let Some(kind) = self.records.first().map(|new| new.wanted.kind).filter(|_| !items.is_empty()) else {
             self.lease.give_back(tx).await?;
@@ -114,6 +120,16 @@ impl Op for RecordListings {
 }
 
 impl RecordListings {
+    /// What becomes of a listing whose key another one of this group has claimed: nothing is kept under it yet.
+    fn twin(&self, new: &NewRecord, steps: &[Step]) -> Option<Step> {
+        let once = new.once.as_ref()?;
+        let earlier = self.records.iter().zip(steps).filter(|(_, step)| matches!(step, Step::New));
+        let mut claims = earlier.filter_map(|(other, _)| other.once.as_ref());
+        let claim = claims.find(|claim| claim.scope == once.scope)?;
+        let same = claim.fingerprint == once.fingerprint;
+        Some(if same { Step::Twin } else { Step::Refused(Refusal::KeyReused) })
+    }
+
     /// Stores one listing, unless its key or its id was used before.
     async fn one<T: Tx>(
         &self,
@@ -155,7 +171,7 @@ impl RecordListings {
         let answer = |(new, step): (&NewRecord, &Step)| match step {
             Step::Refused(refusal) => Err(*refusal),
             Step::Before(accepted) => Ok(accepted.clone()),
-            Step::New => Ok(Accepted { id: new.listing.id.clone(), hash }),
+            Step::New | Step::Twin => Ok(Accepted { id: new.listing.id.clone(), hash }),
         };
         self.records.iter().zip(steps).map(answer).collect()
     }
@@ -192,7 +208,7 @@ impl Op for SealWaiting {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
         let Some((kind, share)) = tx.one::<(i64, i64)>(&OLDEST, &[]).await? else { return Ok(None) };
-        let limit = share.min(self.limit);
+        let limit = share.min(self.limit).min(self.signer.at_most(kind)).max(1);
         let waiting: Vec<Versioned> = tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(waiting.len());

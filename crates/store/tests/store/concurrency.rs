@@ -96,7 +96,7 @@ async fn of_many_who_delete_a_listing_at_once_one_succeeds(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     let outcomes = at_once((0..50).map(|_| {
         let db = db.handle();
-        async move { db.write(DeleteListing { id: text("a"), by: by() }).await }
+        async move { db.write(delete("a")).await }
     }))
     .await;
     let (good, bad) = split(outcomes);

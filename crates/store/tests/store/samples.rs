@@ -7,6 +7,7 @@ use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLev
 use portico_domain::search::SearchTerm;
 use portico_domain::text::{Kind, Text};
 use portico_domain::{Allocation, ListingId, Money, Timestamp, Whole};
+use portico_store::chain::Wanted;
 use portico_store::{
     By, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page, RegisterDevice,
     Result,
@@ -71,7 +72,16 @@ pub(crate) fn create(listing: Listing) -> CreateListing {
 }
 
 pub(crate) fn delete(id: &str) -> DeleteListing {
-    DeleteListing { id: text(id), by: by() }
+    DeleteListing { id: text(id), retired: retired(id), by: by() }
+}
+
+/// What is wanted on the chain of a listing that is gone. Its key is a stand-in for the chain's own.
+pub(crate) fn retired(id: &str) -> Wanted {
+    let mut key = [0; 32];
+    for (at, byte) in id.bytes().enumerate() {
+        key[at % 32] ^= byte;
+    }
+    Wanted { kind: 0, key, payload: Vec::new(), gone: true, salt: None, above: 0, at: NOW }
 }
 
 pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {

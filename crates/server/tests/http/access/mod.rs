@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, App, Engine, Options, listing, number, on_both_engines, unique};
+use crate::support::{Answer, App, Engine, Options, listing, number, on_both_engines, on_chain, unique};
 use table::{CALLERS, Caller, Row, Verdict};
 
 on_both_engines! {
@@ -70,6 +70,15 @@ impl<'a> World<'a> {
                 let id = unique("listing");
                 self.make("/listings", listing(&id, owner)).await;
                 return id;
+            }
+            "$onchain" => {
+                let id = unique("onchain");
+                self.make("/stage/listings", on_chain(&id, owner)).await;
+                return id;
+            }
+            "$transaction" => {
+                let body = on_chain(&unique("onchain"), owner);
+                self.make("/stage/listings", body).await["transactionHash"].clone()
             }
             "$saved" => {
                 let id = unique("saved");

@@ -90,6 +90,7 @@ fn row(
 }
 
 const LISTING: &str = r#"{"listingId":"$new","userId":"$owner","streetAddress":"1 Oak","city":"Austin","state":"TX","postalCode":"1"}"#;
+const ON_CHAIN: &str = r#"{"id":"$new","userId":"$owner","addressStreet":"1 Oak","addressCity":"Austin","addressState":"TX","addressPostal":"1","monthlyPayment":1}"#;
 const RECORD: &str = r#"{"listingId":"$record","applicantId":2,"requirementsMet":[]}"#;
 const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$new"]}"#;
 const TEMPLATE: &str = r#"{"name":"T","riskLevel":"Moderate"}"#;
@@ -113,6 +114,10 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /applications/{userId}", "/applications/$owner", "", OWN, OWN),
         row("POST /applications/{userId}/{listingId}/check", "/applications/$owner/$new/check", APPLICATION, OPEN_OR_OWN, OWN),
 
+        row("GET /applications/{userId}/{listingId}/check", "/applications/$owner/oak/check", "", OPEN_OR_OWN, OWN),
+
+        row("POST /stage/listings", "/stage/listings", ON_CHAIN, OWN_KEY, OWN_KEY),
+        row("GET /stage/listing/requirements/{ListingKey}", "/stage/listing/requirements/$onchain", "", KEY, KEY),
         row("GET /stage/listing/{ListingKey}", "/stage/listing/$listing", "", KEY, KEY),
         row("DELETE /stage/listing/{ListingKey}", "/stage/listing/$listing", "", OWN_KEY, OWN_KEY),
         row("GET /stage/listings/user/{UserId}", "/stage/listings/user/$owner?x=$listing", "", KEY, KEY),
@@ -149,6 +154,11 @@ pub(super) fn rows() -> Vec<Row> {
         // signs in to see to their own keys.
         row("GET /v1/listings/{id}/applicants", "/v1/listings/$listing/applicants", "", OWN, OWN),
         row("GET /v1/listings/stats/overview", "/v1/listings/stats/overview", "", OPEN, OPEN),
+        row("GET /v1/listings/{id}/proof", "/v1/listings/$onchain/proof", "", OPEN, OPEN),
+        row("GET /v1/chain/status", "/v1/chain/status", "", OPEN, OPEN),
+        row("GET /v1/chain/blocks", "/v1/chain/blocks", "", OPEN, OPEN),
+        row("GET /v1/chain/blocks/{number}", "/v1/chain/blocks/0", "", OPEN, OPEN),
+        row("GET /v1/chain/transactions/{hash}", "/v1/chain/transactions/$transaction", "", OPEN, OPEN),
         row("POST /v1/keys", "/v1/keys", r#"{"name":"k"}"#, BEARER, BEARER),
         row("GET /v1/keys", "/v1/keys", "", BEARER, BEARER),
         row("DELETE /v1/keys/{id}", "/v1/keys/$key", "", OWN_HIDDEN_BEARER, OWN_HIDDEN_BEARER),

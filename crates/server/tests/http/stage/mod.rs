@@ -1,6 +1,7 @@
 //! The surface under `/stage`: stored records with typed attributes.
 
 mod listings;
+mod recording;
 mod saved;
 
 use serde_json::{Value, json};

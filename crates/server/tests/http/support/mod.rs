@@ -1,6 +1,7 @@
 //! What every test needs: a running server, a client, people who are signed in.
 
 pub(crate) mod answer;
+pub(crate) mod anvil;
 pub(crate) mod jwks;
 pub(crate) mod proxy;
 pub(crate) mod raw;
@@ -79,6 +80,14 @@ pub(crate) async fn until<T, F: Future<Output = Option<T>>>(
         assert!(Instant::now() < deadline, "not within {seconds} s: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// The body of a listing that is to be recorded on the chain, with everything that is required.
+pub(crate) fn on_chain(id: &str, user: &str) -> Value {
+    json!({
+        "id": id, "userId": user, "addressStreet": "7 Elm Street", "addressCity": "Austin", "addressState": "TX",
+        "addressPostal": "78702", "monthlyPayment": 1850,
+    })
 }
 
 /// A listing's body with the fields that are required.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::anvil::Anvil;
 use super::{Answer, run, unique, until};
 
 /// A command of the binary under test, deaf to the settings of whoever runs the tests.
@@ -82,11 +83,17 @@ impl Options {
         self
     }
 
-    /// With the profile `live`.
+    /// With the profile `live`, on a chain of a real node.
     pub(crate) fn live(mut self) -> Self {
         self.live = true;
         self = self.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
-        self.flags(&["--profile", "live", "--chain", "http://127.0.0.1:1"])
+        self.flags(&["--profile", "live"]).anvil()
+    }
+
+    /// On a chain of a real node, with a funded key of its own.
+    pub(crate) fn anvil(self) -> Self {
+        let anvil = Anvil::shared();
+        self.env("PORTICO_CHAIN", &anvil.url).env("PORTICO_CHAIN_KEY", &anvil.new_key())
     }
 
     pub(crate) fn database(mut self, url: &str) -> Self {
@@ -111,6 +118,9 @@ impl Options {
             None => self.engine.database().await,
             given => given,
         };
+        if self.live {
+            deploy(&data, database.as_deref(), &self.environment);
+        }
         let log = folder.path().join("stderr");
         let mut command = if shared { keeper(folder.path()) } else { portico() };
         command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--data"]).arg(&data);
@@ -138,6 +148,17 @@ impl Options {
             operator: OnceLock::new(),
         }
     }
+}
+
+/// Deploys the contracts, as an operator does before the first start of a live instance.
+fn deploy(data: &Path, database: Option<&str>, environment: &[(String, String)]) {
+    let mut command = portico();
+    command.args(["chain", "deploy", "--data"]).arg(data).envs(environment.iter().cloned());
+    if let Some(url) = database {
+        command.args(["--database", url]);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Runs the server for as long as this process lives: what is shared by all tests has nobody who drops it.

@@ -1,5 +1,6 @@
 //! The surface under `/v1`.
 
+mod chain;
 mod devices;
 mod keys;
 mod listings;

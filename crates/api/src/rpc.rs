@@ -1,0 +1,49 @@
+//! `/rpc`: the embedded chain as any Ethereum tool reads one. In the sandbox only, and read-only; it speaks
+//! JSON-RPC, which has errors and documents of its own.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use portico_app::Profile;
+use portico_chain::AnyNode;
+use tokio::sync::Semaphore;
+
+use crate::operation::read_body;
+use crate::problem::{Problem, Result};
+use crate::{Service, edge};
+
+/// Requests that are worked on at once: a call may run for long, and the service has better things to do.
+const AT_ONCE: usize = 2;
+static TURNS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(AT_ONCE));
+
+/// Answers one request or a batch of them.
+pub(crate) async fn answer(service: Arc<Service>, request: Request) -> Response {
+    let mut response = match perform(&service, request).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    };
+    response.extensions_mut().insert(edge::Matched("/rpc"));
+    response
+}
+
+async fn perform(service: &Service, request: Request) -> Result<Response> {
+    let chain = match service.app.chain()?.engine().node() {
+        AnyNode::Embedded(node) if service.app.profile == Profile::Sandbox => node.chain().clone(),
+        _ => return Err(Problem::not_found("not_found")),
+    };
+    let body = read_body(request.into_body(), service).await?;
+    let _turn = TURNS.acquire().await.map_err(|_| Problem::unavailable("shutting down"))?;
+    let answer = tokio::task::spawn_blocking(move || chain.rpc(&body)).await;
+    let answer = answer.map_err(|panic| Problem::internal(format!("the chain panicked: {panic}")))?;
+    if answer.is_empty() {
+        // Notifications only: nothing is to be said.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let mut response = Response::new(Body::from(answer));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}

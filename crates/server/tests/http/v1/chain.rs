@@ -1,0 +1,205 @@
+//! `/v1/chain`, proofs and attested flags: what anybody may know of the chain.
+
+use portico_chain::contracts::{Content, check_key, listing_key};
+use portico_domain::chain::Passes;
+use portico_domain::{ListingId, Timestamp, UserId};
+use portico_store::chain::{Refer, Want, Wanted};
+use portico_store::{Db, Location, Role};
+use serde_json::{Value, json};
+
+use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, unique, with};
+
+on_both_engines! {
+    shared:
+        the_status_names_head_contracts_signers_and_queue,
+        blocks_are_listed_downwards_and_read_one_by_one,
+        a_transaction_is_traced_to_its_block,
+        a_transaction_that_nobody_sent_is_not_found,
+        a_listing_is_proved_by_its_digest,
+        what_was_altered_in_the_database_no_longer_matches,
+        a_listing_without_a_record_has_no_proof,
+        before_a_verification_nothing_is_passed,
+        without_an_application_there_is_no_check,
+        attested_flags_are_read_from_the_chain;
+    own:
+        on_a_real_node_everything_is_the_same;
+}
+
+async fn record(app: &App, body: Value) -> Value {
+    app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201)
+}
+
+/// The server's database, opened beside it.
+async fn database(app: &App) -> Db {
+    let location = match &app.database {
+        Some(url) => Location::parse(url).unwrap(),
+        None => Location::Sqlite(app.data.join("portico.db")),
+    };
+    Db::open(&location, Role::Tool).await.unwrap()
+}
+
+async fn the_status_names_head_contracts_signers_and_queue(app: &App) {
+    let status = app.get("/v1/chain/status").await.json(200);
+    assert_eq!(status["node"], "embedded");
+    assert_eq!((&status["reachable"], &status["signing"]), (&json!(true), &json!(true)));
+    assert!(status["head"]["number"].as_u64().unwrap() >= 4, "four contracts were deployed: {status}");
+    for contract in ["listingRegistry", "identityToken", "applicationChecks", "auditAnchor"] {
+        assert!(status["contracts"][contract].as_str().unwrap().starts_with("0x"), "{status}");
+    }
+    assert_eq!(status["signers"].as_array().unwrap().len(), 1);
+    assert_eq!(status["queue"]["failed"], 0);
+}
+
+async fn blocks_are_listed_downwards_and_read_one_by_one(app: &App) {
+    let blocks = app.get("/v1/chain/blocks?limit=3").await.json(200);
+    let blocks = blocks.as_array().unwrap();
+    assert_eq!(blocks.len(), 3);
+    for pair in blocks.windows(2) {
+        assert_eq!(pair[0]["parentHash"], pair[1]["hash"], "each block names the one before it");
+    }
+    let number = blocks[1]["number"].as_u64().unwrap();
+    assert_eq!(app.get(&format!("/v1/chain/blocks/{number}")).await.json(200), blocks[1]);
+    let below = app.get(&format!("/v1/chain/blocks?before={number}")).await.json(200);
+    assert_eq!(below[0], blocks[2]);
+    assert_eq!(app.get("/v1/chain/blocks?before=0").await.json(200), json!([]));
+    app.get("/v1/chain/blocks/999999999").await.refused(404, "block_not_found");
+    app.get("/v1/chain/blocks/first").await.refused(404, "not_found");
+    app.get("/v1/chain/blocks?limit=101").await.problem(400);
+}
+
+async fn a_transaction_is_traced_to_its_block(app: &App) {
+    let recorded = record(app, on_chain(&unique("traced"), "ada")).await;
+    let hash = recorded["transactionHash"].as_str().unwrap();
+    let traced = app.get(&format!("/v1/chain/transactions/{hash}")).await.json(200);
+    assert_eq!((&traced["hash"], &traced["status"]), (&json!(hash), &json!("mined")), "{traced}");
+    assert_eq!(traced["contract"], "ListingRegistry");
+    let block = app.get(&format!("/v1/chain/blocks/{}", traced["blockNumber"])).await.json(200);
+    assert!(block["transactions"].as_array().unwrap().contains(&json!(hash)), "{block}");
+    // Those that deployed the contracts are in no database, and known all the same.
+    let first = app.get("/v1/chain/blocks/1").await.json(200);
+    let deployed = first["transactions"][0].as_str().unwrap();
+    let traced = app.get(&format!("/v1/chain/transactions/{deployed}")).await.json(200);
+    assert_eq!((&traced["status"], &traced["blockNumber"]), (&json!("mined"), &json!(1)));
+}
+
+async fn a_transaction_that_nobody_sent_is_not_found(app: &App) {
+    let nobody = format!("/v1/chain/transactions/0x{}", "0".repeat(64));
+    app.get(&nobody).await.refused(404, "transaction_not_found");
+    app.get("/v1/chain/transactions/0x12").await.refused(404, "not_found");
+}
+
+async fn a_listing_is_proved_by_its_digest(app: &App) {
+    let id = unique("proved");
+    let recorded = record(app, with(on_chain(&id, "ada"), json!({"propertyValue": 1.5}))).await;
+    let proof = app.get(&format!("/v1/listings/{id}/proof")).await.json(200);
+    assert_eq!(proof["matches"], true);
+    assert_eq!(proof["digest"], proof["chainDigest"]);
+    assert_eq!(proof["transactionHash"], recorded["transactionHash"]);
+    let content = proof["content"].as_array().unwrap();
+    let field = |name: &str| content.iter().find(|field| field["name"] == name).unwrap()["value"].clone();
+    assert_eq!((field("propertyValue"), field("listingId")), (json!("1.5"), json!(id)));
+    assert!(!content.iter().any(|field| field["name"] == "userId"), "whose it is, is not on the chain");
+}
+
+async fn what_was_altered_in_the_database_no_longer_matches(app: &App) {
+    let id = unique("altered");
+    record(app, on_chain(&id, "ada")).await;
+    let statement = format!("UPDATE listings SET rent = rent + 1 WHERE id = '{id}'");
+    match &app.database {
+        None => {
+            let path = app.data.join("portico.db");
+            let changed = rusqlite::Connection::open(path).unwrap();
+            changed.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+            assert_eq!(changed.execute(&statement, []).unwrap(), 1);
+        }
+        Some(url) => {
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            assert_eq!(client.execute(&statement, &[]).await.unwrap(), 1);
+        }
+    }
+    let proof = app.get(&format!("/v1/listings/{id}/proof")).await.json(200);
+    assert_eq!(proof["matches"], false);
+    assert_ne!(proof["digest"], proof["chainDigest"]);
+}
+
+async fn a_listing_without_a_record_has_no_proof(app: &App) {
+    let id = unique("simple");
+    app.get(&format!("/v1/listings/{id}/proof")).await.refused(404, "listing_not_found");
+    app.add_listing(listing(&id, "ada")).await;
+    app.get(&format!("/v1/listings/{id}/proof")).await.refused(404, "record_not_found");
+}
+
+const NOTHING: [bool; 4] = [false; 4];
+
+async fn check(app: &App, user: &str, listing: &str) -> [bool; 4] {
+    let answer = app.get(&format!("/applications/{user}/{listing}/check")).await.json(200);
+    assert_eq!(answer.as_object().unwrap().len(), 4);
+    ["passMinCredit", "passPrefCred", "passMinIncome", "passPrefIncome"]
+        .map(|flag| answer[flag].as_bool().unwrap())
+}
+
+async fn apply(app: &App, user: &str, listing: &str) {
+    let body = json!({"userId": user, "listingIds": []});
+    app.post(&format!("/applications/{user}/{listing}/check"), body).await.only_says(201);
+}
+
+async fn before_a_verification_nothing_is_passed(app: &App) {
+    let (user, id) = (unique("ada"), unique("elm"));
+    record(app, on_chain(&id, "landlord")).await;
+    apply(app, &user, &id).await;
+    assert_eq!(check(app, &user, &id).await, NOTHING);
+}
+
+async fn without_an_application_there_is_no_check(app: &App) {
+    let path = format!("/applications/{}/{}/check", unique("ada"), unique("elm"));
+    app.get(&path).await.refused(404, "application_not_found");
+}
+
+async fn attested_flags_are_read_from_the_chain(app: &App) {
+    let (user, id, other) = (unique("ada"), unique("elm"), unique("oak"));
+    apply(app, &user, &id).await;
+    apply(app, &user, &other).await;
+    let db = database(app).await;
+    let mut reference = [7; 32];
+    reference[..8].copy_from_slice(&crate::support::number().to_be_bytes());
+    db.write(Refer { user: UserId::stored(user.as_str()), reference }).await.unwrap();
+    let listing = listing_key(&ListingId::stored(id.as_str()));
+    let attest = async |passes: Option<Passes>| {
+        let content = Content::Check { listing, applicant: reference, passes };
+        let wanted = Wanted {
+            kind: content.kind().number(),
+            key: check_key(&listing, &reference),
+            payload: content.encode(),
+            gone: content.is_gone(),
+            salt: None,
+            above: 0,
+            at: Timestamp::from_micros(1),
+        };
+        db.write(Want(vec![wanted])).await.unwrap();
+    };
+    attest(Some(Passes::from_bits(0b0111))).await;
+    assert_eq!(check(app, &user, &id).await, [true, true, true, false]);
+    attest(Some(Passes::from_bits(0b0001))).await;
+    assert_eq!(check(app, &user, &id).await, [true, false, false, false]);
+    assert_eq!(check(app, &user, &other).await, NOTHING, "for another listing nothing is attested");
+    attest(None).await;
+    assert_eq!(check(app, &user, &id).await, NOTHING);
+}
+
+async fn on_a_real_node_everything_is_the_same(engine: Engine) {
+    let app = Options::new(engine).anvil().start().await;
+    let status = app.get("/v1/chain/status").await.json(200);
+    assert_eq!((&status["node"], &status["signing"]), (&json!("remote"), &json!(true)));
+    let id = unique("remote");
+    let recorded = record(&app, with(on_chain(&id, "ada"), json!({"minCredit": 640}))).await;
+    let terms = app.to_get(&format!("/stage/listing/requirements/{id}")).key(app.operator()).send().await;
+    assert_eq!(terms.json(200)["minCreditScore"], 640);
+    let hash = recorded["transactionHash"].as_str().unwrap();
+    let traced = app.get(&format!("/v1/chain/transactions/{hash}")).await.json(200);
+    assert_eq!(traced["status"], "mined");
+    assert_eq!(app.get(&format!("/v1/listings/{id}/proof")).await.json(200)["matches"], true);
+    assert_eq!(app.get("/v1/chain/blocks?limit=2").await.json(200).as_array().unwrap().len(), 2);
+    attested_flags_are_read_from_the_chain(&app).await;
+    what_was_altered_in_the_database_no_longer_matches(&app).await;
+}
