@@ -3,7 +3,7 @@
 //! A record stands for a listing: 256 bytes of call data, two new storage slots, one event.
 
 #[path = "../tests/evm/contract.rs"]
-#[allow(dead_code, unreachable_pub, reason = "shared with the tests, which use more of it")]
+#[expect(clippy::unwrap_used, reason = "shared with the tests")]
 mod contract;
 
 use std::path::Path;
@@ -172,10 +172,7 @@ fn opening(path: &Path, genesis: &Genesis) {
     let chain = Chain::open(path, genesis).expect("the same chain");
     let time = start.elapsed();
     let size = std::fs::metadata(path).map_or(0, |file| file.len()) >> 20;
-    show(
-        "opening",
-        &format!("{time:.1?} with {} blocks, {size} MiB", chain.head().number),
-    );
+    show("opening", &format!("{time:.1?} with {} blocks, {size} MiB", chain.head().number));
 }
 
 /// What the processors have worked for this process.

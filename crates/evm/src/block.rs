@@ -82,7 +82,12 @@ pub(crate) fn next(parent: &Sealed<Header>, timestamp: u64) -> Header {
 }
 
 /// Completes a block.
-pub(crate) fn seal(mut header: Header, parent: &Header, executed: &[Executed], changes: &Changes) -> Sealed<Header> {
+pub(crate) fn seal(
+    mut header: Header,
+    parent: &Header,
+    executed: &[Executed],
+    changes: &Changes,
+) -> Sealed<Header> {
     let raws: Vec<&Bytes> = executed.iter().map(|executed| &executed.transaction.raw).collect();
     header.transactions_root = ordered_trie_root_encoded(&raws);
     header.receipts_root = ordered_trie_root_with_encoder(executed, encode_receipt);
@@ -123,10 +128,7 @@ pub(crate) fn env(header: &Header) -> BlockEnv {
         prevrandao: Some(header.mix_hash),
         ..BlockEnv::default()
     };
-    env.set_blob_excess_gas_and_price(
-        0,
-        revm::primitives::eip4844::BLOB_BASE_FEE_UPDATE_FRACTION_PRAGUE,
-    );
+    env.set_blob_excess_gas_and_price(0, revm::primitives::eip4844::BLOB_BASE_FEE_UPDATE_FRACTION_PRAGUE);
     env
 }
 

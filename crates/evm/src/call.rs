@@ -1,9 +1,9 @@
 //! Calls that change nothing: reading contracts, and finding out how much gas something takes.
 
 use alloy_primitives::{Address, Bytes, TxKind, U256};
+use revm::ExecuteEvm;
 use revm::context::result::{EVMError, ExecutionResult};
 use revm::context::{CfgEnv, TxEnv};
-use revm::ExecuteEvm;
 
 use crate::error::{CallError, ChainError, Refused};
 use crate::machine::machine;
@@ -25,7 +25,7 @@ pub struct Call {
     pub value: U256,
 }
 
-type Ran = Result<ExecutionResult, Refused>;
+pub(crate) type Ran = Result<ExecutionResult, Refused>;
 
 /// Runs the call on the latest state.
 pub(crate) fn run(state: &State, rules: &CfgEnv, call: &Call) -> Result<ExecutionResult, CallError> {
@@ -42,7 +42,8 @@ pub(crate) fn output(result: ExecutionResult) -> Result<Bytes, CallError> {
     }
 }
 
-fn transact(view: &mut View<'_>, rules: &CfgEnv, call: &Call) -> Result<Ran, ReadError> {
+/// Runs the call on one block's state.
+pub(crate) fn transact(view: &mut View<'_>, rules: &CfgEnv, call: &Call) -> Result<Ran, ReadError> {
     let env = TxEnv {
         caller: call.from,
         kind: call.to.map_or(TxKind::Create, TxKind::Call),

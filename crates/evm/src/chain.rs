@@ -13,8 +13,10 @@ use crate::error::{CallError, ChainError, OpenError, Refused};
 use crate::execute;
 use crate::file::{self, Lock, NewTransaction, Readers, Writer, reads};
 use crate::history::{Block, History, Transaction};
+use crate::logs::{LogEntry, LogFilter, LogsError};
 use crate::machine::Rules;
 use crate::receipt::Receipt;
+use crate::rpc;
 use crate::state::State;
 use crate::transaction::Checked;
 
@@ -49,7 +51,8 @@ impl Chain {
         if found != genesis.chain_id {
             return Err(OpenError::OtherChain { path: path.to_owned(), found, wanted: genesis.chain_id });
         }
-        let found = reads::block_hash(&connection, 0)?.ok_or(ChainError::Corrupt("there is no first block"))?;
+        let found =
+            reads::block_hash(&connection, 0)?.ok_or(ChainError::Corrupt("there is no first block"))?;
         if found != first.hash() {
             return Err(OpenError::OtherGenesis { path: path.to_owned(), found, wanted: first.hash() });
         }
@@ -80,11 +83,7 @@ impl Chain {
     /// block. When this returns, the block is durable and everybody sees it.
     ///
     /// `timestamp` is the time in seconds since 1970; the block's is never before its parent's.
-    pub fn submit(
-        &self,
-        raw: &[Bytes],
-        timestamp: u64,
-    ) -> Result<Vec<std::result::Result<B256, Refused>>> {
+    pub fn submit(&self, raw: &[Bytes], timestamp: u64) -> Result<Vec<std::result::Result<B256, Refused>>> {
         let checked = raw.iter().map(|raw| Checked::parse(raw, self.0.chain_id)).collect();
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let next = writer.begin()?;
@@ -146,6 +145,11 @@ impl Chain {
         history.place(&hash)?.map_or(Ok(None), |place| history.receipt(place))
     }
 
+    /// Events, in order.
+    pub fn logs(&self, filter: &LogFilter) -> std::result::Result<Vec<LogEntry>, LogsError> {
+        filter.search(&self.history()?)
+    }
+
     /// The nonce of an account's next transaction.
     pub fn nonce(&self, address: Address) -> Result<u64> {
         self.0.state.read(|view| Ok(view.account(address)?.unwrap_or_default().nonce))
@@ -172,6 +176,20 @@ impl Chain {
     /// Calls a contract on the latest state, without changing anything.
     pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
         call::output(call::run(&self.0.state, &self.0.rules.calls, call)?)
+    }
+
+    /// Answers a JSON-RPC 2.0 request or a batch of them, as Ethereum nodes do. It only reads. An empty answer
+    /// means that none was asked for. The caller limits how long the body may be.
+    pub fn rpc(&self, body: &[u8]) -> Vec<u8> {
+        rpc::answer(self, body)
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.0.state
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.0.rules
     }
 
     pub(crate) fn history(&self) -> Result<History<'_>> {

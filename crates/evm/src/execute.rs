@@ -54,7 +54,11 @@ pub(crate) fn run(
             }
             Err(EVMError::Transaction(invalid)) => {
                 let known = executed.iter().any(|executed| executed.transaction.hash == transaction.hash);
-                outcomes.push(Err(if known { Refused::AlreadyKnown } else { refused(invalid, &transaction.env()) }));
+                outcomes.push(Err(if known {
+                    Refused::AlreadyKnown
+                } else {
+                    refused(invalid, &transaction.env())
+                }));
             }
             Err(error) => return Err(trouble(error)),
         }

@@ -3,10 +3,10 @@
 use alloy_consensus::Header;
 use alloy_eips::eip2718::Decodable2718;
 use alloy_primitives::{Address, B256, Sealed};
-use alloy_rlp::Decodable;
+use alloy_rlp::{Decodable, Encodable};
 
 use crate::error::ChainError;
-use crate::file::{Place, Reader, StoredTransaction, reads};
+use crate::file::{Outline, Place, Reader, StoredTransaction, reads};
 use crate::receipt::{Receipt, StoredReceipt};
 use crate::state::State;
 use crate::transaction::Envelope;
@@ -18,6 +18,8 @@ type Result<T> = std::result::Result<T, ChainError>;
 pub struct Block {
     /// Its header, with the block's hash.
     pub header: Sealed<Header>,
+    /// How many bytes it has on the wire.
+    pub size: usize,
     /// Its transactions, in order.
     pub transactions: Vec<B256>,
 }
@@ -51,6 +53,10 @@ impl<'s> History<'s> {
         Ok(Self { head: state.head().number, reader: state.reader()? })
     }
 
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
     pub(crate) fn number(&self, hash: &B256) -> Result<Option<u64>> {
         Ok(reads::block_number(&self.reader, hash)?.filter(|number| *number <= self.head))
     }
@@ -59,10 +65,25 @@ impl<'s> History<'s> {
         if number > self.head { Ok(None) } else { reads::header(&self.reader, number) }
     }
 
+    /// The headers from one block to another, both included, that are `wanted`.
+    pub(crate) fn headers(
+        &self,
+        from: u64,
+        to: u64,
+        wanted: impl FnMut(&Header) -> bool,
+    ) -> Result<Vec<Sealed<Header>>> {
+        reads::headers(&self.reader, from, to.min(self.head), wanted)
+    }
+
     pub(crate) fn block(&self, number: u64) -> Result<Option<Block>> {
         let Some(header) = self.header(number)? else { return Ok(None) };
-        let transactions = reads::transaction_hashes(&self.reader, number)?;
-        Ok(Some(Block { header, transactions }))
+        let outlines = reads::outlines(&self.reader, number)?;
+        let size = size(&header, &outlines);
+        Ok(Some(Block {
+            header,
+            size,
+            transactions: outlines.into_iter().map(|outline| outline.hash).collect(),
+        }))
     }
 
     pub(crate) fn place(&self, hash: &B256) -> Result<Option<Place>> {
@@ -72,6 +93,10 @@ impl<'s> History<'s> {
     pub(crate) fn transaction(&self, at: Place) -> Result<Option<Transaction>> {
         let Some(header) = self.header(at.block)? else { return Ok(None) };
         reads::transaction(&self.reader, at)?.map(|stored| transaction(&header, &stored)).transpose()
+    }
+
+    pub(crate) fn transaction_at(&self, block: u64, position: u64) -> Result<Option<Transaction>> {
+        Place::new(block, position).map_or(Ok(None), |place| self.transaction(place))
     }
 
     pub(crate) fn transactions(&self, header: &Sealed<Header>) -> Result<Vec<Transaction>> {
@@ -88,6 +113,14 @@ impl<'s> History<'s> {
         let stored = reads::receipts(&self.reader, header.number)?;
         stored.iter().map(|stored| receipt(header, stored)).collect()
     }
+}
+
+/// The length of the block's RLP: header, transactions, no ommers, no withdrawals.
+fn size(header: &Header, transactions: &[Outline]) -> usize {
+    let list = |payload: usize| alloy_rlp::length_of_length(payload) + payload;
+    // All but the oldest kind are wrapped in a string.
+    let length = |outline: &Outline| if outline.legacy { outline.length } else { list(outline.length) };
+    list(header.length() + list(transactions.iter().map(length).sum()) + 2)
 }
 
 fn transaction(header: &Sealed<Header>, stored: &StoredTransaction) -> Result<Transaction> {

@@ -10,8 +10,10 @@ mod error;
 mod execute;
 mod file;
 mod history;
+mod logs;
 mod machine;
 mod receipt;
+mod rpc;
 mod state;
 mod transaction;
 
@@ -23,6 +25,7 @@ pub use call::Call;
 pub use chain::Chain;
 pub use error::{CallError, ChainError, OpenError, Refused};
 pub use history::{Block, Transaction};
+pub use logs::{LOGS_BLOCK_CAP, LOGS_CAP, LogEntry, LogFilter, LogsError};
 pub use receipt::Receipt;
 pub use transaction::Envelope;
 

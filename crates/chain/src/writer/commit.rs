@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use portico_domain::Timestamp;
-use portico_store::chain::{Accepted, Beat, NewRecord, RecordListings, Recorded, Refusal, SealWaiting};
+use portico_store::chain::{Accepted, Beat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting};
 use portico_store::sql::{Op, Tx};
 
 use super::engine::Engine;
@@ -50,30 +50,28 @@ impl<N: Node> Engine<N> {
         let note = Arc::default();
         let op = RecordListings { records, lease, signer: Arc::new(signer), at: now };
         let noted = Noted { op, note: Arc::clone(&note) };
-        let (answers, batch) = match self.write(noted).await {
+        let (answers, batch) = match self.write_under(lease, noted).await {
             Ok(recorded) => recorded,
             // Nobody knows whether it was committed: that is found out before anything else is signed.
             Err(Error::Store(portico_store::Error::Unavailable(why)) | Error::Unreachable(why)) => {
                 let noted = note.lock().unwrap_or_else(PoisonError::into_inner).take();
-                self.recall(noted, why).await?
+                self.recall(lease, noted, why).await?
             }
             Err(error) => return Err(error),
         };
         let nonce = batch.as_ref().map(|batch| batch.nonce);
         if let Some(batch) = batch {
-            self.remember(batch);
+            self.remember(lease, batch);
         }
         Ok(Committed { answers, nonce })
     }
 
     /// Reads back whether a commit happened whose answer was lost.
-    async fn recall(&self, noted: Option<Recorded>, why: String) -> Result<Recorded> {
+    async fn recall(&self, lease: Lease, noted: Option<Recorded>, why: String) -> Result<Recorded> {
         let unavailable = || Error::Store(portico_store::Error::Unavailable(why.clone()));
         let Some((answers, batch)) = noted else { return Err(unavailable()) };
         let Some(batch) = batch else { return Ok((answers, None)) };
         loop {
-            let lease = self.memory().held.as_ref().map(|held| held.lease);
-            let Some(lease) = lease else { return Err(Error::Stopped("no signer is free")) };
             // The same row is written, so that a commit which is still under way has ended before it is read.
             let found = match self.db.write(Beat(lease)).await {
                 Ok(_) => self.db.chain_attempt(&batch.signed.hash).await,
@@ -97,41 +95,47 @@ impl<N: Node> Engine<N> {
         let note = Arc::default();
         let op = SealWaiting { lease, signer: Arc::new(signer), limit, at: now };
         let noted = Noted { op, note: Arc::clone(&note) };
-        let batch = match self.write(noted).await {
+        let batch = match self.write_under(lease, noted).await {
             Ok(batch) => batch,
             Err(Error::Store(portico_store::Error::Unavailable(why)) | Error::Unreachable(why)) => {
                 let noted = note.lock().unwrap_or_else(PoisonError::into_inner).take();
-                self.recall(noted.map(|batch| (Vec::new(), batch)), why).await?.1
+                self.recall(lease, noted.map(|batch| (Vec::new(), batch)), why).await?.1
             }
             Err(error) => return Err(error),
         };
         let sealed = batch.is_some();
         if let Some(batch) = batch {
-            self.remember(batch);
+            self.remember(lease, batch);
         }
         Ok(sealed)
     }
 
     /// Sends the newest attempt at a nonce.
     pub async fn send(&self, nonce: i64, now: Timestamp) -> Result<()> {
+        match self.lease() {
+            Some(lease) => self.send_under(lease, nonce, now).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn send_under(&self, lease: Lease, nonce: i64, now: Timestamp) -> Result<()> {
         use crate::node::Sent;
-        let Some(Some(attempt)) = self.with_open(nonce, |open| open.newest().cloned()) else { return Ok(()) };
+        let newest = self.with_open(lease, nonce, |open| open.newest().cloned());
+        let Some(Some(attempt)) = newest else { return Ok(()) };
         self.watch.at(Step::Sending)?;
         let sent = self.node.send(&attempt.raw).await;
         self.watch.at(Step::Sent)?;
-        let head = self.memory().head.as_ref().map_or(0, |head| head.number);
         if let Err(Error::Refused(why)) = &sent {
             tracing::warn!(nonce, why, "the node refused a transaction; it is sent again later");
             self.memory().trouble = Some(why.clone());
         }
-        self.with_open(nonce, |open| match &sent {
+        self.with_open(lease, nonce, |open| match &sent {
             // Without those before it, it is sent again as soon as they are.
             Ok(Sent::Gap) => open.sent = None,
             Ok(Sent::Underpriced) => (open.sent, open.underpriced) = (Some(now), true),
-            Ok(Sent::Accepted | Sent::Known) | Err(Error::Refused(_)) => {
-                open.sent = Some(now);
-                open.first_sent.get_or_insert((now, head));
-            }
+            Ok(Sent::Accepted | Sent::Known) => open.sent = Some(now),
+            // Whatever it is, paying more would not help: a signer without funds would only become poorer.
+            Err(Error::Refused(_)) => (open.sent, open.next_since) = (Some(now), None),
             Err(_) => {}
         });
         match sent {

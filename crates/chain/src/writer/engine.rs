@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
 use portico_store::chain::{Fate, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
@@ -22,7 +22,7 @@ pub(super) const REVERTS_IN_A_ROW: u32 = 3;
 /// The writer's steps, and what it remembers between them.
 #[derive(Debug)]
 pub struct Engine<N> {
-    pub(super) node: N,
+    pub(super) node: Arc<N>,
     pub(super) db: Db,
     pub(super) keys: Vec<Key>,
     pub(super) chain_id: u64,
@@ -32,6 +32,10 @@ pub struct Engine<N> {
     pub(super) memory: Mutex<Memory>,
     pub(super) reverts: AtomicU32,
     pub(super) caught_up: AtomicBool,
+    /// It signs for nobody any more.
+    pub(super) released: AtomicBool,
+    /// Signers whose holders are gone: what they left is seen to its end, and nothing new is signed for them.
+    pub(super) wards: Mutex<Vec<Arc<Self>>>,
 }
 
 /// A copy of what the database says of this process' own signer, and what was last seen of the chain.
@@ -45,6 +49,24 @@ pub(super) struct Memory {
     pub(super) trouble: Option<String>,
 }
 
+impl Memory {
+    fn new() -> Self {
+        Self {
+            held: None,
+            // Until the node has said what it costs: a gwei each, to be raised when it is too little.
+            fees: Fees { base: 1_000_000_000, tip: 1_000_000_000 },
+            head: None,
+            others: HashMap::new(),
+            trouble: None,
+        }
+    }
+
+    /// What is held, if it is under this lease.
+    pub(super) fn under(&mut self, lease: Lease) -> Option<&mut Held> {
+        self.held.as_mut().filter(|held| held.lease == lease)
+    }
+}
+
 /// A lease and what was signed under it.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
@@ -52,6 +74,8 @@ pub(super) struct Held {
     pub(super) key: Key,
     pub(super) next_nonce: i64,
     pub(super) open: BTreeMap<i64, Open>,
+    /// The head at which the blocks of all batches were last compared with the chain.
+    pub(super) compared: Option<B256>,
     /// Since when the chain waits for a nonce that nobody signed.
     pub(super) gap_since: Option<Timestamp>,
     pub(super) beat_at: Timestamp,
@@ -61,17 +85,20 @@ pub(super) struct Held {
 #[derive(Debug, Clone)]
 pub(super) struct Open {
     pub(super) batch: OpenBatch,
-    /// When its newest attempt was last sent, and first, and at which block that was.
+    /// When its newest attempt was last sent.
     pub(super) sent: Option<Timestamp>,
-    pub(super) first_sent: Option<(Timestamp, u64)>,
+    /// Since when, and since which block, the node has it and it is the next of its signer.
+    pub(super) next_since: Option<(Timestamp, u64)>,
     pub(super) underpriced: bool,
-    /// At which block its nonce was first seen used by nobody knows whom.
-    pub(super) missing_since: Option<u64>,
+    /// The block at which its nonce was first seen used by nobody knows whom.
+    pub(super) missing_since: Option<(u64, B256)>,
+    /// It was seen in a block that undid it.
+    pub(super) reverted: bool,
 }
 
 impl From<OpenBatch> for Open {
     fn from(batch: OpenBatch) -> Self {
-        Self { batch, sent: None, first_sent: None, underpriced: false, missing_since: None }
+        Self { batch, sent: None, next_since: None, underpriced: false, missing_since: None, reverted: false }
     }
 }
 
@@ -124,25 +151,35 @@ impl<N: Node> Engine<N> {
         settings: Settings,
         watch: Arc<dyn Watch>,
     ) -> Self {
-        let memory = Memory {
-            held: None,
-            // Until the node has said what it costs: a gwei each, to be raised when it is too little.
-            fees: Fees { base: 1_000_000_000, tip: 1_000_000_000 },
-            head: None,
-            others: HashMap::new(),
-            trouble: None,
-        };
         Self {
-            node,
+            node: Arc::new(node),
             db,
             keys,
             chain_id,
             contracts,
             settings,
             watch,
-            memory: Mutex::new(memory),
+            memory: Mutex::new(Memory::new()),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
+            released: AtomicBool::new(false),
+            wards: Mutex::default(),
+        }
+    }
+
+    /// An engine that sees to what somebody has left behind under one of these keys.
+    pub(super) fn ward(&self, key: Key) -> Self {
+        Self {
+            node: self.node.clone(),
+            db: self.db.clone(),
+            keys: vec![key],
+            memory: Mutex::new(Memory::new()),
+            watch: self.watch.clone(),
+            reverts: AtomicU32::new(0),
+            caught_up: AtomicBool::new(false),
+            released: AtomicBool::new(false),
+            wards: Mutex::default(),
+            ..*self
         }
     }
 
@@ -206,35 +243,60 @@ impl<N: Node> Engine<N> {
         Ok((held.lease, self.signer(held, self.price(memory.fees))))
     }
 
-    pub(super) fn signer(&self, held: &Held, price: Price) -> CallSigner {
+    fn signer(&self, held: &Held, price: Price) -> CallSigner {
         CallSigner { key: held.key.clone(), chain_id: self.chain_id, contracts: self.contracts, price }
     }
 
+    /// A signer at today's price, whether or not the contracts take calls.
+    pub(super) fn signer_under(&self, lease: Lease) -> Option<CallSigner> {
+        let mut memory = self.memory();
+        let price = self.price(memory.fees);
+        memory.under(lease).map(|held| self.signer(held, price))
+    }
+
     /// Twice the base fee, so that it may double before a transaction has to be replaced; never above the cap.
-    pub(super) fn price(&self, fees: Fees) -> Price {
+    fn price(&self, fees: Fees) -> Price {
         let max_fee = fees.base.saturating_mul(2).saturating_add(fees.tip);
         Price { max_fee, tip: fees.tip }.capped(self.settings.fee_cap)
     }
 
-    /// Runs a unit of work under the lease. Whoever has lost it forgets everything.
+    /// Runs a unit of work.
     pub(super) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         self.watch.at(Step::Writing)?;
         let outcome = self.db.write(op).await;
         self.watch.at(Step::Written)?;
-        if let Err(portico_store::Error::Conflict(LEASE_LOST)) = outcome {
-            self.memory().held = None;
-            return Err(Error::Stopped("another process signs now"));
-        }
         Ok(outcome?)
     }
 
-    /// Changes what is remembered of an open batch.
-    pub(super) fn with_open<T>(&self, nonce: i64, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
-        self.memory().held.as_mut().and_then(|held| held.open.get_mut(&nonce)).map(change)
+    /// Runs a unit of work under a lease. Whoever has lost it forgets everything.
+    pub(super) async fn write_under<O: Op>(&self, lease: Lease, op: O) -> Result<O::Out> {
+        let outcome = self.write(op).await;
+        if let Err(Error::Store(portico_store::Error::Conflict(LEASE_LOST))) = outcome {
+            self.forget(lease);
+            return Err(Error::Stopped("another process signs now"));
+        }
+        outcome
     }
 
-    pub(super) fn remember(&self, batch: SignedBatch) {
-        if let Some(held) = &mut self.memory().held {
+    /// Forgets what was signed under a lease that is lost.
+    pub(super) fn forget(&self, lease: Lease) {
+        let mut memory = self.memory();
+        if memory.under(lease).is_some() {
+            tracing::warn!("another process has taken the signer");
+            memory.held = None;
+            // Whether the contracts take calls is for the other process to find out.
+            self.reverts.store(0, Ordering::Release);
+        }
+    }
+
+    /// Changes what is remembered of an open batch.
+    pub(super) fn with_open<T>(&self, lease: Lease, nonce: i64, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+        self.memory().under(lease)?.open.get_mut(&nonce).map(change)
+    }
+
+    /// Takes over into memory what was signed, unless somebody else signs by now.
+    pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
+        if let Some(held) = self.memory().under(lease) {
             held.next_nonce = held.next_nonce.max(batch.nonce + 1);
             held.open.insert(batch.nonce, batch.into());
         }
@@ -243,8 +305,8 @@ impl<N: Node> Engine<N> {
     /// Takes over into memory what was written about batches.
     pub(super) fn apply(&self, settled: &[Settled]) {
         let mut memory = self.memory();
-        let Some(held) = &mut memory.held else { return };
         for settled in settled {
+            let Some(held) = memory.under(settled.lease) else { continue };
             if settled.fate.is_over() {
                 held.open.remove(&settled.nonce);
             } else if let Some(open) = held.open.get_mut(&settled.nonce) {

@@ -1,12 +1,12 @@
 //! Following: every nonce to its receipt, and every receipt until it cannot be undone any more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 use alloy_primitives::{B256, Bytes};
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    FILLER, FailItems, Fate, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled,
+    Drawn, FILLER, FailItems, Fate, FillNonce, Lease, ReplaceAttempt, Requeue, SettleBatches, Settled,
     SignedBatch,
 };
 
@@ -24,7 +24,10 @@ impl<N: Node> Engine<N> {
     /// Looks once at everything that is not final: sends, finds receipts, notices what was undone, replaces
     /// what does not get in, and signs what waits.
     pub async fn follow(&self, now: Timestamp) -> Result<()> {
-        let outcome = self.look(now).await;
+        let outcome = match self.look(now, false).await {
+            Ok(()) => self.look_after_wards(now).await,
+            failed => failed,
+        };
         let trouble = outcome.as_ref().err().map(ToString::to_string);
         if trouble.is_some() || self.caught_up() {
             self.memory().trouble = trouble;
@@ -32,34 +35,33 @@ impl<N: Node> Engine<N> {
         outcome
     }
 
-    async fn look(&self, now: Timestamp) -> Result<()> {
+    /// The same for one signer; for a ward nothing new is signed.
+    pub(super) async fn look(&self, now: Timestamp, is_ward: bool) -> Result<()> {
         if !self.hold(now).await? {
             return Ok(());
         }
         let head = self.node.head().await?;
         let fees = self.node.fees().await?;
-        let Some(account) = self.memory().held.as_ref().map(|held| held.key.address()) else { return Ok(()) };
+        let held = self.memory().held.as_ref().map(|held| (held.lease, held.key.address()));
+        let Some((lease, account)) = held else { return Ok(()) };
         let used = self.node.nonce(account).await?;
-        let moved = {
+        {
             let mut memory = self.memory();
             memory.fees = fees;
-            let before = memory.head.replace(head.clone());
-            before.is_none_or(|before| before.hash != head.hash && before.hash != head.parent)
-        };
-        self.raise_nonce(used).await?;
-        if moved {
-            self.undo(&head, used).await?;
+            memory.head = Some(head.clone());
         }
-        self.find(&head, used, now).await?;
-        self.finish(&head).await?;
-        self.fill_gap(now).await?;
+        self.raise_nonce(used).await?;
+        self.undo(lease, &head, used).await?;
+        self.find(lease, &head, used, now).await?;
+        self.finish(lease, &head).await?;
+        self.fill_gap(lease, now).await?;
         self.resume(account).await?;
-        self.deliver(&head, used, now).await?;
-        let nothing_waits = self.seal_waiting(now).await?;
-        self.deliver(&head, used, now).await?;
+        self.deliver(lease, &head, used, now).await?;
+        let nothing_waits = is_ward || self.seal_waiting(now).await?;
+        self.deliver(lease, &head, used, now).await?;
         if self.node.confirmations() == 0 {
             let used = self.node.nonce(account).await?;
-            self.find(&self.node.head().await?, used, now).await?;
+            self.find(lease, &self.node.head().await?, used, now).await?;
         }
         self.caught_up.fetch_or(nothing_waits && self.unmined_items() == 0, Ordering::AcqRel);
         Ok(())
@@ -78,79 +80,121 @@ impl<N: Node> Engine<N> {
         Ok(false)
     }
 
-    fn open(&self) -> BTreeMap<i64, Open> {
-        self.memory().held.as_ref().map(|held| held.open.clone()).unwrap_or_default()
+    /// What is open under a lease.
+    fn open(&self, lease: Lease) -> BTreeMap<i64, Open> {
+        self.memory().under(lease).map(|held| held.open.clone()).unwrap_or_default()
     }
 
-    fn signer_id(&self) -> i64 {
-        self.memory().held.as_ref().map_or(-1, |held| held.lease.signer)
-    }
-
-    fn settled(&self, nonce: i64, fate: Fate, block: Option<(i64, [u8; 32])>, mined: Option<[u8; 32]>) -> Settled {
-        Settled { signer: self.signer_id(), nonce, fate, block, mined }
-    }
-
-    async fn settle(&self, settled: Vec<Settled>) -> Result<()> {
+    async fn settle(&self, lease: Lease, settled: Vec<Settled>) -> Result<()> {
         if settled.is_empty() {
             return Ok(());
         }
-        self.write(SettleBatches(settled.clone())).await?;
+        self.write_under(lease, SettleBatches(settled.clone())).await?;
         self.apply(&settled);
         Ok(())
     }
 
+    /// Whether a block is part of the chain.
+    async fn is_on_chain(&self, (number, hash): (u64, B256)) -> Result<bool> {
+        Ok(self.node.block(At::Number(number)).await?.is_some_and(|block| block.hash == hash))
+    }
+
     /// Batches whose block is no longer part of the chain are on their way again.
-    async fn undo(&self, head: &Block, used: u64) -> Result<()> {
+    async fn undo(&self, lease: Lease, head: &Block, used: u64) -> Result<()> {
+        let before = self.memory().under(lease).and_then(|held| held.compared);
+        if before == Some(head.hash) || before == Some(head.parent) {
+            // It only grew; what is new in it is noted below.
+            self.compared(lease, head);
+            return Ok(());
+        }
         let mut undone = Vec::new();
-        let mut blocks: BTreeMap<i64, Option<B256>> = BTreeMap::new();
-        for (nonce, open) in self.open() {
+        let mut blocks: BTreeMap<i64, bool> = BTreeMap::new();
+        for (nonce, open) in self.open(lease) {
             let Some((number, hash)) = open.batch.block else { continue };
-            let now_there = match blocks.get(&number) {
+            let stands = match blocks.get(&number) {
                 Some(known) => *known,
-                None if number > to_i64(head.number) => None,
-                None => self.node.block(At::Number(number.unsigned_abs())).await?.map(|block| block.hash),
+                None if number > to_i64(head.number) => false,
+                None => self.is_on_chain((number.unsigned_abs(), hash.into())).await?,
             };
-            blocks.insert(number, now_there);
-            if now_there != Some(B256::from(hash)) || to_i64(used) <= nonce {
-                tracing::info!(nonce, block = number, "a block was undone; its transaction is followed again");
-                undone.push(self.settled(nonce, Fate::Signed, None, None));
+            blocks.insert(number, stands);
+            if !stands || to_i64(used) <= nonce {
+                undone.push((nonce, number));
             }
         }
-        for settled in &undone {
-            self.with_open(settled.nonce, |open| (open.sent, open.missing_since) = (None, None));
+        self.undone(lease, &undone).await?;
+        // Only now: if anything above failed, it is done again.
+        self.compared(lease, head);
+        Ok(())
+    }
+
+    fn compared(&self, lease: Lease, head: &Block) {
+        if let Some(held) = self.memory().under(lease) {
+            held.compared = Some(head.hash);
         }
-        self.settle(undone).await
+    }
+
+    async fn undone(&self, lease: Lease, batches: &[(i64, i64)]) -> Result<()> {
+        for (nonce, block) in batches {
+            tracing::info!(nonce, block, "a block was undone; its transaction is followed again");
+            self.with_open(lease, *nonce, |open| {
+                (open.sent, open.next_since, open.missing_since, open.reverted) = (None, None, None, false);
+            });
+        }
+        let again = |(nonce, _): &(i64, i64)| Settled { lease, nonce: *nonce, fate: Fate::Signed, block: None, mined: None };
+        self.settle(lease, batches.iter().map(again).collect()).await
     }
 
     /// Finds the receipts of nonces that are used.
-    async fn find(&self, head: &Block, used: u64, now: Timestamp) -> Result<()> {
+    async fn find(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut mined = Vec::new();
-        for (nonce, open) in self.open() {
-            if open.batch.fate != Fate::Signed || nonce >= to_i64(used) {
+        for (nonce, open) in self.open(lease) {
+            if open.batch.fate != Fate::Signed {
                 continue;
             }
-            match self.receipt_of(&open).await? {
-                Some((hash, receipt)) if receipt.success => {
-                    self.reverts.store(0, Ordering::Release);
-                    self.note_refused(&receipt, now).await?;
-                    let fate = if self.is_final(head, receipt.block) { Fate::Final } else { Fate::Mined };
-                    let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-                    mined.push(self.settled(nonce, fate, block, Some(hash)));
-                }
-                Some((hash, receipt)) => {
-                    let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-                    self.undone_by_chain(&open, self.settled(nonce, Fate::Reverted, block, Some(hash)), now).await?;
-                }
-                None => {
-                    let since = self.with_open(nonce, |open| *open.missing_since.get_or_insert(head.number));
-                    if head.number.saturating_sub(since.unwrap_or(head.number)) >= self.node.confirmations() {
-                        tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-                        self.requeue(&open, self.settled(nonce, Fate::Foreign, None, None), now).await?;
-                    }
-                }
+            if nonce >= to_i64(used) {
+                self.with_open(lease, nonce, |open| open.missing_since = None);
+                continue;
+            }
+            let Some((hash, receipt)) = self.receipt_of(&open).await? else {
+                self.missing(lease, &open, head, now).await?;
+                continue;
+            };
+            let is_final = self.is_final(head, receipt.block);
+            let block = Some((to_i64(receipt.block), receipt.block_hash.0));
+            let settled = |fate| Settled { lease, nonce, fate, block, mined: Some(hash) };
+            if receipt.success {
+                self.reverts.store(0, Ordering::Release);
+                self.note_refused(&receipt, now).await?;
+                mined.push(settled(if is_final { Fate::Final } else { Fate::Mined }));
+                continue;
+            }
+            self.count_revert(lease, nonce);
+            // A block that may still be undone may be followed by one in which the same call succeeds.
+            if is_final {
+                tracing::warn!(nonce, "the chain undid a batch; its items are signed again in halves");
+                self.requeue(&open, settled(Fate::Reverted), now).await?;
             }
         }
-        self.settle(mined).await
+        self.settle(lease, mined).await
+    }
+
+    /// A nonce is used and none of our transactions has it: once that is certain, its items are signed again.
+    async fn missing(&self, lease: Lease, open: &Open, head: &Block, now: Timestamp) -> Result<()> {
+        let nonce = open.batch.nonce;
+        let here = (head.number, head.hash);
+        let since = match open.missing_since {
+            Some(since) if self.is_on_chain(since).await? => since,
+            _ => here,
+        };
+        self.with_open(lease, nonce, |open| open.missing_since = Some(since));
+        // One more than for a receipt: the nonce may have been used in the block after the one that was seen.
+        let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
+        if head.number.saturating_sub(since.0) >= deep {
+            tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
+            let foreign = Settled { lease, nonce, fate: Fate::Foreign, block: None, mined: None };
+            self.requeue(open, foreign, now).await?;
+        }
+        Ok(())
     }
 
     async fn receipt_of(&self, open: &Open) -> Result<Option<([u8; 32], Receipt)>> {
@@ -167,11 +211,15 @@ impl<N: Node> Engine<N> {
     }
 
     /// Items that a contract could not take. The rules at the edge make sure that there are none.
-    async fn note_refused(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
+    fn refused(&self, receipt: &Receipt) -> Vec<Drawn> {
         let refused = receipt.logs.iter().filter_map(|log| {
             rejected(self.contracts.kind_at(log.address)?, &log.topics, &log.data)
         });
-        let items: Vec<_> = refused.collect();
+        refused.collect()
+    }
+
+    async fn note_refused(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
+        let items = self.refused(receipt);
         if items.is_empty() {
             return Ok(());
         }
@@ -179,13 +227,16 @@ impl<N: Node> Engine<N> {
         self.write(FailItems { items, at: now }).await
     }
 
-    async fn undone_by_chain(&self, open: &Open, settled: Settled, now: Timestamp) -> Result<()> {
+    /// Counts each batch that the chain undid, once.
+    fn count_revert(&self, lease: Lease, nonce: i64) {
+        if self.with_open(lease, nonce, |open| std::mem::replace(&mut open.reverted, true)) != Some(false) {
+            return;
+        }
         let row = self.reverts.fetch_add(1, Ordering::AcqRel) + 1;
-        tracing::warn!(nonce = settled.nonce, row, "the chain undid a batch; its items are signed again in halves");
+        tracing::warn!(nonce, row, "the chain undid a batch");
         if row == REVERTS_IN_A_ROW {
             tracing::error!("the contracts undo every call: nothing more is signed until they take one");
         }
-        self.requeue(open, settled, now).await
     }
 
     async fn requeue(&self, open: &Open, batch: Settled, now: Timestamp) -> Result<()> {
@@ -193,46 +244,58 @@ impl<N: Node> Engine<N> {
             (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),
         };
-        self.write(Requeue { batch, items, at: now }).await?;
+        self.write_under(batch.lease, Requeue { batch, items, at: now }).await?;
         self.apply(&[batch]);
         Ok(())
     }
 
-    /// Batches deep enough under the head are final.
-    async fn finish(&self, head: &Block) -> Result<()> {
-        let deep = self.open().into_iter().filter_map(|(nonce, open)| {
-            let (block, hash) = open.batch.block.filter(|_| open.batch.fate == Fate::Mined)?;
-            let deep = self.is_final(head, block.unsigned_abs());
-            deep.then(|| self.settled(nonce, Fate::Final, Some((block, hash)), open.batch.mined))
-        });
-        self.settle(deep.collect()).await
+    /// Batches deep enough under the head are final, if their block is still there.
+    async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
+        let (mut deep, mut undone) = (Vec::new(), Vec::new());
+        for (nonce, open) in self.open(lease) {
+            let Some((number, hash)) = open.batch.block.filter(|_| open.batch.fate == Fate::Mined) else { continue };
+            if !self.is_final(head, number.unsigned_abs()) {
+                continue;
+            }
+            if self.is_on_chain((number.unsigned_abs(), hash.into())).await? {
+                let block = Some((number, hash));
+                deep.push(Settled { lease, nonce, fate: Fate::Final, block, mined: open.batch.mined });
+            } else {
+                undone.push((nonce, number));
+            }
+        }
+        self.undone(lease, &undone).await?;
+        self.settle(lease, deep).await
     }
 
     /// Fills nonces that the chain waits for and nobody signed, so that those after them get in.
-    async fn fill_gap(&self, now: Timestamp) -> Result<()> {
+    async fn fill_gap(&self, lease: Lease, now: Timestamp) -> Result<()> {
         // First what we know, then what the chain says: whatever happens in between only closes the gap.
-        let known = self.memory().held.as_ref().map(|held| {
-            let unmined = held.open.values().filter(|open| open.batch.fate == Fate::Signed);
-            (held.key.address(), unmined.map(|open| open.batch.nonce).min().unwrap_or(held.next_nonce))
+        let known = self.memory().under(lease).map(|held| {
+            let open: BTreeSet<i64> = held.open.keys().copied().collect();
+            (held.key.address(), open, held.next_nonce)
         });
-        let Some((account, first)) = known else { return Ok(()) };
+        let Some((account, open, next)) = known else { return Ok(()) };
         let used = to_i64(self.node.nonce(account).await?);
-        if first <= used {
-            if let Some(held) = &mut self.memory().held {
+        if open.contains(&used) || used >= next {
+            if let Some(held) = self.memory().under(lease) {
                 held.gap_since = None;
             }
             return Ok(());
         }
-        let missing_since = self.memory().held.as_mut().map(|held| *held.gap_since.get_or_insert(now));
+        let missing_since = self.memory().under(lease).map(|held| *held.gap_since.get_or_insert(now));
         if missing_since.is_none_or(|then| since(then, now) < GAP_PATIENCE) {
             return Ok(());
         }
-        for nonce in used..first {
-            tracing::warn!(nonce, "the chain waits for a nonce that nobody signed: it is filled");
-            let (lease, signer) = self.signing()?;
+        for nonce in used..open.range(used..).next().copied().unwrap_or(next) {
+            let Some(signer) = self.signer_under(lease) else { return Ok(()) };
             let signed = signer.filler(nonce.unsigned_abs());
-            self.write(FillNonce { lease, nonce, signed: signed.clone(), at: now }).await?;
-            self.remember(SignedBatch { nonce, kind: FILLER, items: 0, signed });
+            if !self.write_under(lease, FillNonce { lease, nonce, signed: signed.clone(), at: now }).await? {
+                tracing::warn!(nonce, "the node has not seen a nonce that is final: it is behind, or it forgot");
+                return Ok(());
+            }
+            tracing::warn!(nonce, "the chain waits for a nonce that nobody signed: it is filled");
+            self.remember(lease, SignedBatch { nonce, kind: FILLER, items: 0, signed });
         }
         Ok(())
     }
@@ -255,70 +318,81 @@ impl<N: Node> Engine<N> {
     }
 
     /// Sends what is due within the window, in the order of nonces.
-    async fn deliver(&self, head: &Block, used: u64, now: Timestamp) -> Result<()> {
-        let waiting = self.open().into_iter().filter(|(nonce, open)| {
+    async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
+        let waiting = self.open(lease).into_iter().filter(|(nonce, open)| {
             open.batch.fate == Fate::Signed && *nonce >= to_i64(used)
         });
         for (nonce, open) in waiting.take(self.settings.window) {
             let due = open.sent.is_none_or(|sent| since(sent, now) >= micros(self.settings.resend));
-            if nonce == to_i64(used) && self.needs_more(&open, head, now) {
-                self.replace(&open, now).await?;
+            let is_next = nonce == to_i64(used);
+            if is_next && open.sent.is_some() {
+                self.with_open(lease, nonce, |open| open.next_since.get_or_insert((now, head.number)).0);
+            }
+            if is_next && self.needs_more(&open, head, now) {
+                self.replace(lease, &open, now).await?;
             } else if !due {
                 continue;
             }
-            self.send(nonce, now).await?;
+            self.send_under(lease, nonce, now).await?;
         }
         Ok(())
     }
 
     /// Whether a transaction does not get in for what it pays.
     fn needs_more(&self, open: &Open, head: &Block, now: Timestamp) -> bool {
-        let stuck = open.first_sent.is_some_and(|(at, block)| {
+        let stuck = open.next_since.is_some_and(|(at, block)| {
             since(at, now) >= micros(self.settings.replace) && head.number >= block + 2
         });
         stuck || open.underpriced
     }
 
     /// Stores an attempt that pays more, unless it may not.
-    async fn replace(&self, open: &Open, now: Timestamp) -> Result<()> {
+    async fn replace(&self, lease: Lease, open: &Open, now: Timestamp) -> Result<()> {
         let Some(newest) = open.newest() else { return Ok(()) };
-        let (lease, signer) = {
-            let memory = self.memory();
-            let Some(held) = &memory.held else { return Ok(()) };
-            let (least, today) = (Price::of(newest).raised(), self.price(memory.fees));
-            let price = Price { max_fee: least.max_fee.max(today.max_fee), tip: least.tip.max(today.tip) };
-            if least.max_fee > self.settings.fee_cap {
-                tracing::warn!(nonce = open.batch.nonce, "a transaction does not get in, and may not pay more");
-                return Ok(());
-            }
-            (held.lease, self.signer(held, price.capped(self.settings.fee_cap)))
-        };
+        let Some(mut signer) = self.signer_under(lease) else { return Ok(()) };
+        let (least, today) = (Price::of(newest).raised(), signer.price);
+        if least.max_fee > self.settings.fee_cap {
+            tracing::warn!(nonce = open.batch.nonce, "a transaction does not get in, and may not pay more");
+            return Ok(());
+        }
+        let price = Price { max_fee: least.max_fee.max(today.max_fee), tip: least.tip.max(today.tip) };
+        signer.price = price.capped(self.settings.fee_cap);
         let (nonce, signed) = (open.batch.nonce, signer.again(&newest.raw)?);
         tracing::info!(nonce, max_fee = signed.max_fee, "a transaction is replaced by one that pays more");
-        self.write(ReplaceAttempt { lease, nonce, signed: signed.clone(), at: now }).await?;
-        self.with_open(nonce, |open| {
+        self.write_under(lease, ReplaceAttempt { lease, nonce, signed: signed.clone(), at: now }).await?;
+        self.with_open(lease, nonce, |open| {
             open.batch.attempts.push(signed);
-            (open.sent, open.first_sent, open.underpriced) = (None, None, false);
+            (open.sent, open.next_since, open.underpriced) = (None, None, false);
         });
         Ok(())
     }
 
     /// On a chain that mines at once: sends a batch and sees it mined. What became of it is written down later.
     pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<Settled>> {
-        self.send(nonce, now).await?;
-        let Some(Some(hash)) = self.with_open(nonce, |open| open.newest().map(|attempt| attempt.hash)) else {
+        let Some(lease) = self.lease() else { return Ok(None) };
+        // Those before it first, if they were signed by the task that follows and not sent yet.
+        let before = self.open(lease).into_iter().filter(|(_, open)| open.batch.fate == Fate::Signed);
+        for nonce in before.map(|(nonce, _)| nonce).take_while(|before| *before <= nonce) {
+            self.send_under(lease, nonce, now).await?;
+        }
+        let Some(Some(hash)) = self.with_open(lease, nonce, |open| open.newest().map(|attempt| attempt.hash)) else {
             return Ok(None);
         };
-        let receipt = self.node.receipt(hash.into()).await?;
-        Ok(receipt.filter(|receipt| receipt.success).map(|receipt| {
-            self.reverts.store(0, Ordering::Release);
-            let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-            self.settled(nonce, Fate::Final, block, Some(hash))
-        }))
+        let Some(receipt) = self.node.receipt(hash.into()).await? else { return Ok(None) };
+        // Whatever is unusual is seen to by the task that follows.
+        if !receipt.success || !self.refused(&receipt).is_empty() {
+            return Ok(None);
+        }
+        self.reverts.store(0, Ordering::Release);
+        let block = Some((to_i64(receipt.block), receipt.block_hash.0));
+        Ok(Some(Settled { lease, nonce, fate: Fate::Final, block, mined: Some(hash) }))
     }
 
     /// Writes down what became of batches that were delivered at once.
     pub async fn note_delivered(&self, settled: Vec<Settled>) -> Result<()> {
-        self.settle(settled).await
+        for settled in settled.chunk_by(|one, next| one.lease == next.lease) {
+            self.settle(settled[0].lease, settled.to_vec()).await?;
+        }
+        Ok(())
     }
 }

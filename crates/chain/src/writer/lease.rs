@@ -1,13 +1,16 @@
 //! The right to sign: taken, kept and inherited.
 
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
 use alloy_primitives::Address;
 use portico_domain::Timestamp;
-use portico_store::chain::{Beat, RaiseNonce, SignerRow, TakeLease};
+use portico_store::chain::{Beat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease};
 
 use super::engine::{Engine, Held, micros, since};
 use crate::node::Node;
 use crate::signer::Key;
-use crate::{Error, Result};
+use crate::Result;
 
 impl<N: Node> Engine<N> {
     /// Makes sure that this process may sign for one of its accounts, if one is free; tells whether it may.
@@ -15,8 +18,11 @@ impl<N: Node> Engine<N> {
     /// A holder shows that it lives by counting. Whoever has watched a count stand still for long enough takes
     /// the lease; should the old holder live after all, its epoch is over and it cannot sign.
     pub async fn hold(&self, now: Timestamp) -> Result<bool> {
-        if self.memory().held.is_some() {
-            return self.keep(now).await;
+        if self.released.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        if let Some(lease) = self.lease() {
+            return self.keep(lease, now).await;
         }
         let rows = self.db.chain_signers().await?;
         for key in &self.keys {
@@ -26,6 +32,11 @@ impl<N: Node> Engine<N> {
             }
         }
         Ok(false)
+    }
+
+    /// The lease that is held.
+    pub(super) fn lease(&self) -> Option<Lease> {
+        self.memory().held.as_ref().map(|held| held.lease)
     }
 
     /// Whether nobody seems to hold the lease.
@@ -55,10 +66,11 @@ impl<N: Node> Engine<N> {
         let Some(row) = self.write(take).await? else { return Ok(false) };
         let open = self.db.open_batches(row.id).await?;
         let held = Held {
-            lease: portico_store::chain::Lease { signer: row.id, epoch: row.epoch },
+            lease: Lease { signer: row.id, epoch: row.epoch },
             key: key.clone(),
             next_nonce: row.next_nonce,
             open: open.into_iter().map(|batch| (batch.nonce, batch.into())).collect(),
+            compared: None,
             gap_since: None,
             beat_at: now,
         };
@@ -68,22 +80,55 @@ impl<N: Node> Engine<N> {
     }
 
     /// Counts on, from time to time.
-    async fn keep(&self, now: Timestamp) -> Result<bool> {
-        let due = {
-            let mut memory = self.memory();
-            let held = memory.held.as_mut().filter(|_| !self.settings.alone);
-            held.filter(|held| since(held.beat_at, now) >= micros(self.settings.patience) / 5).map(|held| {
-                held.beat_at = now;
-                held.lease
-            })
-        };
-        let Some(lease) = due else { return Ok(true) };
-        let holds = self.write(Beat(lease)).await?;
-        if !holds {
-            tracing::warn!("another process has taken the signer");
-            self.memory().held = None;
+    async fn keep(&self, lease: Lease, now: Timestamp) -> Result<bool> {
+        let due = !self.settings.alone
+            && self.memory().under(lease).is_some_and(|held| {
+                let due = since(held.beat_at, now) >= micros(self.settings.patience) / 5;
+                held.beat_at = if due { now } else { held.beat_at };
+                due
+            });
+        if due && !self.write(Beat(lease)).await? {
+            self.forget(lease);
+            return Ok(false);
         }
-        Ok(holds)
+        Ok(true)
+    }
+
+    /// Sees to what other holders of these keys have left behind: whatever they had signed must not wait until
+    /// somebody starts who signs for the same account.
+    pub(super) async fn look_after_wards(&self, now: Timestamp) -> Result<()> {
+        self.find_wards(now).await?;
+        let wards = self.wards.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for ward in wards {
+            Box::pin(ward.look(now, true)).await?;
+            let is_done = ward.memory().held.as_ref().is_none_or(|held| held.open.is_empty());
+            if is_done {
+                ward.release().await?;
+                self.wards.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, &ward));
+            }
+        }
+        Ok(())
+    }
+
+    async fn find_wards(&self, now: Timestamp) -> Result<()> {
+        let own = self.memory().held.as_ref().map(|held| held.key.address());
+        if self.keys.len() < 2 || own.is_none() {
+            return Ok(());
+        }
+        let rows = self.db.chain_signers().await?;
+        for key in self.keys.iter().filter(|key| Some(key.address()) != own) {
+            let Some(row) = rows.iter().find(|row| row.address == key.address().0.0) else { continue };
+            let known = |ward: &Arc<Self>| ward.keys.iter().any(|other| other.address() == key.address());
+            let is_ward = self.wards.lock().unwrap_or_else(PoisonError::into_inner).iter().any(known);
+            if is_ward || !self.is_free(key.address(), Some(row), now) || self.db.open_batches(row.id).await?.is_empty() {
+                continue;
+            }
+            let ward = self.ward(key.clone());
+            if ward.take(key, Some(row), now).await? {
+                self.wards.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(ward));
+            }
+        }
+        Ok(())
     }
 
     /// Skips nonces that somebody else has used.
@@ -96,21 +141,25 @@ impl<N: Node> Engine<N> {
         let Some((lease, next)) = due else { return Ok(()) };
         tracing::warn!(next, used, "the chain has transactions of this account that are not ours: their nonces are skipped");
         self.write(RaiseNonce { lease, to: to_i64(used) }).await?;
-        if let Some(held) = &mut self.memory().held {
+        if let Some(held) = self.memory().under(lease) {
             held.next_nonce = held.next_nonce.max(to_i64(used));
         }
         Ok(())
     }
 
-    /// Gives the lease back, so that another process need not wait.
+    /// Gives the lease back, so that another process need not wait. From then on nothing is signed here.
     pub async fn release(&self) -> Result<()> {
-        let lease = self.memory().held.take().map(|held| held.lease);
-        match lease {
-            Some(lease) if !self.settings.alone => {
-                self.db.write(portico_store::chain::ReleaseLease(lease)).await.map_err(Error::from)
-            }
-            _ => Ok(()),
+        self.released.store(true, Ordering::Release);
+        let wards = std::mem::take(&mut *self.wards.lock().unwrap_or_else(PoisonError::into_inner));
+        let leases: Vec<Lease> = wards.iter().filter_map(|ward| ward.drop_lease()).chain(self.drop_lease()).collect();
+        for lease in leases.into_iter().filter(|_| !self.settings.alone) {
+            self.db.write(ReleaseLease(lease)).await?;
         }
+        Ok(())
+    }
+
+    fn drop_lease(&self) -> Option<Lease> {
+        self.memory().held.take().map(|held| held.lease)
     }
 }
 

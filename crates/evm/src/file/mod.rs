@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{ChainError, OpenError};
 
-pub(crate) use reads::{Place, StoredTransaction};
+pub(crate) use reads::{Outline, Place, StoredTransaction};
 pub(crate) use writes::{NewTransaction, Writer, create};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -28,7 +28,7 @@ const FORMAT: i64 = 1;
 const WRITER_CACHE_KIB: u32 = 16 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// How much of the file is read where the system keeps it, without copying.
-const MAPPED_BYTES: u64 = 1 << 30;
+const MAPPED_BYTES: u64 = 0;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
 /// How long to wait for a foreign process (a backup, a curious human) that holds the database.
@@ -45,8 +45,7 @@ impl Lock {
         let mut beside = path.as_os_str().to_owned();
         beside.push("-lock");
         let io = |source| OpenError::Io { path: PathBuf::from(&beside), source };
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(&beside).map_err(io)?;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&beside).map_err(io)?;
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => Err(OpenError::Locked { path: path.to_owned() }),

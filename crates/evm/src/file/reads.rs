@@ -22,6 +22,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// None: no block has so many transactions.
+    pub(crate) fn new(block: u64, position: u64) -> Option<Self> {
+        (position < 1 << POSITION_BITS).then_some(Self { block, position })
+    }
+
     pub(super) fn key(self) -> i64 {
         (self.block << POSITION_BITS | self.position).cast_signed()
     }
@@ -106,10 +111,24 @@ pub(crate) fn header(connection: &Connection, at: u64) -> Result<Option<Sealed<H
     first(connection, sql, [at.cast_signed()], sealed)
 }
 
-/// The headers of the blocks `from` to `to`, both included, in order.
-pub(crate) fn headers(connection: &Connection, from: u64, to: u64) -> Result<Vec<Sealed<Header>>> {
+/// Of the headers of the blocks `from` to `to`, both included, those that are `wanted`, in order.
+pub(crate) fn headers(
+    connection: &Connection,
+    from: u64,
+    to: u64,
+    mut wanted: impl FnMut(&Header) -> bool,
+) -> Result<Vec<Sealed<Header>>> {
     let sql = "SELECT hash, header FROM blocks WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
-    each(connection, sql, [from.cast_signed(), to.cast_signed()], sealed)
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([from.cast_signed(), to.cast_signed()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let header = sealed(row)?;
+        if wanted(&header) {
+            found.push(header);
+        }
+    }
+    Ok(found)
 }
 
 fn sealed(row: &Row<'_>) -> Result<Sealed<Header>> {
@@ -128,9 +147,26 @@ pub(crate) fn block_number(connection: &Connection, hash: &B256) -> Result<Optio
     first(connection, sql, [hash.as_slice()], |row| number(row, 0))
 }
 
-pub(crate) fn transaction_hashes(connection: &Connection, block: u64) -> Result<Vec<B256>> {
-    let sql = "SELECT hash FROM transactions WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
-    each(connection, sql, places(block), |row| hash(row, 0))
+/// What can be known of a transaction without reading it.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    pub(crate) hash: B256,
+    /// Bytes as it was signed.
+    pub(crate) length: usize,
+    /// Whether it is of the kind that has no type.
+    pub(crate) legacy: bool,
+}
+
+pub(crate) fn outlines(connection: &Connection, block: u64) -> Result<Vec<Outline>> {
+    let sql = "SELECT hash, length(raw), substr(raw, 1, 1) FROM transactions \
+               WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
+    each(connection, sql, places(block), |row| {
+        Ok(Outline {
+            hash: hash(row, 0)?,
+            length: usize::try_from(number(row, 1)?).unwrap_or(usize::MAX),
+            legacy: blob(row, 2)?.first().is_some_and(|first| *first >= 0xc0),
+        })
+    })
 }
 
 fn places(block: u64) -> [i64; 2] {

@@ -9,18 +9,18 @@ use k256::ecdsa::SigningKey;
 use portico_evm::Envelope;
 
 /// Words of the argument of `record` for each record: its key, its two values, and some that are not kept.
-pub const RECORD_WORDS: usize = 8;
+pub(crate) const RECORD_WORDS: usize = 8;
 
 /// Someone who signs transactions and counts them.
-pub struct Wallet {
+pub(crate) struct Wallet {
     key: SigningKey,
-    pub address: Address,
-    pub nonce: Cell<u64>,
-    pub chain_id: u64,
+    pub(crate) address: Address,
+    pub(crate) nonce: Cell<u64>,
+    pub(crate) chain_id: u64,
 }
 
 impl Wallet {
-    pub fn new(seed: u8, chain_id: u64) -> Self {
+    pub(crate) fn new(seed: u8, chain_id: u64) -> Self {
         let key = SigningKey::from_slice(&[seed; 32]).unwrap();
         let public = key.verifying_key().to_encoded_point(false);
         let address = Address::from_raw_public_key(&public.as_bytes()[1..]);
@@ -28,7 +28,7 @@ impl Wallet {
     }
 
     /// A transaction that this wallet could send, to be changed before it is signed.
-    pub fn draft(&self, to: TxKind, input: impl Into<Bytes>) -> TxEip1559 {
+    pub(crate) fn draft(&self, to: TxKind, input: impl Into<Bytes>) -> TxEip1559 {
         TxEip1559 {
             chain_id: self.chain_id,
             nonce: self.nonce.get(),
@@ -41,7 +41,7 @@ impl Wallet {
         }
     }
 
-    pub fn sign<T: SignableTransaction<Signature>>(&self, transaction: T) -> Bytes
+    pub(crate) fn sign<T: SignableTransaction<Signature>>(&self, transaction: T) -> Bytes
     where
         Envelope: From<alloy_consensus::Signed<T>>,
     {
@@ -51,19 +51,19 @@ impl Wallet {
         Envelope::from(signed).encoded_2718().into()
     }
 
-    pub fn count(&self) {
+    pub(crate) fn count(&self) {
         self.nonce.set(self.nonce.get() + 1);
     }
 
     /// Signs a call and counts it.
-    pub fn call(&self, to: Address, input: impl Into<Bytes>) -> Bytes {
+    pub(crate) fn call(&self, to: Address, input: impl Into<Bytes>) -> Bytes {
         let raw = self.sign(self.draft(TxKind::Call(to), input));
         self.count();
         raw
     }
 
     /// Signs the making of a contract and counts it. Answers its address too.
-    pub fn deploy(&self, init: impl Into<Bytes>) -> (Bytes, Address) {
+    pub(crate) fn deploy(&self, init: impl Into<Bytes>) -> (Bytes, Address) {
         let raw = self.sign(self.draft(TxKind::Create, init));
         let address = self.address.create(self.nonce.get());
         self.count();
@@ -71,12 +71,12 @@ impl Wallet {
     }
 }
 
-pub fn selector(signature: &str) -> Vec<u8> {
+pub(crate) fn selector(signature: &str) -> Vec<u8> {
     keccak256(signature)[..4].to_vec()
 }
 
 /// The call data of a function that takes numbers.
-pub fn data(signature: &str, words: &[U256]) -> Vec<u8> {
+pub(crate) fn data(signature: &str, words: &[U256]) -> Vec<u8> {
     let mut data = selector(signature);
     for word in words {
         data.extend(word.to_be_bytes::<32>());
@@ -85,7 +85,7 @@ pub fn data(signature: &str, words: &[U256]) -> Vec<u8> {
 }
 
 /// The call data that record something under each of these keys.
-pub fn record(keys: impl IntoIterator<Item = u64>) -> Vec<u8> {
+pub(crate) fn record(keys: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let mut words = Vec::new();
     for key in keys {
         words.extend([U256::from(key), U256::from(key) + U256::ONE, U256::from(1_000_000_000_000_u64 + key)]);
@@ -95,17 +95,17 @@ pub fn record(keys: impl IntoIterator<Item = u64>) -> Vec<u8> {
 }
 
 /// The topic of the event of each record. The second topic is the key, the data are the values.
-pub fn recorded() -> B256 {
+pub(crate) fn recorded() -> B256 {
     keccak256("Recorded(uint256,uint256,uint256)")
 }
 
 /// The code that makes the contract.
-pub fn init() -> Vec<u8> {
+pub(crate) fn init() -> Vec<u8> {
     init_of(&runtime())
 }
 
 /// The code that makes a contract with this code.
-pub fn init_of(runtime: &[u8]) -> Vec<u8> {
+pub(crate) fn init_of(runtime: &[u8]) -> Vec<u8> {
     let [high, low] = u16::try_from(runtime.len()).unwrap().to_be_bytes();
     // PUSH2 size, DUP1, PUSH1 12, PUSH1 0, CODECOPY, PUSH1 0, RETURN
     let mut init = vec![0x61, high, low, 0x80, 0x60, 12, 0x60, 0, 0x39, 0x60, 0, 0xf3];
@@ -114,7 +114,7 @@ pub fn init_of(runtime: &[u8]) -> Vec<u8> {
 }
 
 /// `record()`, `get(uint256)`, `place()`, `fail()`, `spin()`.
-pub fn runtime() -> Vec<u8> {
+pub(crate) fn runtime() -> Vec<u8> {
     let mut code = Code::default();
     code.push(&[0]).hex("35 60e0 1c"); // the selector
     for function in ["record()", "get(uint256)", "place()", "fail()", "spin()"] {
@@ -133,10 +133,12 @@ pub fn runtime() -> Vec<u8> {
     code.push(&u16::try_from(RECORD_WORDS * 32).unwrap().to_be_bytes()).hex("01").jump("next");
     code.label("done").hex("00");
 
-    code.label("get(uint256)").hex("6004 35 6000 52 6020 6000 20 80 54 6020 52 6001 01 54 6040 52 6040 6020 f3");
+    code.label("get(uint256)")
+        .hex("6004 35 6000 52 6020 6000 20 80 54 6020 52 6001 01 54 6040 52 6040 6020 f3");
 
     // number, timestamp, hash of the block before, chain id, base fee, caller, value
-    code.label("place()").hex("43 6000 52 42 6020 52 6001 43 03 40 6040 52 46 6060 52 48 6080 52 33 60a0 52 34 60c0 52");
+    code.label("place()")
+        .hex("43 6000 52 42 6020 52 6001 43 03 40 6040 52 46 6060 52 48 6080 52 33 60a0 52 34 60c0 52");
     code.hex("60e0 6000 f3");
 
     code.label("fail()").push(&[0x08, 0xc3, 0x79, 0xa0]).hex("60e0 1b 6000 52 6020 6004 52 6005 6024 52");

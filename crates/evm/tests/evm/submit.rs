@@ -1,10 +1,10 @@
 //! Transactions: what they do, and which are refused.
 
 use alloy_consensus::{TxEip2930, TxLegacy};
-use alloy_primitives::{Address, Bytes, TxKind, U256, address};
-use portico_evm::{BASE_FEE, Call, CallError, Refused, TRANSACTION_GAS_CAP};
+use alloy_primitives::{Address, Bytes, TxKind, U256, address, keccak256};
+use portico_evm::{BASE_FEE, BLOCK_GAS_LIMIT, Call, CallError, Refused, TRANSACTION_GAS_CAP};
 
-use crate::contract::{self, Wallet, data, record, recorded};
+use crate::contract::{self, data, record, recorded};
 use crate::support::{BEGINNING, CHAIN_ID, FUNDS, World};
 
 const SOMEONE: Address = address!("0x00000000000000000000000000000000000a11ce");
@@ -29,10 +29,24 @@ fn older_kinds_of_transactions_are_taken_too() {
     let world = World::new();
     let to = TxKind::Call(SOMEONE);
     let value = U256::from(5);
-    let legacy = TxLegacy { chain_id: Some(CHAIN_ID), gas_price: 7, gas_limit: 21_000, to, value, ..TxLegacy::default() };
+    let legacy = TxLegacy {
+        chain_id: Some(CHAIN_ID),
+        gas_price: 7,
+        gas_limit: 21_000,
+        to,
+        value,
+        ..TxLegacy::default()
+    };
     assert_eq!(world.mine(world.wallet.sign(legacy)).ty, 0);
-    let listed =
-        TxEip2930 { chain_id: CHAIN_ID, nonce: 1, gas_price: 9, gas_limit: 21_000, to, value, ..TxEip2930::default() };
+    let listed = TxEip2930 {
+        chain_id: CHAIN_ID,
+        nonce: 1,
+        gas_price: 9,
+        gas_limit: 21_000,
+        to,
+        value,
+        ..TxEip2930::default()
+    };
     let receipt = world.mine(world.wallet.sign(listed));
     assert_eq!((receipt.ty, receipt.effective_gas_price), (1, 9));
     assert_eq!(world.chain.balance(SOMEONE).unwrap(), U256::from(10));
@@ -50,11 +64,12 @@ fn a_contract_is_made_called_and_read() {
     assert_eq!(receipt.logs[1].address, contract);
     assert_eq!(receipt.logs[1].topics(), [recorded(), U256::from(4).into()]);
 
-    let call = Call { to: Some(contract), data: data("get(uint256)", &[U256::from(4)]).into(), ..Call::default() };
+    let call =
+        Call { to: Some(contract), data: data("get(uint256)", &[U256::from(4)]).into(), ..Call::default() };
     let answer = world.chain.call(&call).unwrap();
     assert_eq!(U256::from_be_slice(&answer[..32]), U256::from(5));
     assert_eq!(U256::from_be_slice(&answer[32..]), U256::from(1_000_000_000_004_u64));
-    let slot: U256 = alloy_primitives::keccak256(U256::from(4).to_be_bytes::<32>()).into();
+    let slot: U256 = keccak256(U256::from(4).to_be_bytes::<32>()).into();
     assert_eq!(world.chain.storage(contract, slot).unwrap(), U256::from(5));
     assert_eq!(world.chain.storage(contract, U256::ZERO).unwrap(), U256::ZERO);
 }
@@ -130,9 +145,14 @@ fn what_is_refused_says_why() {
         "transaction gas limit too high (cap: 36000000, tx: 36000001)"
     );
     assert_eq!(refused(&|tx| tx.gas_limit = 20_999), "intrinsic gas too low: have 20999, want 21000");
-    assert!(refused(&|tx| tx.max_priority_fee_per_gas = 101).starts_with("invalid transaction: priority fee"));
+    assert!(
+        refused(&|tx| tx.max_priority_fee_per_gas = 101).starts_with("invalid transaction: priority fee")
+    );
     let poor = refused(&|tx| tx.value = U256::from(FUNDS));
-    assert!(poor.starts_with("insufficient funds for gas * price + value: balance 1000000000000000000, "), "{poor}");
+    assert!(
+        poor.starts_with("insufficient funds for gas * price + value: balance 1000000000000000000, "),
+        "{poor}"
+    );
     let for_any_chain = TxLegacy { gas_price: 7, gas_limit: 21_000, ..TxLegacy::default() };
     let refusal = world.refused(world.wallet.sign(for_any_chain));
     assert_eq!(refusal.to_string(), "invalid chain id for signer: have none want 4242");
@@ -152,11 +172,11 @@ fn what_cannot_be_read_is_malformed() {
     longer.push(0);
     let high_s = {
         // The same signature, said the other way.
-        let envelope: portico_evm::Envelope = alloy_eips::eip2718::Decodable2718::decode_2718(&mut &good[..]).unwrap();
+        let envelope: portico_evm::Envelope =
+            alloy_eips::eip2718::Decodable2718::decode_2718(&mut &good[..]).unwrap();
         let (transaction, signature, _) = envelope.as_eip1559().unwrap().clone().into_parts();
-        let order = alloy_primitives::uint!(
-            0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256
-        );
+        let order =
+            alloy_primitives::uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
         let other = alloy_primitives::Signature::new(signature.r(), order - signature.s(), !signature.v());
         let signed = alloy_consensus::SignableTransaction::into_signed(transaction, other);
         alloy_eips::eip2718::Encodable2718::encoded_2718(&portico_evm::Envelope::from(signed))
@@ -170,16 +190,21 @@ fn what_cannot_be_read_is_malformed() {
 
 #[test]
 fn a_block_without_room_refuses_what_does_not_fit() {
-    let world = World::new();
-    let raws: Vec<_> = (0..30)
-        .map(|_| {
-            let mut draft = world.wallet.draft(TxKind::Call(SOMEONE), []);
-            draft.gas_limit = TRANSACTION_GAS_CAP;
-            world.wallet.count();
-            world.wallet.sign(draft)
-        })
-        .collect();
-    assert!(world.submit(&raws).iter().all(Result::is_ok), "room counts what is used, not what is asked for");
+    let (world, contract) = World::with_contract();
+    let greedy = |data: Vec<u8>| {
+        let mut draft = world.wallet.draft(TxKind::Call(contract), data);
+        draft.gas_limit = TRANSACTION_GAS_CAP;
+        world.wallet.count();
+        world.wallet.sign(draft)
+    };
+    let fit = usize::try_from(BLOCK_GAS_LIMIT / TRANSACTION_GAS_CAP).unwrap();
+    // What counts is what they use, not what they ask for.
+    let mut raws: Vec<_> = (0..10).map(|_| greedy(data("get(uint256)", &[]))).collect();
+    raws.extend((0..=fit).map(|_| greedy(data("spin()", &[]))));
+    let outcomes = world.submit(&raws);
+    assert!(outcomes[..raws.len() - 1].iter().all(Result::is_ok));
+    assert_eq!(outcomes[raws.len() - 1], Err(Refused::BlockFull));
+    assert!(world.mine(raws.pop().unwrap()).gas_used == TRANSACTION_GAS_CAP, "it fits into the next");
 }
 
 #[test]
@@ -194,28 +219,68 @@ fn contracts_see_the_block_they_run_in() {
         value: U256::ZERO,
     };
     let answer = world.chain.call(&call).unwrap();
-    let word = |index: usize| U256::from_be_slice(&answer[index * 32..][..32]);
-    assert_eq!(word(0), U256::from(1));
-    assert_eq!(word(1), U256::from(BEGINNING + 1));
-    assert_eq!(word(2), U256::from_be_bytes(parent.0));
-    assert_eq!(word(3), U256::from(CHAIN_ID));
-    assert_eq!(word(4), U256::from(BASE_FEE));
-    assert_eq!(word(5), U256::from_be_slice(SOMEONE.as_slice()));
+    let at = |index: usize| U256::from_be_slice(&answer[index * 32..][..32]);
+    assert_eq!(at(0), U256::from(1));
+    assert_eq!(at(1), U256::from(BEGINNING + 1));
+    assert_eq!(at(2), U256::from_be_bytes(parent.0));
+    assert_eq!(at(3), U256::from(CHAIN_ID));
+    assert_eq!(at(4), U256::from(BASE_FEE));
+    assert_eq!(at(5), U256::from_be_slice(SOMEONE.as_slice()));
     assert!(world.mine(world.wallet.call(contract, data("place()", &[]))).success);
 }
 
 #[test]
 fn a_contract_that_destroys_itself_at_birth_leaves_nothing() {
     let world = World::new();
+    let gift = |address: Address| {
+        let mut draft = world.wallet.draft(TxKind::Call(address), []);
+        draft.value = U256::from(9);
+        world.wallet.count();
+        world.wallet.sign(draft)
+    };
     // PUSH1 1, PUSH1 1, SSTORE, CALLER, SELFDESTRUCT
-    let (raw, address) = world.wallet.deploy(vec![0x60, 1, 0x60, 1, 0x55, 0x33, 0xff]);
-    // Someone had sent it money before it was made, and some more comes in the same block.
-    let mut gift = Wallet::new(1, CHAIN_ID).draft(TxKind::Call(address), []);
+    let init = vec![0x60, 1, 0x60, 1, 0x55, 0x33, 0xff];
+    let address = world.wallet.address.create(1);
+    let before = gift(address);
+    world.mine(before);
+    let (birth, born) = world.wallet.deploy(init);
+    assert_eq!(born, address);
+    let after = gift(address);
+    // Its account is there, goes, and comes again, the latter two in one block.
+    assert!(world.submit(&[birth, after]).iter().all(Result::is_ok));
+    let check = |world: &World| {
+        assert_eq!(world.chain.balance(address).unwrap(), U256::from(9));
+        assert_eq!(world.chain.nonce(address).unwrap(), 0);
+        assert_eq!(world.chain.storage(address, U256::ONE).unwrap(), U256::ZERO);
+        assert!(world.chain.code(address).unwrap().is_empty());
+    };
+    check(&world);
+    check(&world.reopen());
+}
+
+#[test]
+fn an_account_that_goes_is_gone_after_a_restart_too() {
+    let world = World::new();
+    let address = world.wallet.address.create(1);
+    let mut gift = world.wallet.draft(TxKind::Call(address), []);
     gift.value = U256::from(9);
-    gift.nonce = 1;
-    assert!(world.mine(raw).success);
-    world.mine(world.wallet.sign(gift.clone()));
-    assert_eq!(world.chain.balance(address).unwrap(), U256::from(9));
-    assert_eq!(world.chain.storage(address, U256::ONE).unwrap(), U256::ZERO);
-    assert!(world.chain.code(address).unwrap().is_empty());
+    world.wallet.count();
+    world.mine(world.wallet.sign(gift));
+    let (birth, _) = world.wallet.deploy(vec![0x33, 0xff]);
+    assert!(world.mine(birth).success);
+    assert_eq!(world.chain.balance(address).unwrap(), U256::ZERO);
+    assert_eq!(world.reopen().chain.balance(address).unwrap(), U256::ZERO);
+}
+
+#[test]
+fn a_slot_that_becomes_zero_stays_zero() {
+    let (world, contract) = World::with_contract();
+    let slot: U256 = keccak256(U256::from(8).to_be_bytes::<32>()).into();
+    world.mine(world.wallet.call(contract, record([8])));
+    assert_ne!(world.chain.storage(contract, slot).unwrap(), U256::ZERO);
+    let zeros =
+        data("record()", &[U256::from(8), U256::ZERO, U256::ZERO, U256::ZERO, U256::ZERO, U256::ZERO]);
+    world.mine(world.wallet.call(contract, zeros));
+    assert_eq!(world.chain.storage(contract, slot).unwrap(), U256::ZERO);
+    assert_eq!(world.reopen().chain.storage(contract, slot).unwrap(), U256::ZERO);
 }

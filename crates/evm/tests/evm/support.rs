@@ -8,13 +8,13 @@ use tempfile::TempDir;
 
 use crate::contract::{self, Wallet};
 
-pub const CHAIN_ID: u64 = 4242;
+pub(crate) const CHAIN_ID: u64 = 4242;
 /// When the first block is made.
-pub const BEGINNING: u64 = 1_700_000_000;
+pub(crate) const BEGINNING: u64 = 1_700_000_000;
 /// What the wallet has.
-pub const FUNDS: u64 = 1_000_000_000_000_000_000;
+pub(crate) const FUNDS: u64 = 1_000_000_000_000_000_000;
 
-pub fn genesis() -> Genesis {
+pub(crate) fn genesis() -> Genesis {
     Genesis {
         chain_id: CHAIN_ID,
         timestamp: BEGINNING,
@@ -23,41 +23,41 @@ pub fn genesis() -> Genesis {
 }
 
 /// A new chain in a folder of its own, with someone who has money.
-pub struct World {
-    pub chain: Chain,
-    pub wallet: Wallet,
-    pub path: PathBuf,
-    _folder: TempDir,
+pub(crate) struct World {
+    pub(crate) chain: Chain,
+    pub(crate) wallet: Wallet,
+    pub(crate) path: PathBuf,
+    pub(crate) folder: TempDir,
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chain.db");
         let chain = Chain::open(&path, &genesis()).unwrap();
-        Self { chain, wallet: Wallet::new(1, CHAIN_ID), path, _folder: folder }
+        Self { chain, wallet: Wallet::new(1, CHAIN_ID), path, folder }
     }
 
     /// With the test contract on it.
-    pub fn with_contract() -> (Self, Address) {
+    pub(crate) fn with_contract() -> (Self, Address) {
         let world = Self::new();
         let (raw, address) = world.wallet.deploy(contract::init());
         world.mine(raw);
         (world, address)
     }
 
-    pub fn submit(&self, raw: &[Bytes]) -> Vec<Result<B256, Refused>> {
+    pub(crate) fn submit(&self, raw: &[Bytes]) -> Vec<Result<B256, Refused>> {
         self.chain.submit(raw, BEGINNING + 1).unwrap()
     }
 
     /// Submits one transaction that must be accepted.
-    pub fn mine(&self, raw: Bytes) -> Receipt {
+    pub(crate) fn mine(&self, raw: Bytes) -> Receipt {
         let hash = self.submit(&[raw]).remove(0).unwrap();
         self.chain.receipt(hash).unwrap().unwrap()
     }
 
     /// Submits one transaction that must be refused, and make no block.
-    pub fn refused(&self, raw: Bytes) -> Refused {
+    pub(crate) fn refused(&self, raw: Bytes) -> Refused {
         let head = self.chain.head().hash();
         let refused = self.submit(&[raw]).remove(0).unwrap_err();
         assert_eq!(self.chain.head().hash(), head, "a refused transaction made a block");
@@ -65,10 +65,10 @@ impl World {
     }
 
     /// Closes the chain and opens it again.
-    pub fn reopen(self) -> Self {
-        let Self { chain, wallet, path, _folder } = self;
+    pub(crate) fn reopen(self) -> Self {
+        let Self { chain, wallet, path, folder } = self;
         drop(chain);
         let chain = Chain::open(&path, &genesis()).unwrap();
-        Self { chain, wallet, path, _folder }
+        Self { chain, wallet, path, folder }
     }
 }

@@ -182,6 +182,18 @@ impl Run {
         self.world.lock().unwrap()
     }
 
+    /// The accounts that somebody signs for.
+    pub(super) fn held(&self) -> Vec<Address> {
+        let processes = self.replicas.iter().filter_map(|replica| replica.process.as_ref());
+        processes.filter_map(|process| process.engine.status().signer).collect()
+    }
+
+    /// How many nonces of an account the chain has seen.
+    pub(super) fn used(&self, account: Address) -> u64 {
+        let world = self.world();
+        world.ledger.nonce(account, world.ledger.height())
+    }
+
     fn draw(&self, low: u64, high: u64) -> u64 {
         self.world().rng.between(low, high)
     }
@@ -609,11 +621,16 @@ impl Run {
         self.clockwork();
         for round in 0..400 {
             self.settle_down().await?;
-            if super::check::is_quiet(self) && round > 0 {
+            if round > 0 && self.all_told() && super::check::is_quiet(self) {
                 return self.stay_quiet().await;
             }
         }
         Err("it does not come to rest".into())
+    }
+
+    /// Whether every client has heard.
+    fn all_told(&self) -> bool {
+        self.clients.slots.iter().all(|slot| !slot.busy)
     }
 
     /// Whether all of a replica's keys are also those of one that runs.

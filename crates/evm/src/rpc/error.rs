@@ -1,0 +1,86 @@
+//! What a JSON-RPC answer says when there is no result. The one place that knows the codes.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use crate::error::{CallError, ChainError};
+use crate::logs::LogsError;
+
+/// An error as JSON-RPC tells it.
+#[derive(Debug)]
+pub(super) struct RpcError {
+    code: i32,
+    message: Cow<'static, str>,
+    data: Option<Value>,
+}
+
+type Message = Cow<'static, str>;
+
+impl RpcError {
+    fn new(code: i32, message: impl Into<Message>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// The body is not JSON.
+    pub(super) fn parse() -> Self {
+        Self::new(-32700, "parse error: the body is not JSON")
+    }
+
+    /// It is JSON but no request.
+    pub(super) fn request(message: impl Into<Message>) -> Self {
+        Self::new(-32600, message)
+    }
+
+    /// There is no such method here.
+    pub(super) fn method(message: impl Into<Message>) -> Self {
+        Self::new(-32601, message)
+    }
+
+    /// The arguments are wrong.
+    pub(super) fn params(message: impl Into<Message>) -> Self {
+        Self::new(-32602, message)
+    }
+
+    /// The request is good, but its answer is not to be had.
+    pub(super) fn server(message: impl Into<Message>) -> Self {
+        Self::new(-32000, message)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let mut json = json!({ "code": self.code, "message": self.message });
+        if let Some(data) = &self.data {
+            json["data"] = data.clone();
+        }
+        json
+    }
+}
+
+impl From<ChainError> for RpcError {
+    fn from(error: ChainError) -> Self {
+        tracing::error!(%error, "a request to the chain failed");
+        Self::new(-32603, "internal error")
+    }
+}
+
+impl From<CallError> for RpcError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Chain(error) => error.into(),
+            CallError::Reverted(ref data) => {
+                Self { data: Some(json!(data)), ..Self::new(3, error.to_string()) }
+            }
+            CallError::Halted(_) | CallError::Refused(_) => Self::server(error.to_string()),
+        }
+    }
+}
+
+impl From<LogsError> for RpcError {
+    fn from(error: LogsError) -> Self {
+        match error {
+            LogsError::Chain(error) => error.into(),
+            // Other nodes say -32005 here, which clients take for "try again later", and do.
+            error => Self::params(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The methods: what `cast`, viem and their like read from a node.
+
+use revm::Database;
+use serde_json::{Value, json};
+
+use super::answers::{self, quantity};
+use super::error::RpcError;
+use super::params::{BlockRef, Params};
+use crate::history::History;
+use crate::logs::LOGS_BLOCK_CAP;
+use crate::state::{ReadError, View};
+use crate::{BASE_FEE, CALL_GAS_CAP, Chain};
+
+/// Gas that all calls of one body may use.
+const BODY_GAS_CAP: u64 = 8 * CALL_GAS_CAP;
+/// Blocks that all searches of one body may look at.
+const BODY_BLOCKS_CAP: u64 = 5 * LOGS_BLOCK_CAP;
+/// Blocks of one fee history, and of one that tells what others paid on top.
+const FEE_HISTORY_CAP: u64 = 1024;
+const REWARD_HISTORY_CAP: u64 = 128;
+
+type Result<T> = std::result::Result<T, RpcError>;
+
+/// The work for one body: one request or one batch.
+pub(super) struct Session<'c> {
+    pub(super) chain: &'c Chain,
+    /// What is left of the caps.
+    pub(super) gas: u64,
+    blocks: u64,
+    exhausted: bool,
+}
+
+impl<'c> Session<'c> {
+    pub(super) fn new(chain: &'c Chain) -> Self {
+        Self { chain, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, exhausted: false }
+    }
+
+    /// No more answers: there are too many bytes of them.
+    pub(super) fn exhaust(&mut self) {
+        self.exhausted = true;
+    }
+
+    pub(super) fn run(&mut self, method: &str, params: &Params) -> Result<Value> {
+        if self.exhausted {
+            return Err(RpcError::server("the answers to this batch are too long: send smaller batches"));
+        }
+        match method {
+            "web3_clientVersion" => Ok(json!(concat!("portico-evm/v", env!("CARGO_PKG_VERSION")))),
+            "net_version" => Ok(json!(self.chain.chain_id().to_string())),
+            "net_listening" => Ok(json!(true)),
+            "eth_chainId" => Ok(quantity(self.chain.chain_id())),
+            "eth_blockNumber" => Ok(quantity(self.chain.head().number)),
+            "eth_syncing" => Ok(json!(false)),
+            "eth_accounts" => Ok(json!([])),
+            "eth_gasPrice" => Ok(quantity(BASE_FEE)),
+            // Nothing on top is needed.
+            "eth_maxPriorityFeePerGas" => Ok(quantity(0_u8)),
+            "eth_blobBaseFee" => Ok(quantity(1_u8)),
+            "eth_feeHistory" => self.fee_history(params),
+            "eth_getBlockByNumber" | "eth_getBlockByHash" => self.block(params),
+            "eth_getBlockTransactionCountByNumber" | "eth_getBlockTransactionCountByHash" => {
+                self.transaction_count(params)
+            }
+            "eth_getBlockReceipts" => self.block_receipts(params),
+            "eth_getTransactionByHash" => self.transaction(params),
+            "eth_getTransactionByBlockNumberAndIndex" | "eth_getTransactionByBlockHashAndIndex" => {
+                self.transaction_at(params)
+            }
+            "eth_getTransactionReceipt" => self.receipt(params),
+            "eth_getLogs" => self.logs(params),
+            "eth_getBalance" => self.balance(params),
+            "eth_getTransactionCount" => self.nonce(params),
+            "eth_getCode" => self.code(params),
+            "eth_getStorageAt" => self.storage(params),
+            "eth_call" => self.call(params),
+            "eth_estimateGas" => self.estimate(params),
+            _ => Err(unknown(method)),
+        }
+    }
+
+    fn history(&self) -> Result<History<'c>> {
+        Ok(self.chain.history()?)
+    }
+
+    fn block(&self, params: &Params) -> Result<Value> {
+        let (block, full) = (params.block(0)?, params.full(1)?);
+        let history = self.history()?;
+        let Some(number) = number(&history, block)? else { return Ok(Value::Null) };
+        let Some(block) = history.block(number)? else { return Ok(Value::Null) };
+        let transactions = if full {
+            history.transactions(&block.header)?.iter().map(answers::transaction).collect()
+        } else {
+            block.transactions.iter().map(|hash| json!(hash)).collect()
+        };
+        Ok(answers::block(&block, transactions))
+    }
+
+    fn transaction_count(&self, params: &Params) -> Result<Value> {
+        let history = self.history()?;
+        let Some(number) = number(&history, params.block(0)?)? else { return Ok(Value::Null) };
+        Ok(history.block(number)?.map_or(Value::Null, |block| quantity(block.transactions.len())))
+    }
+
+    fn block_receipts(&self, params: &Params) -> Result<Value> {
+        let history = self.history()?;
+        let Some(number) = number(&history, params.block(0)?)? else { return Ok(Value::Null) };
+        let Some(header) = history.header(number)? else { return Ok(Value::Null) };
+        Ok(history.receipts(&header)?.iter().map(answers::receipt).collect())
+    }
+
+    fn transaction(&self, params: &Params) -> Result<Value> {
+        let found = self.chain.transaction(params.hash(0)?)?;
+        Ok(found.as_ref().map_or(Value::Null, answers::transaction))
+    }
+
+    fn transaction_at(&self, params: &Params) -> Result<Value> {
+        let (block, position) = (params.block(0)?, params.index(1)?);
+        let history = self.history()?;
+        let Some(block) = number(&history, block)? else { return Ok(Value::Null) };
+        let found = history.transaction_at(block, position)?;
+        Ok(found.as_ref().map_or(Value::Null, answers::transaction))
+    }
+
+    fn receipt(&self, params: &Params) -> Result<Value> {
+        let found = self.chain.receipt(params.hash(0)?)?;
+        Ok(found.as_ref().map_or(Value::Null, answers::receipt))
+    }
+
+    fn logs(&mut self, params: &Params) -> Result<Value> {
+        let (mut filter, from, to) = params.filter(0)?;
+        let history = self.history()?;
+        let end = |block| number(&history, block)?.ok_or_else(|| RpcError::server("block not found"));
+        (filter.from, filter.to) = (end(from)?, end(to)?);
+        let blocks = filter.blocks(history.head())?;
+        self.blocks = self.blocks.checked_sub(blocks).ok_or_else(|| {
+            RpcError::server("the searches of this batch are too wide: send smaller batches")
+        })?;
+        Ok(filter.search(&history)?.iter().map(answers::log).collect())
+    }
+
+    fn balance(&self, params: &Params) -> Result<Value> {
+        let address = params.address(0)?;
+        self.on_state(params.block_or_latest(1)?, |view| {
+            Ok(quantity(view.account(address)?.unwrap_or_default().balance))
+        })
+    }
+
+    fn nonce(&self, params: &Params) -> Result<Value> {
+        let address = params.address(0)?;
+        self.on_state(params.block_or_latest(1)?, |view| {
+            Ok(quantity(view.account(address)?.unwrap_or_default().nonce))
+        })
+    }
+
+    fn code(&self, params: &Params) -> Result<Value> {
+        let address = params.address(0)?;
+        self.on_state(params.block_or_latest(1)?, |view| {
+            let account = view.account(address)?.unwrap_or_default();
+            Ok(answers::bytes(&view.code(account.code_hash)?.original_bytes()))
+        })
+    }
+
+    fn storage(&self, params: &Params) -> Result<Value> {
+        let (address, slot) = (params.address(0)?, params.slot(1)?);
+        self.on_state(params.block_or_latest(2)?, |view| {
+            Ok(json!(format!("{:#066x}", view.storage(address, slot)?)))
+        })
+    }
+
+    /// Reads the state, if the block that is asked for is the latest.
+    pub(super) fn on_state<T>(
+        &self,
+        block: BlockRef,
+        mut read: impl FnMut(&mut View<'_>) -> std::result::Result<T, ReadError>,
+    ) -> Result<T> {
+        let found = self.chain.state().read(|view| {
+            let head = view.head();
+            let latest = match block {
+                BlockRef::Latest => true,
+                BlockRef::Number(number) => number == head.number,
+                BlockRef::Hash(hash) => hash == head.hash(),
+            };
+            if latest { read(view).map(Some) } else { Ok(None) }
+        })?;
+        match found {
+            Some(found) => Ok(found),
+            None if number(&self.history()?, block)?
+                .is_some_and(|number| number <= self.chain.head().number) =>
+            {
+                Err(RpcError::server("state is kept for the latest block only"))
+            }
+            None => Err(RpcError::server("block not found")),
+        }
+    }
+
+    fn fee_history(&self, params: &Params) -> Result<Value> {
+        let (count, newest, percentiles) = (params.count(0)?, params.block(1)?, params.percentiles(2)?);
+        let history = self.history()?;
+        let newest = number(&history, newest)?
+            .filter(|number| *number <= history.head())
+            .ok_or_else(|| RpcError::server("block not found"))?;
+        let cap = if percentiles.is_some() { REWARD_HISTORY_CAP } else { FEE_HISTORY_CAP };
+        let count = count.min(cap).min(newest + 1);
+        if count == 0 {
+            return Ok(json!({ "oldestBlock": quantity(0_u8), "gasUsedRatio": [] }));
+        }
+        let headers = history.headers(newest + 1 - count, newest, |_| true)?;
+        #[expect(clippy::cast_precision_loss, reason = "a ratio, for the eye")]
+        let ratios: Vec<f64> =
+            headers.iter().map(|header| header.gas_used as f64 / header.gas_limit as f64).collect();
+        let mut json = json!({
+            "oldestBlock": quantity(newest + 1 - count),
+            "baseFeePerGas": vec![quantity(BASE_FEE); headers.len() + 1],
+            "gasUsedRatio": ratios,
+            "baseFeePerBlobGas": vec![quantity(1_u8); headers.len() + 1],
+            "blobGasUsedRatio": vec![0.0; headers.len()],
+        });
+        if let Some(percentiles) = percentiles {
+            let rewards = headers.iter().map(|header| {
+                let mut paid: Vec<(u128, u64)> = history
+                    .receipts(header)?
+                    .iter()
+                    .map(|receipt| (receipt.effective_gas_price - u128::from(BASE_FEE), receipt.gas_used))
+                    .collect();
+                paid.sort_unstable();
+                Ok(rewards(&paid, &percentiles))
+            });
+            json["reward"] = rewards.collect::<Result<Value>>()?;
+        }
+        Ok(json)
+    }
+}
+
+/// For each percentile of a block's gas, what was paid on top of the base fee for it.
+fn rewards(paid: &[(u128, u64)], percentiles: &[f64]) -> Value {
+    let total: u64 = paid.iter().map(|(_, gas)| gas).sum();
+    percentiles
+        .iter()
+        .map(|percentile| {
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share of a block's gas, which is small and not negative"
+            )]
+            let threshold = (total as f64 * percentile / 100.0) as u64;
+            let mut sum = 0;
+            let reward = paid.iter().find(|(_, gas)| {
+                sum += gas;
+                sum >= threshold
+            });
+            quantity(reward.map_or(0, |(reward, _)| *reward))
+        })
+        .collect()
+}
+
+/// The number of a block that is named, which may be after the head. None: there is no block with that hash.
+fn number(history: &History<'_>, block: BlockRef) -> Result<Option<u64>> {
+    match block {
+        BlockRef::Latest => Ok(Some(history.head())),
+        BlockRef::Number(number) => Ok(Some(number)),
+        BlockRef::Hash(hash) => Ok(history.number(&hash)?),
+    }
+}
+
+fn unknown(method: &str) -> RpcError {
+    let writes = ["eth_send", "eth_sign", "personal_", "wallet_"];
+    if writes.iter().any(|prefix| method.starts_with(prefix)) {
+        return RpcError::method("this endpoint only reads: it takes and signs no transactions");
+    }
+    let method: String = method.chars().take(64).collect();
+    RpcError::method(format!("the method {method} does not exist here"))
+}
