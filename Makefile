@@ -22,7 +22,7 @@ test: ## Installs what is missing and runs every test
 	@rm -f target/stages.txt
 	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck foundry
 	@scripts/stage "format" cargo fmt --all --check
-	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run contracts/check
+	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run contracts/check contracts/forge
 	@scripts/stage "dependencies" scripts/need deny-check
 	@scripts/stage "contracts" contracts/check
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings

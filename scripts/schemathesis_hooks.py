@@ -30,6 +30,9 @@ def before_call(context, case, kwargs):
         case.body = body
         shares_fit_into_one_whole(body)
         both_coordinates_or_none(body)
+        # What begins as a link is to go on as one.
+        if re.match("https?://", str(body.get("walkthroughLink", ""))):
+            body["walkthroughLink"] = "https://example.com/tour"
         not_below_the_least(body, "minCredit", "prefCredit", 1000)
         not_below_the_least(body, "minIncome", "prefIncome", 99_999_999_999)
         # The template that a portfolio is based on must exist; an operation of its own makes copies.

@@ -22,7 +22,7 @@ fn of_type(kind: Type) -> ObjectBuilder {
 
 fn text_schema<K: Kind>() -> ObjectBuilder {
     let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
-    text.pattern(Some(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT }))
+    text.pattern(Some(K::PATTERN.unwrap_or(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT })))
 }
 
 /// No control characters.

@@ -132,10 +132,10 @@ impl Kind {
     /// The most gas that one item of the kind takes in a batch, with a reserve; never estimated.
     pub fn gas_per_item(self) -> u64 {
         match self {
-            Self::Listing => 60_000,
-            Self::Identity => 160_000,
-            Self::Check => 40_000,
-            Self::Anchor => 60_000,
+            Self::Listing => 55_000,
+            Self::Identity => 110_000,
+            Self::Check => 32_000,
+            Self::Anchor => 52_000,
         }
     }
 

@@ -13,6 +13,8 @@ pub trait Kind: 'static {
     const MIN: usize = 1;
     /// The longest allowed.
     const MAX: usize;
+    /// How it begins, as a regular expression, for descriptions of it.
+    const PATTERN: Option<&'static str> = None;
     /// A rule beyond length and characters.
     fn check(_text: &str) -> Result<(), Fault> {
         Ok(())
@@ -94,7 +96,7 @@ impl<'de, K: Kind> Deserialize<'de> for Text<K> {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $alias:ident = $kind:ident { max: $max:literal $(, min: $min:literal)? $(, check: $check:path)? };)+) => {
+    ($($(#[$doc:meta])+ $alias:ident = $kind:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? };)+) => {
         $(
             #[doc = concat!("The kind of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
@@ -102,6 +104,7 @@ macro_rules! kinds {
             impl Kind for $kind {
                 const MAX: usize = $max;
                 $(const MIN: usize = $min;)?
+                $(const PATTERN: Option<&'static str> = Some($pattern);)?
                 $(fn check(text: &str) -> Result<(), Fault> { $check(text) })?
             }
             $(#[$doc])+
@@ -146,7 +149,7 @@ kinds! {
     /// A device's own identifier on its network.
     DeviceIdentifier = DeviceIdentifierKind { max: 255 };
     /// An http or https URL.
-    Link = LinkKind { max: 2048, check: check_link };
+    Link = LinkKind { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f]+$", check: check_link };
 }
 
 fn check_link(text: &str) -> Result<(), Fault> {

@@ -116,7 +116,7 @@ fn batches(chain: &Chain, wallet: &Wallet, contract: Address, batches: u64) {
 fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, beside: bool) -> String {
     let stop = AtomicBool::new(false);
     let made = AtomicU64::new(0);
-    let start = Instant::now();
+    let (start, busy) = (Instant::now(), cpu());
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let (stop, made) = (&stop, &made);
@@ -145,10 +145,12 @@ fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, beside
         }
         stop.store(true, Ordering::Relaxed);
     });
-    let made = per_second(made.into_inner(), start.elapsed());
-    #[expect(clippy::cast_precision_loss, reason = "for the eye")]
-    let threads = threads as f64;
-    format!("{made:.0}/s, {:.1} µs each", threads * 1e6 / made)
+    let (time, worked) = (start.elapsed(), cpu().saturating_sub(busy));
+    let made = made.into_inner();
+    if beside {
+        return format!("{:.0}/s", per_second(made, time));
+    }
+    format!("{:.0}/s, {:.1} µs of processor each", per_second(made, time), 1e6 / per_second(made, worked))
 }
 
 /// Small transactions, many in a block, until there are a hundred thousand.

@@ -17,11 +17,11 @@ use crate::{BASE_FEE, BLOCK_GAS_LIMIT};
 /// How a chain begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Genesis {
-    /// The chain's id. Ids above 2^63 - 1 are refused.
+    /// The chain's id.
     pub chain_id: u64,
     /// When it begins, in seconds since 1970.
     pub timestamp: u64,
-    /// Who has how much from the beginning.
+    /// Who has how much from the beginning, in wei. Of several entries for one account the last counts.
     pub alloc: Vec<(Address, U256)>,
 }
 

@@ -7,7 +7,7 @@ use alloy_primitives::{B256, Bytes, U256};
 /// Why a chain could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has it open.
+    /// It is open already, most likely in another process.
     #[error("the chain in {} is in use by another process", path.display())]
     Locked {
         /// The file.

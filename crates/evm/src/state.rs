@@ -260,3 +260,68 @@ impl Database for View<'_> {
         Ok(reads::block_hash(self.file()?, number)?.unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::{Address, U256};
+
+    use super::*;
+    use crate::{Chain, Genesis};
+
+    const RICH: Address = Address::repeat_byte(1);
+
+    fn chain() -> (Chain, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let genesis = Genesis { chain_id: 1, timestamp: 0, alloc: vec![(RICH, U256::from(5))] };
+        (Chain::open(&folder.path().join("chain.db"), &genesis).unwrap(), folder)
+    }
+
+    /// Makes a next block in the caches, with another balance, that the file knows nothing of.
+    fn publish(state: &State, balance: u64) {
+        let mut changes = Changes::default();
+        changes.set(RICH, AccountInfo::from_balance(U256::from(balance)));
+        let header = Header { number: state.head().number + 1, ..Header::default() };
+        state.publish(Sealed::new(header), changes);
+    }
+
+    #[test]
+    fn a_reader_for_whom_the_head_moves_every_time_reads_the_file() {
+        let (chain, _folder) = chain();
+        let mut tries = 0;
+        let balance = chain.state().read(|view| {
+            tries += 1;
+            let before = view.account(RICH)?;
+            if view.shared {
+                publish(chain.state(), 1);
+            }
+            assert_eq!(view.account(RICH)?, before, "one view, two states");
+            Ok(before.unwrap_or_default().balance)
+        });
+        assert_eq!(balance.unwrap(), U256::from(5), "the file's");
+        assert_eq!(tries, SHARED_TRIES + 1);
+    }
+
+    #[test]
+    fn a_reader_that_began_before_a_block_begins_again() {
+        let (chain, _folder) = chain();
+        let state = chain.state();
+        let mut early = state.view();
+        assert_eq!(early.account(RICH).unwrap().unwrap().balance, U256::from(5));
+        publish(state, 7);
+        assert!(matches!(early.account(RICH), Err(ReadError::Moved)));
+        assert_eq!(state.read(|view| view.account(RICH)).unwrap().unwrap().balance, U256::from(7));
+    }
+
+    #[test]
+    fn what_was_read_from_the_file_before_a_block_is_not_cached_after_it() {
+        let (chain, _folder) = chain();
+        let state = chain.state();
+        let other = Address::repeat_byte(2);
+        let mut early = state.view();
+        // Its snapshot is open, and a block comes in between.
+        early.file().unwrap();
+        publish(state, 7);
+        assert_eq!(early.account(other).unwrap(), None, "as it was");
+        assert_eq!(state.accounts.get(&other), None);
+    }
+}

@@ -20,7 +20,7 @@ use crate::config::Config;
 
 /// Which chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChainUrl {
+pub(crate) enum ChainUrl {
     /// The one inside.
     Embedded,
     /// Nodes elsewhere.
@@ -28,7 +28,7 @@ pub enum ChainUrl {
 }
 
 /// What the configuration says about the chain.
-pub struct ChainConfig {
+pub(crate) struct ChainConfig {
     pub(crate) url: ChainUrl,
     pub(crate) id: Option<u64>,
     pub(crate) contracts: Option<Contracts>,

@@ -40,6 +40,9 @@ impl<O: Op<Out: Clone>> Op for Noted<O> {
 /// How long to wait before a database that does not answer is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 
+/// The most items of any kind that go into one transaction of 2^24 gas, the cap of newer networks.
+const SEALED_AT_ONCE: usize = 128;
+
 impl<N: Node> Engine<N> {
     /// Stores a group of listings and signs one call for them. When this answers, both are durable.
     pub async fn commit(&self, records: Arc<[NewRecord]>, now: Timestamp) -> Result<Committed> {
@@ -91,7 +94,7 @@ impl<N: Node> Engine<N> {
     /// Signs one batch of the items that wait longest; tells whether there was one.
     pub async fn seal(&self, now: Timestamp) -> Result<bool> {
         let (lease, signer) = self.signing()?;
-        let limit = to_i64(self.settings.batch as u64);
+        let limit = to_i64(self.settings.batch.min(SEALED_AT_ONCE) as u64);
         let note = Arc::default();
         let op = SealWaiting { lease, signer: Arc::new(signer), limit, at: now };
         let noted = Noted { op, note: Arc::clone(&note) };

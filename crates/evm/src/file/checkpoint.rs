@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
-use super::connect;
+use super::{configure, connect};
 
 /// The log is copied back once it has so many pages (of 4 KiB).
 const CHECKPOINT_PAGES: i32 = 8_000;
@@ -34,7 +34,8 @@ impl Checkpointer {
             pages.store(now, Ordering::Relaxed);
             Ok(())
         }))?;
-        let connection = connect(path, CACHE_KIB)?;
+        let connection = connect(path)?;
+        configure(&connection, CACHE_KIB)?;
         let nearly_done = Arc::new(AtomicBool::new(false));
         let flag = nearly_done.clone();
         let (wake, woken) = sync_channel::<()>(1);

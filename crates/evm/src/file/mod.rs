@@ -27,8 +27,6 @@ const FORMAT: i64 = 1;
 /// Not more: SQLite looks through all of it at every commit.
 const WRITER_CACHE_KIB: u32 = 16 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
-/// How much of the file is read where the system keeps it, without copying.
-const MAPPED_BYTES: u64 = 0;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
 /// How long to wait for a foreign process (a backup, a curious human) that holds the database.
@@ -78,7 +76,8 @@ impl Readers {
         let connection = match idle {
             Some(connection) => connection,
             None => {
-                let connection = connect(&self.path, READER_CACHE_KIB)?;
+                let connection = connect(&self.path)?;
+                configure(&connection, READER_CACHE_KIB)?;
                 connection.execute_batch("PRAGMA query_only = ON")?;
                 connection
             }
@@ -105,38 +104,43 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// Opens the file for writing, with its tables made if it is new. Answers whether it was.
+/// Opens the file for writing. Answers whether it is new, and so has no tables yet.
 pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
-    let connection = connect(path, WRITER_CACHE_KIB).map_err(|error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAChain { path: path.to_owned() },
-        _ => ChainError::from(error).into(),
-    })?;
-    let pragma = |name| connection.query_row(name, [], |row| row.get::<_, i64>(0)).map_err(ChainError::from);
-    let new = pragma("SELECT count(*) FROM sqlite_schema")? == 0;
-    if !new {
-        if pragma("PRAGMA application_id")? != APPLICATION {
+    let connection = connect(path).map_err(ChainError::from)?;
+    let ask = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let tables =
+        ask("SELECT count(*) FROM sqlite_schema").map_err(|error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAChain { path: path.to_owned() },
+            _ => ChainError::from(error).into(),
+        })?;
+    if tables > 0 {
+        if ask("PRAGMA application_id").map_err(ChainError::from)? != APPLICATION {
             return Err(OpenError::NotAChain { path: path.to_owned() });
         }
-        let found = pragma("PRAGMA user_version")?;
+        let found = ask("PRAGMA user_version").map_err(ChainError::from)?;
         if found > FORMAT {
             return Err(OpenError::Newer { path: path.to_owned(), found });
         }
     }
-    Ok((connection, new))
+    configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;
+    Ok((connection, tables == 0))
 }
 
-/// A connection with the settings that every one of ours has.
-fn connect(path: &Path, cache_kib: u32) -> rusqlite::Result<Connection> {
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// Gives a connection the settings that every one of ours has. The first of them is the file's for good.
+fn configure(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
-         PRAGMA cache_size = -{cache_kib}; PRAGMA mmap_size = {MAPPED_BYTES}; \
-         PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"
+         PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"
     ))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(32);
-    Ok(connection)
+    Ok(())
 }

@@ -47,7 +47,7 @@ impl Writer {
         Ok(NextBlock { sql, last_account: &mut self.last_account })
     }
 
-    /// What can wait until the caller has its answer.
+    /// Keeps the write-ahead log short. Called after every block, once that is visible.
     pub(crate) fn tidy(&self) {
         self.checkpointer.after_commit(&self.connection);
     }

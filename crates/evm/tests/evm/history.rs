@@ -5,7 +5,7 @@ use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
 use portico_evm::{BLOCK_GAS_LIMIT, Chain, LOGS_BLOCK_CAP, LogFilter, LogsError};
 
 use crate::contract::{init_of, record, recorded};
-use crate::support::{BEGINNING, World};
+use crate::support::{BEGINNING, CHAIN_ID, FUNDS, World};
 
 /// Some blocks, with several transactions and events.
 fn busy() -> (World, Address) {
@@ -93,6 +93,34 @@ fn time_never_goes_back() {
     let made: Vec<u64> = headers(&world.chain)[1..].iter().map(|(_, header)| header.timestamp).collect();
     let late = BEGINNING + 10;
     assert_eq!(made, [late, late, late, late, late + 1, u64::MAX, u64::MAX]);
+}
+
+#[test]
+fn the_state_root_commits_to_every_change() {
+    let (world, contract) = World::with_contract();
+    let sender = world.wallet.address;
+    let account = |address: Address, nonce: u64, balance: U256| {
+        let (nonce, balance) = (nonce.to_be_bytes(), balance.to_be_bytes::<32>());
+        [&[1], address.as_slice(), &nonce, &balance, keccak256([]).as_slice()].concat()
+    };
+    let genesis = world.chain.block_by_number(0).unwrap().unwrap().header;
+    let before = U256::from(CHAIN_ID).to_be_bytes_vec();
+    assert_eq!(genesis.state_root, keccak256([before, account(sender, 0, U256::from(FUNDS))].concat()));
+
+    let parent = world.chain.head();
+    world.mine(world.wallet.call(contract, record([9])));
+    let balance = |address| world.chain.balance(address).unwrap();
+    let slot: U256 = keccak256(U256::from(9).to_be_bytes::<32>()).into();
+    let mut changes = parent.state_root.to_vec();
+    // The zero address, which has the tip, comes first.
+    changes.extend(account(Address::ZERO, 0, balance(Address::ZERO)));
+    changes.extend(account(sender, 2, balance(sender)));
+    for key in [slot, slot + U256::ONE] {
+        let value = world.chain.storage(contract, key).unwrap();
+        let (key, value) = (key.to_be_bytes::<32>(), value.to_be_bytes::<32>());
+        changes.extend([&[2], contract.as_slice(), &key, &value].concat());
+    }
+    assert_eq!(world.chain.head().state_root, keccak256(changes));
 }
 
 #[test]

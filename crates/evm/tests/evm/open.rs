@@ -73,7 +73,9 @@ fn a_file_of_something_else_is_left_alone() {
 
     let other = folder.path().join("other.db");
     rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let before = std::fs::read(&other).unwrap();
     assert!(matches!(Chain::open(&other, &genesis()), Err(OpenError::NotAChain { .. })));
+    assert_eq!(std::fs::read(&other).unwrap(), before);
 
     let newer = folder.path().join("newer.db");
     drop(Chain::open(&newer, &genesis()).unwrap());

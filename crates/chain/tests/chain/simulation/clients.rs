@@ -8,6 +8,7 @@ use portico_domain::Timestamp;
 use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
 use portico_store::{OnceKey, Seal};
 
+use super::ledger::POISON;
 use super::rng::Rng;
 use crate::samples;
 
@@ -51,6 +52,17 @@ pub(crate) struct Clients {
     pub(crate) told: Vec<Word>,
     pub(crate) recorded: u64,
     pub(crate) bad_items: u64,
+}
+
+/// Mostly one that a contract takes; or one that it rejects, or that makes the whole call revert.
+fn digest(bad: u64, rng: &mut Rng) -> Word {
+    let mut digest = rng.word();
+    if rng.chance(bad) {
+        digest[0] = POISON;
+    } else if rng.chance(bad) {
+        digest = [0; 32];
+    }
+    digest
 }
 
 #[derive(Debug)]
@@ -100,7 +112,7 @@ impl Clients {
             let again = self.slots[slot].retry.take().filter(|_| rng.chance(900));
             let request = again.unwrap_or_else(|| Request {
                 slot,
-                digest: if rng.chance(bad) { [0; 32] } else { rng.word() },
+                digest: digest(bad, rng),
                 once: rng.chance(400).then(|| rng.word()),
             });
             group.push(request.clone());
@@ -130,11 +142,11 @@ impl Clients {
         let payload = self.payload(request);
         let slot = &mut self.slots[request.slot];
         slot.present = true;
-        slot.bad = request.digest == [0; 32];
+        slot.bad = request.digest == [0; 32] || request.digest[0] == POISON;
         slot.thing = Thing { version: slot.thing.version + 1, payload };
         slot.once = request.once.map(|scope| (scope, hash));
         self.recorded += 1;
-        self.bad_items += u64::from(request.digest == [0; 32]);
+        self.bad_items += u64::from(slot.bad);
     }
 
     /// The client has heard this.

@@ -53,6 +53,9 @@ impl Tx {
     }
 }
 
+/// A listing whose digest begins so makes every call revert that carries it.
+pub(crate) const POISON: u8 = 0xEE;
+
 /// An item as a call carries it.
 pub(crate) struct Carried {
     pub(crate) kind: Kind,
@@ -61,6 +64,8 @@ pub(crate) struct Carried {
     pub(crate) payload: Vec<u8>,
     /// The contract does not take it, whatever is stored.
     pub(crate) bad: bool,
+    /// It makes the whole call revert.
+    poison: bool,
 }
 
 fn listing_of(item: &registry::Item) -> Content {
@@ -78,12 +83,9 @@ fn listing_of(item: &registry::Item) -> Content {
 
 /// What a call to one of our contracts carries, read without the help of the code under test.
 pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
-    let item = |key: Word, version: u64, content: Content, bad: bool| Carried {
-        kind,
-        key,
-        version,
-        payload: content.encode(),
-        bad,
+    let item = |key: Word, version: u64, content: Content, bad: bool| {
+        let poison = matches!(content, Content::Listing { digest, .. } if digest[0] == POISON);
+        Carried { kind, key, version, payload: content.encode(), bad, poison }
     };
     match kind {
         Kind::Listing => {
@@ -360,11 +362,12 @@ impl Ledger {
         let Some((kind, address)) = tx.to.and_then(|to| Some((self.contracts.kind_at(to)?, to))) else {
             return (true, Vec::new());
         };
-        if !self.granted {
+        let items = carried(kind, &tx.input);
+        if !self.granted || items.iter().any(|item| item.poison) {
             return (false, Vec::new());
         }
         let mut logs = Vec::new();
-        for Carried { kind, key, version, payload, bad } in carried(kind, &tx.input) {
+        for Carried { kind, key, version, payload, bad, .. } in items {
             let stored = state.items.entry((kind, key)).or_default();
             if bad {
                 let topics = vec![Rejected::SIGNATURE_HASH, B256::from(key)];
