@@ -208,8 +208,20 @@ pub fn check_key(listing: &Word, applicant: &Word) -> Word {
 pub fn listing_digest(salt: &Word, listing: &Listing) -> Word {
     let [id, street, city, state, postal, country, rent, value, latitude, longitude, walkthrough] =
         public_content(listing).map(|(_, text)| text);
-    let content =
-        (B256::from(*salt), id, street, city, state, postal, country, rent, value, latitude, longitude, walkthrough);
+    let content = (
+        B256::from(*salt),
+        id,
+        street,
+        city,
+        state,
+        postal,
+        country,
+        rent,
+        value,
+        latitude,
+        longitude,
+        walkthrough,
+    );
     keccak256(content.abi_encode_params()).0
 }
 
@@ -402,11 +414,9 @@ fn check_item(item: &Versioned) -> Result<checks::Item> {
 
 fn anchor_item(item: &Versioned) -> Result<anchor::Item> {
     match Content::decode(Kind::Anchor, &item.payload)? {
-        Content::Anchor { head } => Ok(anchor::Item {
-            log: item.key.into(),
-            version: unsigned(item.version),
-            head: head.into(),
-        }),
+        Content::Anchor { head } => {
+            Ok(anchor::Item { log: item.key.into(), version: unsigned(item.version), head: head.into() })
+        }
         _ => Err(Error::Bug("an anchor that is none".into())),
     }
 }
@@ -514,7 +524,8 @@ mod tests {
 
     #[test]
     fn the_functions_called_are_those_of_the_compiled_contracts() {
-        let selectors: [(Kind, &[(&str, [u8; 4])]); 4] = [
+        type Functions = &'static [(&'static str, [u8; 4])];
+        let selectors: [(Kind, Functions); 4] = [
             (
                 Kind::Listing,
                 &[
@@ -565,7 +576,8 @@ mod tests {
             match text.strip_prefix("tuple") {
                 None => text.to_owned(),
                 Some(array) => {
-                    let parts: Vec<String> = input["components"].as_array().unwrap().iter().map(kind).collect();
+                    let parts: Vec<String> =
+                        input["components"].as_array().unwrap().iter().map(kind).collect();
                     format!("({}){array}", parts.join(","))
                 }
             }

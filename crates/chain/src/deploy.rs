@@ -33,7 +33,12 @@ pub struct Wanted {
 
 /// Makes sure that chain, contracts and keys are what they must be; deploys the contracts if that is wanted and
 /// the database knows of none. Answers with the chain's id and the contracts.
-pub async fn establish<N: Node>(node: &N, db: &Db, keys: &[Key], wanted: &Wanted) -> Result<(u64, Contracts)> {
+pub async fn establish<N: Node>(
+    node: &N,
+    db: &Db,
+    keys: &[Key],
+    wanted: &Wanted,
+) -> Result<(u64, Contracts)> {
     let first = keys.first().ok_or_else(|| {
         Error::Setup("a chain needs a key to sign with: set PORTICO_CHAIN_KEY, or --chain-key-file".into())
     })?;
@@ -52,7 +57,8 @@ pub async fn establish<N: Node>(node: &N, db: &Db, keys: &[Key], wanted: &Wanted
         (None, None) if wanted.deploy => deploy(node, first, keys, wanted.fee_cap).await?,
         (None, None) => {
             return Err(Error::Setup(
-                "no contracts are known: run `portico chain deploy`, or name them with --chain-contracts".into(),
+                "no contracts are known: run `portico chain deploy`, or name them with --chain-contracts"
+                    .into(),
             ));
         }
     };
@@ -127,7 +133,9 @@ pub async fn check_contracts<N: Node>(node: &N, contracts: Contracts) -> Result<
 
 async fn check_signer<N: Node>(node: &N, signer: Address, contracts: Contracts) -> Result<()> {
     if node.balance(signer).await?.is_zero() {
-        return Err(Error::Setup(format!("the signer {signer} has no funds: send it some of the chain's currency")));
+        return Err(Error::Setup(format!(
+            "the signer {signer} has no funds: send it some of the chain's currency"
+        )));
     }
     for kind in Kind::ALL {
         match node.call(signer, contracts.of(kind), calldata(kind, &[])?).await {
@@ -148,7 +156,9 @@ pub async fn deploy<N: Node>(node: &N, owner: &Key, keys: &[Key], fee_cap: u64) 
     let recorders: Vec<Address> = keys.iter().map(Key::address).collect();
     if node.balance(owner.address()).await?.is_zero() {
         let address = owner.address();
-        return Err(Error::Setup(format!("the signer {address} has no funds: send it some of the chain's currency")));
+        return Err(Error::Setup(format!(
+            "the signer {address} has no funds: send it some of the chain's currency"
+        )));
     }
     let mut contracts = Contracts([Address::ZERO; 4]);
     for (at, kind) in Kind::ALL.into_iter().enumerate() {

@@ -75,7 +75,8 @@ pub(crate) async fn items<N: Node>(
             let call = registry::recordsOfCall { keys: keys.collect() };
             let record = |record: registry::Record| {
                 let ListingRecord { version, content } = record.try_into()?;
-                let content = content.map_or(Content::RetiredListing, |(terms, digest)| Content::Listing { terms, digest });
+                let content = content
+                    .map_or(Content::RetiredListing, |(terms, digest)| Content::Listing { terms, digest });
                 Ok((version, content.encode()))
             };
             ask(node, to, &call).await?.into_iter().map(record).collect::<Result<_>>()?
@@ -83,12 +84,13 @@ pub(crate) async fn items<N: Node>(
         Kind::Identity => {
             let token_ids = keys.map(|key| U256::from_be_bytes(key.0)).collect();
             let call = identity::identitiesOfCall { tokenIds: token_ids };
-            let record = |found: identity::Identity| match found.revoked || found.version == 0 {
-                true => (found.version, Vec::new()),
-                false => {
-                    let content = Content::Identity { holder: found.holder, commitment: found.commitment.0 };
-                    (found.version, content.encode())
-                }
+            let record = |found: identity::Identity| {
+                let content = if found.revoked || found.version == 0 {
+                    Content::RevokedIdentity
+                } else {
+                    Content::Identity { holder: found.holder, commitment: found.commitment.0 }
+                };
+                (found.version, content.encode())
             };
             ask(node, to, &call).await?.into_iter().map(record).collect()
         }
@@ -99,12 +101,12 @@ pub(crate) async fn items<N: Node>(
                 }
                 _ => Err(Error::Bug("a check that is none".into())),
             };
-            let pairs: Vec<checks::Pair> = wanted.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
+            let pairs: Vec<checks::Pair> =
+                wanted.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
             let found = ask(node, to, &checks::recordsOfCall { pairs: pairs.clone() }).await?;
             let record = |(found, pair): (checks::Record, checks::Pair)| {
                 let passes = (!found.cleared && found.version > 0).then(|| Passes::from_bits(found.flags));
-                let content =
-                    Content::Check { listing: pair.listing.0, applicant: pair.applicant.0, passes };
+                let content = Content::Check { listing: pair.listing.0, applicant: pair.applicant.0, passes };
                 (found.version, content.encode())
             };
             found.into_iter().zip(pairs).map(record).collect()

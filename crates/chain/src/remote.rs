@@ -162,14 +162,16 @@ impl Remote {
                 return Err(Failure::Transport("the node's answer is too long".into()));
             }
         }
-        let strange = |what: &str| Failure::Transport(format!("the node's answer to {method} is strange: {what}"));
+        let strange =
+            |what: &str| Failure::Transport(format!("the node's answer to {method} is strange: {what}"));
         let status = response.status();
         let answer: Answer =
             serde_json::from_slice(&answer).map_err(|_| strange(&format!("no JSON-RPC, status {status}")))?;
         if let Some(RpcError { code, message, data }) = answer.error {
             return Err(Failure::Rpc { code, message, data });
         }
-        serde_json::from_value(answer.result.unwrap_or(Value::Null)).map_err(|error| strange(&error.to_string()))
+        serde_json::from_value(answer.result.unwrap_or(Value::Null))
+            .map_err(|error| strange(&error.to_string()))
     }
 
     async fn request<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
@@ -197,7 +199,14 @@ fn sent(message: &str) -> Option<Sent> {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if says(&["underpriced", "less than block base fee", "fee too low", "feetoolow"]) {
         Some(Sent::Underpriced)
-    } else if says(&["already known", "already imported", "known transaction", "already exists", "alreadyknown", "nonce too low"]) {
+    } else if says(&[
+        "already known",
+        "already imported",
+        "known transaction",
+        "already exists",
+        "alreadyknown",
+        "nonce too low",
+    ]) {
         Some(Sent::Known)
     } else if says(&["nonce too high", "nonce gap"]) {
         Some(Sent::Gap)
@@ -227,7 +236,9 @@ impl Node for Remote {
     }
 
     async fn nonce(&self, account: Address) -> Result<u64> {
-        self.request::<U64>("eth_getTransactionCount", json!([account, "latest"])).await.map(|nonce| nonce.to())
+        self.request::<U64>("eth_getTransactionCount", json!([account, "latest"]))
+            .await
+            .map(|nonce| nonce.to())
     }
 
     async fn balance(&self, account: Address) -> Result<U256> {

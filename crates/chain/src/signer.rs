@@ -33,7 +33,8 @@ impl Drop for Key {
 impl Key {
     /// Reads 64 hexadecimal digits, with or without `0x`.
     pub fn parse(text: &SecretString) -> Result<Self> {
-        let wrong = || Error::Setup("a chain key must be 64 hexadecimal digits and a valid secp256k1 key".into());
+        let wrong =
+            || Error::Setup("a chain key must be 64 hexadecimal digits and a valid secp256k1 key".into());
         let text = text.expose_secret().trim();
         let bytes: [u8; 32] = alloy_primitives::hex::decode_to_array(text).map_err(|_| wrong())?;
         Self::from_bytes(bytes).ok_or_else(wrong)
@@ -107,14 +108,6 @@ impl Price {
 /// Gas of a call beside what its items take.
 const BASE_GAS: u64 = 60_000;
 
-/// The most gas that a transaction may ask for on Ethereum (EIP-7825).
-const MOST_GAS: u64 = 1 << 24;
-
-/// How many items of a kind fit into one call.
-pub fn at_most(kind: Kind) -> u64 {
-    (MOST_GAS - BASE_GAS) / kind.gas_per_item()
-}
-
 /// Gas for a batch: a base and so much for each item, never estimated.
 pub fn gas(kind: Kind, items: usize) -> u64 {
     BASE_GAS + kind.gas_per_item() * items as u64
@@ -170,10 +163,6 @@ impl Sign for CallSigner {
         let data = calldata(kind, items).map_err(bug)?;
         let to = TxKind::Call(self.contracts.of(kind));
         Ok(self.key.sign(self.transaction(nonce.unsigned_abs(), to, gas(kind, items.len()), data)))
-    }
-
-    fn at_most(&self, kind: i64) -> i64 {
-        Kind::from_number(kind).map_or(1, |kind| i64::try_from(at_most(kind)).unwrap_or(i64::MAX))
     }
 }
 

@@ -105,8 +105,8 @@ impl Passes {
 mod tests {
     use super::*;
 
-    fn credit(points: i64) -> Option<Credit> {
-        Some(Credit::from_units(points))
+    fn credit(points: i64) -> Credit {
+        Credit::from_units(points)
     }
 
     #[test]
@@ -118,14 +118,14 @@ mod tests {
 
     #[test]
     fn a_preference_that_is_not_given_is_the_minimum() {
-        let terms = Terms::new((credit(620), None), (None, None)).unwrap();
+        let terms = Terms::new((Some(credit(620)), None), (None, None)).unwrap();
         assert_eq!(terms.pref_credit(), Credit::from_units(620));
     }
 
     #[test]
     fn a_preference_below_the_minimum_is_refused_and_every_such_one_is_named() {
         let income = (Some(Income::from_units(2)), Some(Income::from_units(1)));
-        let faults = Terms::new((credit(700), credit(620)), income).unwrap_err();
+        let faults = Terms::new((Some(credit(700)), Some(credit(620))), income).unwrap_err();
         let named: Vec<Preferred> = faults.into_iter().map(|(which, _)| which).collect();
         assert_eq!(named, [Preferred::Credit, Preferred::Income]);
     }

@@ -54,7 +54,7 @@ fn main() {
     }
     show("memory, full", &format!("{} MiB", resident()));
     drop(chain);
-    opening(&path, &genesis);
+    opening(&path, &genesis, wallet.nonce.get());
 }
 
 fn show(what: &str, figure: &str) {
@@ -169,12 +169,15 @@ fn many(chain: &Chain, wallet: &Wallet, contract: Address) {
     show("transactions, 100 a block", &format!("{made:.0}/s"));
 }
 
-fn opening(path: &Path, genesis: &Genesis) {
+fn opening(path: &Path, genesis: &Genesis, transactions: u64) {
     let start = Instant::now();
     let chain = Chain::open(path, genesis).expect("the same chain");
     let time = start.elapsed();
     let size = std::fs::metadata(path).map_or(0, |file| file.len()) >> 20;
-    show("opening", &format!("{time:.1?} with {} blocks, {size} MiB", chain.head().number));
+    show(
+        "opening",
+        &format!("{time:.1?} with {} blocks, {transactions} transactions, {size} MiB", chain.head().number),
+    );
 }
 
 /// What the processors have worked for this process.

@@ -1,12 +1,17 @@
 //! Making blocks: the first one, and the next one from what was executed.
 
+use std::iter;
+
 use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH};
 use alloy_consensus::{Header, Transaction as _, Typed2718 as _};
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
-use alloy_primitives::{Address, B256, Bloom, Bytes, Sealable, Sealed, U256};
+use alloy_primitives::map::HashSet;
+use alloy_primitives::{Address, B256, Bloom, BloomInput, Bytes, Log, Sealable, Sealed, U256};
 use alloy_rlp::Encodable;
 use alloy_trie::root::{ordered_trie_root_encoded, ordered_trie_root_with_encoder};
 use revm::context::BlockEnv;
+use revm::context::result::ExecutionResult;
+use revm::context_interface::block::BlobExcessGasAndPrice;
 use revm::state::AccountInfo;
 
 use crate::changes::Changes;
@@ -99,6 +104,21 @@ pub(crate) fn seal(
     header.seal_slow()
 }
 
+/// The filter in which every address and topic of these events is found. Most of a block's events share them,
+/// and each is hashed once.
+pub(crate) fn bloom(logs: &[Log]) -> Bloom {
+    let mut bloom = Bloom::ZERO;
+    let mut seen = HashSet::<&[u8]>::default();
+    for log in logs {
+        for item in iter::once(log.address.as_slice()).chain(log.topics().iter().map(B256::as_slice)) {
+            if seen.insert(item) {
+                bloom.accrue(BloomInput::Raw(item));
+            }
+        }
+    }
+    bloom
+}
+
 /// A receipt as the receipts' root commits to it.
 fn encode_receipt(executed: &Executed, out: &mut Vec<u8>) {
     let receipt = &executed.receipt;
@@ -119,26 +139,21 @@ fn encode_receipt(executed: &Executed, out: &mut Vec<u8>) {
 
 /// What contracts see of the block.
 pub(crate) fn env(header: &Header) -> BlockEnv {
-    let mut env = BlockEnv {
+    BlockEnv {
         number: U256::from(header.number),
         beneficiary: header.beneficiary,
         timestamp: U256::from(header.timestamp),
         gas_limit: header.gas_limit,
         basefee: BASE_FEE,
         prevrandao: Some(header.mix_hash),
+        blob_excess_gas_and_price: Some(BlobExcessGasAndPrice { excess_blob_gas: 0, blob_gasprice: 1 }),
         ..BlockEnv::default()
-    };
-    env.set_blob_excess_gas_and_price(0, revm::primitives::eip4844::BLOB_BASE_FEE_UPDATE_FRACTION_PRAGUE);
-    env
+    }
 }
 
 impl StoredReceipt {
     /// The receipt of a transaction that was executed after `before`.
-    pub(crate) fn new(
-        transaction: &Checked,
-        result: &revm::context::result::ExecutionResult,
-        before: Option<&Self>,
-    ) -> Self {
+    pub(crate) fn new(transaction: &Checked, result: ExecutionResult, before: Option<&Self>) -> Self {
         let gas_used = result.tx_gas_used();
         let to = transaction.envelope.to();
         Self {
@@ -151,7 +166,7 @@ impl StoredReceipt {
             // A creation that failed has an address as well.
             to: to.unwrap_or_else(|| transaction.sender.create(transaction.envelope.nonce())),
             first_log: before.map_or(0, |before| before.first_log + before.logs.len() as u64),
-            logs: if result.is_success() { result.logs().to_vec() } else { Vec::new() },
+            logs: if result.is_success() { result.into_logs() } else { Vec::new() },
         }
     }
 }

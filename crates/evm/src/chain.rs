@@ -90,31 +90,15 @@ impl Chain {
         let view = self.0.state.view_of_writer(next.connection());
         let parent = view.head().clone();
         let header = block::next(&parent, timestamp);
-        let (outcomes, executed, mut changes) =
-            execute::run(view, &header, &self.0.rules.transactions, checked)?;
-        if executed.is_empty() {
-            drop(next);
-        } else {
-            let header = block::seal(header, &parent, &executed, &changes);
-            let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
-            next.keep(&header, &transactions, &mut changes)?;
-            self.0.state.publish(header, changes);
+        let mut ran = execute::run(view, &header, &self.0.rules.transactions, checked)?;
+        if !ran.executed.is_empty() {
+            let header = block::seal(header, &parent, &ran.executed, &ran.changes);
+            let transactions: Vec<_> = ran.executed.iter().map(new_transaction).collect();
+            next.keep(&header, &transactions, &mut ran.changes)?;
+            self.0.state.publish(header, ran.changes);
             writer.tidy();
         }
-        outcomes
-            .into_iter()
-            .zip(raw)
-            .map(|(outcome, raw)| match outcome {
-                Ok(index) => Ok(Ok(executed[index].transaction.hash)),
-                // A transaction that is on the chain has used its nonce.
-                Err(Refused::NonceTooLow { .. })
-                    if reads::place(writer.connection(), &alloy_primitives::keccak256(raw))?.is_some() =>
-                {
-                    Ok(Err(Refused::AlreadyKnown))
-                }
-                Err(refused) => Ok(Err(refused)),
-            })
-            .collect()
+        Ok(ran.outcomes)
     }
 
     /// The latest block's header, with its hash.

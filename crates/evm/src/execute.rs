@@ -1,8 +1,9 @@
 //! Running transactions on the state of the parent block and on what those before them have changed.
 
-use alloy_primitives::{Address, B256, U256, logs_bloom};
+use alloy_consensus::{Header, Transaction as _};
+use alloy_primitives::{Address, B256, U256};
 use revm::context::result::{EVMError, InvalidTransaction};
-use revm::context::{CfgEnv, ContextTr};
+use revm::context::{CfgEnv, ContextTr, TxEnv};
 use revm::primitives::AddressMap;
 use revm::state::{Account, AccountId, AccountInfo, Bytecode};
 use revm::{Database, DatabaseCommit, ExecuteCommitEvm};
@@ -16,10 +17,15 @@ use crate::state::{ReadError, View};
 use crate::transaction::Checked;
 use crate::{BASE_FEE, TRANSACTION_GAS_CAP, block};
 
-use alloy_consensus::{Header, Transaction as _};
-
-/// The outcome for each transaction that was given: its place among those that made it, or why it did not.
-pub(crate) type Outcomes = Vec<Result<usize, Refused>>;
+/// A block's worth of transactions that were run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// For each transaction that was given its hash, or why it was refused.
+    pub(crate) outcomes: Vec<Result<B256, Refused>>,
+    /// Those that were not.
+    pub(crate) executed: Vec<Executed>,
+    pub(crate) changes: Changes,
+}
 
 /// Runs the transactions, in order. Those that are refused leave no trace.
 pub(crate) fn run(
@@ -27,56 +33,47 @@ pub(crate) fn run(
     header: &Header,
     rules: &CfgEnv,
     transactions: Vec<Result<Checked, Refused>>,
-) -> Result<(Outcomes, Vec<Executed>, Changes), ChainError> {
+) -> Result<Ran, ChainError> {
     let pending = Pending { view, changes: Changes::default() };
     let mut evm = machine(pending, rules, block::env(header));
     let mut executed: Vec<Executed> = Vec::new();
     let mut outcomes = Vec::with_capacity(transactions.len());
     for transaction in transactions {
-        let room = header.gas_limit - executed.last().map_or(0, |last| last.receipt.cumulative_gas_used);
-        let transaction = match transaction {
-            Ok(transaction) if transaction.envelope.gas_limit() > room => {
-                outcomes.push(Err(Refused::BlockFull));
-                continue;
-            }
-            Ok(transaction) => transaction,
-            Err(refused) => {
-                outcomes.push(Err(refused));
-                continue;
-            }
-        };
-        match evm.transact_commit(transaction.env()) {
-            Ok(result) => {
-                let receipt =
-                    StoredReceipt::new(&transaction, &result, executed.last().map(|last| &last.receipt));
-                outcomes.push(Ok(executed.len()));
-                executed.push(Executed { transaction, bloom: logs_bloom(&receipt.logs), receipt });
-            }
-            Err(EVMError::Transaction(invalid)) => {
-                let known = executed.iter().any(|executed| executed.transaction.hash == transaction.hash);
-                outcomes.push(Err(if known {
-                    Refused::AlreadyKnown
-                } else {
-                    refused(invalid, &transaction.env())
-                }));
-            }
-            Err(error) => return Err(trouble(error)),
-        }
+        let before = executed.last().map(|last| &last.receipt);
+        let room = header.gas_limit - before.map_or(0, |before| before.cumulative_gas_used);
+        outcomes.push(match transaction {
+            Err(refused) => Err(refused),
+            Ok(transaction) if transaction.envelope.gas_limit() > room => Err(Refused::BlockFull),
+            Ok(transaction) => match evm.transact_commit(transaction.env()) {
+                Ok(result) => {
+                    let hash = transaction.hash;
+                    let receipt = StoredReceipt::new(&transaction, result, before);
+                    executed.push(Executed { transaction, bloom: block::bloom(&receipt.logs), receipt });
+                    Ok(hash)
+                }
+                Err(EVMError::Transaction(invalid)) => {
+                    let known = executed.iter().any(|executed| executed.transaction.hash == transaction.hash);
+                    Err(match refused(invalid, &evm.ctx.tx) {
+                        // A transaction that is on the chain has used its nonce.
+                        Refused::NonceTooLow { .. }
+                            if known || evm.ctx.db_mut().view.knows(&transaction.hash)? =>
+                        {
+                            Refused::AlreadyKnown
+                        }
+                        refused => refused,
+                    })
+                }
+                Err(EVMError::Database(error)) => return Err(error.into()),
+                Err(error) => return Err(ChainError::Machine(error.to_string())),
+            },
+        });
     }
     let changes = std::mem::take(&mut evm.ctx.db_mut().changes);
-    Ok((outcomes, executed, changes))
-}
-
-/// What is wrong when it is not the transaction.
-pub(crate) fn trouble(error: EVMError<ReadError>) -> ChainError {
-    match error {
-        EVMError::Database(ReadError::Chain(error)) => error,
-        error => ChainError::Machine(error.to_string()),
-    }
+    Ok(Ran { outcomes, executed, changes })
 }
 
 /// The machine's reason in our words.
-pub(crate) fn refused(invalid: InvalidTransaction, given: &revm::context::TxEnv) -> Refused {
+pub(crate) fn refused(invalid: InvalidTransaction, given: &TxEnv) -> Refused {
     match invalid {
         InvalidTransaction::NonceTooLow { tx, state } => Refused::NonceTooLow { next: state, given: tx },
         InvalidTransaction::NonceTooHigh { tx, state } => Refused::NonceTooHigh { next: state, given: tx },

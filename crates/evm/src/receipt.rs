@@ -3,6 +3,8 @@
 use alloy_primitives::{Address, B256, Bloom, Log};
 use alloy_rlp::{RlpDecodable, RlpEncodable};
 
+use crate::block;
+
 /// What came of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
@@ -41,7 +43,7 @@ pub struct Receipt {
 impl Receipt {
     /// The filter in which every address and topic of its events is found.
     pub fn logs_bloom(&self) -> Bloom {
-        alloy_primitives::logs_bloom(&self.logs)
+        block::bloom(&self.logs)
     }
 }
 

@@ -80,15 +80,10 @@ impl State {
         for _ in 0..SHARED_TRIES {
             match read(&mut self.view()) {
                 Err(ReadError::Moved) => std::thread::yield_now(),
-                Err(ReadError::Chain(error)) => return Err(error),
-                Ok(found) => return Ok(found),
+                outcome => return Ok(outcome?),
             }
         }
-        match read(&mut self.isolated()?) {
-            Err(ReadError::Moved) => Err(ChainError::Machine("a snapshot of the file moved".into())),
-            Err(ReadError::Chain(error)) => Err(error),
-            Ok(found) => Ok(found),
-        }
+        Ok(read(&mut self.isolated()?)?)
     }
 
     /// The latest state from the file alone, where nothing moves.
@@ -168,6 +163,15 @@ pub(crate) enum ReadError {
 
 impl DBErrorMarker for ReadError {}
 
+impl From<ReadError> for ChainError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Chain(error) => error,
+            ReadError::Moved => Self::Machine("the head has moved where it could not".into()),
+        }
+    }
+}
+
 impl View<'_> {
     pub(crate) fn head(&self) -> &Sealed<Header> {
         &self.head
@@ -179,6 +183,11 @@ impl View<'_> {
 
     pub(crate) fn slot(&mut self, account: AccountId, key: U256) -> Result<U256, ReadError> {
         self.through(|state| &state.slots, (account, key), |file| reads::slot(file, account, key))
+    }
+
+    /// Whether a transaction is on the chain.
+    pub(crate) fn knows(&mut self, transaction: &B256) -> Result<bool, ReadError> {
+        Ok(reads::place(self.file()?, transaction)?.is_some())
     }
 
     /// Code never changes, so that it may be shared by all.

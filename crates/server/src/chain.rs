@@ -142,7 +142,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
     ];
     match deploy::remembered(&db).await? {
         None => {
-            lines.push("contracts          none: run `portico chain deploy`, or start the sandbox".into())
+            lines.push("contracts          none: run `portico chain deploy`, or start the sandbox".into());
         }
         Some((_, contracts)) => {
             deploy::check_contracts(&node, contracts).await?;

@@ -58,7 +58,7 @@ enum Command {
         after_help = "Examples:\n  portico serve\n  portico serve --listen 127.0.0.1:9000 --data /var/lib/portico\n  \
                             portico serve --profile live --database postgres://portico@db/portico --config portico.toml"
     )]
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Prints a bearer token of this instance
     #[command(
         after_help = "Examples:\n  portico token --sub ada\n  portico token --sub root --scope admin --ttl 15m"
@@ -147,6 +147,7 @@ pub struct ServeArgs {
 /// Flags of everything that uses the chain.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Chain options")]
+#[expect(clippy::struct_field_names, reason = "a field's name is its flag's")]
 pub struct ChainArgs {
     /// The id that the chain must have [default: whichever it has]
     #[arg(long, env = "PORTICO_CHAIN_ID", value_name = "N")]
@@ -268,7 +269,7 @@ pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Serve(args) => {
             let json = args.json;
-            flags.fill(args);
+            flags.fill(*args);
             runtime()?.block_on(serve(Config::load(flags, Role::Server)?, json))
         }
         Command::Token(args) => print(&token(&Config::load(flags, Role::Tool)?, &args)?),

@@ -204,7 +204,7 @@ impl Input for Create {
         Some(json!({
             "id": "elm-7", "userId": "ada", "addressStreet": "7 Elm Street", "addressCity": "Austin",
             "addressState": "TX", "addressPostal": "78702", "monthlyPayment": 1850, "minCredit": 620,
-            "prefCredit": 700, "minIncome": 55000, "prefIncome": 70000.50, "propertyValue": 450000,
+            "prefCredit": 700, "minIncome": 55_000, "prefIncome": 70_000.50, "propertyValue": 450_000,
             "latitude": 30.2672, "longitude": -97.7431, "walkthroughLink": "https://example.com/elm-7",
         }))
     }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use portico_domain::Timestamp;
-use portico_store::chain::{Accepted, Beat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting};
+use portico_store::chain::{
+    Accepted, Beat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
+};
 use portico_store::sql::{Op, Tx};
 
 use super::engine::Engine;

@@ -290,7 +290,12 @@ impl<N: Node> Engine<N> {
     }
 
     /// Changes what is remembered of an open batch.
-    pub(super) fn with_open<T>(&self, lease: Lease, nonce: i64, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+    pub(super) fn with_open<T>(
+        &self,
+        lease: Lease,
+        nonce: i64,
+        change: impl FnOnce(&mut Open) -> T,
+    ) -> Option<T> {
         self.memory().under(lease)?.open.get_mut(&nonce).map(change)
     }
 

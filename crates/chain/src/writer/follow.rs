@@ -140,7 +140,13 @@ impl<N: Node> Engine<N> {
                 (open.sent, open.next_since, open.missing_since, open.reverted) = (None, None, None, false);
             });
         }
-        let again = |(nonce, _): &(i64, i64)| Settled { lease, nonce: *nonce, fate: Fate::Signed, block: None, mined: None };
+        let again = |(nonce, _): &(i64, i64)| Settled {
+            lease,
+            nonce: *nonce,
+            fate: Fate::Signed,
+            block: None,
+            mined: None,
+        };
         self.settle(lease, batches.iter().map(again).collect()).await
     }
 
@@ -212,9 +218,10 @@ impl<N: Node> Engine<N> {
 
     /// Items that a contract could not take. The rules at the edge make sure that there are none.
     fn refused(&self, receipt: &Receipt) -> Vec<Drawn> {
-        let refused = receipt.logs.iter().filter_map(|log| {
-            rejected(self.contracts.kind_at(log.address)?, &log.topics, &log.data)
-        });
+        let refused = receipt
+            .logs
+            .iter()
+            .filter_map(|log| rejected(self.contracts.kind_at(log.address)?, &log.topics, &log.data));
         refused.collect()
     }
 
@@ -253,7 +260,9 @@ impl<N: Node> Engine<N> {
     async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
         let (mut deep, mut undone) = (Vec::new(), Vec::new());
         for (nonce, open) in self.open(lease) {
-            let Some((number, hash)) = open.batch.block.filter(|_| open.batch.fate == Fate::Mined) else { continue };
+            let Some((number, hash)) = open.batch.block.filter(|_| open.batch.fate == Fate::Mined) else {
+                continue;
+            };
             if !self.is_final(head, number.unsigned_abs()) {
                 continue;
             }
@@ -291,7 +300,10 @@ impl<N: Node> Engine<N> {
             let Some(signer) = self.signer_under(lease) else { return Ok(()) };
             let signed = signer.filler(nonce.unsigned_abs());
             if !self.write_under(lease, FillNonce { lease, nonce, signed: signed.clone(), at: now }).await? {
-                tracing::warn!(nonce, "the node has not seen a nonce that is final: it is behind, or it forgot");
+                tracing::warn!(
+                    nonce,
+                    "the node has not seen a nonce that is final: it is behind, or it forgot"
+                );
                 return Ok(());
             }
             tracing::warn!(nonce, "the chain waits for a nonce that nobody signed: it is filled");
@@ -319,9 +331,10 @@ impl<N: Node> Engine<N> {
 
     /// Sends what is due within the window, in the order of nonces.
     async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
-        let waiting = self.open(lease).into_iter().filter(|(nonce, open)| {
-            open.batch.fate == Fate::Signed && *nonce >= to_i64(used)
-        });
+        let waiting = self
+            .open(lease)
+            .into_iter()
+            .filter(|(nonce, open)| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
         for (nonce, open) in waiting.take(self.settings.window) {
             let due = open.sent.is_none_or(|sent| since(sent, now) >= micros(self.settings.resend));
             let is_next = nonce == to_i64(used);
@@ -375,7 +388,8 @@ impl<N: Node> Engine<N> {
         for nonce in before.map(|(nonce, _)| nonce).take_while(|before| *before <= nonce) {
             self.send_under(lease, nonce, now).await?;
         }
-        let Some(Some(hash)) = self.with_open(lease, nonce, |open| open.newest().map(|attempt| attempt.hash)) else {
+        let Some(Some(hash)) = self.with_open(lease, nonce, |open| open.newest().map(|attempt| attempt.hash))
+        else {
             return Ok(None);
         };
         let Some(receipt) = self.node.receipt(hash.into()).await? else { return Ok(None) };

@@ -8,9 +8,9 @@ use portico_domain::Timestamp;
 use portico_store::chain::{Beat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease};
 
 use super::engine::{Engine, Held, micros, since};
+use crate::Result;
 use crate::node::Node;
 use crate::signer::Key;
-use crate::Result;
 
 impl<N: Node> Engine<N> {
     /// Makes sure that this process may sign for one of its accounts, if one is free; tells whether it may.
@@ -104,7 +104,10 @@ impl<N: Node> Engine<N> {
             let is_done = ward.memory().held.as_ref().is_none_or(|held| held.open.is_empty());
             if is_done {
                 ward.release().await?;
-                self.wards.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, &ward));
+                self.wards
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .retain(|other| !Arc::ptr_eq(other, &ward));
             }
         }
         Ok(())
@@ -120,7 +123,10 @@ impl<N: Node> Engine<N> {
             let Some(row) = rows.iter().find(|row| row.address == key.address().0.0) else { continue };
             let known = |ward: &Arc<Self>| ward.keys.iter().any(|other| other.address() == key.address());
             let is_ward = self.wards.lock().unwrap_or_else(PoisonError::into_inner).iter().any(known);
-            if is_ward || !self.is_free(key.address(), Some(row), now) || self.db.open_batches(row.id).await?.is_empty() {
+            if is_ward
+                || !self.is_free(key.address(), Some(row), now)
+                || self.db.open_batches(row.id).await?.is_empty()
+            {
                 continue;
             }
             let ward = self.ward(key.clone());
@@ -139,7 +145,11 @@ impl<N: Node> Engine<N> {
             held.filter(|held| held.next_nonce < to_i64(used)).map(|held| (held.lease, held.next_nonce))
         };
         let Some((lease, next)) = due else { return Ok(()) };
-        tracing::warn!(next, used, "the chain has transactions of this account that are not ours: their nonces are skipped");
+        tracing::warn!(
+            next,
+            used,
+            "the chain has transactions of this account that are not ours: their nonces are skipped"
+        );
         self.write(RaiseNonce { lease, to: to_i64(used) }).await?;
         if let Some(held) = self.memory().under(lease) {
             held.next_nonce = held.next_nonce.max(to_i64(used));
@@ -151,7 +161,8 @@ impl<N: Node> Engine<N> {
     pub async fn release(&self) -> Result<()> {
         self.released.store(true, Ordering::Release);
         let wards = std::mem::take(&mut *self.wards.lock().unwrap_or_else(PoisonError::into_inner));
-        let leases: Vec<Lease> = wards.iter().filter_map(|ward| ward.drop_lease()).chain(self.drop_lease()).collect();
+        let leases: Vec<Lease> =
+            wards.iter().filter_map(|ward| ward.drop_lease()).chain(self.drop_lease()).collect();
         for lease in leases.into_iter().filter(|_| !self.settings.alone) {
             self.db.write(ReleaseLease(lease)).await?;
         }

@@ -170,11 +170,11 @@ async fn deliver_groups<N: Node>(
             }
         }
         tell(group.answers);
-        if groups.is_empty() || delivered.len() >= PIPELINE {
-            if let Err(error) = engine.note_delivered(std::mem::take(&mut delivered)).await {
-                tracing::warn!(%error, "what was mined could not be written down; it is found again");
-                wake.notify_one();
-            }
+        if (groups.is_empty() || delivered.len() >= PIPELINE)
+            && let Err(error) = engine.note_delivered(std::mem::take(&mut delivered)).await
+        {
+            tracing::warn!(%error, "what was mined could not be written down; it is found again");
+            wake.notify_one();
         }
     }
 }

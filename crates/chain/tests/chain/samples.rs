@@ -5,7 +5,9 @@ use portico_chain::contracts::{Content, Kind, listing_key};
 use portico_chain::signer::Key;
 use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
-use portico_domain::{City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId};
+use portico_domain::{
+    City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
+};
 use portico_store::By;
 use portico_store::chain::{NewRecord, Wanted, Word};
 
@@ -43,9 +45,18 @@ pub(crate) fn wanted(key: Word, content: Content, at: Timestamp) -> Wanted {
     Wanted { kind, key, payload, gone, salt: None, above: 0, at }
 }
 
+fn content(digest: Word) -> Content {
+    Content::Listing { terms: terms(620, 4_000_050), digest }
+}
+
+/// What the database keeps of a listing's record.
+pub(crate) fn payload(digest: Word) -> Vec<u8> {
+    content(digest).encode()
+}
+
 /// A listing with its record.
 pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
-    let content = Content::Listing { terms: terms(620, 4_000_050), digest };
+    let content = content(digest);
     let listing = listing(id);
     let mut wanted = wanted(listing_key(&listing.id), content, at);
     wanted.salt = Some([7; 32]);

@@ -80,7 +80,9 @@ fn replay(seed: u64) -> String {
 }
 
 fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
+    std::env::var(variable)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
 }
 
 #[test]
@@ -117,7 +119,12 @@ fn simulation_no_fault_breaks_what_was_promised() {
     }
     let total = Summary::total(&summaries);
     println!("{seeds} seeds, {} broken: {total:#?}", broken.len());
-    assert!(broken.is_empty(), "{} of {seeds} seeds broke a promise, the first: {}", broken.len(), replay(broken[0].0));
+    assert!(
+        broken.is_empty(),
+        "{} of {seeds} seeds broke a promise, the first: {}",
+        broken.len(),
+        replay(broken[0].0)
+    );
     if seeds >= SEEDS {
         total.assert_everything_happened();
     }

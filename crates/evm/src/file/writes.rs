@@ -51,10 +51,6 @@ impl Writer {
     pub(crate) fn tidy(&self) {
         self.checkpointer.after_commit(&self.connection);
     }
-
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
 }
 
 /// The place for the next block. If it is dropped there is none.

@@ -62,27 +62,27 @@ pub(super) async fn insert_batch<T: Tx>(
     tx: &mut T,
     (signer, nonce): (i64, i64),
     (kind, items): (i64, usize),
-    signed: &Signed,
+    first: &Signed,
     at: Timestamp,
 ) -> Result<()> {
     let items = i64::try_from(items).unwrap_or(i64::MAX);
     tx.exec(&INSERT_BATCH, &[signer.into(), nonce.into(), kind.into(), items.into()]).await?;
-    insert_attempt(tx, (signer, nonce), signed, at).await
+    insert_attempt(tx, (signer, nonce), first, at).await
 }
 
 async fn insert_attempt<T: Tx>(
     tx: &mut T,
     (signer, nonce): (i64, i64),
-    signed: &Signed,
+    attempt: &Signed,
     at: Timestamp,
 ) -> Result<()> {
     let params = [
-        signed.hash.as_slice().into(),
+        attempt.hash.as_slice().into(),
         signer.into(),
         nonce.into(),
-        signed.raw.as_slice().into(),
-        signed.max_fee.into(),
-        signed.tip.into(),
+        attempt.raw.as_slice().into(),
+        attempt.max_fee.into(),
+        attempt.tip.into(),
         at.into(),
     ];
     tx.exec(&INSERT_ATTEMPT, &params).await.map(drop)

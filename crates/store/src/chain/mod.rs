@@ -21,7 +21,7 @@ pub use signers::{
 
 use portico_domain::{Timestamp, UserId};
 
-use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::sql::{Columns, FromColumn, FromRow, Row, Sql, Weight, sql};
 use crate::{Db, Error, Result};
 
 /// A hash, a key, a digest.
@@ -58,11 +58,6 @@ pub struct Signed {
 pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
     /// Signs one call for items of a kind.
     fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> Result<Signed>;
-
-    /// The most items of a kind that one call may carry.
-    fn at_most(&self, _kind: i64) -> i64 {
-        i64::MAX
-    }
 }
 
 /// How far an item has come.
@@ -101,24 +96,26 @@ pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
     bytes.try_into().map_err(|_| Error::Bug(format!("{N} bytes were expected")))
 }
 
-fn optional_word(row: Option<Vec<u8>>) -> Result<Option<Word>> {
-    row.as_deref().map(word).transpose()
+impl FromColumn for Option<Word> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        row.bytes(column)?.map(word).transpose()
+    }
 }
 
 impl FromRow for StoredItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (version, payload, gone) = (c.get()?, c.get()?, c.get()?);
-        let salt = optional_word(c.get()?)?;
+        let salt = c.get()?;
         let (failed, state): (bool, Option<i64>) = (c.get()?, c.get()?);
         let block = c.get()?;
-        let (mined, newest): (Option<Vec<u8>>, Option<Vec<u8>>) = (c.get()?, c.get()?);
+        let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
         let standing = match state.map(Fate::from_state) {
             _ if failed => Standing::Failed,
             None | Some(Fate::Reverted | Fate::Foreign) => Standing::Waiting,
             Some(Fate::Signed) => Standing::Signed,
             Some(Fate::Mined | Fate::Final) => Standing::Mined,
         };
-        Ok(Self { version, payload, gone, salt, standing, hash: optional_word(mined.or(newest))?, block })
+        Ok(Self { version, payload, gone, salt, standing, hash: mined.or(newest), block })
     }
 }
 
@@ -150,12 +147,12 @@ impl FromRow for BatchRow {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
         let fate = Fate::from_state(c.get()?);
-        let (block, block_hash): (Option<i64>, Option<Vec<u8>>) = (c.get()?, c.get()?);
-        let block = block.zip(optional_word(block_hash)?);
-        let mined = optional_word(c.get()?)?;
-        let (hash, raw): (Option<Vec<u8>>, Option<Vec<u8>>) = (c.get()?, c.get()?);
+        let (block, block_hash): (Option<i64>, Option<Word>) = (c.get()?, c.get()?);
+        let block = block.zip(block_hash);
+        let mined = c.get()?;
+        let (hash, raw): (Option<Word>, Option<Vec<u8>>) = (c.get()?, c.get()?);
         let (max_fee, tip): (Option<i64>, Option<i64>) = (c.get()?, c.get()?);
-        let attempt = match (optional_word(hash)?, raw, max_fee, tip) {
+        let attempt = match (hash, raw, max_fee, tip) {
             (Some(hash), Some(raw), Some(max_fee), Some(tip)) => Some(Signed { hash, raw, max_fee, tip }),
             _ => None,
         };
@@ -195,7 +192,7 @@ impl FromRow for StoredAttempt {
             kind: c.get()?,
             items: c.get()?,
             fate: Fate::from_state(c.get()?),
-            mined: optional_word(c.get()?)?,
+            mined: c.get()?,
             newest: word(&c.get::<Vec<u8>>()?)?,
             block: c.get()?,
             at: c.get()?,

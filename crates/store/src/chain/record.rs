@@ -208,7 +208,7 @@ impl Op for SealWaiting {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
         let Some((kind, share)) = tx.one::<(i64, i64)>(&OLDEST, &[]).await? else { return Ok(None) };
-        let limit = share.min(self.limit).min(self.signer.at_most(kind)).max(1);
+        let limit = share.min(self.limit);
         let waiting: Vec<Versioned> = tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(waiting.len());

@@ -4,8 +4,7 @@ use futures_util::future::join_all;
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, PortfolioChange, RiskLevel, Template, TemplateChange};
 use portico_store::{
-    Apply, ChangePortfolio, ChangeTemplate, CopyTemplate, DeleteDevice, DeleteListing, Error, Result,
-    SaveListing,
+    Apply, ChangePortfolio, ChangeTemplate, CopyTemplate, DeleteDevice, Error, Result, SaveListing,
 };
 
 use crate::engines::Db;

@@ -56,13 +56,18 @@ impl Books {
             Ok((Address::from_slice(&address), (row.get(0)?, row.get(2)?, row.get(3)?)))
         };
         let signers: BTreeMap<Address, (i64, i64, i64)> =
-            rows(&connection, "SELECT id, address, next_nonce, epoch FROM chain_signers", signer).into_iter().collect();
-        let addresses: BTreeMap<i64, Address> = signers.iter().map(|(address, (id, ..))| (*id, *address)).collect();
+            rows(&connection, "SELECT id, address, next_nonce, epoch FROM chain_signers", signer)
+                .into_iter()
+                .collect();
+        let addresses: BTreeMap<i64, Address> =
+            signers.iter().map(|(address, (id, ..))| (*id, *address)).collect();
         let batch = |row: &rusqlite::Row<'_>| {
-            let batch = Batch { kind: row.get(2)?, items: row.get(3)?, state: row.get(4)?, mined: row.get(5)? };
+            let batch =
+                Batch { kind: row.get(2)?, items: row.get(3)?, state: row.get(4)?, mined: row.get(5)? };
             Ok(((addresses[&row.get(0)?], row.get(1)?), batch))
         };
-        let batches = rows(&connection, "SELECT signer, nonce, kind, items, state, mined FROM chain_batches", batch);
+        let batches =
+            rows(&connection, "SELECT signer, nonce, kind, items, state, mined FROM chain_batches", batch);
         let attempt = |row: &rusqlite::Row<'_>| {
             let hash: Vec<u8> = row.get(0)?;
             Ok((B256::from_slice(&hash), (addresses[&row.get(1)?], row.get(2)?)))
@@ -70,10 +75,12 @@ impl Books {
         let attempts = rows(&connection, "SELECT hash, signer, nonce FROM chain_attempts", attempt);
         let item = |row: &rusqlite::Row<'_>| {
             let (kind, key): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            let item = Item { version: row.get(2)?, payload: row.get(3)?, gone: row.get(4)?, failed: row.get(5)? };
+            let item =
+                Item { version: row.get(2)?, payload: row.get(3)?, gone: row.get(4)?, failed: row.get(5)? };
             Ok(((Kind::from_number(kind).unwrap(), key.try_into().unwrap()), item))
         };
-        let items = rows(&connection, "SELECT kind, key, version, payload, gone, failed FROM chain_items", item);
+        let items =
+            rows(&connection, "SELECT kind, key, version, payload, gone, failed FROM chain_items", item);
         Self {
             signers,
             batches: batches.into_iter().collect(),
@@ -120,7 +127,9 @@ pub(crate) fn everything(run: &mut Run) -> Result<(), Broken> {
 fn listings(run: &Run, books: &Books) -> Result<(), Broken> {
     for slot in &run.clients.slots {
         let rows = books.number(&format!("SELECT count(*) FROM listings WHERE id = '{}'", slot.id));
-        must(rows == i64::from(slot.present), || format!("{}: {rows} rows, present: {}", slot.id, slot.present))?;
+        must(rows == i64::from(slot.present), || {
+            format!("{}: {rows} rows, present: {}", slot.id, slot.present)
+        })?;
     }
     let present = run.clients.slots.iter().filter(|slot| slot.present).count();
     for name in ["total", "on_chain"] {
@@ -143,7 +152,9 @@ fn items(run: &Run, books: &Books) -> Result<(), Broken> {
         promised.insert((Kind::Listing, slot.key), (&slot.thing, slot.bad));
     }
     promised.extend(run.clients.things.iter().map(|(place, thing)| (*place, (thing, false))));
-    must(promised.keys().eq(books.items.keys()), || "the database has other items than were asked for".into())?;
+    must(promised.keys().eq(books.items.keys()), || {
+        "the database has other items than were asked for".into()
+    })?;
     let chain = &world.ledger.state().items;
     for (place, (thing, bad)) in &promised {
         let item = &books.items[place];
@@ -165,12 +176,20 @@ fn items(run: &Run, books: &Books) -> Result<(), Broken> {
             })?;
         }
     }
-    must(chain.keys().all(|place| promised.contains_key(place)), || "nobody asked for an item of the chain".into())
+    must(chain.keys().all(|place| promised.contains_key(place)), || {
+        "nobody asked for an item of the chain".into()
+    })
 }
 
 /// How often the chain undid a call that carried nothing but this version.
-fn lone_reverts(run: &Run, world: &super::node::World, (kind, key): &(Kind, [u8; 32]), version: i64) -> usize {
-    let undone = world.ledger.mined().filter(|mined| !mined.success && mined.tx.to == Some(run.contracts.of(*kind)));
+fn lone_reverts(
+    run: &Run,
+    world: &super::node::World,
+    (kind, key): &(Kind, [u8; 32]),
+    version: i64,
+) -> usize {
+    let undone =
+        world.ledger.mined().filter(|mined| !mined.success && mined.tx.to == Some(run.contracts.of(*kind)));
     undone
         .filter(|mined| match &carried(*kind, &mined.tx.input)[..] {
             [one] => one.key == *key && one.version == version.unsigned_abs(),
@@ -191,7 +210,9 @@ fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
     // Whoever is held by nobody learns of somebody else's transactions when it is.
     for (address, (_, next_nonce, _)) in books.signers.iter().filter(|(address, _)| held.contains(address)) {
         let used = i64::try_from(world.ledger.nonce(*address, world.ledger.height())).unwrap();
-        must(used == *next_nonce, || format!("{address}: {used} nonces are used, next would be {next_nonce}"))?;
+        must(used == *next_nonce, || {
+            format!("{address}: {used} nonces are used, next would be {next_nonce}")
+        })?;
     }
     for ((address, nonce), (hash, success)) in &on_chain {
         let name = format!("{address} #{nonce} {hash:.4}");
@@ -210,7 +231,9 @@ fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
         })?;
     }
     for (address, nonce) in books.batches.keys() {
-        must(on_chain.contains_key(&(*address, *nonce)), || format!("{address} #{nonce} is not on the chain"))?;
+        must(on_chain.contains_key(&(*address, *nonce)), || {
+            format!("{address} #{nonce} is not on the chain")
+        })?;
     }
     Ok(())
 }
@@ -248,7 +271,8 @@ fn summary(run: &mut Run, books: &Books) {
         summary.stale = world.ledger.stale;
         summary.blocks = world.ledger.height() as u64;
         summary.reverted = world.ledger.mined().filter(|mined| !mined.success).count() as u64;
-        summary.foreign = world.ledger.mined().filter(|mined| world.foreign.contains(&mined.tx.hash)).count() as u64;
+        summary.foreign =
+            world.ledger.mined().filter(|mined| world.foreign.contains(&mined.tx.hash)).count() as u64;
         let nonces: BTreeSet<_> = world.seen.values().map(|tx| (tx.from, tx.nonce)).collect();
         summary.replacements = (world.seen.len() - nonces.len()) as u64;
         summary.calls = nonces.len() as u64;
@@ -256,7 +280,8 @@ fn summary(run: &mut Run, books: &Books) {
     summary.recorded = run.clients.recorded;
     summary.bad_items = run.clients.bad_items;
     summary.failed_items = books.items.values().filter(|item| item.failed).count() as u64;
-    summary.fillers = books.batches.values().filter(|batch| batch.kind < 0 && batch.items == 0).count() as u64;
+    summary.fillers =
+        books.batches.values().filter(|batch| batch.kind < 0 && batch.items == 0).count() as u64;
     let epochs: i64 = books.signers.values().map(|(_, _, epoch)| epoch - 1).sum();
     summary.takeovers = epochs.unsigned_abs();
     run.summary = summary;

@@ -187,7 +187,8 @@ impl Clients {
         if request.once.is_some() && rng.chance(800) {
             slot.retry = Some(request.clone());
         }
-        let Some(item) = item.filter(|item| item.payload == payload && item.version > slot.thing.version) else {
+        let Some(item) = item.filter(|item| item.payload == payload && item.version > slot.thing.version)
+        else {
             return Ok(());
         };
         if item.version != slot.thing.version + 1 {

@@ -8,7 +8,9 @@ use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEnvelope};
 use alloy_eips::eip2718::Decodable2718 as _;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
-use portico_chain::contracts::{Content, Contracts, Kind, Rejected, anchor, check_key, checks, identity, registry};
+use portico_chain::contracts::{
+    Content, Contracts, Kind, Rejected, anchor, check_key, checks, identity, registry,
+};
 use portico_chain::node::{Block, Log, Receipt, Sent};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income};
@@ -172,6 +174,8 @@ pub(crate) struct Ledger {
     places: BTreeMap<B256, usize>,
     pool: BTreeMap<(Address, u64), Arc<Tx>>,
     highest: u64,
+    /// Counts the changes of the chain.
+    pub(crate) changes: u64,
     pub(crate) base_fee: u64,
     /// Whether our signers may record.
     pub(crate) granted: bool,
@@ -197,6 +201,7 @@ impl Ledger {
             places: BTreeMap::new(),
             pool: BTreeMap::new(),
             highest: 0,
+            changes: 0,
             base_fee: 1_000_000_000,
             granted: true,
             stale: 0,
@@ -334,6 +339,7 @@ impl Ledger {
             transactions: mined.iter().map(|mined| mined.tx.hash).collect(),
         };
         self.highest = self.highest.max(block.number);
+        self.changes += 1;
         self.blocks.push(Sealed { block, mined, state });
     }
 
@@ -342,6 +348,7 @@ impl Ledger {
     pub(crate) fn reorg(&mut self, depth: u64, kept: u64, grown: u64, rng: &mut Rng) -> u64 {
         let floor = self.highest.saturating_sub(self.rules.depth);
         let depth = depth.min((self.height() as u64).saturating_sub(floor));
+        self.changes += depth;
         for _ in 0..depth {
             let undone = self.blocks.pop().unwrap();
             for Mined { tx, .. } in undone.mined {

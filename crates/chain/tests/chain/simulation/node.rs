@@ -138,7 +138,11 @@ impl SimNode {
     }
 
     /// One call over the line. `act` is given the height that this replica's node has seen.
-    async fn over_the_line<T>(&self, what: &str, act: impl FnOnce(&mut World, usize) -> T + Send) -> Result<T> {
+    async fn over_the_line<T>(
+        &self,
+        what: &str,
+        act: impl FnOnce(&mut World, usize) -> T + Send,
+    ) -> Result<T> {
         let unreachable = |why: &str| Error::Unreachable(format!("{what}: {why}"));
         self.may_stop().await;
         {
@@ -224,7 +228,9 @@ impl Node for SimNode {
         self.over_the_line("send", |world, _| {
             let World { ledger, rng, .. } = world;
             let sent = ledger.submit(&tx, rng);
-            world.note(|| format!("r{} sends {} #{} {:.4}: {sent:?}", self.replica, tx.from, tx.nonce, tx.hash));
+            world.note(|| {
+                format!("r{} sends {} #{} {:.4}: {sent:?}", self.replica, tx.from, tx.nonce, tx.hash)
+            });
             sent
         })
         .await

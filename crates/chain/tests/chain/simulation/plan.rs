@@ -52,7 +52,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         let instant = rng.chance(300);
-        let layouts: [Keys; 6] = [&[&[1]], &[&[1, 2]], &[&[1], &[1]], &[&[1], &[2]], &[&[1, 2], &[1, 2]], &[&[1, 2], &[2, 1]]];
+        let layouts: [Keys; 6] =
+            [&[&[1]], &[&[1, 2]], &[&[1], &[1]], &[&[1], &[2]], &[&[1, 2], &[1, 2]], &[&[1, 2], &[2, 1]]];
         let keys = if rng.chance(300) { layouts[0] } else { rng.pick(&layouts) };
         let mut some = |most: u64| if rng.chance(500) { rng.between(1, most) } else { 0 };
         let faults = Faults {

@@ -57,6 +57,8 @@ struct Process {
     engine: Arc<Engine<SimNode>>,
     steps: Arc<Steps>,
     tasks: [Option<Task>; 3],
+    /// The chain as it was when the task that follows began.
+    began: u64,
     /// Groups that are committed and not yet delivered, where that is awaited.
     groups: VecDeque<(Answers, Option<i64>)>,
 }
@@ -234,8 +236,7 @@ impl Run {
 
     fn start(&mut self, replica: usize) {
         let steps = Arc::new(Steps { world: self.world.clone(), replica, crashed: AtomicBool::new(false) });
-        let node =
-            SimNode { world: self.world.clone(), replica, confirmations: self.plan.confirmations };
+        let node = SimNode { world: self.world.clone(), replica, confirmations: self.plan.confirmations };
         let engine = Engine::new(
             node,
             self.db.clone(),
@@ -246,7 +247,7 @@ impl Run {
         );
         self.world().note(|| format!("r{replica} starts"));
         let (tasks, groups) = ([None, None, None], VecDeque::new());
-        self.replicas[replica].process = Some(Process { engine: Arc::new(engine), steps, tasks, groups });
+        self.replicas[replica].process = Some(Process { engine: Arc::new(engine), steps, tasks, began: 0, groups });
     }
 
     async fn happen(&mut self, event: Event) -> Result<(), Broken> {
@@ -334,7 +335,11 @@ impl Run {
                 format!("a late #{} {:.4} arrives: {sent:?}", echo.nonce, echo.hash)
             }
             _ => {
-                let next = if rng.chance(500) { ledger.next_pending(foreign.address()) } else { ledger.nonce(foreign.address(), ledger.height()) };
+                let next = if rng.chance(500) {
+                    ledger.next_pending(foreign.address())
+                } else {
+                    ledger.nonce(foreign.address(), ledger.height())
+                };
                 let signer = CallSigner {
                     key: foreign,
                     chain_id: CHAIN_ID,
@@ -366,8 +371,10 @@ impl Run {
         let Some(process) = &self.replicas[replica].process else { return Ok(()) };
         let busy = process.tasks.iter().map(Option::is_some).collect::<Vec<_>>();
         let waits = !process.groups.is_empty();
-        let choices: Vec<usize> =
-            [FOLLOW, COMMIT, DELIVER].into_iter().filter(|task| busy[*task] || *task == FOLLOW || (*task == DELIVER && waits)).collect();
+        let choices: Vec<usize> = [FOLLOW, COMMIT, DELIVER]
+            .into_iter()
+            .filter(|task| busy[*task] || *task == FOLLOW || (*task == DELIVER && waits))
+            .collect();
         let task = self.world().rng.pick(&choices);
         if task == DELIVER && !busy[DELIVER] {
             self.deliver(replica);
@@ -378,8 +385,9 @@ impl Run {
     }
 
     fn follow(&mut self, replica: usize) {
-        let now = self.now(replica);
+        let (now, changes) = (self.now(replica), self.world().ledger.changes);
         let Some(process) = &mut self.replicas[replica].process else { return };
+        process.began = changes;
         let engine = process.engine.clone();
         let future = Box::pin(async move { Outcome::Followed(engine.follow(now).await) });
         process.tasks[FOLLOW] = Some(Task { future, requests: Vec::new() });
@@ -408,7 +416,8 @@ impl Run {
         if self.replicas[replica].frozen_until > clock {
             return Ok(());
         }
-        let Some(process) = self.replicas[replica].process.as_mut().filter(|up| up.tasks[COMMIT].is_none()) else {
+        let Some(process) = self.replicas[replica].process.as_mut().filter(|up| up.tasks[COMMIT].is_none())
+        else {
             return Ok(());
         };
         let requests = {
@@ -455,11 +464,15 @@ impl Run {
             let word = rng.word();
             match rng.below(4) {
                 0 => ([number; 32], Content::Anchor { head: word }),
-                1 => ([number; 32], Content::Identity { holder: Address::from_slice(&word[..20]), commitment: word }),
+                1 => (
+                    [number; 32],
+                    Content::Identity { holder: Address::from_slice(&word[..20]), commitment: word },
+                ),
                 2 => ([number; 32], Content::RevokedIdentity),
                 _ => {
                     let (listing, applicant) = ([number; 32], [9; 32]);
-                    let passes = rng.chance(700).then(|| Passes::from_bits(u8::try_from(rng.below(16)).unwrap()));
+                    let passes =
+                        rng.chance(700).then(|| Passes::from_bits(u8::try_from(rng.below(16)).unwrap()));
                     (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
                 }
             }
@@ -496,7 +509,9 @@ impl Run {
             .into_iter()
             .flatten()
             .flat_map(|task| task.requests)
-            .chain(groups.into_iter().flat_map(|(answers, _)| answers.into_iter().map(|(request, _)| request)))
+            .chain(
+                groups.into_iter().flat_map(|(answers, _)| answers.into_iter().map(|(request, _)| request)),
+            )
             .collect();
         self.unheard(unheard).await
     }
@@ -536,10 +551,12 @@ impl Run {
 
     async fn conclude(&mut self, replica: usize, outcome: Outcome) -> Result<(), Broken> {
         match outcome {
+            Outcome::Followed(Ok(())) => self.no_block_is_believed_that_is_gone(replica).await,
             Outcome::Followed(done) | Outcome::Noted(done) => self.accept(replica, done.err()),
             Outcome::Committed(requests, Ok(committed)) => {
                 let answers: Answers = requests.into_iter().zip(committed.answers).collect();
-                self.world().note(|| format!("r{replica} commits {} at {:?}", answers.len(), committed.nonce));
+                self.world()
+                    .note(|| format!("r{replica} commits {} at {:?}", answers.len(), committed.nonce));
                 if !self.plan.rules.instant {
                     return self.tell(answers).await;
                 }
@@ -562,14 +579,37 @@ impl Run {
                 let Some(process) = &mut self.replicas[replica].process else { return Ok(()) };
                 if let Some(settled) = settled {
                     let engine = process.engine.clone();
-                    let future = Box::pin(async move {
-                        Outcome::Noted(engine.note_delivered(vec![settled]).await)
-                    });
+                    let future =
+                        Box::pin(async move { Outcome::Noted(engine.note_delivered(vec![settled]).await) });
                     process.tasks[DELIVER] = Some(Task { future, requests: Vec::new() });
                 }
                 Ok(())
             }
         }
+    }
+
+    /// Whoever has looked at everything, while the chain stood still, knows which blocks there are.
+    async fn no_block_is_believed_that_is_gone(&self, replica: usize) -> Result<(), Broken> {
+        let Some(process) = &self.replicas[replica].process else { return Ok(()) };
+        let Some(account) = process.engine.status().signer else { return Ok(()) };
+        let still = {
+            let world = self.world();
+            world.ledger.changes == process.began && world.lines[replica].behind == 0
+        };
+        if !still || self.plan.rules.instant {
+            return Ok(());
+        }
+        let signers = self.db.chain_signers().await.map_err(|error| error.to_string())?;
+        let signer = signers.iter().find(|signer| signer.address == account.0.0);
+        let signer = signer.ok_or("a signer that nobody knows")?;
+        let open = self.db.open_batches(signer.id).await.map_err(|error| error.to_string())?;
+        for (nonce, (number, hash)) in open.iter().filter_map(|batch| Some((batch.nonce, batch.block?))) {
+            let block = self.world().ledger.block(usize::try_from(number).unwrap());
+            if block.is_none_or(|block| block.hash.0 != hash) {
+                return Err(format!("{account} #{nonce} is believed to be in a block that is gone"));
+            }
+        }
+        Ok(())
     }
 
     /// A process may say that it cannot, but not that something is wrong with it.
@@ -578,7 +618,9 @@ impl Run {
         let Some(error) = error else { return Ok(()) };
         self.world().note(|| format!("r{replica} says: {error}"));
         match error {
-            Error::Unreachable(_) | Error::Stopped(_) | Error::Busy | Error::Store(Busy | Unavailable(_)) => Ok(()),
+            Error::Unreachable(_) | Error::Stopped(_) | Error::Busy | Error::Store(Busy | Unavailable(_)) => {
+                Ok(())
+            }
             error => Err(format!("replica {replica} says: {error}")),
         }
     }
@@ -649,7 +691,9 @@ impl Run {
         }
         for replica in 0..self.replicas.len() {
             for task in [COMMIT, DELIVER, DELIVER, FOLLOW] {
-                if task == DELIVER && self.replicas[replica].process.as_ref().is_some_and(|up| up.tasks[DELIVER].is_none()) {
+                if task == DELIVER
+                    && self.replicas[replica].process.as_ref().is_some_and(|up| up.tasks[DELIVER].is_none())
+                {
                     self.deliver(replica);
                 }
                 self.advance(replica, task).await?;

@@ -1,0 +1,237 @@
+//! The contracts through the writer's steps and through the reads, on every node.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256};
+use portico_chain::contracts::{Content, Contracts, Kind, calldata, check_key, rejected};
+use portico_chain::node::{Receipt, Sent};
+use portico_chain::reads::{self, ListingRecord};
+use portico_chain::reconcile::reconcile;
+use portico_chain::signer::gas;
+use portico_chain::Node as _;
+use portico_domain::ListingId;
+use portico_domain::chain::Passes;
+use portico_store::chain::{Drawn, Sign as _, Standing, Versioned, Want, Word};
+use portico_store::{By, DeleteListing};
+
+use crate::ground::{Ground, now};
+use crate::samples;
+
+super::on_both_nodes! {
+    a_listing_is_recorded_retired_and_recorded_again,
+    every_kind_of_item_is_recorded_and_read_back,
+    what_differs_is_found_and_mended,
+    what_a_contract_cannot_take_fails_alone,
+    an_older_version_changes_nothing,
+    a_listing_in_a_batch_of_64_costs_at_most_55_000_gas,
+    the_largest_batch_of_every_kind_has_gas_enough,
+}
+
+/// Sends one call and answers with its receipt.
+async fn call(ground: &Ground, contracts: Contracts, kind: Kind, items: &[Versioned]) -> Receipt {
+    let signer = ground.signer(&ground.key, contracts).await;
+    let nonce = i64::try_from(ground.node.nonce(ground.key.address()).await.unwrap()).unwrap();
+    let signed = signer.sign(nonce, kind.number(), items).unwrap();
+    assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
+    ground.node.receipt(signed.hash.into()).await.unwrap().unwrap()
+}
+
+fn listing(id: &str, version: i64, digest: Word) -> Versioned {
+    Versioned { key: samples::key_of(id), version, payload: samples::payload(digest) }
+}
+
+async fn a_listing_is_recorded_retired_and_recorded_again(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let (engine, db, _kept) = ground.engine(contracts);
+    let key = samples::key_of("oak");
+    let on_chain = || async { reads::listing(engine.node(), contracts, &key).await.unwrap() };
+    assert_eq!(on_chain().await, ListingRecord { version: 0, content: None });
+    assert!(engine.hold(now()).await.unwrap());
+
+    let committed = engine.commit(Arc::new([samples::record("oak", [1; 32], now())]), now()).await.unwrap();
+    let accepted = committed.answers[0].as_ref().unwrap();
+    let delivered = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap().unwrap();
+    engine.note_delivered(vec![delivered]).await.unwrap();
+    let terms = samples::terms(620, 4_000_050);
+    assert_eq!(on_chain().await, ListingRecord { version: 1, content: Some((terms, [1; 32])) });
+    let item = db.chain_item(samples::LISTING, &key).await.unwrap().unwrap();
+    assert_eq!((item.standing, item.hash), (Standing::Mined, Some(accepted.hash)));
+
+    let (id, by) = (ListingId::stored("oak"), By { account: None, at: now() });
+    db.write(DeleteListing { id, retired: samples::retired("oak", now()), by }).await.unwrap();
+    engine.follow(now()).await.unwrap();
+    assert_eq!(on_chain().await, ListingRecord { version: 2, content: None });
+
+    let committed = engine.commit(Arc::new([samples::record("oak", [2; 32], now())]), now()).await.unwrap();
+    assert!(engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap().is_some());
+    assert_eq!(on_chain().await, ListingRecord { version: 3, content: Some((terms, [2; 32])) });
+}
+
+/// One item of every kind.
+fn one_of_each() -> Vec<(Word, Content)> {
+    let (listing, applicant) = ([6; 32], [7; 32]);
+    let passes = Some(Passes::from_bits(0b0111));
+    let mut token = [0; 32];
+    token[31] = 9;
+    vec![
+        (listing, Content::Listing { terms: samples::terms(700, 90_000_00), digest: [8; 32] }),
+        (token, Content::Identity { holder: Address::repeat_byte(4), commitment: [5; 32] }),
+        (check_key(&listing, &applicant), Content::Check { listing, applicant, passes }),
+        ([3; 32], Content::Anchor { head: [2; 32] }),
+    ]
+}
+
+/// The same items, gone as far as they can be.
+fn gone() -> Vec<(Word, Content)> {
+    let one = |(key, content): (Word, Content)| match content {
+        Content::Listing { .. } => (key, Content::RetiredListing),
+        Content::Identity { .. } => (key, Content::RevokedIdentity),
+        Content::Check { listing, applicant, .. } => (key, Content::Check { listing, applicant, passes: None }),
+        other => (key, other),
+    };
+    one_of_each().into_iter().map(one).collect()
+}
+
+async fn every_kind_of_item_is_recorded_and_read_back(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let (engine, db, _kept) = ground.engine(contracts);
+    for items in [one_of_each(), gone()] {
+        let wanted = items.into_iter().map(|(key, content)| samples::wanted(key, content, now()));
+        db.write(Want(wanted.collect())).await.unwrap();
+        engine.follow(now()).await.unwrap();
+        engine.follow(now()).await.unwrap();
+        let backlog = db.chain_backlog().await.unwrap();
+        assert_eq!((backlog.waiting, backlog.signed, backlog.failed), (0, 0, 0));
+        let found = reconcile(engine.node(), &db, contracts, None, |_| ()).await.unwrap();
+        assert_eq!((found.compared, found.on_their_way, found.different), (4, 0, vec![]));
+    }
+    let checks = reads::application(engine.node(), contracts, &[6; 32], &[7; 32]).await.unwrap();
+    assert_eq!(checks, (2, None));
+    let unknown = reads::application(engine.node(), contracts, &[6; 32], &[8; 32]).await.unwrap();
+    assert_eq!(unknown, (0, None));
+}
+
+async fn what_differs_is_found_and_mended(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let signer = ground.signer(&ground.key, contracts).await;
+    let (engine, db, _kept) = ground.engine(contracts);
+    let wanted = one_of_each().into_iter().map(|(key, content)| samples::wanted(key, content, now()));
+    db.write(Want(wanted.collect())).await.unwrap();
+    engine.follow(now()).await.unwrap();
+    engine.follow(now()).await.unwrap();
+    // Somebody with the same key writes past this database.
+    let nonce = i64::try_from(engine.node().nonce(signer.key.address()).await.unwrap()).unwrap();
+    let item = Versioned { key: [6; 32], version: 7, payload: samples::payload([9; 32]) };
+    let signed = signer.sign(nonce, samples::LISTING, &[item]).unwrap();
+    assert_eq!(engine.node().send(&signed.raw).await.unwrap(), Sent::Accepted);
+
+    let look = |mend| reconcile(engine.node(), &db, contracts, mend, |_| ());
+    let found = look(None).await.unwrap();
+    assert_eq!(found.different, [("ListingRegistry", [6; 32])]);
+    assert_eq!(look(Some(now())).await.unwrap().different, found.different);
+    engine.follow(now()).await.unwrap();
+    engine.follow(now()).await.unwrap();
+    let mended = look(None).await.unwrap();
+    assert_eq!((mended.compared, mended.different), (4, vec![]));
+    let record = reads::listing(engine.node(), contracts, &[6; 32]).await.unwrap();
+    assert_eq!((record.version, record.content.unwrap().1), (8, [8; 32]));
+}
+
+async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let receipt = call(
+        &ground,
+        contracts,
+        Kind::Listing,
+        &[listing("a", 1, [1; 32]), listing("b", 1, [0; 32]), listing("c", 1, [3; 32])],
+    )
+    .await;
+    assert!(receipt.success);
+    let refused: Vec<Drawn> =
+        receipt.logs.iter().filter_map(|log| rejected(Kind::Listing, &log.topics, &log.data)).collect();
+    let drawn = Drawn { kind: samples::LISTING, key: samples::key_of("b"), version: 1 };
+    assert_eq!(refused, [drawn], "a listing without a digest");
+
+    // The same through the writer: its neighbours get in, and it is given up.
+    let (engine, db, _kept) = ground.engine(contracts);
+    let records: Vec<_> =
+        [("d", [1; 32]), ("e", [0; 32]), ("f", [3; 32])].map(|(id, digest)| samples::record(id, digest, now())).into();
+    engine.follow(now()).await.unwrap();
+    let committed = engine.commit(records.into(), now()).await.unwrap();
+    let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
+    assert_eq!(settled, None, "what is unusual is left to the task that follows");
+    engine.follow(now()).await.unwrap();
+    for (id, standing) in [("d", Standing::Mined), ("e", Standing::Failed), ("f", Standing::Mined)] {
+        let item = db.chain_item(samples::LISTING, &samples::key_of(id)).await.unwrap().unwrap();
+        assert_eq!(item.standing, standing, "{id}");
+    }
+    assert_eq!(db.chain_backlog().await.unwrap().failed, 1);
+}
+
+async fn an_older_version_changes_nothing(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let newer = call(&ground, contracts, Kind::Listing, &[listing("a", 2, [2; 32])]).await;
+    for (version, digest) in [(1, [1; 32]), (2, [3; 32])] {
+        let late = call(&ground, contracts, Kind::Listing, &[listing("a", version, digest)]).await;
+        assert!(late.success && late.logs.len() == 1);
+        assert_ne!(late.logs[0].topics[0], newer.logs[0].topics[0], "it says that it is stale");
+        assert_eq!(late.logs[0].topics[1], B256::from(samples::key_of("a")));
+        assert!(rejected(Kind::Listing, &late.logs[0].topics, &late.logs[0].data).is_none());
+    }
+    let record = reads::listing(&ground.node, contracts, &samples::key_of("a")).await.unwrap();
+    assert_eq!((record.version, record.content.unwrap().1), (2, [2; 32]));
+}
+
+async fn a_listing_in_a_batch_of_64_costs_at_most_55_000_gas(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let items: Vec<_> = (0..64).map(|n: u8| listing(&format!("listing-{n}"), 1, [n + 1; 32])).collect();
+    let receipt = call(&ground, contracts, Kind::Listing, &items).await;
+    assert!(receipt.success);
+    let each = receipt.gas_used / 64;
+    println!("{each} gas for each of 64 listings");
+    assert!(each <= 55_000, "{each} gas");
+}
+
+/// Full of bytes that are not zero, which cost most.
+fn expensive(kind: Kind, n: u16) -> Versioned {
+    let word = |first: u8| -> Word {
+        let mut word = [first; 32];
+        word[..2].copy_from_slice(&(n + 257).to_be_bytes());
+        word
+    };
+    let (listing, applicant) = (word(0xA1), word(0xA2));
+    let (key, content) = match kind {
+        Kind::Listing => (word(0xA3), Content::Listing { terms: samples::terms(900, i64::MAX / 2), digest: word(0xA4) }),
+        Kind::Identity => {
+            let mut token = [0; 32];
+            token[16..].copy_from_slice(&word(0xA5)[..16]);
+            (token, Content::Identity { holder: Address::from_slice(&word(0xA6)[..20]), commitment: word(0xA7) })
+        }
+        Kind::Check => {
+            let passes = Some(Passes::from_bits(15));
+            (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
+        }
+        Kind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
+    };
+    Versioned { key, version: i64::MAX - 1, payload: content.encode() }
+}
+
+async fn the_largest_batch_of_every_kind_has_gas_enough(ground: Ground) {
+    /// What a transaction may ask for on newer networks (EIP-7825).
+    const CAP: u64 = 1 << 24;
+    let contracts = ground.deployed().await;
+    for (kind, largest) in [(Kind::Listing, 256), (Kind::Identity, 128), (Kind::Check, 128), (Kind::Anchor, 128)] {
+        for size in [1, largest] {
+            let first = size; // so that no item comes twice
+            let items: Vec<_> = (0..size).map(|n| expensive(kind, first + n)).collect();
+            let limit = gas(kind, items.len());
+            assert!(limit <= CAP, "{}: {limit}", kind.contract());
+            let receipt = call(&ground, contracts, kind, &items).await;
+            println!("{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
+            assert!(receipt.success, "{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
+        }
+    }
+    // Nobody is charged for a call that carries nothing.
+    let empty = calldata(Kind::Anchor, &[]).unwrap();
+    assert!(ground.node.call(ground.key.address(), contracts.of(Kind::Anchor), empty).await.is_ok());
+}

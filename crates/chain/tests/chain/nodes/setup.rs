@@ -1,0 +1,134 @@
+//! Finding or deploying the contracts, and everything that must be right before anything is signed.
+
+use alloy_primitives::Address;
+use portico_chain::contracts::{Contracts, Kind};
+use portico_chain::deploy::{self, Wanted};
+use portico_chain::node::At;
+use portico_chain::signer::Key;
+use portico_chain::{Error, Node as _};
+use portico_store::Db;
+use portico_store::chain::{AdoptChain, ChainIdentity};
+
+use crate::ground::Ground;
+
+super::on_both_nodes! {
+    contracts_are_deployed_once_and_found_again,
+    nothing_is_deployed_unless_that_is_wanted,
+    a_chain_without_a_key_is_refused,
+    a_chain_with_another_id_is_refused,
+    a_database_of_another_chain_is_refused,
+    a_database_of_other_contracts_is_refused,
+    addresses_where_our_contracts_are_not_are_refused,
+    a_signer_without_funds_is_refused,
+    a_signer_without_the_role_is_refused,
+    the_first_block_tells_which_chain_it_is,
+}
+
+/// What the operator is told.
+async fn refusal(ground: &Ground, db: &Db, keys: &[Key], wanted: &Wanted) -> String {
+    match deploy::establish(&ground.node, db, keys, wanted).await {
+        Err(Error::Setup(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn contracts_are_deployed_once_and_found_again(ground: Ground) {
+    assert_eq!(deploy::remembered(&ground.db).await.unwrap(), None);
+    let contracts = ground.deployed().await;
+    let used = ground.node.nonce(ground.key.address()).await.unwrap();
+    assert_eq!(used, 4, "one transaction for each contract");
+    let keys = [ground.key.clone()];
+    let again = deploy::establish(&ground.node, &ground.db, &keys, &ground.wanted(true)).await.unwrap();
+    assert_eq!(again, (31337, contracts));
+    assert_eq!(ground.node.nonce(ground.key.address()).await.unwrap(), used);
+    assert_eq!(deploy::remembered(&ground.db).await.unwrap(), Some((31337, contracts)));
+    for kind in Kind::ALL {
+        let code = ground.node.code(contracts.of(kind)).await.unwrap();
+        assert_eq!(code, kind.deployed_code().unwrap(), "{}", kind.contract());
+    }
+    assert!(ground.node.code(ground.key.address()).await.unwrap().is_empty());
+    // Another database is told where they are.
+    let wanted = Wanted { contracts: Some(contracts), ..ground.wanted(false) };
+    let other = ground.other_database().await;
+    let told = deploy::establish(&ground.node, &other, &keys, &wanted).await.unwrap();
+    assert_eq!(told, (31337, contracts));
+}
+
+async fn nothing_is_deployed_unless_that_is_wanted(ground: Ground) {
+    let said = refusal(&ground, &ground.db, &[ground.key.clone()], &ground.wanted(false)).await;
+    assert!(said.contains("portico chain deploy"), "{said}");
+    assert_eq!(ground.node.nonce(ground.key.address()).await.unwrap(), 0);
+}
+
+async fn a_chain_without_a_key_is_refused(ground: Ground) {
+    let said = refusal(&ground, &ground.db, &[], &ground.wanted(true)).await;
+    assert!(said.contains("PORTICO_CHAIN_KEY"), "{said}");
+}
+
+async fn a_chain_with_another_id_is_refused(ground: Ground) {
+    let wanted = Wanted { chain_id: Some(1), ..ground.wanted(true) };
+    let said = refusal(&ground, &ground.db, &[ground.key.clone()], &wanted).await;
+    assert!(said.contains("on chain 31337, not on chain 1"), "{said}");
+}
+
+async fn a_database_of_another_chain_is_refused(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let genesis = ground.node.genesis().await.unwrap().0;
+    let identity =
+        ChainIdentity { chain_id: 5, genesis, contracts: contracts.0.map(|address| address.0.0).to_vec() };
+    let keys = [ground.key.clone()];
+    let other = ground.other_database().await;
+    other.write(AdoptChain(identity)).await.unwrap();
+    let said = refusal(&ground, &other, &keys, &ground.wanted(true)).await;
+    assert!(said.contains("belongs to chain 5"), "{said}");
+}
+
+async fn a_database_of_other_contracts_is_refused(ground: Ground) {
+    ground.deployed().await;
+    let elsewhere = Contracts([1, 2, 3, 4].map(Address::repeat_byte));
+    let wanted = Wanted { contracts: Some(elsewhere), ..ground.wanted(true) };
+    let said = refusal(&ground, &ground.db, &[ground.key.clone()], &wanted).await;
+    assert!(said.contains("other contracts than --chain-contracts"), "{said}");
+}
+
+async fn addresses_where_our_contracts_are_not_are_refused(ground: Ground) {
+    let Contracts([listings, identities, checks, anchors]) = ground.deployed().await;
+    let keys = [ground.key.clone()];
+    let other = ground.other_database().await;
+    for (addresses, found) in [
+        ([Address::repeat_byte(1), identities, checks, anchors], "nothing, not this version's ListingRegistry"),
+        ([listings, identities, anchors, checks], "another contract, not this version's ApplicationChecks"),
+    ] {
+        let wanted = Wanted { contracts: Some(Contracts(addresses)), ..ground.wanted(true) };
+        let said = refusal(&ground, &other, &keys, &wanted).await;
+        assert!(said.contains(found), "{said}");
+    }
+    assert_eq!(deploy::remembered(&other).await.unwrap(), None, "what was refused is not remembered");
+}
+
+async fn a_signer_without_funds_is_refused(ground: Ground) {
+    assert!(ground.node.balance(ground.poor.address()).await.unwrap().is_zero());
+    assert!(!ground.node.balance(ground.key.address()).await.unwrap().is_zero());
+    let (poor, key) = (ground.poor.clone(), ground.key.clone());
+    for keys in [vec![poor.clone()], vec![key, poor.clone()]] {
+        let said = refusal(&ground, &ground.other_database().await, &keys, &ground.wanted(true)).await;
+        assert!(said.contains(&format!("{} has no funds", poor.address())), "{said}");
+    }
+}
+
+async fn a_signer_without_the_role_is_refused(ground: Ground) {
+    ground.deployed().await;
+    let keys = [ground.key.clone(), ground.stranger.clone()];
+    let said = refusal(&ground, &ground.db, &keys, &ground.wanted(true)).await;
+    let stranger = ground.stranger.address();
+    assert!(said.contains(&format!("{stranger} may not record in ListingRegistry")), "{said}");
+    assert!(said.contains("RECORDER_ROLE"), "{said}");
+}
+
+async fn the_first_block_tells_which_chain_it_is(ground: Ground) {
+    let genesis = ground.node.genesis().await.unwrap();
+    ground.deployed().await;
+    assert_eq!(ground.node.genesis().await.unwrap(), genesis);
+    assert_eq!(ground.node.block(At::Number(0)).await.unwrap().unwrap().hash, genesis);
+    assert_eq!(ground.node.chain_id().await.unwrap(), 31337);
+}

@@ -1,0 +1,156 @@
+//! Sending, and finding again what was sent.
+
+use alloy_primitives::{B256, Bytes, TxKind};
+use alloy_sol_types::{SolCall as _, SolError as _};
+use portico_chain::contracts::{Kind, calldata, registry};
+use portico_chain::node::{At, Sent, Transaction};
+use portico_chain::signer::Price;
+use portico_chain::{Error, Node as _};
+use portico_store::chain::{Sign as _, Versioned};
+
+use crate::ground::Ground;
+use crate::samples;
+
+super::on_both_nodes! {
+    a_transaction_is_accepted_once_and_known_afterwards,
+    a_nonce_that_is_used_is_known,
+    a_nonce_that_is_too_far_waits_for_those_before_it,
+    a_transaction_that_pays_less_than_the_base_fee_is_underpriced,
+    a_transaction_of_a_signer_without_funds_is_refused,
+    what_the_fees_say_gets_a_transaction_in,
+    what_nobody_sent_is_not_found,
+    a_transaction_that_was_undone_has_a_receipt_that_says_so,
+    a_call_that_reverts_brings_the_contracts_reason,
+    blocks_follow_each_other,
+}
+
+async fn a_transaction_is_accepted_once_and_known_afterwards(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let signer = ground.signer(&ground.key, contracts).await;
+    let listing = Versioned { key: samples::key_of("a"), version: 1, payload: samples::payload([5; 32]) };
+    let signed = signer.sign(4, Kind::Listing.number(), &[listing]).unwrap();
+    let hash = B256::from(signed.hash);
+    assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
+    assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Known);
+    assert_eq!(ground.node.nonce(ground.key.address()).await.unwrap(), 5);
+
+    let receipt = ground.node.receipt(hash).await.unwrap().unwrap();
+    assert!(receipt.success && receipt.contract.is_none());
+    assert_eq!(receipt.logs.len(), 1, "the contract says what it recorded");
+    assert_eq!(receipt.logs[0].address, contracts.of(Kind::Listing));
+    assert_eq!(receipt.logs[0].topics[1], B256::from(samples::key_of("a")));
+    let block = ground.node.block(At::Number(receipt.block)).await.unwrap().unwrap();
+    assert_eq!(block.hash, receipt.block_hash);
+    assert_eq!(block.transactions, [hash]);
+    assert_eq!(block.gas_used, receipt.gas_used);
+    assert_eq!(ground.node.block(At::Hash(block.hash)).await.unwrap(), Some(block));
+    let found = ground.node.transaction(hash).await.unwrap();
+    let to = Some(contracts.of(Kind::Listing));
+    let expected = Transaction { from: ground.key.address(), to, nonce: 4, block: Some(receipt.block) };
+    assert_eq!(found, Some(expected));
+}
+
+async fn a_nonce_that_is_used_is_known(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let mut signer = ground.signer(&ground.key, contracts).await;
+    signer.price = signer.price.raised();
+    let other = signer.filler(1);
+    assert_eq!(ground.node.send(&other.raw).await.unwrap(), Sent::Known);
+    assert_eq!(ground.node.receipt(other.hash.into()).await.unwrap(), None);
+}
+
+async fn a_nonce_that_is_too_far_waits_for_those_before_it(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let signer = ground.signer(&ground.key, contracts).await;
+    let (near, far) = (signer.filler(4), signer.filler(5));
+    // Some nodes keep it until the other comes, some do not.
+    let sent = ground.node.send(&far.raw).await.unwrap();
+    assert!(matches!(sent, Sent::Gap | Sent::Accepted), "{sent:?}");
+    assert_eq!(ground.node.receipt(far.hash.into()).await.unwrap(), None);
+    assert_eq!(ground.node.nonce(ground.key.address()).await.unwrap(), 4);
+    assert_eq!(ground.node.send(&near.raw).await.unwrap(), Sent::Accepted);
+    assert!(matches!(ground.node.send(&far.raw).await.unwrap(), Sent::Accepted | Sent::Known));
+    crate::ground::until("the far one is mined", std::time::Duration::from_secs(10), || async {
+        ground.node.receipt(far.hash.into()).await.unwrap().is_some()
+    })
+    .await;
+}
+
+async fn a_transaction_that_pays_less_than_the_base_fee_is_underpriced(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let mut signer = ground.signer(&ground.key, contracts).await;
+    signer.price = Price { max_fee: ground.node.fees().await.unwrap().base - 1, tip: 0 };
+    assert_eq!(ground.node.send(&signer.filler(4).raw).await.unwrap(), Sent::Underpriced);
+    assert_eq!(ground.node.nonce(ground.key.address()).await.unwrap(), 4);
+}
+
+async fn a_transaction_of_a_signer_without_funds_is_refused(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let signer = ground.signer(&ground.poor, contracts).await;
+    let refused = ground.node.send(&signer.filler(0).raw).await;
+    assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+}
+
+async fn what_the_fees_say_gets_a_transaction_in(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let fees = ground.node.fees().await.unwrap();
+    assert!(fees.base > 0);
+    let mut signer = ground.signer(&ground.key, contracts).await;
+    signer.price = Price { max_fee: fees.base + fees.tip, tip: fees.tip };
+    let signed = signer.filler(4);
+    assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
+    let receipt = ground.node.receipt(signed.hash.into()).await.unwrap().unwrap();
+    assert!(receipt.success);
+    assert_eq!(receipt.gas_used, 21_000);
+}
+
+async fn what_nobody_sent_is_not_found(ground: Ground) {
+    let nothing = B256::repeat_byte(7);
+    assert_eq!(ground.node.receipt(nothing).await.unwrap(), None);
+    assert_eq!(ground.node.transaction(nothing).await.unwrap(), None);
+    assert_eq!(ground.node.block(At::Hash(nothing)).await.unwrap(), None);
+    assert_eq!(ground.node.block(At::Number(1_000_000)).await.unwrap(), None);
+}
+
+async fn a_transaction_that_was_undone_has_a_receipt_that_says_so(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let signer = ground.signer(&ground.stranger, contracts).await;
+    let data = calldata(Kind::Listing, &[]).unwrap();
+    let to = TxKind::Call(contracts.of(Kind::Listing));
+    let signed = signer.key.sign(signer.transaction(0, to, 100_000, data));
+    assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
+    let receipt = ground.node.receipt(signed.hash.into()).await.unwrap().unwrap();
+    assert!(!receipt.success);
+    assert!(receipt.gas_used > 21_000 && receipt.logs.is_empty());
+    assert_eq!(ground.node.nonce(ground.stranger.address()).await.unwrap(), 1, "its nonce is used");
+}
+
+async fn a_call_that_reverts_brings_the_contracts_reason(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let key = B256::repeat_byte(3);
+    let ask = |data: Vec<u8>| ground.node.call(ground.poor.address(), contracts.of(Kind::Listing), data.into());
+    let unknown = ask(registry::requirementsOfCall { key }.abi_encode()).await;
+    let Err(Error::Reverted(reason)) = unknown else { panic!("{unknown:?}") };
+    assert_eq!(registry::UnknownListing::abi_decode(&reason).unwrap().key, key);
+    // What does not revert has an answer: nothing is stored.
+    let empty = ask(registry::recordOfCall { key }.abi_encode()).await.unwrap();
+    assert_eq!(registry::recordOfCall::abi_decode_returns(&empty).unwrap().version, 0);
+    // Nobody is there to answer.
+    let nobody = ground.node.call(ground.poor.address(), ground.poor.address(), Bytes::new()).await.unwrap();
+    assert!(nobody.is_empty());
+}
+
+async fn blocks_follow_each_other(ground: Ground) {
+    let first = ground.node.head().await.unwrap();
+    ground.deployed().await;
+    let head = ground.node.head().await.unwrap();
+    assert_eq!(head.number, first.number + 4);
+    let mut block = head;
+    while block.number > first.number {
+        let parent = ground.node.block(At::Hash(block.parent)).await.unwrap().unwrap();
+        assert_eq!(parent.number + 1, block.number);
+        assert!(parent.timestamp <= block.timestamp && block.gas_used <= block.gas_limit);
+        block = parent;
+    }
+    assert_eq!(block.hash, first.hash);
+}
