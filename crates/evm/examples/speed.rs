@@ -53,8 +53,15 @@ fn main() {
         many(&chain, &wallet, contract);
     }
     show("memory, full", &format!("{} MiB", resident()));
+    // What a killed process would leave behind.
+    let killed = folder.path().join("killed.db");
+    for suffix in ["", "-wal"] {
+        let file = |name: &str| folder.path().join(format!("{name}{suffix}"));
+        std::fs::copy(file("chain.db"), file("killed.db")).expect("room for a copy");
+    }
     drop(chain);
-    opening(&path, &genesis, wallet.nonce.get());
+    opening("opening", &path, &genesis, wallet.nonce.get());
+    opening("opening after a kill", &killed, &genesis, wallet.nonce.get());
 }
 
 fn show(what: &str, figure: &str) {
@@ -169,13 +176,13 @@ fn many(chain: &Chain, wallet: &Wallet, contract: Address) {
     show("transactions, 100 a block", &format!("{made:.0}/s"));
 }
 
-fn opening(path: &Path, genesis: &Genesis, transactions: u64) {
+fn opening(what: &str, path: &Path, genesis: &Genesis, transactions: u64) {
     let start = Instant::now();
     let chain = Chain::open(path, genesis).expect("the same chain");
     let time = start.elapsed();
     let size = std::fs::metadata(path).map_or(0, |file| file.len()) >> 20;
     show(
-        "opening",
+        what,
         &format!("{time:.1?} with {} blocks, {transactions} transactions, {size} MiB", chain.head().number),
     );
 }

@@ -187,12 +187,14 @@ impl<N: Node> Engine<N> {
     /// A nonce is used and none of our transactions has it: once that is certain, its items are signed again.
     async fn missing(&self, lease: Lease, open: &Open, head: &Block, now: Timestamp) -> Result<()> {
         let nonce = open.batch.nonce;
-        let here = (head.number, head.hash);
         let since = match open.missing_since {
             Some(since) if self.is_on_chain(since).await? => since,
-            _ => here,
+            // Not at first sight: a node may count a transaction a moment before it has its receipt.
+            _ => {
+                self.with_open(lease, nonce, |open| open.missing_since = Some((head.number, head.hash)));
+                return Ok(());
+            }
         };
-        self.with_open(lease, nonce, |open| open.missing_since = Some(since));
         // One more than for a receipt: the nonce may have been used in the block after the one that was seen.
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {

@@ -11,10 +11,12 @@ use portico_chain::AnyNode;
 use portico_chain::contracts::Contracts;
 use portico_chain::deploy::{self, Wanted};
 use portico_chain::embedded::{Embedded, Genesis, U256};
+use portico_chain::node::{Node, Receipt};
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{Engine, Settings, Unwatched};
 use portico_domain::Timestamp;
+use portico_store::chain::Word;
 use portico_store::{Db, Location, Role};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -93,10 +95,18 @@ impl Ground {
 
     /// Somebody who signs at today's price.
     pub(crate) async fn signer(&self, key: &Key, contracts: Contracts) -> CallSigner {
-        use portico_chain::Node as _;
         let fees = self.node.fees().await.unwrap();
         let price = Price { max_fee: fees.base * 2 + fees.tip, tip: fees.tip };
         CallSigner { key: key.clone(), chain_id: self.node.chain_id().await.unwrap(), contracts, price }
+    }
+
+    /// Where a transaction ended. Anvil answers a moment before it has mined.
+    pub(crate) async fn mined(&self, hash: Word) -> Receipt {
+        until("a transaction is mined", Duration::from_secs(10), || async {
+            self.node.receipt(hash.into()).await.unwrap().is_some()
+        })
+        .await;
+        self.node.receipt(hash.into()).await.unwrap().unwrap()
     }
 
     /// The writer's steps on this node, which it takes for one of its own.
@@ -110,6 +120,16 @@ impl Ground {
 
 pub(crate) async fn sqlite(folder: &TempDir, name: &str) -> Db {
     Db::open(&Location::Sqlite(folder.path().join(name)), Role::Tool).await.unwrap()
+}
+
+/// Follows until nothing waits or is on its way.
+pub(crate) async fn follow_all<N: Node>(engine: &Engine<N>, db: &Db) {
+    until("everything is on the chain", Duration::from_secs(20), || async {
+        engine.follow(now()).await.unwrap();
+        let backlog = db.chain_backlog().await.unwrap();
+        backlog.waiting + backlog.signed == 0
+    })
+    .await;
 }
 
 /// Waits for something to become true, for as long as the test allows.

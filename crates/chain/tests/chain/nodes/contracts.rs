@@ -1,6 +1,7 @@
 //! The contracts through the writer's steps and through the reads, on every node.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use alloy_primitives::{Address, B256};
 use portico_chain::contracts::{Content, Contracts, Kind, calldata, check_key, rejected};
@@ -14,7 +15,7 @@ use portico_domain::chain::Passes;
 use portico_store::chain::{Drawn, Sign as _, Standing, Versioned, Want, Word};
 use portico_store::{By, DeleteListing};
 
-use crate::ground::{Ground, now};
+use crate::ground::{Ground, follow_all, now, until};
 use crate::samples;
 
 super::on_both_nodes! {
@@ -33,7 +34,7 @@ async fn call(ground: &Ground, contracts: Contracts, kind: Kind, items: &[Versio
     let nonce = i64::try_from(ground.node.nonce(ground.key.address()).await.unwrap()).unwrap();
     let signed = signer.sign(nonce, kind.number(), items).unwrap();
     assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
-    ground.node.receipt(signed.hash.into()).await.unwrap().unwrap()
+    ground.mined(signed.hash).await
 }
 
 fn listing(id: &str, version: i64, digest: Word) -> Versioned {
@@ -50,8 +51,9 @@ async fn a_listing_is_recorded_retired_and_recorded_again(ground: Ground) {
 
     let committed = engine.commit(Arc::new([samples::record("oak", [1; 32], now())]), now()).await.unwrap();
     let accepted = committed.answers[0].as_ref().unwrap();
-    let delivered = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap().unwrap();
-    engine.note_delivered(vec![delivered]).await.unwrap();
+    let delivered = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
+    engine.note_delivered(delivered.into_iter().collect()).await.unwrap();
+    follow_all(&engine, &db).await;
     let terms = samples::terms(620, 4_000_050);
     assert_eq!(on_chain().await, ListingRecord { version: 1, content: Some((terms, [1; 32])) });
     let item = db.chain_item(samples::LISTING, &key).await.unwrap().unwrap();
@@ -59,11 +61,12 @@ async fn a_listing_is_recorded_retired_and_recorded_again(ground: Ground) {
 
     let (id, by) = (ListingId::stored("oak"), By { account: None, at: now() });
     db.write(DeleteListing { id, retired: samples::retired("oak", now()), by }).await.unwrap();
-    engine.follow(now()).await.unwrap();
+    follow_all(&engine, &db).await;
     assert_eq!(on_chain().await, ListingRecord { version: 2, content: None });
 
     let committed = engine.commit(Arc::new([samples::record("oak", [2; 32], now())]), now()).await.unwrap();
-    assert!(engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap().is_some());
+    engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
+    follow_all(&engine, &db).await;
     assert_eq!(on_chain().await, ListingRecord { version: 3, content: Some((terms, [2; 32])) });
 }
 
@@ -98,8 +101,7 @@ async fn every_kind_of_item_is_recorded_and_read_back(ground: Ground) {
     for items in [one_of_each(), gone()] {
         let wanted = items.into_iter().map(|(key, content)| samples::wanted(key, content, now()));
         db.write(Want(wanted.collect())).await.unwrap();
-        engine.follow(now()).await.unwrap();
-        engine.follow(now()).await.unwrap();
+        follow_all(&engine, &db).await;
         let backlog = db.chain_backlog().await.unwrap();
         assert_eq!((backlog.waiting, backlog.signed, backlog.failed), (0, 0, 0));
         let found = reconcile(engine.node(), &db, contracts, None, |_| ()).await.unwrap();
@@ -117,20 +119,20 @@ async fn what_differs_is_found_and_mended(ground: Ground) {
     let (engine, db, _kept) = ground.engine(contracts);
     let wanted = one_of_each().into_iter().map(|(key, content)| samples::wanted(key, content, now()));
     db.write(Want(wanted.collect())).await.unwrap();
-    engine.follow(now()).await.unwrap();
-    engine.follow(now()).await.unwrap();
+    follow_all(&engine, &db).await;
     // Somebody with the same key writes past this database.
     let nonce = i64::try_from(engine.node().nonce(signer.key.address()).await.unwrap()).unwrap();
     let item = Versioned { key: [6; 32], version: 7, payload: samples::payload([9; 32]) };
     let signed = signer.sign(nonce, samples::LISTING, &[item]).unwrap();
     assert_eq!(engine.node().send(&signed.raw).await.unwrap(), Sent::Accepted);
+    let mined = || async { engine.node().receipt(signed.hash.into()).await.unwrap().is_some() };
+    until("it is mined", Duration::from_secs(10), mined).await;
 
     let look = |mend| reconcile(engine.node(), &db, contracts, mend, |_| ());
     let found = look(None).await.unwrap();
     assert_eq!(found.different, [("ListingRegistry", [6; 32])]);
     assert_eq!(look(Some(now())).await.unwrap().different, found.different);
-    engine.follow(now()).await.unwrap();
-    engine.follow(now()).await.unwrap();
+    follow_all(&engine, &db).await;
     let mended = look(None).await.unwrap();
     assert_eq!((mended.compared, mended.different), (4, vec![]));
     let record = reads::listing(engine.node(), contracts, &[6; 32]).await.unwrap();
@@ -160,7 +162,7 @@ async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
     let committed = engine.commit(records.into(), now()).await.unwrap();
     let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
     assert_eq!(settled, None, "what is unusual is left to the task that follows");
-    engine.follow(now()).await.unwrap();
+    follow_all(&engine, &db).await;
     for (id, standing) in [("d", Standing::Mined), ("e", Standing::Failed), ("f", Standing::Mined)] {
         let item = db.chain_item(samples::LISTING, &samples::key_of(id)).await.unwrap().unwrap();
         assert_eq!(item.standing, standing, "{id}");
