@@ -68,7 +68,12 @@ pub(crate) fn on_anvil(test: Test) {
 }
 
 pub(crate) fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
 }
 
 impl Ground {
@@ -113,7 +118,8 @@ impl Ground {
     pub(crate) fn engine(self, contracts: Contracts) -> (Engine<AnyNode>, Db, impl Sized) {
         let settings = Settings { alone: true, ..Settings::default() };
         let (db, keys) = (self.db.clone(), vec![self.key]);
-        let engine = Engine::new(self.node, db.clone(), keys, (31337, contracts), settings, Arc::new(Unwatched));
+        let engine =
+            Engine::new(self.node, db.clone(), keys, (31337, contracts), settings, Arc::new(Unwatched));
         (engine, db, (self.folder, self._anvil))
     }
 }
@@ -133,7 +139,11 @@ pub(crate) async fn follow_all<N: Node>(engine: &Engine<N>, db: &Db) {
 }
 
 /// Waits for something to become true, for as long as the test allows.
-pub(crate) async fn until<F: Future<Output = bool>>(what: &str, limit: Duration, mut holds: impl FnMut() -> F) {
+pub(crate) async fn until<F: Future<Output = bool>>(
+    what: &str,
+    limit: Duration,
+    mut holds: impl FnMut() -> F,
+) {
     let give_up = tokio::time::Instant::now() + limit;
     while !holds().await {
         assert!(tokio::time::Instant::now() < give_up, "{what}: not within {limit:?}");

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alloy_primitives::{Address, B256};
+use portico_chain::Node as _;
 use portico_chain::contracts::{Content, Contracts, Kind, calldata, check_key, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
-use portico_chain::Node as _;
 use portico_domain::ListingId;
 use portico_domain::chain::Passes;
 use portico_store::chain::{Drawn, Sign as _, Standing, Versioned, Want, Word};
@@ -89,7 +89,9 @@ fn gone() -> Vec<(Word, Content)> {
     let one = |(key, content): (Word, Content)| match content {
         Content::Listing { .. } => (key, Content::RetiredListing),
         Content::Identity { .. } => (key, Content::RevokedIdentity),
-        Content::Check { listing, applicant, .. } => (key, Content::Check { listing, applicant, passes: None }),
+        Content::Check { listing, applicant, .. } => {
+            (key, Content::Check { listing, applicant, passes: None })
+        }
         other => (key, other),
     };
     one_of_each().into_iter().map(one).collect()
@@ -156,8 +158,9 @@ async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
 
     // The same through the writer: its neighbours get in, and it is given up.
     let (engine, db, _kept) = ground.engine(contracts);
-    let records: Vec<_> =
-        [("d", [1; 32]), ("e", [0; 32]), ("f", [3; 32])].map(|(id, digest)| samples::record(id, digest, now())).into();
+    let records: Vec<_> = [("d", [1; 32]), ("e", [0; 32]), ("f", [3; 32])]
+        .map(|(id, digest)| samples::record(id, digest, now()))
+        .into();
     engine.follow(now()).await.unwrap();
     let committed = engine.commit(records.into(), now()).await.unwrap();
     let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
@@ -203,11 +206,16 @@ fn expensive(kind: Kind, n: u16) -> Versioned {
     };
     let (listing, applicant) = (word(0xA1), word(0xA2));
     let (key, content) = match kind {
-        Kind::Listing => (word(0xA3), Content::Listing { terms: samples::terms(900, i64::MAX / 2), digest: word(0xA4) }),
+        Kind::Listing => {
+            (word(0xA3), Content::Listing { terms: samples::terms(900, i64::MAX / 2), digest: word(0xA4) })
+        }
         Kind::Identity => {
             let mut token = [0; 32];
             token[16..].copy_from_slice(&word(0xA5)[..16]);
-            (token, Content::Identity { holder: Address::from_slice(&word(0xA6)[..20]), commitment: word(0xA7) })
+            (
+                token,
+                Content::Identity { holder: Address::from_slice(&word(0xA6)[..20]), commitment: word(0xA7) },
+            )
         }
         Kind::Check => {
             let passes = Some(Passes::from_bits(15));
@@ -222,7 +230,9 @@ async fn the_largest_batch_of_every_kind_has_gas_enough(ground: Ground) {
     /// What a transaction may ask for on newer networks (EIP-7825).
     const CAP: u64 = 1 << 24;
     let contracts = ground.deployed().await;
-    for (kind, largest) in [(Kind::Listing, 256), (Kind::Identity, 128), (Kind::Check, 128), (Kind::Anchor, 128)] {
+    for (kind, largest) in
+        [(Kind::Listing, 256), (Kind::Identity, 128), (Kind::Check, 128), (Kind::Anchor, 128)]
+    {
         for size in [1, largest] {
             let first = size; // so that no item comes twice
             let items: Vec<_> = (0..size).map(|n| expensive(kind, first + n)).collect();

@@ -96,7 +96,10 @@ async fn addresses_where_our_contracts_are_not_are_refused(ground: Ground) {
     let keys = [ground.key.clone()];
     let other = ground.other_database().await;
     for (addresses, found) in [
-        ([Address::repeat_byte(1), identities, checks, anchors], "nothing, not this version's ListingRegistry"),
+        (
+            [Address::repeat_byte(1), identities, checks, anchors],
+            "nothing, not this version's ListingRegistry",
+        ),
         ([listings, identities, anchors, checks], "another contract, not this version's ApplicationChecks"),
     ] {
         let wanted = Wanted { contracts: Some(Contracts(addresses)), ..ground.wanted(true) };

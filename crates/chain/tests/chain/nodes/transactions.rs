@@ -128,7 +128,8 @@ async fn a_transaction_that_was_undone_has_a_receipt_that_says_so(ground: Ground
 async fn a_call_that_reverts_brings_the_contracts_reason(ground: Ground) {
     let contracts = ground.deployed().await;
     let key = B256::repeat_byte(3);
-    let ask = |data: Vec<u8>| ground.node.call(ground.poor.address(), contracts.of(Kind::Listing), data.into());
+    let ask =
+        |data: Vec<u8>| ground.node.call(ground.poor.address(), contracts.of(Kind::Listing), data.into());
     let unknown = ask(registry::requirementsOfCall { key }.abi_encode()).await;
     let Err(Error::Reverted(reason)) = unknown else { panic!("{unknown:?}") };
     assert_eq!(registry::UnknownListing::abi_decode(&reason).unwrap().key, key);

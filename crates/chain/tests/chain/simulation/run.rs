@@ -247,7 +247,8 @@ impl Run {
         );
         self.world().note(|| format!("r{replica} starts"));
         let (tasks, groups) = ([None, None, None], VecDeque::new());
-        self.replicas[replica].process = Some(Process { engine: Arc::new(engine), steps, tasks, began: 0, groups });
+        self.replicas[replica].process =
+            Some(Process { engine: Arc::new(engine), steps, tasks, began: 0, groups });
     }
 
     async fn happen(&mut self, event: Event) -> Result<(), Broken> {
