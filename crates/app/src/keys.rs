@@ -28,7 +28,7 @@ pub struct NewKey {
 /// How many working keys one user or account may have.
 const MAX_KEYS: i64 = 100;
 /// How long a session of the sandbox lasts.
-const SESSION: Duration = Duration::from_secs(12 * 60 * 60);
+const SESSION: Duration = Duration::from_hours(12);
 
 /// What the sandbox gives to whoever wants to act as a user.
 #[derive(Debug, Clone, Serialize, Deserialize)]

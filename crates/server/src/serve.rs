@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::{chain, listen};
 
 /// How often what is no longer kept is removed.
-const TIDY: Duration = Duration::from_secs(10 * 60);
+const TIDY: Duration = Duration::from_mins(10);
 
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config, json: bool) -> Result<()> {

@@ -45,7 +45,7 @@ pub(crate) struct Ground {
     pub(crate) stranger: Key,
     pub(crate) poor: Key,
     folder: TempDir,
-    _anvil: Option<Anvil>,
+    anvil: Option<Anvil>,
 }
 
 pub(crate) fn on_embedded(test: Test) {
@@ -80,7 +80,7 @@ impl Ground {
     async fn new(node: AnyNode, folder: TempDir, anvil: Option<Anvil>) -> Self {
         let db = sqlite(&folder, "portico.db").await;
         let [key, stranger, poor] = [1, 2, 9].map(samples::key);
-        Self { node, db, key, stranger, poor, folder, _anvil: anvil }
+        Self { node, db, key, stranger, poor, folder, anvil }
     }
 
     /// Another empty database.
@@ -94,6 +94,7 @@ impl Ground {
         deploy::establish(&self.node, &self.db, &keys, &self.wanted(true)).await.unwrap().1
     }
 
+    #[expect(clippy::unused_self, reason = "what this ground wants, whatever it is")]
     pub(crate) fn wanted(&self, deploy: bool) -> Wanted {
         Wanted { chain_id: None, contracts: None, deploy, fee_cap: FEE_CAP }
     }
@@ -120,7 +121,7 @@ impl Ground {
         let (db, keys) = (self.db.clone(), vec![self.key]);
         let engine =
             Engine::new(self.node, db.clone(), keys, (31337, contracts), settings, Arc::new(Unwatched));
-        (engine, db, (self.folder, self._anvil))
+        (engine, db, (self.folder, self.anvil))
     }
 }
 

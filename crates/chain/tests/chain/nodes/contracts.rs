@@ -77,7 +77,7 @@ fn one_of_each() -> Vec<(Word, Content)> {
     let mut token = [0; 32];
     token[31] = 9;
     vec![
-        (listing, Content::Listing { terms: samples::terms(700, 90_000_00), digest: [8; 32] }),
+        (listing, Content::Listing { terms: samples::terms(700, 9_000_000), digest: [8; 32] }),
         (token, Content::Identity { holder: Address::repeat_byte(4), commitment: [5; 32] }),
         (check_key(&listing, &applicant), Content::Check { listing, applicant, passes }),
         ([3; 32], Content::Anchor { head: [2; 32] }),

@@ -55,7 +55,7 @@ async fn contracts_are_deployed_once_and_found_again(ground: Ground) {
 }
 
 async fn nothing_is_deployed_unless_that_is_wanted(ground: Ground) {
-    let said = refusal(&ground, &ground.db, &[ground.key.clone()], &ground.wanted(false)).await;
+    let said = refusal(&ground, &ground.db, std::slice::from_ref(&ground.key), &ground.wanted(false)).await;
     assert!(said.contains("portico chain deploy"), "{said}");
     assert_eq!(ground.node.nonce(ground.key.address()).await.unwrap(), 0);
 }
@@ -67,7 +67,7 @@ async fn a_chain_without_a_key_is_refused(ground: Ground) {
 
 async fn a_chain_with_another_id_is_refused(ground: Ground) {
     let wanted = Wanted { chain_id: Some(1), ..ground.wanted(true) };
-    let said = refusal(&ground, &ground.db, &[ground.key.clone()], &wanted).await;
+    let said = refusal(&ground, &ground.db, std::slice::from_ref(&ground.key), &wanted).await;
     assert!(said.contains("on chain 31337, not on chain 1"), "{said}");
 }
 
@@ -87,7 +87,7 @@ async fn a_database_of_other_contracts_is_refused(ground: Ground) {
     ground.deployed().await;
     let elsewhere = Contracts([1, 2, 3, 4].map(Address::repeat_byte));
     let wanted = Wanted { contracts: Some(elsewhere), ..ground.wanted(true) };
-    let said = refusal(&ground, &ground.db, &[ground.key.clone()], &wanted).await;
+    let said = refusal(&ground, &ground.db, std::slice::from_ref(&ground.key), &wanted).await;
     assert!(said.contains("other contracts than --chain-contracts"), "{said}");
 }
 

@@ -101,9 +101,10 @@ pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
         Kind::Identity => {
             let items = identity::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &identity::Item| {
-                let content = match from.revoked {
-                    true => Content::RevokedIdentity,
-                    false => Content::Identity { holder: from.holder, commitment: from.commitment.0 },
+                let content = if from.revoked {
+                    Content::RevokedIdentity
+                } else {
+                    Content::Identity { holder: from.holder, commitment: from.commitment.0 }
                 };
                 item(from.tokenId.to_be_bytes(), from.version, content, false)
             };
