@@ -2,10 +2,10 @@
 
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{ListedItem, Want, Wanted, Word};
+use portico_store::chain::{Drawn, ListedItem, Standing, WantAgain, Word};
 
 use crate::Result;
-use crate::contracts::{Content, Contracts, Kind};
+use crate::contracts::{Contracts, Kind};
 use crate::node::Node;
 use crate::reads;
 
@@ -38,25 +38,30 @@ pub async fn reconcile<N: Node>(
             let page = db.chain_items_after(kind.number(), &after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.item.key.to_vec();
-            let different = compare(node, contracts, kind, &page, &mut findings).await?;
-            if let Some(at) = mend {
-                mend_items(db, kind, &different, at).await?;
+            let different = compare(node, db, contracts, kind, &page, &mut findings).await?;
+            findings.different.extend(different.iter().map(|(item, _)| (kind.contract(), item.key)));
+            if let Some(at) = mend.filter(|_| !different.is_empty()) {
+                // The next version is above what either side has seen.
+                db.write(WantAgain { items: different, at }).await?;
             }
-            findings.different.extend(different.iter().map(|(item, _)| (kind.contract(), item.item.key)));
             progress(findings.compared);
         }
     }
     Ok(findings)
 }
 
+/// An item of which the chain says something else, and the version that it has there.
+type Different = (Drawn, i64);
+
 async fn compare<N: Node>(
     node: &N,
+    db: &Db,
     contracts: Contracts,
     kind: Kind,
     page: &[ListedItem],
     findings: &mut Findings,
-) -> Result<Vec<(ListedItem, u64)>> {
-    let (settled, moving): (Vec<_>, Vec<_>) = page.iter().cloned().partition(|item| item.settled);
+) -> Result<Vec<Different>> {
+    let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(|item| item.settled);
     findings.on_their_way += moving.len() as u64;
     findings.compared += settled.len() as u64;
     if settled.is_empty() {
@@ -64,27 +69,20 @@ async fn compare<N: Node>(
     }
     let wanted: Vec<_> = settled.iter().map(|item| (item.item.key, item.item.payload.clone())).collect();
     let found = reads::items(node, contracts, kind, &wanted).await?;
-    let differs = |item: &ListedItem, (version, payload): &(u64, Vec<u8>)| {
-        item.item.version.unsigned_abs() != *version || item.item.payload != *payload
-    };
-    let pairs = settled.into_iter().zip(found).filter(|(item, found)| differs(item, found));
-    Ok(pairs.map(|(item, (version, _))| (item, version)).collect())
-}
-
-/// The next version is above what either side has seen.
-async fn mend_items(db: &Db, kind: Kind, items: &[(ListedItem, u64)], at: Timestamp) -> Result<()> {
-    let again = items.iter().map(|(item, on_chain)| {
-        let content = Content::decode(kind, &item.item.payload)?;
-        Ok(Wanted {
-            kind: kind.number(),
-            key: item.item.key,
-            payload: item.item.payload.clone(),
-            gone: content.is_gone(),
-            salt: None,
-            above: i64::try_from(*on_chain).unwrap_or(i64::MAX - 1),
-            at,
-        })
-    });
-    db.write(Want(again.collect::<Result<_>>()?)).await?;
-    Ok(())
+    let mut different = Vec::new();
+    for (ListedItem { item, .. }, (version, payload)) in settled.into_iter().zip(found) {
+        if item.version.unsigned_abs() == version && item.payload == payload {
+            continue;
+        }
+        // It may have changed between the two looks: then it is on its way, and nothing is wrong.
+        let now = db.chain_item(kind.number(), &item.key).await?;
+        if now.is_some_and(|now| now.version == item.version && now.standing == Standing::Mined) {
+            let drawn = Drawn { kind: kind.number(), key: item.key, version: item.version };
+            different.push((drawn, i64::try_from(version).unwrap_or(i64::MAX - 1)));
+        } else {
+            findings.compared -= 1;
+            findings.on_their_way += 1;
+        }
+    }
+    Ok(different)
 }

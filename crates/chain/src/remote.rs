@@ -17,8 +17,6 @@ const TIME_OUT: Duration = Duration::from_secs(10);
 const LONGEST_ANSWER: usize = 16 << 20;
 /// What is offered as a tip where the node does not say: one gwei.
 const USUAL_TIP: u64 = 1_000_000_000;
-/// The code of "there is no such method".
-const NO_METHOD: i64 = -32601;
 
 /// A node somewhere else.
 #[derive(Debug)]
@@ -165,6 +163,10 @@ impl Remote {
         let strange =
             |what: &str| Failure::Transport(format!("the node's answer to {method} is strange: {what}"));
         let status = response.status();
+        // Whoever is overloaded, or has lost its node, may be polite about it; another address may do better.
+        if matches!(status.as_u16(), 429 | 502..=504) {
+            return Err(strange(&format!("status {status}")));
+        }
         let answer: Answer =
             serde_json::from_slice(&answer).map_err(|_| strange(&format!("no JSON-RPC, status {status}")))?;
         if let Some(RpcError { code, message, data }) = answer.error {
@@ -197,7 +199,14 @@ impl From<Failure> for Error {
 fn sent(message: &str) -> Option<Sent> {
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    if says(&["underpriced", "less than block base fee", "fee too low", "feetoolow"]) {
+    if says(&[
+        "underpriced",
+        "less than block base fee",
+        "fee too low",
+        "feetoolow",
+        "gas price too low",
+        "gas price below",
+    ]) {
         Some(Sent::Underpriced)
     } else if says(&[
         "already known",
@@ -257,7 +266,8 @@ impl Node for Remote {
         let base = self.head().await?.base_fee;
         let tip = match self.ask::<U64>("eth_maxPriorityFeePerGas", json!([])).await {
             Ok(tip) => tip.to(),
-            Err(Failure::Rpc { code: NO_METHOD, .. }) => USUAL_TIP,
+            // Not every node knows this method, and those that do not say so in many ways.
+            Err(Failure::Rpc { .. }) => USUAL_TIP,
             Err(failure) => return Err(failure.into()),
         };
         Ok(Fees { base, tip })
@@ -305,6 +315,7 @@ mod tests {
             ("nonce too low: next nonce 5, tx nonce 3", Some(Sent::Known)),
             ("replacement transaction underpriced", Some(Sent::Underpriced)),
             ("max fee per gas less than block base fee: address 0x…", Some(Sent::Underpriced)),
+            ("Gas price below configured minimum gas price", Some(Sent::Underpriced)),
             ("nonce too high", Some(Sent::Gap)),
             ("insufficient funds for gas * price + value", None),
         ] {

@@ -1,5 +1,6 @@
 //! Committing: rows, versions, nonce and signature in one transaction of the database.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -138,7 +139,9 @@ impl<N: Node> Engine<N> {
             // Without those before it, it is sent again as soon as they are.
             Ok(Sent::Gap) => open.sent = None,
             Ok(Sent::Underpriced) => (open.sent, open.underpriced) = (Some(now), true),
-            Ok(Sent::Accepted | Sent::Known) => open.sent = Some(now),
+            Ok(Sent::Accepted | Sent::Known) => {
+                self.given.fetch_add(u64::from(open.sent.replace(now).is_none()), Ordering::AcqRel);
+            }
             // Whatever it is, paying more would not help: a signer without funds would only become poorer.
             Err(Error::Refused(_)) => (open.sent, open.next_since) = (Some(now), None),
             Err(_) => {}

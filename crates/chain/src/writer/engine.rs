@@ -1,7 +1,7 @@
 //! What the engine knows, and the small things that its steps share.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alloy_primitives::{Address, B256};
@@ -32,6 +32,8 @@ pub struct Engine<N> {
     pub(super) memory: Mutex<Memory>,
     pub(super) reverts: AtomicU32,
     pub(super) caught_up: AtomicBool,
+    /// Batches that a node was given for the first time.
+    pub(super) given: AtomicU64,
     /// It signs for nobody any more.
     pub(super) released: AtomicBool,
     /// Signers whose holders are gone: what they left is seen to its end, and nothing new is signed for them.
@@ -162,6 +164,7 @@ impl<N: Node> Engine<N> {
             memory: Mutex::new(Memory::new()),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
+            given: AtomicU64::new(0),
             released: AtomicBool::new(false),
             wards: Mutex::default(),
         }
@@ -177,6 +180,7 @@ impl<N: Node> Engine<N> {
             watch: self.watch.clone(),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
+            given: AtomicU64::new(0),
             released: AtomicBool::new(false),
             wards: Mutex::default(),
             ..*self
@@ -216,6 +220,13 @@ impl<N: Node> Engine<N> {
             stopped: self.is_stopped(),
             trouble: memory.trouble.clone(),
         }
+    }
+
+    /// How many batches no node was given yet.
+    pub(super) fn not_given(&self) -> usize {
+        let memory = self.memory();
+        let signed = memory.held.iter().flat_map(|held| held.open.values());
+        signed.filter(|open| open.batch.fate == Fate::Signed && open.sent.is_none()).count()
     }
 
     /// Items that are signed and not yet mined.

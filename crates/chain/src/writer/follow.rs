@@ -45,14 +45,12 @@ impl<N: Node> Engine<N> {
         let held = self.memory().held.as_ref().map(|held| (held.lease, held.key.address()));
         let Some((lease, account)) = held else { return Ok(()) };
         let used = self.node.nonce(account).await?;
-        {
-            let mut memory = self.memory();
-            memory.fees = fees;
-            memory.head = Some(head.clone());
-        }
+        self.memory().fees = fees;
         self.raise_nonce(used).await?;
         self.undo(lease, &head, used).await?;
         self.find(lease, &head, used, now).await?;
+        // Only now it counts as seen: what it undid and what it brought are known.
+        self.memory().head = Some(head.clone());
         self.finish(lease, &head).await?;
         self.fill_gap(lease, now).await?;
         self.resume(account).await?;
@@ -337,6 +335,7 @@ impl<N: Node> Engine<N> {
             .open(lease)
             .into_iter()
             .filter(|(nonce, open)| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
+        let mut lost = None;
         for (nonce, open) in waiting.take(self.settings.window) {
             let due = open.sent.is_none_or(|sent| since(sent, now) >= micros(self.settings.resend));
             let is_next = nonce == to_i64(used);
@@ -348,9 +347,14 @@ impl<N: Node> Engine<N> {
             } else if !due {
                 continue;
             }
-            self.send_under(lease, nonce, now).await?;
+            match self.send_under(lease, nonce, now).await {
+                Ok(()) => lost = None,
+                // One answer that gets lost holds up nobody else; after two the node is away.
+                Err(error @ Error::Unreachable(_)) if lost.is_none() => lost = Some(error),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
+        lost.map_or(Ok(()), Err)
     }
 
     /// Whether a transaction does not get in for what it pays.

@@ -1,6 +1,7 @@
 //! The tasks that run the engine's steps, and the queue in front of them.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use portico_domain::Timestamp;
@@ -18,6 +19,10 @@ const QUEUE: usize = 4096;
 const PIPELINE: usize = 4;
 /// How often everything open is looked at, if nothing else happens.
 const TICK: Duration = Duration::from_millis(500);
+/// How soon, if the node has just taken what was sent and more is to come.
+const SOON: Duration = Duration::from_millis(20);
+/// How long requests are gathered while the chain does not keep up.
+const GATHER: Duration = Duration::from_millis(100);
 
 struct Job {
     record: NewRecord,
@@ -108,6 +113,14 @@ async fn commit_groups<N: Node>(
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while inbox.recv_many(&mut jobs, limit).await > 0 {
+        // A chain that does not keep up, or is away, is better served with a few large calls than with many.
+        if engine.status().unmined >= engine.settings.window && jobs.len() < limit {
+            tokio::time::sleep(GATHER).await;
+            while jobs.len() < limit {
+                let Ok(job) = inbox.try_recv() else { break };
+                jobs.push(job);
+            }
+        }
         let (records, answers): (Vec<NewRecord>, Vec<_>) =
             jobs.drain(..).map(|job| (job.record, job.answer)).unzip();
         match engine.commit(records.into(), now()).await {
@@ -182,6 +195,7 @@ async fn deliver_groups<N: Node>(
 async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
     let mut down = false;
     loop {
+        let given = engine.given.load(Ordering::Acquire);
         match engine.follow(now()).await {
             Ok(()) => {
                 if std::mem::take(&mut down) {
@@ -194,7 +208,8 @@ async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
                 }
             }
         }
-        let _ = tokio::time::timeout(TICK, wake.notified()).await;
+        let gets_on = engine.given.load(Ordering::Acquire) > given && engine.not_given() > 0;
+        let _ = tokio::time::timeout(if gets_on { SOON } else { TICK }, wake.notified()).await;
         if down {
             tokio::time::sleep(TICK / 2).await;
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::same_functions_in_if_condition, reason = "every call of a generator draws anew")]
 
+mod anvil;
 mod ground;
 mod nodes;
 mod samples;

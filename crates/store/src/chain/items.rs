@@ -109,6 +109,38 @@ impl Op for Want {
     }
 }
 
+static AGAIN: Sql =
+    sql("UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
+     signer = NULL, nonce = NULL, share = ?5, reverts = 0, failed = 0, wanted_at = ?6 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3");
+
+/// Wants items again as they are, each as its next version, unless they have changed since they were looked at.
+#[derive(Debug)]
+pub struct WantAgain {
+    /// The items as they were seen, each with the version that it must be above.
+    pub items: Vec<(Drawn, i64)>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Op for WantAgain {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        for (seen, above) in &self.items {
+            let params = [
+                seen.kind.into(),
+                seen.key.as_slice().into(),
+                seen.version.into(),
+                (*above).into(),
+                ANY_SHARE.into(),
+                self.at.into(),
+            ];
+            tx.exec(&AGAIN, &params).await?;
+        }
+        Ok(())
+    }
+}
+
 /// An item as a batch carried it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use batches::{FILLER, Fate, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
 pub(crate) use items::retire;
-pub use items::{Drawn, FailItems, Refer, Want, Wanted};
+pub use items::{Drawn, FailItems, Refer, Want, WantAgain, Wanted};
 pub use record::{Accepted, NewRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch};
 pub use signers::{
     AdoptChain, Beat, ChainIdentity, LEASE_LOST, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,

@@ -1,0 +1,157 @@
+//! The whole writer against Anvil: everything that happens between a service and a real node.
+//!
+//! With `PORTICO_LONG=1` outages and reorganisations take as long as the project promises; else a little of each.
+
+mod fees;
+mod outages;
+mod proxy;
+mod reorgs;
+mod replicas;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use alloy_primitives::Address;
+use portico_chain::contracts::Contracts;
+use portico_chain::deploy::{self, Wanted};
+use portico_chain::reconcile::{Findings, reconcile};
+use portico_chain::remote::Remote;
+use portico_chain::signer::Key;
+use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
+use portico_chain::{Error, Result};
+use portico_domain::ListingId;
+use portico_store::chain::{Accepted, Word};
+use portico_store::{By, Db, DeleteListing};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::ground::{Anvil, FEE_CAP, now, run, sqlite, until};
+use crate::samples;
+
+/// How long anything may take that has no limit of its own.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Blocks after which a block is final.
+const CONFIRMATIONS: u64 = 12;
+
+fn is_long() -> bool {
+    std::env::var("PORTICO_LONG").is_ok_and(|long| long == "1")
+}
+
+/// Waits a little less than the defaults do.
+fn settings() -> Settings {
+    Settings { replace: Duration::from_secs(1), patience: Duration::from_secs(2), ..Settings::default() }
+}
+
+/// One process of the service.
+struct Portico {
+    writer: Writer<Remote>,
+    db: Db,
+    contracts: Contracts,
+}
+
+/// Contracts on a new Anvil, which both keys may use.
+async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
+    let node = Remote::new(vec![anvil.url.clone()], CONFIRMATIONS).unwrap();
+    let wanted = Wanted { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
+    deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &wanted).await.unwrap().1
+}
+
+impl Portico {
+    /// Starts, and waits until it has looked at the chain, unless that is away.
+    async fn start(urls: &[&str], db: &Db, keys: Vec<Key>, contracts: Contracts, settings: Settings) -> Self {
+        let urls = urls.iter().map(|url| (*url).to_owned()).collect();
+        let node = Remote::new(urls, CONFIRMATIONS).unwrap();
+        let engine = Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(Unwatched));
+        let _ = engine.follow(now()).await;
+        Self { writer: Writer::start(engine, Arc::new(now)), db: db.clone(), contracts }
+    }
+
+    async fn record(&self, id: &str) -> Result<Accepted> {
+        self.writer.record(samples::record(id, digest(id), now())).await
+    }
+
+    /// Deletes a listing.
+    async fn delete(&self, id: &str) {
+        let (retired, by) = (samples::retired(id, now()), By { account: None, at: now() });
+        self.db.write(DeleteListing { id: ListingId::stored(id), retired, by }).await.unwrap();
+        self.writer.wake();
+    }
+
+    /// How the database compares with the chain.
+    async fn compared(&self) -> Result<Findings> {
+        reconcile(self.writer.engine().node(), &self.db, self.contracts, None, |_| ()).await
+    }
+
+    /// Whether everything that was accepted is on the chain.
+    async fn agrees(&self, items: u64) -> bool {
+        let agreed = Findings { compared: items, ..Findings::default() };
+        self.compared().await.is_ok_and(|found| found == agreed)
+    }
+
+    async fn until_it_agrees(&self, items: u64, limit: Duration) {
+        let give_up = tokio::time::Instant::now() + limit;
+        while !self.agrees(items).await {
+            if tokio::time::Instant::now() >= give_up {
+                let (found, status) = (self.compared().await, self.writer.status());
+                panic!(
+                    "database and chain do not agree on {items} items after {limit:?}: {found:?}, {status:?}"
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// A digest like no other.
+fn digest(id: &str) -> Word {
+    alloy_primitives::keccak256(id).0
+}
+
+/// How many transactions of an account are in blocks.
+async fn used(anvil: &Anvil, account: Address) -> u64 {
+    number(&anvil.ask("eth_getTransactionCount", json!([account, "latest"])).await)
+}
+
+fn number(hexadecimal: &serde_json::Value) -> u64 {
+    u64::from_str_radix(hexadecimal.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
+}
+
+/// Transactions that wait in Anvil's pool to be mined.
+async fn pending(anvil: &Anvil) -> u64 {
+    number(&anvil.ask("txpool_status", json!([])).await["pending"])
+}
+
+/// What most tests begin with: a node, contracts on it, and an empty database.
+struct Scene {
+    anvil: Anvil,
+    db: Db,
+    contracts: Contracts,
+    _folder: TempDir,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (anvil, db) = (Anvil::start(&[]).await, sqlite(&folder, "portico.db").await);
+        let contracts = contracts(&anvil, &db).await;
+        Self { anvil, db, contracts, _folder: folder }
+    }
+
+    /// A process that reaches the node directly.
+    async fn portico(&self) -> Portico {
+        self.portico_at(&[&self.anvil.url], settings()).await
+    }
+
+    async fn portico_at(&self, urls: &[&str], settings: Settings) -> Portico {
+        Portico::start(urls, &self.db, vec![samples::key(1)], self.contracts, settings).await
+    }
+
+    /// From now on blocks are made only when a test asks for them.
+    async fn stop_mining(&self) {
+        self.anvil.ask("evm_setAutomine", json!([false])).await;
+    }
+
+    async fn mine(&self, blocks: u64) {
+        self.anvil.ask("anvil_mine", json!([format!("{blocks:#x}")])).await;
+    }
+}

@@ -1,0 +1,70 @@
+//! Blocks that are undone.
+
+use serde_json::json;
+
+use super::*;
+
+/// The newest block's hash.
+async fn head(anvil: &Anvil) -> String {
+    anvil.ask("eth_getBlockByNumber", json!(["latest", false])).await["hash"].as_str().unwrap().into()
+}
+
+/// The writer has seen the newest block, and the node has everything that is not mined.
+async fn is_up_to_date(portico: &Portico, anvil: &Anvil) -> bool {
+    let (head, pending, status) = (head(anvil).await, pending(anvil).await, portico.writer.status());
+    let backlog = portico.db.chain_backlog().await.unwrap();
+    let seen = status.head.is_some_and(|seen| seen.hash.to_string() == head);
+    seen && backlog.waiting == 0 && status.unmined as u64 == pending
+}
+
+#[test]
+fn two_blocks_after_a_reorganisation_database_and_chain_agree() {
+    run(async {
+        let rounds = if is_long() { 100 } else { 10 };
+        let scene = Scene::new().await;
+        scene.stop_mining().await;
+        scene.mine(20).await;
+        let portico =
+            scene.portico_at(&[&scene.anvil.url], Settings { replace: PATIENCE, ..settings() }).await;
+        let (mut listings, mut undone) = (0, 0);
+        for round in 0..rounds {
+            let depth = round % 12 + 1;
+            // Listings in several of the blocks that are going to be undone, some of them deleted.
+            for _ in 0..3 {
+                for _ in 0..2 {
+                    portico.record(&format!("listing-{listings}")).await.unwrap();
+                    listings += 1;
+                }
+                if listings % 4 == 0 {
+                    portico.delete(&format!("listing-{}", listings - 3)).await;
+                }
+                until("they wait", PATIENCE, || is_up_to_date(&portico, &scene.anvil)).await;
+                scene.mine(depth / 4 + 1).await;
+            }
+            portico.until_it_agrees(listings, PATIENCE).await;
+            until("it rests", PATIENCE, || is_up_to_date(&portico, &scene.anvil)).await;
+
+            let before = head(&scene.anvil).await;
+            scene.anvil.ask("anvil_reorg", json!([depth, []])).await;
+            assert_ne!(head(&scene.anvil).await, before);
+            // The first block shows what is missing, the second brings it back.
+            scene.mine(1).await;
+            until("what is missing waits again", PATIENCE, || is_up_to_date(&portico, &scene.anvil)).await;
+            undone += pending(&scene.anvil).await;
+            scene.mine(1).await;
+            portico.until_it_agrees(listings, PATIENCE).await;
+        }
+        assert!(undone >= rounds, "only {undone} transactions were undone");
+        println!("{rounds} reorganisations, {undone} transactions undone, {listings} listings agree");
+
+        // Deep enough, all of it is final.
+        scene.mine(CONFIRMATIONS + 1).await;
+        let signer = portico.db.chain_signers().await.unwrap()[0].id;
+        until("everything is final", PATIENCE, || async {
+            portico.db.open_batches(signer).await.unwrap().is_empty()
+        })
+        .await;
+        portico.until_it_agrees(listings, PATIENCE).await;
+        assert_eq!(portico.db.chain_backlog().await.unwrap().failed, 0);
+    });
+}
