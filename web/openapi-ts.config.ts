@@ -1,0 +1,13 @@
+// The API client is written from the service's own document, so that the two cannot drift apart.
+import { defineConfig } from '@hey-api/openapi-ts';
+
+export default defineConfig({
+  input: process.env.PORTICO_OPENAPI ?? './openapi.json',
+  output: { path: 'src/lib/api/generated' },
+  plugins: [
+    { name: '@hey-api/client-fetch', throwOnError: true },
+    '@hey-api/typescript',
+    // An operation answers its data and throws an ApiError, so that pages read like prose.
+    { name: '@hey-api/sdk', responseStyle: 'data' },
+  ],
+});

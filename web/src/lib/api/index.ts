@@ -1,0 +1,19 @@
+// The service's operations, ready to be called: `await getSavedListings({ path: { userId } })`.
+// They answer the body and throw an ApiError or a ConnectionError.
+import { client } from './generated/client.gen';
+import { ApiError, ConnectionError, isAbort } from './problem';
+import type { Problem } from './generated';
+
+export * from './generated';
+export * from './problem';
+
+/** Called once, when the console starts. */
+export function connect(fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>): void {
+  client.setConfig({ baseUrl: '', fetch });
+  client.interceptors.error.use((error, response) => {
+    if (error instanceof ApiError || error instanceof ConnectionError || isAbort(error)) return error;
+    // Without a response the request never left, or its answer broke off.
+    if (!response) return error instanceof Error ? error : new ConnectionError();
+    return new ApiError(response.status, typeof error === 'object' ? (error as Partial<Problem>) : {});
+  });
+}

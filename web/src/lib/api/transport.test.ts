@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { headersFor } from './credentials';
+import { ConnectionError } from './problem';
+import { pauseBefore, transport, type Surroundings } from './transport';
+
+const URL_ = 'http://portico.test/listings';
+const ada = { userId: 'ada', operator: false, token: 'T', apiKey: 'test_K' };
+
+function around(answers: (number | 'lost')[], more: Partial<Surroundings> = {}) {
+  const sent: Request[] = [];
+  const pauses: number[] = [];
+  const send = transport({
+    credentials: async () => ada,
+    signInAgain: async () => false,
+    lost: () => undefined,
+    restored: () => undefined,
+    wait: async (ms) => void pauses.push(ms),
+    fetch: async (request) => {
+      sent.push(request);
+      const answer = answers.shift();
+      if (answer === 'lost') throw new TypeError('Failed to fetch');
+      return new Response(null, { status: answer ?? 200 });
+    },
+    ...more,
+  });
+  return { send, sent, pauses };
+}
+
+test('a read that gets lost is repeated until it is answered', async () => {
+  const { send, pauses } = around(['lost', 'lost', 'lost', 200]);
+  expect((await send(URL_)).status).toBe(200);
+  expect(pauses).toEqual([500, 1000, 2000]);
+});
+
+test('a repeated write carries the same idempotency key', async () => {
+  const { send, sent } = around(['lost', 201]);
+  await send(URL_, { method: 'POST', body: '{}' });
+  const keys = sent.map((request) => request.headers.get('Idempotency-Key'));
+  expect(keys[0]).toBeTruthy();
+  expect(keys[0]).toBe(keys[1]);
+});
+
+test('a write is given up in the end, a delete at once', async () => {
+  const post = around(Array(9).fill('lost'));
+  await expect(post.send(URL_, { method: 'POST', body: '{}' })).rejects.toBeInstanceOf(ConnectionError);
+  expect(post.sent).toHaveLength(6);
+  const gone = around(['lost']);
+  await expect(gone.send(URL_, { method: 'DELETE' })).rejects.toBeInstanceOf(ConnectionError);
+});
+
+test('after signing in again the same request is sent with the new credential', async () => {
+  let token = 'old';
+  const { send, sent } = around([401, 200], {
+    credentials: async () => ({ ...ada, token }),
+    signInAgain: async () => {
+      token = 'new';
+      return true;
+    },
+  });
+  expect((await send(URL_)).status).toBe(200);
+  expect(sent.map((request) => request.headers.get('Authorization'))).toEqual(['Bearer old', 'Bearer new']);
+});
+
+test('who does not sign in again gets the refusal', async () => {
+  const { send } = around([401]);
+  expect((await send(URL_)).status).toBe(401);
+});
+
+test('pauses grow up to eight seconds', () => {
+  expect([0, 1, 4, 20].map(pauseBefore)).toEqual([500, 1000, 8000, 8000]);
+});
+
+test('stage calls carry the key, others the token, and never both', () => {
+  expect(headersFor('/stage/listings', ada)).toEqual({ 'X-API-Key': 'test_K' });
+  expect(headersFor('/listings', ada)).toEqual({ Authorization: 'Bearer T' });
+  expect(headersFor('/listings', undefined)).toEqual({});
+  expect(headersFor('/v1/sandbox/sessions', ada)).toEqual({});
+});
+
+test("the sandbox's operator is nobody in particular where the sandbox is open", () => {
+  const operator = { ...ada, operator: true };
+  expect(headersFor('/v1/predefined-portfolio', operator)).toEqual({});
+  expect(headersFor('/v1/keys', operator)).toEqual({ Authorization: 'Bearer T' });
+  expect(headersFor('/stage/listings', operator)).toEqual({ 'X-API-Key': 'test_K' });
+});
+
+test("an operator's key is sent everywhere", () => {
+  const key = { userId: 'operator', operator: true, apiKey: 'live_K' };
+  expect(headersFor('/v1/predefined-portfolio', key)).toEqual({ 'X-API-Key': 'live_K' });
+});

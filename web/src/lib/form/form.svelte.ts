@@ -1,0 +1,76 @@
+// A form: what was typed, what the service found wrong with it, and whether it is being sent. What was typed stays
+// until it was accepted.
+import { tick } from 'svelte';
+import { isAbort } from '../api/problem';
+import { sortFaults } from './faults';
+
+export interface FormOptions<V extends object> {
+  initial: () => V;
+  /** Sends the values; what it throws is shown. */
+  send: (values: V) => Promise<void>;
+  /** Names that the service uses for a field of another name: `{ addressCity: 'city' }`. */
+  aliases?: Record<string, string>;
+  /** Faults that can be told without asking the service. */
+  check?: (values: V) => Record<string, string>;
+}
+
+export class Form<V extends object> {
+  values = $state() as V;
+  faults = $state<Record<string, string>>({});
+  /** What is wrong with the form as a whole. */
+  problem = $state('');
+  busy = $state(false);
+  readonly id = `form-${crypto.randomUUID().slice(0, 8)}`;
+  #options: FormOptions<V>;
+
+  constructor(options: FormOptions<V>) {
+    this.#options = options;
+    this.values = options.initial();
+  }
+
+  fault(name: string): string | undefined {
+    return this.faults[name];
+  }
+
+  /** A field that is being mended is no longer wrong. */
+  touched(name: string): void {
+    delete this.faults[name];
+    this.problem = '';
+  }
+
+  reset(): void {
+    this.values = this.#options.initial();
+    this.faults = {};
+    this.problem = '';
+  }
+
+  /** For `<form onsubmit={form.submit}>`. */
+  submit = async (event?: Event): Promise<void> => {
+    event?.preventDefault();
+    if (this.busy) return;
+    this.problem = '';
+    this.faults = this.#options.check?.($state.snapshot(this.values) as V) ?? {};
+    if (Object.keys(this.faults).length > 0) return this.#showFirst();
+    this.busy = true;
+    try {
+      await this.#options.send($state.snapshot(this.values) as V);
+    } catch (error) {
+      if (isAbort(error)) return;
+      const sorted = sortFaults(error, Object.keys(this.values), this.#options.aliases);
+      this.faults = sorted.fields;
+      this.problem = sorted.form;
+      await this.#showFirst();
+    } finally {
+      this.busy = false;
+    }
+  };
+
+  async #showFirst(): Promise<void> {
+    await tick();
+    document.querySelector<HTMLElement>(`#${this.id} [aria-invalid='true'], #${this.id} [role='alert']`)?.focus();
+  }
+}
+
+export function useForm<V extends object>(options: FormOptions<V>): Form<V> {
+  return new Form(options);
+}

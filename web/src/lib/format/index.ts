@@ -1,0 +1,56 @@
+// Numbers, money and time in the reader's locale. Formatters are made once: they are expensive.
+const LOCALE: string | undefined = typeof navigator === 'undefined' ? undefined : navigator.language;
+
+export interface Formats {
+  number(value: number, digits?: number): string;
+  compact(value: number): string;
+  percent(value: number): string;
+  money(value: number, currency?: string): string;
+  date(value: string | Date): string;
+  time(value: string | Date): string;
+  ago(value: string | Date, now?: Date): string;
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+export function formats(locale: string | undefined): Formats {
+  const made = new Map<string, Intl.NumberFormat>();
+  const numeric = (options: Intl.NumberFormatOptions) => {
+    const key = JSON.stringify(options);
+    let format = made.get(key);
+    if (!format) made.set(key, (format = new Intl.NumberFormat(locale, options)));
+    return format;
+  };
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+
+  return {
+    number: (value, digits = 4) => numeric({ maximumFractionDigits: digits }).format(value),
+    compact: (value) => numeric({ notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    /** Of a share from 0 to 100, as the service counts. */
+    percent: (value) => numeric({ style: 'percent', maximumFractionDigits: 4 }).format(value / 100),
+    money: (value, currency = 'USD') =>
+      numeric({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(value),
+    date: (value) => day.format(new Date(value)),
+    time: (value) => moment.format(new Date(value)),
+    ago: (value, now = new Date()) => {
+      const seconds = Math.round((new Date(value).getTime() - now.getTime()) / 1000);
+      if (Math.abs(seconds) >= 30 * 86_400) return day.format(new Date(value));
+      const [unit, size] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+      return relative.format(Math.trunc(seconds / size), unit);
+    },
+  };
+}
+
+export const { number, compact, percent, money, date, time, ago } = formats(LOCALE);
+
+/** `0x1234…cdef`: enough to recognise, short enough to read. */
+export function shorten(text: string, start = 6, end = 4): string {
+  return text.length <= start + end + 1 ? text : `${text.slice(0, start)}…${text.slice(-end)}`;
+}
