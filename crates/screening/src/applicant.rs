@@ -1,0 +1,215 @@
+//! What an applicant may send, field by field, under the specification's names.
+
+use std::str::FromStr;
+
+use jiff::civil::Date;
+use portico_domain::Fault;
+
+use crate::personal::{
+    BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress, SubscriptionId,
+};
+
+/// A field of an applicant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "each is the specification's field of its name")]
+pub enum Field {
+    FirstName,
+    LastName,
+    DateOfBirth,
+    Ssn,
+    StreetAddress,
+    City,
+    State,
+    Email,
+    PostalCode,
+    OpenBankingSubscriptionId,
+    OpenBankingToken,
+}
+
+impl Field {
+    /// Every field, in the order of the specification.
+    pub const ALL: [Self; 11] = [
+        Self::FirstName,
+        Self::LastName,
+        Self::DateOfBirth,
+        Self::Ssn,
+        Self::StreetAddress,
+        Self::City,
+        Self::State,
+        Self::Email,
+        Self::PostalCode,
+        Self::OpenBankingSubscriptionId,
+        Self::OpenBankingToken,
+    ];
+
+    /// The field's name on every wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FirstName => "FirstName",
+            Self::LastName => "LastName",
+            Self::DateOfBirth => "DateOfBirth",
+            Self::Ssn => "SSN",
+            Self::StreetAddress => "StreetAddress",
+            Self::City => "City",
+            Self::State => "State",
+            Self::Email => "Email",
+            Self::PostalCode => "PostalCode",
+            Self::OpenBankingSubscriptionId => "OpenBankingSubscriptionId",
+            Self::OpenBankingToken => "OpenBankingToken",
+        }
+    }
+
+    /// Whether the value is used and forgotten, never stored, not even sealed.
+    pub const fn is_never_stored(self) -> bool {
+        matches!(self, Self::Ssn | Self::OpenBankingToken)
+    }
+}
+
+impl std::fmt::Display for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Field {
+    type Err = Fault;
+
+    fn from_str(name: &str) -> Result<Self, Fault> {
+        Self::ALL
+            .into_iter()
+            .find(|field| field.name() == name)
+            .ok_or_else(|| Fault::new("unknown_field", "must be a field of an applicant"))
+    }
+}
+
+/// What an applicant sent. It does not print, and is wiped when dropped.
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "each is the specification's field of its name")]
+pub struct Applicant {
+    pub first_name: Option<Name>,
+    pub last_name: Option<Name>,
+    pub date_of_birth: Option<DateOfBirth>,
+    pub ssn: Option<Ssn>,
+    pub street_address: Option<StreetAddress>,
+    pub city: Option<CityName>,
+    pub state: Option<StateName>,
+    pub email: Option<Email>,
+    pub postal_code: Option<PostCode>,
+    pub subscription: Option<SubscriptionId>,
+    pub token: Option<BankingToken>,
+}
+
+impl Applicant {
+    /// Reads one field from outside. A fault leaves the applicant as it was.
+    pub fn set(&mut self, field: Field, raw: &str, today: Date) -> Result<(), Fault> {
+        match field {
+            Field::FirstName => self.first_name = Some(Name::parse(raw)?),
+            Field::LastName => self.last_name = Some(Name::parse(raw)?),
+            Field::DateOfBirth => self.date_of_birth = Some(DateOfBirth::parse(raw, today)?),
+            Field::Ssn => self.ssn = Some(Ssn::parse(raw)?),
+            Field::StreetAddress => self.street_address = Some(StreetAddress::parse(raw)?),
+            Field::City => self.city = Some(CityName::parse(raw)?),
+            Field::State => self.state = Some(StateName::parse(raw)?),
+            Field::Email => self.email = Some(Email::parse(raw)?),
+            Field::PostalCode => self.postal_code = Some(PostCode::parse(raw)?),
+            Field::OpenBankingSubscriptionId => self.subscription = Some(SubscriptionId::parse(raw)?),
+            Field::OpenBankingToken => self.token = Some(BankingToken::parse(raw)?),
+        }
+        Ok(())
+    }
+
+    /// One field's value, if it was given. Whoever asks answers for where it goes.
+    pub fn get(&self, field: Field) -> Option<&str> {
+        match field {
+            Field::FirstName => self.first_name.as_ref().map(Name::expose),
+            Field::LastName => self.last_name.as_ref().map(Name::expose),
+            Field::DateOfBirth => self.date_of_birth.as_ref().map(DateOfBirth::expose),
+            Field::Ssn => self.ssn.as_ref().map(Ssn::expose),
+            Field::StreetAddress => self.street_address.as_ref().map(StreetAddress::expose),
+            Field::City => self.city.as_ref().map(CityName::expose),
+            Field::State => self.state.as_ref().map(StateName::expose),
+            Field::Email => self.email.as_ref().map(Email::expose),
+            Field::PostalCode => self.postal_code.as_ref().map(PostCode::expose),
+            Field::OpenBankingSubscriptionId => self.subscription.as_ref().map(SubscriptionId::expose),
+            Field::OpenBankingToken => self.token.as_ref().map(BankingToken::expose),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Check;
+
+    const TODAY: Date = jiff::civil::date(2026, 2, 28);
+
+    fn sample(field: Field) -> &'static str {
+        match field {
+            Field::DateOfBirth => "1990-01-31",
+            Field::Ssn => "900-00-0720",
+            Field::Email => "quokka@example.com",
+            _ => "Quokka",
+        }
+    }
+
+    #[test]
+    fn every_field_is_read_back_under_its_own_name() {
+        for field in Field::ALL {
+            assert_eq!(field.name().parse(), Ok(field));
+            let mut applicant = Applicant::default();
+            applicant.set(field, sample(field), TODAY).unwrap();
+            for other in Field::ALL {
+                assert_eq!(applicant.get(other), (other == field).then(|| sample(field)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_leaves_the_field_as_it_was() {
+        let mut applicant = Applicant::default();
+        applicant.set(Field::Ssn, "900-00-0720", TODAY).unwrap();
+        assert!(applicant.set(Field::Ssn, "1", TODAY).is_err());
+        assert_eq!(applicant.get(Field::Ssn), Some("900-00-0720"));
+    }
+
+    #[test]
+    fn an_applicant_does_not_print() {
+        let mut applicant = Applicant::default();
+        for field in Field::ALL {
+            applicant.set(field, sample(field), TODAY).unwrap();
+        }
+        let printed = format!("{applicant:?} {applicant:#?}");
+        for field in Field::ALL {
+            assert!(!printed.contains(sample(field)), "{field}");
+        }
+    }
+
+    #[test]
+    fn what_a_check_misses_is_named_as_the_specification_names_it() {
+        let mut applicant = Applicant::default();
+        let missing = |check: Check, applicant: &Applicant| -> Vec<&str> {
+            check.missing(applicant).into_iter().map(Field::name).collect()
+        };
+        assert_eq!(missing(Check::Eviction, &applicant), ["FirstName", "LastName", "DateOfBirth"]);
+        assert_eq!(missing(Check::Income, &applicant), ["OpenBankingToken"]);
+        assert_eq!(missing(Check::SoftCredit, &applicant), ["FirstName", "LastName", "SSN"]);
+        assert_eq!(missing(Check::CriminalBackground, &applicant), ["FirstName", "LastName", "DateOfBirth"]);
+        applicant.set(Field::LastName, "Quokka", TODAY).unwrap();
+        applicant.set(Field::Ssn, "900000720", TODAY).unwrap();
+        assert_eq!(missing(Check::SoftCredit, &applicant), ["FirstName"]);
+    }
+
+    #[test]
+    fn a_bureau_is_told_only_what_its_check_uses() {
+        let mut applicant = Applicant::default();
+        for field in Field::ALL {
+            applicant.set(field, sample(field), TODAY).unwrap();
+        }
+        let told =
+            |check: Check| -> Vec<Field> { check.inputs(&applicant).map(|(field, _)| field).collect() };
+        assert_eq!(told(Check::Income), [Field::OpenBankingToken, Field::OpenBankingSubscriptionId]);
+        assert_eq!(told(Check::SoftCredit), [Field::FirstName, Field::LastName, Field::Ssn]);
+        assert_eq!(told(Check::Eviction), [Field::FirstName, Field::LastName, Field::DateOfBirth]);
+        assert_eq!(told(Check::CriminalBackground), told(Check::Eviction));
+    }
+}

@@ -1,0 +1,120 @@
+//! The four checks that a pipeline may require, and what each of them needs to know.
+
+use std::str::FromStr;
+
+use portico_domain::Fault;
+use portico_domain::pipelines::Pipeline;
+use serde::{Deserialize, Serialize};
+
+use crate::applicant::{Applicant, Field};
+
+/// A check of an applicant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Check {
+    /// Has the person been evicted?
+    Eviction,
+    /// What does the person earn in a year?
+    Income,
+    /// What is the person's credit score? Asked softly: the score does not suffer.
+    SoftCredit,
+    /// Has the person a criminal record?
+    CriminalBackground,
+}
+
+impl Check {
+    /// Every check, in the order of the specification.
+    pub const ALL: [Self; 4] = [Self::Eviction, Self::Income, Self::SoftCredit, Self::CriminalBackground];
+
+    /// The check's name on every wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Eviction => "eviction",
+            Self::Income => "income",
+            Self::SoftCredit => "softCredit",
+            Self::CriminalBackground => "criminalBackground",
+        }
+    }
+
+    /// The inputs without which the check cannot run.
+    pub const fn needs(self) -> &'static [Field] {
+        match self {
+            Self::Eviction | Self::CriminalBackground => {
+                &[Field::FirstName, Field::LastName, Field::DateOfBirth]
+            }
+            Self::Income => &[Field::OpenBankingToken],
+            Self::SoftCredit => &[Field::FirstName, Field::LastName, Field::Ssn],
+        }
+    }
+
+    /// The inputs that the check uses when they are there.
+    pub const fn welcomes(self) -> &'static [Field] {
+        match self {
+            Self::Income => &[Field::OpenBankingSubscriptionId],
+            Self::Eviction | Self::SoftCredit | Self::CriminalBackground => &[],
+        }
+    }
+
+    /// Everything of the applicant that a bureau is told for this check, and nothing more.
+    pub fn inputs(self, applicant: &Applicant) -> impl Iterator<Item = (Field, &str)> {
+        let fields = self.needs().iter().chain(self.welcomes());
+        fields.filter_map(|&field| applicant.get(field).map(|value| (field, value)))
+    }
+
+    /// The needed inputs that the applicant did not give.
+    pub fn missing(self, applicant: &Applicant) -> Vec<Field> {
+        self.needs().iter().copied().filter(|&field| applicant.get(field).is_none()).collect()
+    }
+
+    /// Whether the pipeline asks for this check.
+    pub fn required_by(self, pipeline: &Pipeline) -> bool {
+        let asked = match self {
+            Self::Eviction => pipeline.eviction,
+            Self::Income => pipeline.income,
+            Self::SoftCredit => pipeline.soft_credit,
+            Self::CriminalBackground => pipeline.criminal_background,
+        };
+        asked.unwrap_or(false)
+    }
+}
+
+impl std::fmt::Display for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Check {
+    type Err = Fault;
+
+    fn from_str(name: &str) -> Result<Self, Fault> {
+        let known = "must be one of eviction, income, softCredit, criminalBackground";
+        Self::ALL
+            .into_iter()
+            .find(|check| check.name() == name)
+            .ok_or_else(|| Fault::new("unknown_check", known))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_is_read_from_the_name_it_shows_and_from_no_other() {
+        for check in Check::ALL {
+            assert_eq!(check.to_string().parse(), Ok(check));
+            assert_eq!(serde_json::to_value(check).unwrap(), check.name());
+        }
+        for unknown in ["", "Eviction", "soft_credit", "credit"] {
+            assert_eq!(unknown.parse::<Check>().unwrap_err().code, "unknown_check");
+        }
+    }
+
+    #[test]
+    fn a_check_is_required_only_where_the_pipeline_says_so() {
+        let pipeline = Pipeline { income: Some(true), soft_credit: Some(false), ..Pipeline::default() };
+        let required: Vec<_> = Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
+        assert_eq!(required, [Check::Income]);
+    }
+}

@@ -1,0 +1,203 @@
+//! What a bureau found, and whether it is good enough.
+
+use std::collections::BTreeMap;
+
+use portico_domain::{Country, Fault, Income};
+use serde::{Deserialize, Serialize};
+
+use crate::Check;
+
+/// A credit score, 300 to 850.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
+pub struct Score(u16);
+
+impl Score {
+    /// The lowest score there is.
+    pub const MIN: Self = Self(300);
+    /// The highest score there is.
+    pub const MAX: Self = Self(850);
+    /// What counts as qualified where a country has no threshold of its own.
+    pub const USUAL_THRESHOLD: Self = Self(620);
+
+    /// So many points, if there is such a score.
+    pub fn new(points: u16) -> Result<Self, Fault> {
+        if (Self::MIN.0..=Self::MAX.0).contains(&points) {
+            Ok(Self(points))
+        } else {
+            Err(Fault::new("out_of_range", "must be between 300 and 850"))
+        }
+    }
+
+    /// The score nearest to so many points.
+    #[must_use]
+    pub fn clamped(points: u16) -> Self {
+        Self(points.clamp(Self::MIN.0, Self::MAX.0))
+    }
+
+    /// The points.
+    pub const fn points(self) -> u16 {
+        self.0
+    }
+}
+
+impl TryFrom<u16> for Score {
+    type Error = Fault;
+
+    fn try_from(points: u16) -> Result<Self, Fault> {
+        Self::new(points)
+    }
+}
+
+impl From<Score> for u16 {
+    fn from(score: Score) -> Self {
+        score.0
+    }
+}
+
+impl std::fmt::Debug for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[personal]")
+    }
+}
+
+/// What a check found out about a person. It serialises for whoever seals it; it does not print.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "check", rename_all = "camelCase", deny_unknown_fields)]
+pub enum Finding {
+    /// Of [`Check::Eviction`].
+    Eviction {
+        /// An eviction is on file.
+        found: bool,
+    },
+    /// Of [`Check::Income`].
+    Income {
+        /// What the person earns in a year.
+        yearly: Income,
+    },
+    /// Of [`Check::SoftCredit`].
+    SoftCredit {
+        /// The person's score.
+        score: Score,
+    },
+    /// Of [`Check::CriminalBackground`].
+    CriminalBackground {
+        /// A record is on file.
+        found: bool,
+    },
+}
+
+impl Finding {
+    /// Which check found it.
+    pub const fn check(self) -> Check {
+        match self {
+            Self::Eviction { .. } => Check::Eviction,
+            Self::Income { .. } => Check::Income,
+            Self::SoftCredit { .. } => Check::SoftCredit,
+            Self::CriminalBackground { .. } => Check::CriminalBackground,
+        }
+    }
+
+    /// Whether it is good enough in that country: nothing on file, an income that is verified, a score at or
+    /// above the threshold.
+    pub fn passed(self, country: &Country, thresholds: &Thresholds) -> bool {
+        match self {
+            Self::Eviction { found } | Self::CriminalBackground { found } => !found,
+            Self::Income { yearly } => yearly.units() > 0,
+            Self::SoftCredit { score } => score >= thresholds.of(country),
+        }
+    }
+}
+
+impl std::fmt::Debug for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Finding({})", self.check())
+    }
+}
+
+/// The score from which a person counts as qualified, by country.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "BTreeMap<String, Score>")]
+pub struct Thresholds(BTreeMap<String, Score>);
+
+impl Thresholds {
+    /// The threshold of a country: its own, or else [`Score::USUAL_THRESHOLD`].
+    pub fn of(&self, country: &Country) -> Score {
+        let own = self.0.get(&country.as_str().to_uppercase());
+        own.copied().unwrap_or(Score::USUAL_THRESHOLD)
+    }
+}
+
+impl From<BTreeMap<String, Score>> for Thresholds {
+    fn from(by_country: BTreeMap<String, Score>) -> Self {
+        Self(by_country.into_iter().map(|(country, score)| (country.trim().to_uppercase(), score)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn score(points: u16) -> Finding {
+        Finding::SoftCredit { score: Score::new(points).unwrap() }
+    }
+
+    fn us() -> Country {
+        Country::parse("US").unwrap()
+    }
+
+    #[test]
+    fn nothing_on_file_an_income_and_a_score_at_the_threshold_pass() {
+        let usual = Thresholds::default();
+        for (finding, passed) in [
+            (Finding::Eviction { found: false }, true),
+            (Finding::Eviction { found: true }, false),
+            (Finding::CriminalBackground { found: false }, true),
+            (Finding::CriminalBackground { found: true }, false),
+            (Finding::Income { yearly: Income::from_units(1) }, true),
+            (Finding::Income { yearly: Income::from_units(0) }, false),
+            (score(620), true),
+            (score(619), false),
+        ] {
+            assert_eq!(finding.passed(&us(), &usual), passed, "{}", serde_json::to_string(&finding).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_country_may_have_a_threshold_of_its_own() {
+        let thresholds: Thresholds = serde_json::from_str(r#"{"ca": 660}"#).unwrap();
+        assert!(!score(650).passed(&Country::parse("CA").unwrap(), &thresholds));
+        assert!(score(650).passed(&us(), &thresholds));
+    }
+
+    #[test]
+    fn there_is_no_score_below_300_or_above_850() {
+        for points in [0, 299, 851, u16::MAX] {
+            assert_eq!(Score::new(points).unwrap_err().code, "out_of_range");
+        }
+        let stored = r#"{"check":"softCredit","score":299}"#;
+        assert!(serde_json::from_str::<Finding>(stored).is_err());
+    }
+
+    #[test]
+    fn a_finding_does_not_print() {
+        let income = Finding::Income { yearly: Income::from_units(8_512_345) };
+        assert_eq!(format!("{income:?} {:?}", score(720)), "Finding(income) Finding(softCredit)");
+    }
+
+    proptest! {
+        #[test]
+        fn every_finding_survives_being_stored(cents in 0..9_999_999_999_900_i64, points in 300..=850_u16, found: bool) {
+            for finding in [
+                Finding::Eviction { found },
+                Finding::CriminalBackground { found },
+                Finding::Income { yearly: Income::from_units(cents) },
+                score(points),
+            ] {
+                let stored = serde_json::to_string(&finding).unwrap();
+                prop_assert!(serde_json::from_str::<Finding>(&stored).unwrap() == finding);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Signatures under a secret that this service and the bureau share: HMAC-SHA256, in hexadecimal.
+
+use aws_lc_rs::{constant_time, hmac};
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// What a signature begins with; another scheme would have another.
+const SCHEME: &str = "v1=";
+
+/// Signs requests and verifies answers.
+pub struct Signer(hmac::Key);
+
+impl Signer {
+    /// A signer under a shared secret.
+    pub fn new(secret: &SecretString) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes()))
+    }
+
+    /// The signature of a request.
+    pub fn request(&self, timestamp: &str, method: &str, path: &str, body: &[u8]) -> String {
+        self.show(&[timestamp.as_bytes(), method.as_bytes(), path.as_bytes(), body])
+    }
+
+    /// The signature of an answer.
+    pub fn answer(&self, timestamp: &str, reference: &str, body: &[u8]) -> String {
+        self.show(&[timestamp.as_bytes(), reference.as_bytes(), body])
+    }
+
+    /// Whether one of the header's signatures, with commas between, is this answer's. Takes equally long for
+    /// every wrong one.
+    pub fn verifies(&self, header: &str, timestamp: &str, reference: &str, body: &[u8]) -> bool {
+        let wanted = self.sign(&[timestamp.as_bytes(), reference.as_bytes(), body]);
+        header
+            .split(',')
+            .filter_map(|one| unhex(one.trim().strip_prefix(SCHEME)?))
+            .any(|given| constant_time::verify_slices_are_equal(wanted.as_ref(), &given).is_ok())
+    }
+
+    fn show(&self, parts: &[&[u8]]) -> String {
+        let hex =
+            |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]));
+        SCHEME.chars().chain(self.sign(parts).as_ref().iter().flat_map(hex)).collect()
+    }
+
+    fn sign(&self, parts: &[&[u8]]) -> hmac::Tag {
+        let mut context = hmac::Context::with_key(&self.0);
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                context.update(b".");
+            }
+            context.update(part);
+        }
+        context.sign()
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    (0..32).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn signer() -> Signer {
+        Signer::new(&"0123456789abcdef0123456789abcdef".into())
+    }
+
+    /// The same two as in the document, made with another implementation.
+    #[test]
+    fn signatures_are_those_of_the_document() {
+        let body = br#"{"reference":"case-1"}"#;
+        assert_eq!(
+            signer().request("1760000000", "POST", "/v1/checks", body),
+            "v1=e56dafaab8da3447e35ac6db205bc24370959d8cfb078eb6ca0a168decca8793"
+        );
+        let body =
+            br#"{"reference":"case-1","check":"softCredit","status":"complete","result":{"score":720}}"#;
+        assert_eq!(
+            signer().answer("1760000001", "case-1", body),
+            "v1=8774bb30b3ffe21df143601d8a141a0e3ff2e41e59bcb06b2f54edbe315f8824"
+        );
+    }
+
+    #[test]
+    fn one_right_signature_among_several_is_enough() {
+        let right = signer().answer("1", "r", b"body");
+        let other = Signer::new(&"another secret that is long enough".into()).answer("1", "r", b"body");
+        assert!(signer().verifies(&format!("{other}, {right}"), "1", "r", b"body"));
+        assert!(!signer().verifies(&other, "1", "r", b"body"));
+    }
+
+    #[test]
+    fn what_is_no_signature_verifies_nothing() {
+        let right = signer().answer("1", "r", b"body");
+        for wrong in
+            ["", "v1=", "v1=00", &right[3..], &right.replace("v1=", "v2="), &right[..66], &"é".repeat(34)]
+        {
+            assert!(!signer().verifies(wrong, "1", "r", b"body"), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_signature_verifies_what_it_was_made_for_and_no_altered_bit(
+            body in proptest::collection::vec(any::<u8>(), 1..200), bit: usize,
+        ) {
+            let signature = signer().answer("1", "r", &body);
+            prop_assert!(signer().verifies(&signature, "1", "r", &body));
+            let mut altered = body.clone();
+            altered[bit / 8 % body.len()] ^= 1 << (bit % 8);
+            prop_assert!(!signer().verifies(&signature, "1", "r", &altered));
+            prop_assert!(!signer().verifies(&signature, "2", "r", &body));
+            prop_assert!(!signer().verifies(&signature, "1", "s", &body));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The bodies of the protocol. What a bureau answers is read strictly: what is not understood is not used.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use portico_domain::{Credit, Income};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use crate::bureau::{BureauError, Request};
+use crate::{Applicant, Check, Finding, Score};
+
+#[derive(Serialize)]
+struct Question<'a> {
+    reference: &'a str,
+    check: Check,
+    country: &'a str,
+    applicant: Inputs<'a>,
+}
+
+/// Of the applicant, what the check uses.
+struct Inputs<'a>(Check, &'a Applicant);
+
+impl Serialize for Inputs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (field, value) in self.0.inputs(self.1) {
+            map.serialize_entry(field.name(), value)?;
+        }
+        map.end()
+    }
+}
+
+/// The body of a request. Its memory is wiped once it is sent.
+pub(super) fn question(request: &Request<'_>) -> Result<Bytes, BureauError> {
+    let question = Question {
+        reference: request.reference.as_str(),
+        check: request.check,
+        country: request.country.as_str(),
+        applicant: Inputs(request.check, request.applicant),
+    };
+    // Room for all of it from the start, so that no copy stays behind while it grows: a value without control
+    // characters at most doubles when it is escaped.
+    let values: usize = request.check.inputs(request.applicant).map(|(_, value)| 2 * value.len() + 40).sum();
+    let mut body = Zeroizing::new(Vec::with_capacity(values + 2 * request.country.as_str().len() + 256));
+    serde_json::to_writer(&mut *body, &question).map_err(|_| BureauError::Refused)?;
+    Ok(Bytes::from_owner(body))
+}
+
+/// What a bureau's answer says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It is done.
+    Complete(Finding),
+    /// It is still at it; ask again after this time.
+    Pending(Duration),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    reference: Cow<'a, str>,
+    #[serde(borrow)]
+    check: Cow<'a, str>,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    retry_after_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct OnFile {
+    found: bool,
+}
+
+#[derive(Deserialize)]
+struct Earned<'a> {
+    #[serde(borrow)]
+    yearly: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Scored<'a> {
+    #[serde(borrow)]
+    score: &'a RawValue,
+}
+
+/// Reads the body of an answer to a request.
+pub(super) fn progress(body: &[u8], request: &Request<'_>) -> Result<Progress, BureauError> {
+    let text = std::str::from_utf8(body).map_err(|_| BureauError::Broken("it is not UTF-8"))?;
+    let envelope: Envelope<'_> =
+        object(text).ok_or(BureauError::Broken("it is not the JSON of the protocol"))?;
+    if envelope.reference != request.reference.as_str() {
+        return Err(BureauError::Broken("it has another reference"));
+    }
+    if envelope.check != request.check.name() {
+        return Err(BureauError::Broken("it is about another check"));
+    }
+    match (&*envelope.status, envelope.result, envelope.retry_after_ms) {
+        ("complete", Some(result), _) => {
+            let finding = finding(request.check, result.get());
+            finding.map(Progress::Complete).ok_or(BureauError::Broken("its result is not one of this check"))
+        }
+        ("complete", None, _) => Err(BureauError::Broken("it is complete without a result")),
+        ("pending", None, Some(wait)) => Ok(Progress::Pending(Duration::from_millis(wait))),
+        ("pending", _, _) => Err(BureauError::Broken("it is pending with a result, or without a time")),
+        _ => Err(BureauError::Broken("its status is unknown")),
+    }
+}
+
+/// Numbers are read from their text: an amount never passes through a binary float.
+fn finding(check: Check, result: &str) -> Option<Finding> {
+    match check {
+        Check::Eviction => object(result).map(|OnFile { found }| Finding::Eviction { found }),
+        Check::CriminalBackground => {
+            object(result).map(|OnFile { found }| Finding::CriminalBackground { found })
+        }
+        Check::Income => {
+            let Earned { yearly } = object(result)?;
+            Some(Finding::Income { yearly: Income::parse(yearly.get()).ok()? })
+        }
+        Check::SoftCredit => {
+            let Scored { score } = object(result)?;
+            let points = u16::try_from(Credit::parse(score.get()).ok()?.units()).ok()?;
+            Some(Finding::SoftCredit { score: Score::new(points).ok()? })
+        }
+    }
+}
+
+/// A JSON object. (Serde would take an array for a struct, too.)
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    let text = text.trim_ascii();
+    text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reference;
+    use portico_domain::Country;
+    use proptest::prelude::*;
+    use tokio::time::Instant;
+
+    fn read(check: Check, body: &str) -> Result<Progress, BureauError> {
+        let (reference, country) = (Reference::parse("r").unwrap(), Country::parse("US").unwrap());
+        let (applicant, deadline) = (Applicant::default(), Instant::now());
+        progress(
+            body.as_bytes(),
+            &Request { check, applicant: &applicant, reference: &reference, country: &country, deadline },
+        )
+    }
+
+    fn complete(check: Check, result: &str) -> Result<Progress, BureauError> {
+        read(
+            check,
+            &format!(r#"{{"reference":"r","check":"{check}","status":"complete","result":{result}}}"#),
+        )
+    }
+
+    #[test]
+    fn each_checks_result_is_understood() {
+        for (check, result, finding) in [
+            (Check::Eviction, r#"{"found":true}"#, Finding::Eviction { found: true }),
+            (
+                Check::CriminalBackground,
+                r#"{"found":false,"more":1}"#,
+                Finding::CriminalBackground { found: false },
+            ),
+            (
+                Check::Income,
+                r#"{"yearly":85000.5}"#,
+                Finding::Income { yearly: Income::from_units(8_500_050) },
+            ),
+            (Check::SoftCredit, r#"{"score":720}"#, Finding::SoftCredit { score: Score::clamped(720) }),
+        ] {
+            assert_eq!(complete(check, result), Ok(Progress::Complete(finding)));
+        }
+    }
+
+    #[test]
+    fn a_result_that_is_none_of_the_checks_is_not_used() {
+        for (check, result) in [
+            (Check::Eviction, r#"{"found":"false"}"#),
+            (Check::Eviction, r#"{"found":0}"#),
+            (Check::Eviction, "[false]"),
+            (Check::Eviction, "{}"),
+            (Check::Eviction, r#"{"found":true,"found":false}"#),
+            (Check::CriminalBackground, r#"{"score":720}"#),
+            (Check::Income, r#"{"yearly":"85000"}"#),
+            (Check::Income, r#"{"yearly":-1}"#),
+            (Check::Income, r#"{"yearly":1.005}"#),
+            (Check::Income, r#"{"yearly":1e30}"#),
+            (Check::Income, r#"{"yearly":null}"#),
+            (Check::SoftCredit, r#"{"score":299}"#),
+            (Check::SoftCredit, r#"{"score":851}"#),
+            (Check::SoftCredit, r#"{"score":720.5}"#),
+            (Check::SoftCredit, r#"{"score":"720"}"#),
+            (Check::SoftCredit, r#"{"score":[720]}"#),
+        ] {
+            let broken = BureauError::Broken("its result is not one of this check");
+            assert_eq!(complete(check, result), Err(broken), "{result}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_not_of_the_protocol_is_not_used() {
+        for body in [
+            "",
+            "null",
+            "[]",
+            r#"["r","eviction","complete",{"found":false},null]"#,
+            r#"{"reference":"r","check":"eviction","status":"complete","result":{"found":false}} x"#,
+            r#"{"reference":"r","check":"eviction","status":"complete","result":null}"#,
+            r#"{"reference":"r","check":"eviction","status":"complete"}"#,
+            r#"{"reference":"r","check":"eviction","status":"done","result":{"found":false}}"#,
+            r#"{"reference":"r","check":"income","status":"complete","result":{"found":false}}"#,
+            r#"{"reference":"s","check":"eviction","status":"complete","result":{"found":false}}"#,
+            r#"{"reference":"s","reference":"r","check":"eviction","status":"complete","result":{"found":false}}"#,
+            r#"{"reference":"r","check":"eviction","status":"pending"}"#,
+            r#"{"reference":"r","check":"eviction","status":"pending","retryAfterMs":-1}"#,
+            r#"{"reference":"r","check":"eviction","status":"pending","retryAfterMs":5,"result":{"found":false}}"#,
+        ] {
+            assert!(matches!(read(Check::Eviction, body), Err(BureauError::Broken(_))), "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_makes_it_panic(body in "\\PC{0,200}|[\\[\\]{}\":,a-z0-9]{0,60}") {
+            for check in Check::ALL {
+                let _ = read(check, &body);
+                let _ = complete(check, &body);
+            }
+        }
+    }
+}
