@@ -15,6 +15,8 @@ export default ts.config(
     rules: {
       // The router is our own; the rule is about SvelteKit's.
       'svelte/no-navigation-without-resolve': 'off',
+      // Addresses are replaced as a whole, never changed in place.
+      'svelte/prefer-svelte-reactivity': 'off',
     },
   },
   {
@@ -23,8 +25,11 @@ export default ts.config(
       'no-undef': 'off',
       // Nothing that was typed by a person may become markup.
       'svelte/no-at-html-tags': 'error',
-      // The Content-Security-Policy refuses style attributes; `style:` directives are fine.
-      'svelte/no-inline-styles': ['error', { allowTransitions: true }],
+      // The Content-Security-Policy refuses style attributes in markup; `style:` directives are fine.
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'SvelteAttribute[key.name="style"]', message: 'Use a `style:` directive.' },
+      ],
     },
   },
 );

@@ -1,14 +1,31 @@
 // Builds the console as a single-page app that the server serves under /console/.
+import { fileURLToPath } from 'node:url';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
 
 const server = process.env.PORTICO_URL ?? 'http://127.0.0.1:8080';
-const api = ['/listings', '/stage', '/v1', '/applications', '/requirements', '/verificationPipeline', '/verifyRentalRequirements', '/chainIdentityInd', '/readyz', '/healthz', '/openapi.json', '/rpc', '/docs', '/console/config.json'];
+const api = [
+  '/listings',
+  '/stage',
+  '/v1',
+  '/applications',
+  '/requirements',
+  '/verificationPipeline',
+  '/verifyRentalRequirements',
+  '/chainIdentityInd',
+  '/readyz',
+  '/healthz',
+  '/openapi.json',
+  '/rpc',
+  '/docs',
+  '/console/config.json',
+];
 
 export default defineConfig({
   base: '/console/',
   plugins: [svelte(), compress()],
+  resolve: { alias: { $lib: fileURLToPath(new URL('./src/lib', import.meta.url)) } },
   server: { proxy: Object.fromEntries(api.map((path) => [path, { target: server }])) },
   build: {
     target: 'es2022',

@@ -3,7 +3,7 @@
   var chosen = null;
   try {
     chosen = localStorage.getItem('portico.theme');
-  } catch (e) {
+  } catch {
     // Storage may be forbidden; then the system's preference holds.
   }
   var dark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;

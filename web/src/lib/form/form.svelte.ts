@@ -34,7 +34,7 @@ export class Form<V extends object> {
 
   /** A field that is being mended is no longer wrong. */
   touched(name: string): void {
-    delete this.faults[name];
+    Reflect.deleteProperty(this.faults, name);
     this.problem = '';
   }
 

@@ -1,30 +1,11 @@
 // OpenID Connect, authorization code with PKCE, in a window of its own: the page behind keeps what was typed.
 // The server's Content-Security-Policy must name the issuer in connect-src.
 import type { Config } from './config';
-
-const CHANNEL = 'portico.sign-in';
-const REDIRECT = `${import.meta.env.BASE_URL}signed-in`;
+import { CHANNEL, REDIRECT, type Answer } from './signed-in';
 
 export interface Tokens {
   token: string;
   userId: string;
-}
-
-interface Answer {
-  code?: string;
-  state?: string;
-  error?: string;
-}
-
-/** In the window that comes back from the issuer: hands the answer over and closes. True if this is that window. */
-export function finishSignIn(): boolean {
-  if (window.location.pathname !== REDIRECT) return false;
-  const query = new URLSearchParams(window.location.search);
-  const channel = new BroadcastChannel(CHANNEL);
-  channel.postMessage(Object.fromEntries(query) satisfies Answer);
-  channel.close();
-  window.close();
-  return true;
 }
 
 /** Must be called from a click, or the browser refuses the window. */

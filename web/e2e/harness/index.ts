@@ -1,0 +1,105 @@
+// What an end-to-end test needs: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { withConsole } from './front';
+import { startServer, type Running } from './server';
+import { reportRefusals, Watch } from './watch';
+
+export { axe } from './axe';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+export interface OpenOptions {
+  /** Whom to act as. */
+  as?: string;
+  width?: number;
+  height?: number;
+  theme?: 'light' | 'dark';
+  locale?: string;
+}
+
+export interface OpenPage extends Page {
+  watch: Watch;
+}
+
+class App {
+  #running: Running | undefined;
+  #browser: Browser | undefined;
+  #pages: OpenPage[] = [];
+
+  get url(): string {
+    if (!this.#running) throw new Error('the server is not started');
+    return this.#running.url;
+  }
+
+  async start(): Promise<void> {
+    this.#running = await withConsole(await startServer());
+    const executablePath = process.env.PORTICO_CHROMIUM ?? '/usr/bin/chromium';
+    this.#browser = await chromium.launch({ executablePath, args: FLAGS });
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+    await this.#running?.stop();
+  }
+
+  async open(path: string, options: OpenOptions = {}): Promise<OpenPage> {
+    const { as = 'ada', width = 1440, height = 900, theme = 'light', locale = 'en-US' } = options;
+    if (!this.#browser) throw new Error('the browser is not started');
+    const context = await this.#browser.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      locale,
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await context.addInitScript((userId) => localStorage.setItem('portico.acting-as', userId), as);
+    await context.addInitScript(reportRefusals);
+    const page = (await context.newPage()) as OpenPage;
+    page.watch = new Watch(page);
+    this.#pages.push(page);
+    await page.goto(`${this.url}/console${path}`);
+    await page.locator('h1').waitFor();
+    return page;
+  }
+
+  /** Closes the test's pages; fails if anything went wrong on one of them. */
+  async finish(): Promise<void> {
+    const pages = this.#pages.splice(0);
+    const faults = pages.flatMap((page) => page.watch.faults);
+    await Promise.all(pages.map((page) => page.context().close()));
+    expect(faults.join('\n')).toBe('');
+  }
+
+  /** Prepares data through the API, as a program would. */
+  async post<T = unknown>(path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
+    const response = await fetch(this.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json() as Promise<T>;
+  }
+
+  /** The headers of a person's key, for /stage. */
+  async keyOf(userId: string): Promise<Record<string, string>> {
+    const { apiKey } = await this.post<{ apiKey: string }>('/v1/sandbox/sessions', { userId });
+    return { 'x-api-key': apiKey };
+  }
+}
+
+/** One server and one browser for all tests of a file. */
+export function useConsole(): App {
+  const app = new App();
+  beforeAll(() => app.start());
+  afterEach(() => app.finish());
+  afterAll(() => app.stop());
+  return app;
+}

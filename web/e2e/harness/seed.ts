@@ -1,0 +1,68 @@
+// A small world for pictures.
+import type { useConsole } from '.';
+
+const CITIES = [
+  ['Austin', 'TX', '78701', 30.2672, -97.7431],
+  ['Dallas', 'TX', '75201', 32.7767, -96.797],
+  ['Denver', 'CO', '80202', 39.7392, -104.9903],
+  ['Portland', 'OR', '97201', 45.5152, -122.6784],
+  ['Chicago', 'IL', '60601', 41.8781, -87.6298],
+  ['Atlanta', 'GA', '30303', 33.749, -84.388],
+  ['Boston', 'MA', '02108', 42.3601, -71.0589],
+] as const;
+const STREETS = ['Oak Street', 'Elm Road', 'Pine Avenue', 'Cedar Lane', 'Maple Court', 'Birch Way'];
+const NETWORKS = ['Helium', 'Filecoin', 'Hivemapper', 'Render', 'DIMO'];
+const RISKS = ['Conservative', 'Moderate Conservative', 'Moderate', 'Moderate Aggressive', 'Aggressive'];
+
+export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
+  const key = await app.keyOf('ada');
+  for (const [c, [city, state, postal, latitude, longitude]] of CITIES.entries()) {
+    for (let i = 1; i <= 9 - c; i++) {
+      const id = `${city.toLowerCase()}-${i}`;
+      const street = `${i * 12 + c} ${STREETS[(i + c) % STREETS.length]}`;
+      const rent = 1200 + ((i * 317 + c * 211) % 2400);
+      const at = { latitude: latitude + ((i * 7) % 10) / 300, longitude: longitude + ((i * 3) % 10) / 300 };
+      if (c < 2) {
+        const asks = { minCredit: 620, prefCredit: 700, minIncome: 55000, prefIncome: 70000, propertyValue: 410000 };
+        const where = { addressStreet: street, addressCity: city, addressState: state, addressPostal: postal };
+        await app.post('/stage/listings', { id, userId: 'ada', ...where, ...at, ...asks, monthlyPayment: rent }, key);
+      } else {
+        const where = { streetAddress: street, city, state, postalCode: postal };
+        await app.post('/listings', {
+          listingId: id,
+          userId: 'ben',
+          ...where,
+          ...at,
+          monthlyRent: rent,
+          bedRoomCount: 1 + (i % 4),
+        });
+      }
+      if (i <= 2) await app.post('/stage/savedListings', { userId: 'ada', listingId: id }, key);
+    }
+  }
+  for (const [r, riskLevel] of RISKS.entries()) {
+    const items = NETWORKS.slice(0, 2 + (r % 3)).map((protocolName, i, { length }) => ({
+      protocolName,
+      protocolIdentifier: protocolName.toLowerCase(),
+      allocationPercentage: i === 0 ? 100 - 20 * (length - 1) : 20,
+    }));
+    const made = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
+      name: `${riskLevel} income`,
+      description: 'A spread of networks that have paid for years.',
+      riskLevel,
+      protocolItems: items,
+    });
+    for (let i = 0; i <= r % 3; i++) {
+      await app.post(`/v1/user-portfolio/copy/${made.predefinedPortfolioId}`, { userId: 'ada' });
+    }
+  }
+  for (const [n, network] of NETWORKS.entries()) {
+    for (let i = 0; i < 8 - n; i++) {
+      await app.post('/v1/depin-device', {
+        userId: i % 2 ? 'ada' : 'dev',
+        network,
+        deviceIdentifier: `${network}-${i}`,
+      });
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// The real server, on a free port and in a folder of its own.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Running {
+  url: string;
+  stop(): Promise<void>;
+}
+
+const BINARY = process.env.PORTICO_BIN ?? resolve(import.meta.dirname, '../../../target/debug/portico');
+
+export async function startServer(): Promise<Running> {
+  const data = await mkdtemp(join(tmpdir(), 'portico-e2e-'));
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(BINARY, ['serve', '--data', data, '--listen', address, '--log', 'warn'], { stdio: 'inherit' });
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const url = `http://${address}`;
+  await ready(url, () => child.exitCode !== null);
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => done(port));
+    });
+  });
+}
+
+async function ready(url: string, ended: () => boolean): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (Date.now() < deadline && !ended()) {
+    const response = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (response?.ok) return;
+    await pause(50);
+  }
+  throw new Error(`${BINARY} did not become ready`);
+}

@@ -1,0 +1,12 @@
+// End-to-end tests: real Chromium, real server, real chain.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: process.env.PORTICO_SHOTS ? ['shots.ts'] : ['**/*.e2e.ts'],
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,10 @@
+// The five risk levels, from careful to bold.
+export const RISK_LEVELS = [
+  'Conservative',
+  'Moderate Conservative',
+  'Moderate',
+  'Moderate Aggressive',
+  'Aggressive',
+] as const;
+
+export type RiskLevel = (typeof RISK_LEVELS)[number];

@@ -1,0 +1,80 @@
+// The ground of the map: countries, states and counties from npm, served by ourselves. There is no tile server.
+import L from 'leaflet';
+import type { FeatureCollection, Geometry } from 'geojson';
+import { feature, mesh } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import countiesUrl from 'us-atlas/counties-10m.json?url';
+import statesUrl from 'us-atlas/states-10m.json?url';
+import countriesUrl from 'world-atlas/countries-50m.json?url';
+
+/** From here on counties are worth their weight. */
+const COUNTIES_FROM = 7;
+const LABELS_FROM = 5;
+
+type Atlas = Topology<Record<string, GeometryCollection<{ name: string }>>>;
+
+async function atlas(url: string): Promise<Atlas> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error('The map could not be loaded.');
+  return response.json();
+}
+
+function collection(topology: Atlas, name: string): FeatureCollection<Geometry, { name: string }> {
+  return feature(topology, topology.objects[name] as GeometryCollection<{ name: string }>);
+}
+
+function colors() {
+  const css = getComputedStyle(document.documentElement);
+  return { land: css.getPropertyValue('--land'), line: css.getPropertyValue('--border-line') };
+}
+
+function label(text: string, at: L.LatLng): L.Marker {
+  const element = document.createElement('span');
+  element.textContent = text;
+  element.setAttribute('aria-hidden', 'true');
+  const icon = L.divIcon({ className: 'map-label', html: element, iconSize: [0, 0] });
+  return L.marker(at, { icon, interactive: false, keyboard: false });
+}
+
+/** Draws the ground; the returned function colours it again, after the theme changed. */
+export async function drawBasemap(map: L.Map): Promise<() => void> {
+  const [world, us] = await Promise.all([atlas(countriesUrl), atlas(statesUrl)]);
+  const renderer = L.canvas({ padding: 0.5 });
+  const base = { renderer, interactive: false };
+  const land = L.geoJSON(collection(world, 'countries'), { ...base, style: { weight: 0.6, fillOpacity: 1 } });
+  const states = L.geoJSON(collection(us, 'states'), { ...base, style: { weight: 1, fillOpacity: 1 } });
+  const counties = L.geoJSON(undefined, { ...base, style: { weight: 0.5, fill: false } });
+  const labels = L.layerGroup();
+  states.eachLayer((layer) => {
+    if (!(layer instanceof L.Polygon)) return;
+    const { name } = (layer.feature as { properties: { name: string } }).properties;
+    labels.addLayer(label(name, layer.getBounds().getCenter()));
+  });
+  map.addLayer(land).addLayer(states);
+
+  let asked = false;
+  async function follow() {
+    const zoom = map.getZoom();
+    if (zoom >= LABELS_FROM) map.addLayer(labels);
+    else map.removeLayer(labels);
+    if (zoom < COUNTIES_FROM || asked) return;
+    asked = true;
+    const topology = await atlas(countiesUrl).catch(() => undefined);
+    if (!topology) return;
+    counties.addData(mesh(topology, topology.objects.counties as GeometryCollection, (a, b) => a !== b));
+    paint();
+    map.addLayer(counties);
+  }
+
+  function paint() {
+    const { land: fillColor, line: color } = colors();
+    land.setStyle({ fillColor, color });
+    states.setStyle({ fillColor, color });
+    counties.setStyle({ color });
+  }
+
+  paint();
+  map.on('zoomend', () => void follow());
+  await follow();
+  return paint;
+}

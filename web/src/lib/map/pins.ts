@@ -1,0 +1,84 @@
+// Pins on the map; thousands of them become clusters.
+import L from 'leaflet';
+import Supercluster from 'supercluster';
+import { number } from '../format';
+import type { Pin } from './types';
+
+function element(className: string, text: string): HTMLElement {
+  const node = document.createElement('span');
+  node.className = className;
+  // Never as markup: what it says was typed by somebody.
+  node.textContent = text;
+  return node;
+}
+
+function marker(at: L.LatLngExpression, className: string, text: string, title: string): L.Marker {
+  const icon = L.divIcon({ className: 'map-anchor', html: element(className, text), iconSize: [0, 0] });
+  const made = L.marker(at, { icon, title });
+  made.on('add', () => made.getElement()?.setAttribute('aria-label', title));
+  return made;
+}
+
+export class PinLayer {
+  #layer = L.layerGroup();
+  #index = new Supercluster<{ id: string; label: string }>({ radius: 56, maxZoom: 14 });
+  #map: L.Map;
+  #select: (id: string) => void;
+  #selected: string | undefined;
+
+  constructor(map: L.Map, select: (id: string) => void) {
+    this.#map = map;
+    this.#select = select;
+    this.#layer.addTo(map);
+    map.on('moveend', () => this.draw());
+  }
+
+  show(pins: readonly Pin[], selected: string | undefined): void {
+    this.#selected = selected;
+    this.#index.load(
+      pins.map(({ id, label, at: [latitude, longitude] }) => ({
+        type: 'Feature',
+        properties: { id, label },
+        geometry: { type: 'Point', coordinates: [longitude, latitude] },
+      })),
+    );
+    this.draw();
+  }
+
+  select(id: string | undefined): void {
+    this.#selected = id;
+    this.draw();
+  }
+
+  draw(): void {
+    const bounds = this.#map.getBounds().pad(0.1);
+    const box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()] as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    this.#layer.clearLayers();
+    for (const found of this.#index.getClusters(box, Math.round(this.#map.getZoom()))) {
+      const [longitude = 0, latitude = 0] = found.geometry.coordinates;
+      const at = L.latLng(latitude, longitude);
+      this.#layer.addLayer(
+        'cluster_id' in found.properties ? this.#cluster(at, found.properties) : this.#pin(at, found.properties),
+      );
+    }
+  }
+
+  #cluster(at: L.LatLng, { cluster_id, point_count }: { cluster_id: number; point_count: number }): L.Marker {
+    const size = point_count < 10 ? 'few' : point_count < 100 ? 'some' : 'many';
+    const made = marker(at, `map-cluster ${size}`, number(point_count), `${number(point_count)} here. Zoom in`);
+    return made.on('click', () =>
+      this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 }),
+    );
+  }
+
+  #pin(at: L.LatLng, { id, label }: { id: string; label: string }): L.Marker {
+    const chosen = id === this.#selected;
+    const made = marker(at, chosen ? 'map-pin chosen' : 'map-pin', '', label);
+    return made.setZIndexOffset(chosen ? 1000 : 0).on('click', () => this.#select(id));
+  }
+}

@@ -1,0 +1,17 @@
+// Which rows of a long list are in view, with some to spare on both sides.
+const SPARE = 8;
+
+export interface Viewport {
+  top: number;
+  view: number;
+  rowHeight: number;
+  count: number;
+}
+
+export function windowOf({ top, view, rowHeight, count }: Viewport): { from: number; to: number } {
+  const first = Math.floor(Math.max(top, 0) / rowHeight);
+  const rows = Math.ceil(view / rowHeight);
+  // A list that became shorter may still be scrolled to where it once went on.
+  const from = Math.max(0, Math.min(first, count - rows) - SPARE);
+  return { from, to: Math.min(count, from + rows + 2 * SPARE) };
+}

@@ -1,0 +1,31 @@
+// Starts the console: fonts and styles, the way requests leave, the session, then the app.
+import '@fontsource-variable/inter';
+import '@fontsource/newsreader/latin-500.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import { mount } from 'svelte';
+import App from './App.svelte';
+import { connect } from './lib/api';
+import { transport } from './lib/api/transport';
+import { finishSignIn } from './lib/session/signed-in';
+import { session } from './lib/session/session.svelte';
+import { connection } from './lib/state/connection.svelte';
+import { wait } from './lib/state/wait';
+
+function start(): void {
+  connect(
+    transport({
+      credentials: (path) => session.credentials(path),
+      signInAgain: () => session.ask('expired'),
+      lost: () => (connection.lost = true),
+      restored: () => (connection.lost = false),
+      fetch: (request) => fetch(request),
+      wait,
+    }),
+  );
+  const target = document.getElementById('app');
+  if (target) mount(App, { target });
+}
+
+if (!finishSignIn()) start();

@@ -1,0 +1,83 @@
+// Every page of the console. A page is a folder under pages/ and is loaded when it is first opened.
+import ChartPie from '@lucide/svelte/icons/chart-pie';
+import Blocks from '@lucide/svelte/icons/blocks';
+import Bookmark from '@lucide/svelte/icons/bookmark';
+import Code from '@lucide/svelte/icons/code-xml';
+import FileCheck from '@lucide/svelte/icons/file-check';
+import House from '@lucide/svelte/icons/house';
+import KeyRound from '@lucide/svelte/icons/key-round';
+import LayoutDashboard from '@lucide/svelte/icons/layout-dashboard';
+import RadioTower from '@lucide/svelte/icons/radio-tower';
+import ShieldCheck from '@lucide/svelte/icons/shield-check';
+import type { Component } from 'svelte';
+import type { Params } from './lib/router/match';
+
+export type PageComponent = Component<{ params: Params }>;
+
+export interface Route {
+  path: string;
+  load: () => Promise<{ default: PageComponent }>;
+  /** How it shows in the navigation; pages without it are reached from other pages. */
+  nav?: { label: string; group: Group; icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>; bar?: boolean };
+}
+
+export const GROUPS = ['', 'Homes', 'Networks', 'System'] as const;
+export type Group = (typeof GROUPS)[number];
+
+const page = (load: () => Promise<unknown>) => load as Route['load'];
+
+export const routes: readonly Route[] = [
+  {
+    path: '/',
+    load: page(() => import('./pages/overview/index.svelte')),
+    nav: { label: 'Overview', group: '', icon: LayoutDashboard, bar: true },
+  },
+  {
+    path: '/listings',
+    load: page(() => import('./pages/listings/index.svelte')),
+    nav: { label: 'Listings', group: 'Homes', icon: House, bar: true },
+  },
+  { path: '/listings/:id', load: page(() => import('./pages/listing/index.svelte')) },
+  {
+    path: '/my-listings',
+    load: page(() => import('./pages/my-listings/index.svelte')),
+    nav: { label: 'My listings', group: 'Homes', icon: KeyRound },
+  },
+  {
+    path: '/saved',
+    load: page(() => import('./pages/saved/index.svelte')),
+    nav: { label: 'Saved', group: 'Homes', icon: Bookmark, bar: true },
+  },
+  {
+    path: '/applications',
+    load: page(() => import('./pages/applications/index.svelte')),
+    nav: { label: 'Applications', group: 'Homes', icon: FileCheck },
+  },
+  {
+    path: '/screening',
+    load: page(() => import('./pages/screening/index.svelte')),
+    nav: { label: 'Screening', group: 'Homes', icon: ShieldCheck },
+  },
+  {
+    path: '/portfolios',
+    load: page(() => import('./pages/portfolios/index.svelte')),
+    nav: { label: 'Portfolios', group: 'Networks', icon: ChartPie, bar: true },
+  },
+  {
+    path: '/devices',
+    load: page(() => import('./pages/devices/index.svelte')),
+    nav: { label: 'Devices', group: 'Networks', icon: RadioTower },
+  },
+  {
+    path: '/chain',
+    load: page(() => import('./pages/chain/index.svelte')),
+    nav: { label: 'Chain', group: 'System', icon: Blocks },
+  },
+  {
+    path: '/api',
+    load: page(() => import('./pages/api/index.svelte')),
+    nav: { label: 'API', group: 'System', icon: Code },
+  },
+];
+
+export const notFound: Route = { path: '*', load: page(() => import('./pages/not-found/index.svelte')) };
