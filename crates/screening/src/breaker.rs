@@ -132,17 +132,17 @@ impl Inner {
 }
 
 impl Pass<'_> {
-    /// The bureau is well.
-    pub fn succeeded(mut self) {
+    /// The bureau is well. Whether that closed the circuit.
+    pub fn succeeded(mut self) -> bool {
         self.tell(|inner, _| match &mut inner.circuit {
             Circuit::Closed { failures } => *failures = 0,
             Circuit::Probing => inner.turn(Circuit::Closed { failures: 0 }),
             Circuit::Open { .. } => {}
-        });
+        })
     }
 
-    /// The bureau is not well.
-    pub fn failed(mut self) {
+    /// The bureau is not well. Whether that opened the circuit.
+    pub fn failed(mut self) -> bool {
         self.tell(|inner, patience| {
             let until = Instant::now() + patience.rest;
             match &mut inner.circuit {
@@ -155,15 +155,18 @@ impl Pass<'_> {
                 Circuit::Probing => inner.turn(Circuit::Open { until }),
                 Circuit::Open { .. } => {}
             }
-        });
+        })
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut Inner, Patience)) {
+    /// Whether the circuit turned by what was told.
+    fn tell(&mut self, what: impl FnOnce(&mut Inner, Patience)) -> bool {
         self.told = true;
         let mut inner = self.breaker.lock();
-        if inner.era == self.era {
-            what(&mut inner, self.breaker.patience);
+        if inner.era != self.era {
+            return false;
         }
+        what(&mut inner, self.breaker.patience);
+        inner.era != self.era
     }
 }
 
@@ -190,7 +193,7 @@ mod tests {
 
     fn fail(breaker: &Breaker, times: u32) {
         for _ in 0..times {
-            breaker.admit().unwrap().failed();
+            let _ = breaker.admit().unwrap().failed();
         }
     }
 
@@ -233,7 +236,7 @@ mod tests {
     async fn a_probe_that_fails_opens_the_circuit_again() {
         let breaker = open();
         advance(REST).await;
-        breaker.admit().unwrap().failed();
+        let _ = breaker.admit().unwrap().failed();
         assert_eq!(breaker.state(), State::Open { left: REST });
         assert_eq!(breaker.opened(), 2);
     }

@@ -12,7 +12,8 @@ use crate::{Applicant, Check, Finding};
 pub const MOST_AT_ONCE: usize = 1024;
 
 /// The caller's name for one check of one case. It stays the same when the check is tried again, so that the
-/// bureau does the work, and charges for it, once. It says nothing about the person.
+/// bureau does the work, and charges for it, once; other inputs need another one. It says nothing about the
+/// person.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reference(Box<str>);
 

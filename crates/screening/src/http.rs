@@ -182,7 +182,8 @@ impl HttpBureau {
     fn no_answer(&self, status: StatusCode, headers: &HeaderMap, asked_before: bool) -> BureauError {
         match status.as_u16() {
             408 => BureauError::TooSlow,
-            425 | 429 => BureauError::Busy { retry_after: self.retry_after(headers) },
+            // 409 is what an idempotency key gets whose first request is still under way.
+            409 | 425 | 429 => BureauError::Busy { retry_after: self.retry_after(headers) },
             401 | 403 => BureauError::Broken("it does not accept this service's signature"),
             404 | 405 | 410 => BureauError::Broken("it does not know this address or reference"),
             400..=499 if asked_before => BureauError::Broken("it refuses what it had accepted"),

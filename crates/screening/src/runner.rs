@@ -187,6 +187,9 @@ impl Job {
     }
 
     async fn find(&self, tries: &mut u32) -> Result<Finding, Failure> {
+        if !self.check.missing(&self.applicant).is_empty() {
+            return Err(Failure::new(Why::Incomplete));
+        }
         let policy = &self.shared.policy;
         let mut deadline = self.started + policy.whole;
         let mut last = None;

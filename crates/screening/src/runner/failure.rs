@@ -21,6 +21,9 @@ pub enum Why {
         /// For how long.
         left: Duration,
     },
+    /// Inputs that the check needs are missing, so the bureau was not asked.
+    #[error("inputs of the check are missing")]
+    Incomplete,
     /// Too many others wait for the bureau.
     #[error("too many checks wait for the bureau")]
     Crowded,
@@ -43,7 +46,7 @@ impl Failure {
     /// The failure that follows from the reason.
     pub fn new(why: Why) -> Self {
         let retry_after = match why {
-            Why::Bureau(BureauError::Refused) => None,
+            Why::Bureau(BureauError::Refused) | Why::Incomplete => None,
             Why::Bureau(BureauError::Broken(_)) => Some(LATER),
             Why::Bureau(error) => Some(error.retry_after().unwrap_or(SOON)),
             Why::CircuitOpen { left } => Some(left),
@@ -62,6 +65,7 @@ impl Failure {
         match self.why {
             Why::Bureau(error) => error.kind(),
             Why::CircuitOpen { .. } => "circuit_open",
+            Why::Incomplete => "incomplete",
             Why::Crowded => "crowded",
             Why::BrokenOff => "broken_off",
         }
@@ -84,6 +88,7 @@ mod tests {
             (Why::Bureau(unavailable(0)), Some(1)),
             (Why::Bureau(BureauError::Busy { retry_after: None }), Some(5)),
             (Why::CircuitOpen { left: Duration::from_millis(29_500) }, Some(30)),
+            (Why::Incomplete, None),
             (Why::Crowded, Some(5)),
             (Why::BrokenOff, Some(5)),
         ] {

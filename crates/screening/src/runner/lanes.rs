@@ -69,10 +69,14 @@ impl Lane {
         let failed = error.is_some_and(BureauError::is_the_bureaus_fault);
         let tally = if failed { &self.failed } else { &self.answered };
         tally.fetch_add(1, Ordering::Relaxed);
-        match pass {
-            Some(pass) if failed => pass.failed(),
-            Some(pass) => pass.succeeded(),
-            None => {}
+        let Some(pass) = pass else { return };
+        let (check, bureau) = (self.check, self.bureau.name());
+        if failed {
+            if pass.failed() {
+                tracing::warn!(%check, bureau, "a bureau has failed several times and is left alone");
+            }
+        } else if pass.succeeded() {
+            tracing::info!(%check, bureau, "a bureau is well again");
         }
     }
 

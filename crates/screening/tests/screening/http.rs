@@ -193,6 +193,20 @@ async fn a_header_that_drips_is_too_slow() {
 }
 
 #[tokio::test]
+async fn headers_that_do_not_end_are_unavailable() {
+    let head = "HTTP/1.1 200 OK\r\n";
+    let floods = Reply::Floods(head.into(), "x-more: of the same\r\n".into());
+    assert_eq!(credit(vec![floods]).await, Err(UNAVAILABLE));
+}
+
+#[tokio::test]
+async fn a_bureau_that_only_ever_says_continue_is_too_slow() {
+    let goes_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    let floods = Reply::Floods(Vec::new(), goes_on.into());
+    assert_eq!(hurried(vec![floods]).await, Err(BureauError::TooSlow));
+}
+
+#[tokio::test]
 async fn a_body_that_drips_is_too_slow() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n";
     assert_eq!(hurried(vec![Reply::Drips(head.into(), b' ')]).await, Err(BureauError::TooSlow));
@@ -233,15 +247,18 @@ async fn a_bureau_says_how_long_it_wants_to_be_left_alone() {
 }
 
 #[tokio::test]
-async fn a_request_too_many_is_busy() {
-    assert_eq!(credit(vec![answer(429, "", "")]).await, Err(BureauError::Busy { retry_after: None }));
+async fn a_request_too_many_or_too_early_is_busy() {
+    for status in [409, 425, 429] {
+        let busy = credit(vec![answer(status, "", "")]).await;
+        assert_eq!(busy, Err(BureauError::Busy { retry_after: None }), "{status}");
+    }
 }
 
 #[tokio::test]
 async fn a_refusal_is_a_refusal_whatever_else_it_says() {
     let echo =
         json!({ "error": "no such person", "SSN": "912-34-5678", "LastName": "Zaubermann" }).to_string();
-    for status in [400, 409, 413, 422, 451] {
+    for status in [400, 413, 422, 451] {
         assert_eq!(credit(vec![answer(status, "", &echo)]).await, Err(BureauError::Refused), "{status}");
     }
 }

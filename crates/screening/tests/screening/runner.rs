@@ -160,6 +160,17 @@ async fn nobody_waits_for_a_try_that_would_come_too_late() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bureau_is_not_asked_while_inputs_are_missing() {
+    let (runner, bureau) = scripted(&[Step::Finds]);
+    let mut order = order(&Check::ALL);
+    order.applicant = Arc::default();
+    for outcome in runner.run(&order).await {
+        assert_eq!((outcome.result, outcome.tries), (Err(Failure::new(Why::Incomplete)), 0));
+    }
+    assert!(bureau.times().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_finding_of_another_check_is_not_used() {
     let (runner, _) = scripted(&[Step::FindsSomethingElse]);
     let broken = BureauError::Broken("it is about another check");
