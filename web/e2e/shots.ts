@@ -21,7 +21,7 @@ test('pictures of every page', { timeout: 600_000 }, async () => {
       for (const [size, [width, height]] of Object.entries(SIZES)) {
         const page = await app.open(path, { width, height, theme });
         await page.waitForTimeout(700);
-        const name = path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-');
+        const name = path === '/' ? 'overview' : path.slice(1).replaceAll(/[/?=]/g, '-');
         await page.screenshot({ path: `${FOLDER}/${name}-${size}-${theme}.png` });
         await page.context().close();
       }

@@ -78,6 +78,8 @@ export const routes: readonly Route[] = [
     load: page(() => import('./pages/api/index.svelte')),
     nav: { label: 'API', group: 'System', icon: Code },
   },
+  // Every component in one place, for those who build pages; it is in no menu.
+  { path: '/kit', load: page(() => import('./pages/kit/index.svelte')) },
 ];
 
 export const notFound: Route = { path: '*', load: page(() => import('./pages/not-found/index.svelte')) };

@@ -16,7 +16,9 @@ const BINARY = process.env.PORTICO_BIN ?? resolve(import.meta.dirname, '../../..
 export async function startServer(): Promise<Running> {
   const data = await mkdtemp(join(tmpdir(), 'portico-e2e-'));
   const address = `127.0.0.1:${await freePort()}`;
-  const child = spawn(BINARY, ['serve', '--data', data, '--listen', address, '--log', 'warn'], { stdio: 'inherit' });
+  const child = spawn(BINARY, ['serve', '--data', data, '--listen', address, '--log', 'warn'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const url = `http://${address}`;
   await ready(url, () => child.exitCode !== null);
