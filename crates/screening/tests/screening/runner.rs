@@ -290,6 +290,18 @@ async fn who_finds_no_room_in_time_is_sent_away_at_the_deadline_of_the_whole() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bureau_is_not_blamed_for_those_who_come_too_late() {
+    let steps = [Step::FindsAfter(seconds(7)), Step::FindsAfter(seconds(7)), Step::Hangs];
+    let bureau = Arc::new(Scripted::new("small", &steps).at_once(1));
+    let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
+    // The third gets its turn after 14 seconds, and one second is not enough to judge by.
+    let outcomes = runner.run(&order(&[Check::Income; 3])).await;
+    let slow = outcomes.iter().filter(|outcome| outcome.result == failed(BureauError::TooSlow));
+    assert_eq!((slow.count(), bureau.times()), (1, vec![0, 7000, 14_000]));
+    assert_eq!((runner.health()[1].answered, runner.health()[1].failed), (2, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn two_hundred_verifications_at_once_take_as_long_as_one() {
     let bureau = Arc::new(Scripted::new("slow", &[Step::FindsAfter(seconds(2))]).at_once(1024));
     let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
