@@ -1,6 +1,6 @@
 // Starts the console: fonts and styles, the way requests leave, the session, then the app.
 import '@fontsource-variable/inter';
-import '@fontsource/newsreader/latin-500.css';
+import './styles/fonts.css';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';

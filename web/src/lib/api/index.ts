@@ -6,6 +6,7 @@ import type { Problem } from './generated';
 
 export * from './generated';
 export * from './problem';
+export { paged, type Paged } from './paged';
 
 /** Called once, when the console starts. */
 export function connect(fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>): void {

@@ -1,0 +1,26 @@
+// One page of a list: `paged((fetch) => listListings({ query: { limit: 200, cursor }, signal, fetch }))`.
+// Without `limit` a list answers all of itself, and needs no paging.
+import { client } from './generated/client.gen';
+
+export interface Paged<T> {
+  items: T[];
+  /** For the next page; absent on the last one. */
+  cursor?: string;
+}
+
+export async function paged<T>(call: (fetch: typeof globalThis.fetch) => Promise<T[]>): Promise<Paged<T>> {
+  const send = client.getConfig().fetch ?? globalThis.fetch;
+  let link: string | null = null;
+  const items = await call(async (input, init) => {
+    const response = await send(input, init);
+    link = response.headers.get('Link');
+    return response;
+  });
+  return { items, cursor: cursorOf(link) };
+}
+
+/** The cursor in `Link: </listings?cursor=…>; rel="next"`. */
+export function cursorOf(link: string | null): string | undefined {
+  const next = /<([^>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
+  return next ? (new URL(next, 'http://localhost').searchParams.get('cursor') ?? undefined) : undefined;
+}
