@@ -28,7 +28,7 @@ fn text_schema<K: Kind>() -> ObjectBuilder {
 /// No control characters.
 const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 /// No control characters, and at least one character that is no space.
-const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
+pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
 /// Bytes as a chain shows them.
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -13,6 +13,7 @@ mod metrics;
 mod openapi;
 mod operation;
 mod paging;
+mod personal;
 mod problem;
 mod rate;
 mod reply;

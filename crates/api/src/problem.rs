@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 /// When to come back after a 503.
-const RETRY_AFTER_SECONDS: u32 = 1;
+const RETRY_AFTER_SECONDS: u64 = 1;
 
 /// One fault of a request.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -57,13 +57,23 @@ pub(crate) struct Problem {
     pub(crate) errors: Vec<FaultOut>,
     /// A credential that would help, for `WWW-Authenticate`.
     pub(crate) challenge: Option<&'static str>,
+    /// When to come back, in seconds, for `Retry-After`.
+    pub(crate) retry_after: Option<u64>,
     /// What only the log may know.
     pub(crate) cause: Option<String>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, detail: detail.into(), errors: Vec::new(), challenge: None, cause: None }
+        Self {
+            status,
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            challenge: None,
+            retry_after: None,
+            cause: None,
+        }
     }
 
     pub(crate) fn invalid(errors: Vec<FaultOut>) -> Self {
@@ -122,7 +132,7 @@ impl Problem {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
         }
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+            headers.insert(RETRY_AFTER, self.retry_after.unwrap_or(RETRY_AFTER_SECONDS).into());
         }
         response
     }
@@ -157,6 +167,11 @@ impl From<Error> for Problem {
             Error::Invalid { pointer, fault } => {
                 Self::invalid(vec![FaultOut::in_body(pointer.into(), fault)])
             }
+            Error::Faults(faults) => {
+                let out = |(pointer, fault)| FaultOut::in_body(pointer, fault);
+                Self::invalid(faults.into_iter().map(out).collect())
+            }
+            Error::Parameter { name, fault } => Self::invalid(vec![FaultOut::in_parameter(name, fault)]),
             Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),
             Error::Forbidden(detail) => Self::new(StatusCode::FORBIDDEN, "forbidden", detail),
             Error::NotFound(code) => Self::not_found(code),
@@ -166,6 +181,15 @@ impl From<Error> for Problem {
                 "idempotency_key_reused",
                 "this Idempotency-Key was used with another request",
             ),
+            Error::TooMany { code, retry_after } => {
+                let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, code, words(code));
+                Self { retry_after: Some(retry_after), ..problem }
+            }
+            Error::Bureau { retry_after, why } => {
+                let detail = "a bureau does not answer at the moment: try again, and what was found is not asked for twice";
+                let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "bureau_unavailable", detail);
+                Self { retry_after: Some(retry_after), cause: Some(why), ..problem }
+            }
             Error::Pending(code) => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, words(code)),
             Error::Unavailable(cause) => Self::unavailable(cause),
             Error::Bug(cause) => Self::internal(cause),
@@ -194,6 +218,11 @@ fn words(code: &'static str) -> &'static str {
         "record_failed" => "the chain did not take the record",
         "block_not_found" => "there is no such block",
         "transaction_not_found" => "there is no such transaction",
+        "case_not_found" => "there is no such case",
+        "identity_not_found" => "there is no such identity, or the names are not its own",
+        "identity_revoked" => "the token of this case was revoked",
+        "verification_not_found" => "there is no such verification, or it is no longer valid",
+        "too_many_guesses" => "too many wrong names: try again in an hour",
         "no_listings" => "no listing was found",
         "too_many_saved" => "no more listings can be saved",
         "too_many_applications" => "this user cannot apply to more listings",

@@ -21,6 +21,8 @@ pub enum Actor {
         /// May act for others.
         admin: bool,
     },
+    /// Whoever works at the command line.
+    Operator,
     /// A program with an API key.
     Key {
         /// The key's public part.
@@ -38,19 +40,23 @@ impl Actor {
                 Some(account.clone())
             }
             Self::Key { scope: KeyScope::User(user), .. } => Some(AccountId::stored(user.as_str())),
-            Self::Anonymous | Self::Key { scope: KeyScope::Operator, .. } => None,
+            Self::Anonymous | Self::Operator | Self::Key { scope: KeyScope::Operator, .. } => None,
         }
     }
 
     /// Whether this is the operator: a signed-in administrator, or a key that is bound to nobody.
     pub fn is_operator(&self) -> bool {
-        matches!(self, Self::User { admin: true, .. } | Self::Key { scope: KeyScope::Operator, .. })
+        matches!(
+            self,
+            Self::Operator | Self::User { admin: true, .. } | Self::Key { scope: KeyScope::Operator, .. }
+        )
     }
 
     /// A name for the caller that is the same on every call; for scopes of idempotency keys.
     pub fn name(&self) -> String {
         match self {
             Self::Anonymous => "anonymous".into(),
+            Self::Operator => "operator".into(),
             Self::User { user, account, .. } => format!("user\0{user}\0{account}"),
             Self::Key { id, .. } => format!("key\0{id}"),
         }
@@ -64,6 +70,7 @@ impl Portico {
     pub async fn may_act_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
         let allowed = match actor {
             Actor::Anonymous
+            | Actor::Operator
             | Actor::User { admin: true, .. }
             | Actor::Key { scope: KeyScope::Operator, .. } => true,
             Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } => own == user,

@@ -43,7 +43,9 @@ impl Portico {
 
     async fn add_applications(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
         let by = self.by(call);
-        self.write(call, Apply { user, listings, by }).await
+        self.write(call, Apply { user: user.clone(), listings, by }).await?;
+        self.attest_soon(&user).await;
+        Ok(())
     }
 
     /// What a user applied to.

@@ -115,7 +115,7 @@ impl Portico {
         self.chain.as_ref().ok_or_else(|| Error::Unavailable("there is no chain here".into()))
     }
 
-    fn reading(&self) -> Result<(&AnyNode, Contracts)> {
+    pub(crate) fn reading(&self) -> Result<(&AnyNode, Contracts)> {
         let engine = self.chain()?.engine();
         Ok((engine.node(), engine.contracts()))
     }
@@ -162,7 +162,12 @@ impl Portico {
     /// What the chain says of an item, once it is there; `None`: it was never wanted, or is to be gone.
     ///
     /// The chain itself is asked, so that nothing is shown before it is there, nor held back afterwards.
-    async fn on_chain<T, F>(&self, kind: Kind, key: &Word, read: impl Fn() -> F) -> Result<Option<T>>
+    pub(crate) async fn on_chain<T, F>(
+        &self,
+        kind: Kind,
+        key: &Word,
+        read: impl Fn() -> F,
+    ) -> Result<Option<T>>
     where
         F: Future<Output = portico_chain::Result<(u64, Option<T>)>>,
     {

@@ -13,6 +13,17 @@ pub enum Error {
         /// What is wrong.
         fault: Fault,
     },
+    /// Several values are wrong, in a way that only the stored data can tell. Each with its JSON pointer.
+    #[error("{} values are invalid", .0.len())]
+    Faults(Vec<(String, Fault)>),
+    /// A parameter is wrong in a way that only the use case can tell.
+    #[error("invalid: {name} {fault}")]
+    Parameter {
+        /// Which one.
+        name: &'static str,
+        /// What is wrong.
+        fault: Fault,
+    },
     /// The credential is missing or not valid.
     #[error("unauthenticated: {0}")]
     Unauthenticated(&'static str),
@@ -31,6 +42,22 @@ pub enum Error {
     /// It is there, but not yet where it is asked for. The word is a stable code, such as `record_pending`.
     #[error("pending: {0}")]
     Pending(&'static str),
+    /// Too often. The word is a stable code, such as `too_many_guesses`.
+    #[error("too often: {code}")]
+    TooMany {
+        /// The code.
+        code: &'static str,
+        /// When to come back.
+        retry_after: u64,
+    },
+    /// A bureau gave no finding. The text is for the log.
+    #[error("a bureau gave no finding: {why}")]
+    Bureau {
+        /// When to come back, in seconds.
+        retry_after: u64,
+        /// Which check, and what happened.
+        why: String,
+    },
     /// Not now; the text is for the log.
     #[error("unavailable: {0}")]
     Unavailable(String),

@@ -1,17 +1,22 @@
 //! The use cases, one file per area. All surfaces call these; this is the only place where the store and the
-//! chain (and later the screening) meet.
+//! chain and the screening meet.
 //!
 //! A use case takes a [`Call`] (who asks, and under which idempotency key), checks that the caller may do it,
 //! and runs one unit of work.
 
 pub mod access;
 pub mod applications;
+mod attestations;
+pub mod audit;
 pub mod chain;
 pub mod clock;
 pub mod devices;
 mod error;
+mod identities;
 pub mod keys;
+pub mod keystore;
 pub mod listings;
+mod people;
 pub mod pipelines;
 pub mod portfolios;
 pub mod requirements;
@@ -19,6 +24,7 @@ pub mod saved;
 pub mod templates;
 pub mod tokens;
 pub mod vault;
+pub mod verifications;
 
 use std::sync::Arc;
 
@@ -32,8 +38,10 @@ pub use access::Actor;
 pub use error::{Error, Result};
 
 use clock::{Clock, Ids};
+use keystore::Keystore;
 use tokens::Tokens;
 use vault::Vault;
+use verifications::Bureaus;
 
 /// What kind of instance this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +69,12 @@ pub struct Portico {
     pub profile: Profile,
     /// The country of listings that name none.
     pub country: Country,
+    /// The keys of people.
+    pub keystore: Keystore,
+    /// What runs the checks of applicants.
+    pub bureaus: Bureaus,
+    /// For how many days the inputs of a verification are kept.
+    pub retention_days: i64,
     /// The chain; a command beside the server has none.
     pub chain: Option<chain::Chain>,
 }
@@ -121,6 +135,8 @@ impl Portico {
     /// Removes what is no longer kept. Meant to be called from time to time.
     pub async fn tidy(&self) -> Result<()> {
         while self.db.write(portico_store::Forget { at: self.clock.now() }).await? > 0 {}
-        Ok(())
+        self.forget_inputs().await?;
+        self.follow_erasures().await?;
+        self.anchor_audit().await
     }
 }

@@ -203,6 +203,13 @@ pub fn check_key(listing: &Word, applicant: &Word) -> Word {
     keccak256((B256::from(*listing), B256::from(*applicant)).abi_encode()).0
 }
 
+/// By what the chain knows a token: its number.
+pub fn token_key(token: &[u8; 16]) -> Word {
+    let mut key = Word::default();
+    key[16..].copy_from_slice(token);
+    key
+}
+
 /// The digest of a listing's public content under a salt: anyone who is given both can compute it with
 /// `cast keccak $(cast abi-encode "f(bytes32,string,string,…)" …)`.
 pub fn listing_digest(salt: &Word, listing: &Listing) -> Word {

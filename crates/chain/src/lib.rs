@@ -6,6 +6,7 @@
 
 mod any;
 pub mod contracts;
+pub mod custody;
 pub mod deploy;
 pub mod embedded;
 mod error;

@@ -61,6 +61,25 @@ pub async fn application<N: Node>(
     Ok((record.version, passes))
 }
 
+/// A token: its version, and holder and commitment unless it was revoked.
+pub async fn identity<N: Node>(
+    node: &N,
+    contracts: Contracts,
+    token: &Word,
+) -> Result<(u64, Option<(Address, Word)>)> {
+    let call = identity::identityOfCall { tokenId: U256::from_be_bytes(*token) };
+    let found = ask(node, contracts.of(Kind::Identity), &call).await?;
+    let content = (found.version > 0 && !found.revoked).then_some((found.holder, found.commitment.0));
+    Ok((found.version, content))
+}
+
+/// The anchor of an audit log: its version, and the hash of the entry it stands at; none: there is no anchor.
+pub async fn anchor<N: Node>(node: &N, contracts: Contracts, log: &Word) -> Result<Option<(u64, Word)>> {
+    let found =
+        ask(node, contracts.of(Kind::Anchor), &anchor::anchorOfCall { log: B256::from(*log) }).await?;
+    Ok((found.version > 0).then_some((found.version, found.head.0)))
+}
+
 /// What the chain says of many items of a kind: each as the bytes that the database would keep, with its version.
 pub(crate) async fn items<N: Node>(
     node: &N,

@@ -86,6 +86,17 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// What somebody passes by score and income; whoever has no score passes only where none is asked for.
+    pub fn of(terms: &Terms, credit: Option<Credit>, income: Income) -> Self {
+        let credit = credit.unwrap_or(Credit::from_units(0));
+        Self {
+            min_credit: credit >= terms.min_credit,
+            pref_credit: credit >= terms.pref_credit,
+            min_income: income >= terms.min_income,
+            pref_income: income >= terms.pref_income,
+        }
+    }
+
     /// The four flags as bits, the lowest credit score first.
     pub fn bits(self) -> u8 {
         u8::from(self.min_credit)
@@ -128,6 +139,26 @@ mod tests {
         let faults = Terms::new((Some(credit(700)), Some(credit(620))), income).unwrap_err();
         let named: Vec<Preferred> = faults.into_iter().map(|(which, _)| which).collect();
         assert_eq!(named, [Preferred::Credit, Preferred::Income]);
+    }
+
+    #[test]
+    fn passing_is_at_or_above_and_what_is_preferred_implies_what_is_asked_at_least() {
+        let income = |cents| Income::from_units(cents);
+        let terms =
+            Terms::new((Some(credit(620)), Some(credit(700))), (Some(income(500)), Some(income(700))))
+                .unwrap();
+        for (score, cents, bits) in [
+            (Some(620), 499, 0b0001),
+            (Some(619), 500, 0b0100),
+            (Some(700), 700, 0b1111),
+            (Some(699), 699, 0b0101),
+            (None, 0, 0b0000),
+        ] {
+            let passes = Passes::of(&terms, score.map(credit), income(cents));
+            assert_eq!(passes, Passes::from_bits(bits), "{score:?} {cents}");
+        }
+        let nothing = Terms::new((None, None), (None, None)).unwrap();
+        assert_eq!(Passes::of(&nothing, None, income(0)).bits(), 0b1111);
     }
 
     #[test]

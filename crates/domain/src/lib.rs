@@ -11,6 +11,7 @@ pub mod fault;
 pub mod geo;
 pub mod keys;
 pub mod listings;
+pub mod names;
 pub mod pipelines;
 pub mod portfolios;
 pub mod requirements;
@@ -21,7 +22,8 @@ pub mod time;
 pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
 pub use fault::Fault;
 pub use text::{
-    AccountId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
-    ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId,
+    AccountId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
+    ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId, VerificationId,
+    WalletId,
 };
 pub use time::Timestamp;

@@ -130,6 +130,12 @@ kinds! {
     KeyId = KeyKind { max: 255 };
     /// A verification pipeline, as a client names it.
     ClientId = ClientKind { max: 255 };
+    /// A screening case.
+    CaseId = CaseKind { max: 255 };
+    /// The result of a verification.
+    VerificationId = VerificationKind { max: 255 };
+    /// A wallet, as its owner names it.
+    WalletId = WalletKind { max: 255 };
     /// A street address.
     Street = StreetKind { max: 255 };
     /// A city.

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::Fault;
+
 /// A moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
@@ -15,6 +17,13 @@ impl Timestamp {
     /// Microseconds since the beginning of 1970, UTC.
     pub const fn micros(self) -> i64 {
         self.0
+    }
+
+    /// Reads ISO 8601 with an offset, such as `2026-01-31T12:00:00Z`.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let moment: Result<jiff::Timestamp, _> = text.parse();
+        let fault = |_| Fault::new("not_a_moment", "must be a date and time with an offset, as in ISO 8601");
+        moment.map(|moment| Self(moment.as_microsecond())).map_err(fault)
     }
 
     /// The moment `seconds` earlier.

@@ -12,7 +12,8 @@ use portico_chain::embedded::{Address, Embedded, Genesis, U256};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
-use portico_chain::{AnyNode, Error, Node, reconcile};
+use portico_chain::{AnyNode, Error, Node, reads, reconcile};
+use portico_store::chain::Word;
 use portico_store::{Db, Role};
 use secrecy::SecretString;
 
@@ -113,6 +114,14 @@ pub(crate) async fn open(config: &Config, db: &Db) -> Result<Chain> {
 async fn database(config: &Config) -> Result<Db> {
     config.data.create()?;
     Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")
+}
+
+/// What the chain says of the audit log's end: the hash of an entry; none: it has no anchor yet.
+pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Option<Word>> {
+    let Some((_, contracts)) = deploy::remembered(db).await? else { return Ok(None) };
+    let node = node(config, &keys(config)?)?;
+    let anchor = reads::anchor(&node, contracts, &db.audit_head().await?.log).await?;
+    Ok(anchor.map(|(_, head)| head))
 }
 
 /// `portico chain deploy`: deploys the contracts, once, and prints where they are.

@@ -13,7 +13,7 @@ use portico_domain::{AccountId, KeyId, Label, UserId};
 use portico_store::{Db, Role};
 
 use crate::config::{Config, Flags, ProfileName};
-use crate::{admin, chain, serve};
+use crate::{admin, chain, people, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.
 #[derive(Debug, Parser)]
@@ -40,6 +40,10 @@ pub struct Global {
     /// sqlite:PATH or postgres://… [default: SQLite inside the data folder]
     #[arg(long, global = true, env = "PORTICO_DATABASE", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
+    /// Where the keys of people are: sqlite:PATH or postgres://… [default: keys.db in the data folder, or a schema of its
+    /// own in the PostgreSQL database]
+    #[arg(long, global = true, env = "PORTICO_KEYSTORE", value_name = "URL", hide_env_values = true)]
+    keystore: Option<String>,
     /// The chain to record on: embedded, or http(s)://… (several with commas between) [default: embedded]
     #[arg(long, global = true, env = "PORTICO_CHAIN", value_name = "URL", hide_env_values = true)]
     chain: Option<String>,
@@ -80,6 +84,19 @@ enum Command {
     /// Deploys the contracts, tells how the chain stands, compares it with the database
     #[command(subcommand)]
     Chain(ChainCommand),
+    /// Erases a person: unreadable at once, in every copy; works while the server runs
+    #[command(after_help = "Example:\n  portico erase --user ada")]
+    Erase {
+        /// Who
+        #[arg(long, value_name = "USER")]
+        user: String,
+    },
+    /// Changes the keys under which personal data is encrypted; works while the server runs
+    #[command(subcommand)]
+    Encryption(EncryptionCommand),
+    /// Tells whether the audit log was altered
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Prints completions for a shell
     #[command(after_help = "Example:\n  portico completions bash > /etc/bash_completion.d/portico")]
     Completions {
@@ -110,6 +127,9 @@ pub struct ServeArgs {
     /// How many proxies stand in front; X-Forwarded-For counts only from them [default: 0]
     #[arg(long, env = "PORTICO_TRUSTED_HOPS", value_name = "N")]
     trusted_hops: Option<usize>,
+    /// For how many days the inputs of a verification are kept, encrypted [default: 30]
+    #[arg(long, env = "PORTICO_RETENTION_DAYS", value_name = "DAYS")]
+    retention_days: Option<u32>,
     /// Requests per second and client address [default: no limit]
     #[arg(long, env = "PORTICO_RATE_LIMIT", value_name = "N")]
     rate_limit: Option<u32>,
@@ -189,6 +209,30 @@ enum ChainCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+enum EncryptionCommand {
+    /// Makes a new master key and wraps the key of every person by it
+    #[command(
+        after_help = "Examples:\n  portico encryption rotate\n  portico encryption rotate --new-key-file next.key\n\n\
+                      With --new-key-file the file's key opens the keystore too: restart with it as PORTICO_ENCRYPTION_KEY,\n\
+                      then rotate once more, and the old one opens nothing any more."
+    )]
+    Rotate {
+        /// The key that opens the keystore now: 64 hexadecimal digits [sandbox: the one in the data folder]
+        #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+        encryption_key: Option<String>,
+        /// A file with the key that is to open it from now on as well
+        #[arg(long, value_name = "FILE")]
+        new_key_file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum AuditCommand {
+    /// Reads the whole log, and compares its end with its anchor on the chain
+    Verify(ChainArgs),
+}
+
 /// Flags of `token`.
 #[derive(Debug, Args)]
 pub struct TokenArgs {
@@ -264,8 +308,8 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<()> {
-    let Global { data, database, chain, config, log } = cli.global;
-    let mut flags = Flags { data, database, chain, config, log, ..Flags::default() };
+    let Global { data, database, keystore, chain, config, log } = cli.global;
+    let mut flags = Flags { data, database, keystore, chain, config, log, ..Flags::default() };
     match cli.command {
         Command::Serve(args) => {
             let json = args.json;
@@ -279,6 +323,18 @@ pub fn run(cli: Cli) -> Result<()> {
             runtime()?.block_on(migrate(&Config::load(flags, Role::Tool)?, &command))
         }
         Command::Chain(command) => runtime()?.block_on(on_chain(flags, command)),
+        Command::Erase { user } => {
+            runtime()?.block_on(people::erase(&Config::load(flags, Role::Tool)?, &user))
+        }
+        Command::Encryption(EncryptionCommand::Rotate { encryption_key, new_key_file }) => {
+            flags.encryption_key = encryption_key;
+            let config = Config::load(flags, Role::Tool)?;
+            print(&runtime()?.block_on(people::rotate(&config, new_key_file.as_deref()))?)
+        }
+        Command::Audit(AuditCommand::Verify(args)) => {
+            flags.fill_chain(args);
+            print(&runtime()?.block_on(people::verify_audit(&Config::load(flags, Role::Tool)?))?)
+        }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "portico", &mut std::io::stdout());
             Ok(())
@@ -412,6 +468,7 @@ impl Flags {
         self.jwks_url = args.jwks_url;
         self.admin_claim = args.admin_claim;
         self.encryption_key = args.encryption_key;
+        self.retention_days = args.retention_days;
         self.fill_chain(args.chain);
     }
 

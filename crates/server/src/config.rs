@@ -1,16 +1,23 @@
 //! Configuration: flag over environment over file over default. Everything that is wrong is named at once.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
+use portico_app::clock::{Clock as _, SystemClock};
 use portico_app::tokens::ExternalIssuer;
+use portico_app::vault::ROOT_BYTES;
+use portico_app::verifications::Bureaus;
 use portico_chain::contracts::Contracts;
 use portico_chain::signer::Key;
 use portico_domain::Country;
+use portico_screening::config::{Screening, Surroundings};
+use portico_screening::{BureauConfig, Check, ScreeningConfig};
 use portico_store::{Location, Role};
-use secrecy::SecretString;
+use secrecy::{SecretSlice, SecretString};
 use serde::Deserialize;
 
 use crate::chain::{CONFIRMATIONS, ChainConfig, ChainUrl, FEE_CAP_GWEI};
@@ -41,6 +48,7 @@ impl From<ProfileName> for Profile {
 pub struct Flags {
     pub data: Option<PathBuf>,
     pub database: Option<String>,
+    pub keystore: Option<String>,
     pub chain: Option<String>,
     #[serde(skip)]
     pub config: Option<PathBuf>,
@@ -66,6 +74,10 @@ pub struct Flags {
     pub chain_key_file: Option<PathBuf>,
     pub chain_confirmations: Option<u64>,
     pub chain_fee_cap: Option<u64>,
+    pub retention_days: Option<u32>,
+    /// In the file only.
+    pub bureaus: BTreeMap<String, BureauConfig>,
+    pub screening: ScreeningConfig,
 }
 
 impl Flags {
@@ -74,6 +86,7 @@ impl Flags {
         Self {
             data: self.data.or(other.data),
             database: self.database.or(other.database),
+            keystore: self.keystore.or(other.keystore),
             chain: self.chain.or(other.chain),
             config: self.config,
             log: self.log.or(other.log),
@@ -98,6 +111,9 @@ impl Flags {
             chain_key_file: self.chain_key_file.or(other.chain_key_file),
             chain_confirmations: self.chain_confirmations.or(other.chain_confirmations),
             chain_fee_cap: self.chain_fee_cap.or(other.chain_fee_cap),
+            retention_days: self.retention_days.or(other.retention_days),
+            bureaus: other.bureaus,
+            screening: other.screening,
         }
     }
 }
@@ -123,6 +139,10 @@ pub struct Config {
     pub(crate) issuer: Option<ExternalIssuer>,
     pub(crate) encryption_key: Option<SecretString>,
     pub(crate) chain: ChainConfig,
+    pub(crate) keystore: Location,
+    pub(crate) retention_days: u32,
+    bureaus: BTreeMap<String, BureauConfig>,
+    screening: ScreeningConfig,
 }
 
 /// Collects everything that is wrong.
@@ -163,7 +183,19 @@ impl Config {
         {
             faults.0.push("encryption_key must be 64 hexadecimal digits".into());
         }
+        let keystore = match (&flags.keystore, &database) {
+            (Some(url), _) => faults.take("keystore", Location::parse(url)),
+            (None, Some(Location::Postgres(url))) => Some(Location::Postgres(url.clone())),
+            (None, _) => Some(Location::Sqlite(data.keystore())),
+        };
         let allow_open = flags.allow_open.unwrap_or(false);
+        // Made here only to find what is wrong; the sandbox's values matter later.
+        let screening = match role {
+            Role::Tool => None,
+            Role::Server => build(&flags.screening, &flags.bureaus, &vec![0; ROOT_BYTES].into())
+                .map_err(|wrong| faults.0.extend(wrong))
+                .ok(),
+        };
         match profile {
             Profile::Sandbox if listen.is_some_and(|at| !at.ip().is_loopback()) && !allow_open => faults.0.push(
                 "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant"
@@ -178,13 +210,21 @@ impl Config {
                 if chain.keys.is_empty() {
                     faults.0.push("chain_key: a live instance needs one: PORTICO_CHAIN_KEY".into());
                 }
+                let in_sandbox = screening.map(|screening| screening.routing.in_sandbox()).unwrap_or_default();
+                if !in_sandbox.is_empty() {
+                    let checks: Vec<&str> = in_sandbox.into_iter().map(Check::name).collect();
+                    faults.0.push(format!(
+                        "screening: a live instance needs real bureaus, in the file: [bureaus.NAME], and [screening] for {}",
+                        checks.join(", ")
+                    ));
+                }
                 if flags.encryption_key.is_none() {
                     faults.0.push("encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY".into());
                 }
             }
         }
-        let (Some(database), Some(listen), Some(country), true) =
-            (database, listen, country, faults.0.is_empty())
+        let (Some(database), Some(keystore), Some(listen), Some(country), true) =
+            (database, keystore, listen, country, faults.0.is_empty())
         else {
             bail!("the configuration cannot be used:\n  - {}", faults.0.join("\n  - "));
         };
@@ -205,8 +245,34 @@ impl Config {
             issuer,
             encryption_key: flags.encryption_key.map(SecretString::from),
             chain,
+            keystore,
+            retention_days: flags.retention_days.unwrap_or(RETENTION_DAYS),
+            bureaus: flags.bureaus,
+            screening: flags.screening,
         })
     }
+
+    /// The bureaus, whose sandbox makes values up under this key.
+    pub(crate) fn bureaus(&self, sandbox_key: &SecretSlice<u8>) -> Result<Bureaus> {
+        let built = build(&self.screening, &self.bureaus, sandbox_key);
+        Ok(Bureaus::new(built.map_err(|faults| anyhow::anyhow!(faults.join("\n")))?))
+    }
+}
+
+/// For how many days the inputs of a verification are kept.
+const RETENTION_DAYS: u32 = 30;
+
+fn build(
+    screening: &ScreeningConfig,
+    bureaus: &BTreeMap<String, BureauConfig>,
+    sandbox_key: &SecretSlice<u8>,
+) -> Result<Screening, Vec<String>> {
+    let surroundings = Surroundings {
+        sandbox_key,
+        now: Arc::new(|| SystemClock.now()),
+        env: &|name: &str| std::env::var(name).ok(),
+    };
+    screening.build(bureaus, &surroundings)
 }
 
 fn chain(flags: &Flags, faults: &mut Faults) -> ChainConfig {

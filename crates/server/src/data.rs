@@ -36,6 +36,10 @@ impl Data {
         self.0.join("chain.db")
     }
 
+    pub(crate) fn keystore(&self) -> PathBuf {
+        self.0.join("keys.db")
+    }
+
     /// The key that signs on the embedded chain, which is made on first use.
     pub(crate) fn chain_key(&self) -> Result<SecretString> {
         let secret = self.secret("chain.key")?;
@@ -81,15 +85,20 @@ impl Data {
         }
     }
 
+    /// A root secret from a file, for those who change it.
+    pub(crate) fn root_secret_in(path: &Path) -> Result<SecretSlice<u8>> {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        parse_hex(text.trim()).with_context(|| format!("{} must hold 64 hexadecimal digits", path.display()))
+    }
+
     fn secret(&self, name: &str) -> Result<SecretSlice<u8>> {
         self.create()?;
         let path = self.0.join(name);
         if !path.exists() {
             self.make_secret(&path)?;
         }
-        let text =
-            std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-        parse_hex(text.trim()).with_context(|| format!("{} must hold 64 hexadecimal digits", path.display()))
+        Self::root_secret_in(&path)
     }
 
     /// Written beside and moved into place, so that nobody ever reads half a key; of two who make one at the

@@ -5,6 +5,7 @@ pub mod cli;
 pub mod config;
 mod data;
 mod listen;
+mod people;
 mod serve;
 
 pub use serve::{admin, serve};

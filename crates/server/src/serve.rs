@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use portico_api::{Limits, Metrics, Service};
 use portico_app::clock::{RandomIds, SystemClock};
+use portico_app::keystore::{Keystore, Root};
 use portico_app::vault::Vault;
 use portico_app::{Actor, Call, Portico, Profile};
 use portico_store::{Db, Location, Role};
@@ -21,12 +22,15 @@ use crate::{chain, listen};
 
 /// How often what is no longer kept is removed.
 const TIDY: Duration = Duration::from_mins(10);
+/// How often flags are looked for that nobody has attested yet.
+const ATTEST: Duration = Duration::from_secs(1);
 
 /// Runs the service until it is told to stop.
 pub async fn serve(config: Config, json: bool) -> Result<()> {
     log(&config.log)?;
     let _lock = config.data.lock()?;
     let app = application(&config, Role::Server).await?;
+    prepare(&app).await?;
     let listener = TcpListener::bind(config.listen).await;
     let listener = listener.with_context(|| format!("{} cannot be listened on", config.listen))?;
     let address = listener.local_addr()?;
@@ -43,10 +47,10 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
     };
     let db = service.app.db.clone();
     let edge = portico_api::build(service);
-    let tidying = tokio::spawn(tidy(edge.clone()));
+    let tasks = [tokio::spawn(tidy(edge.clone())), tokio::spawn(attest(edge.clone()))];
     let stopped = edge.clone();
     let served = listen::serve(listener, edge, config.max_connections, stop).await;
-    tidying.abort();
+    tasks.iter().for_each(tokio::task::JoinHandle::abort);
     if let Ok(chain) = stopped.app().chain() {
         chain.release().await;
     }
@@ -54,19 +58,49 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
     served
 }
 
+/// What has to be true before anybody is answered.
+async fn prepare(app: &Portico) -> Result<()> {
+    if !app.keystore.fits().await.context("the keystore cannot be read")? {
+        bail!(
+            "the encryption key does not open this keystore: give the one it was made with \
+             (PORTICO_ENCRYPTION_KEY, or encryption.key in the data folder)"
+        );
+    }
+    let followed = app.follow_erasures().await.context("erasures could not be followed")?;
+    if followed > 0 {
+        tracing::info!(followed, "people who were erased since the database was saved are erased again");
+    }
+    Ok(())
+}
+
+/// Attests flags that were left to be attested, as after a crash.
+async fn attest(edge: portico_api::Edge) {
+    loop {
+        match edge.app().attest(None).await {
+            // There may be more.
+            Ok(settled) if settled > 0 => {}
+            Ok(_) => tokio::time::sleep(ATTEST).await,
+            Err(error) => {
+                tracing::warn!(%error, "flags could not be attested; they will be");
+                tokio::time::sleep(ATTEST * 5).await;
+            }
+        }
+    }
+}
+
 async fn tidy(edge: portico_api::Edge) {
     let mut every = tokio::time::interval(TIDY);
     loop {
         every.tick().await;
         if let Err(error) = edge.app().tidy().await {
-            tracing::warn!(%error, "old answers could not be removed");
+            tracing::warn!(%error, "what is no longer kept could not be removed");
         }
     }
 }
 
 /// The application for a command beside the server, and a call on behalf of the operator.
 pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
-    Ok((application(config, Role::Tool).await?, Call { actor: Actor::Anonymous, once: None }))
+    Ok((application(config, Role::Tool).await?, Call { actor: Actor::Operator, once: None }))
 }
 
 async fn application(config: &Config, role: Role) -> Result<Portico> {
@@ -78,11 +112,16 @@ async fn application(config: &Config, role: Role) -> Result<Portico> {
         Role::Server => Some(chain::open(config, &db).await?),
         Role::Tool => None,
     };
+    let root = config.data.root_secret(config.encryption_key.as_ref(), role)?;
+    let keystore = Keystore::open(&config.keystore, Root::new(&root)?).await;
     Ok(Portico {
         db,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
-        vault: Arc::new(Vault::new(&config.data.root_secret(config.encryption_key.as_ref(), role)?)?),
+        vault: Arc::new(Vault::new(&root)?),
+        keystore: keystore.context("the keystore cannot be opened")?,
+        bureaus: config.bureaus(&root)?,
+        retention_days: config.retention_days.into(),
         tokens: config.data.tokens(config.issuer.clone())?,
         profile: config.profile,
         country: config.country.clone(),

@@ -5,6 +5,7 @@ use portico_domain::{ListingId, UserId};
 
 use crate::ledger::{By, record};
 use crate::page::{Cursor, Page};
+use crate::screening::intend;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
 
@@ -49,6 +50,7 @@ impl Op for Apply {
             }
             record(tx, &self.by, "application.made", listing.as_str(), &[("applications", "total", 1)])
                 .await?;
+            intend(tx, &self.user, listing).await?;
         }
         Ok(())
     }

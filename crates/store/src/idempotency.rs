@@ -1,6 +1,7 @@
 //! Doing a thing once although it is asked for several times: the first answer is kept in the transaction
 //! that earned it, and given again.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use portico_domain::Timestamp;
@@ -76,6 +77,32 @@ impl OnceKey {
     /// Gives the claim back: nothing was done under it.
     pub(crate) async fn release<T: Tx>(&self, tx: &mut T) -> Result<()> {
         tx.exec(&RELEASE, &[self.scope.as_slice().into()]).await.map(drop)
+    }
+}
+
+/// The first answer under a key, if there is one: for work that is more than one unit.
+#[derive(Debug)]
+pub struct Recall<A> {
+    /// The key.
+    pub key: OnceKey,
+    answer: PhantomData<fn() -> A>,
+}
+
+impl<A> Recall<A> {
+    /// What was answered under this key.
+    pub fn new(key: OnceKey) -> Self {
+        Self { key, answer: PhantomData }
+    }
+}
+
+impl<A: DeserializeOwned + Send + 'static> Op for Recall<A> {
+    type Out = Option<A>;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<A>> {
+        let first = self.key.claim(tx).await?;
+        if first.is_none() {
+            self.key.release(tx).await?;
+        }
+        Ok(first)
     }
 }
 

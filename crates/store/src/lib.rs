@@ -5,11 +5,13 @@
 //! where they differ, use [`sql::dialects`]. The conformance suite runs every area on both engines.
 
 mod applications;
+pub mod audit;
 pub mod chain;
 mod devices;
 mod error;
 mod idempotency;
 mod keys;
+pub mod keystore;
 mod ledger;
 mod listings;
 mod migrate;
@@ -19,6 +21,7 @@ mod portfolios;
 mod postgres;
 mod requirements;
 mod saved;
+pub mod screening;
 pub mod sql;
 mod sqlite;
 mod templates;
@@ -30,7 +33,7 @@ use portico_domain::search::SearchTerm;
 pub use applications::Apply;
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
-pub use idempotency::{Answering, Forget, Once, OnceKey, Seal};
+pub use idempotency::{Answering, Forget, Once, OnceKey, Recall, Seal};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
 pub use ledger::{By, Count};
 pub use listings::{CreateListing, DeleteListing};
@@ -93,6 +96,14 @@ impl Db {
         Ok(Self(match location {
             Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path, role)?),
             Location::Postgres(url) => Engine::Postgres(Postgres::open(url).await?),
+        }))
+    }
+
+    /// Opens a keystore, which is a place of its own, and brings it to this version's shape.
+    async fn open_keystore(location: &Location) -> Result<Self> {
+        Ok(Self(match location {
+            Location::Sqlite(path) => Engine::Sqlite(Sqlite::open_keystore(path)?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::open_keystore(url).await?),
         }))
     }
 

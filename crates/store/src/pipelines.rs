@@ -1,7 +1,7 @@
 //! Verification pipelines, one per account.
 
-use portico_domain::AccountId;
 use portico_domain::pipelines::Pipeline;
+use portico_domain::{AccountId, ClientId};
 
 use crate::ledger::{By, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
@@ -69,7 +69,16 @@ impl FromRow for Pipeline {
     }
 }
 
+static OF_CLIENT: Sql = sql(
+    "SELECT client_id, eviction, income, soft_credit, criminal_background, country FROM pipelines WHERE client_id = ?1",
+);
+
 impl Db {
+    /// The pipeline that clients call by this name.
+    pub async fn pipeline_of_client(&self, client: &ClientId) -> Result<Option<Pipeline>> {
+        self.one(&OF_CLIENT, &[client.into()]).await
+    }
+
     /// An account's pipeline.
     pub async fn pipeline(&self, account: &AccountId) -> Result<Option<Pipeline>> {
         self.one(&GET, &[account.into()]).await

@@ -1,15 +1,24 @@
 //! The surface without a prefix.
 
 mod applications;
+mod identities;
 mod listings;
 mod pipelines;
 mod requirements;
+mod verifications;
 
 use crate::operation::Operation;
 
 pub(crate) fn operations() -> Vec<Operation> {
-    [listings::operations(), pipelines::operations(), requirements::operations(), applications::operations()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        listings::operations(),
+        pipelines::operations(),
+        identities::operations(),
+        verifications::operations(),
+        requirements::operations(),
+        applications::operations(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

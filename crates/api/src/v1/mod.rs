@@ -5,6 +5,7 @@ mod devices;
 mod keys;
 mod listings;
 mod portfolios;
+mod screening;
 mod templates;
 
 use portico_app::Profile;
@@ -18,6 +19,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         devices::operations(),
         listings::operations(),
         chain::operations(),
+        screening::operations(),
         keys::operations(profile),
     ]
     .into_iter()

@@ -9,6 +9,7 @@ use super::batches::insert_batch;
 use super::items::{Wanted, want};
 use super::{Lease, Signed, Signer, Versioned, Word, word};
 use crate::ledger::{By, record};
+use crate::screening::intend_for_listing;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{CreateListing, Error, OnceKey, Result};
 
@@ -164,6 +165,7 @@ impl RecordListings {
         record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await?;
         let version = want(tx, &new.wanted, Some((self.lease.signer, nonce))).await?;
         items.push(Versioned { key: new.wanted.key, version, payload: new.wanted.payload.clone() });
+        intend_for_listing(tx, &new.listing.id).await?;
         Ok(Step::New)
     }
 

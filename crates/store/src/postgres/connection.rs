@@ -25,6 +25,7 @@ const SETTINGS: &str = "SET application_name = 'portico'; SET statement_timeout 
 pub(super) struct Connector {
     config: Config,
     tls: Option<MakeRustlsConnect>,
+    settings: String,
 }
 
 impl std::fmt::Debug for Connector {
@@ -57,7 +58,13 @@ impl Connector {
         let tls = (!plain).then(MakeRustlsConnect::with_native_certs).transpose();
         let tls =
             tls.map_err(|errors| Error::Unavailable(format!("the system's certificates: {errors:?}")))?;
-        Ok(Self { config, tls: tls.map(|(tls, _unreadable)| tls) })
+        Ok(Self { config, tls: tls.map(|(tls, _unreadable)| tls), settings: SETTINGS.into() })
+    }
+
+    /// Likewise, to the tables of a schema.
+    pub(super) fn within(mut self, schema: &'static str) -> Self {
+        self.settings = format!("{SETTINGS}; SET search_path = {schema}");
+        self
     }
 
     pub(super) async fn connect(&self) -> Result<Connection> {
@@ -71,7 +78,7 @@ impl Connector {
                 tokio::spawn(io);
                 client
             };
-            client.batch_execute(SETTINGS).await?;
+            client.batch_execute(&self.settings).await?;
             Ok(Connection { client, statements: RwLock::default() })
         };
         match tokio::time::timeout(CONNECT_DEADLINE, connecting).await {

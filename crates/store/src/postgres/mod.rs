@@ -19,7 +19,11 @@ use pool::{Lane, Pool};
 pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/postgres/0001_initial.sql")),
     ("chain", include_str!("../../migrations/postgres/0002_chain.sql")),
+    ("screening", include_str!("../../migrations/postgres/0003_screening.sql")),
 ];
+const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql"))];
+/// Where a keystore is, so that a backup can leave it out.
+const KEYSTORE_SCHEMA: &str = "portico_keys";
 
 /// Shared clients for reads. Each pipelines what arrives at the same time over one connection.
 const READ_LANES: usize = 2;
@@ -47,9 +51,24 @@ struct Inner {
 impl Postgres {
     /// Connects and migrates.
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        let connector = Arc::new(Connector::new(url)?);
+        Self::start(Connector::new(url)?, MIGRATIONS).await
+    }
+
+    /// Connects to a keystore, and migrates it.
+    pub(crate) async fn open_keystore(url: &str) -> Result<Self> {
+        let schema = format!("CREATE SCHEMA IF NOT EXISTS {KEYSTORE_SCHEMA}");
+        let connection = Connector::new(url)?.connect().await?;
+        // `IF NOT EXISTS` is not atomic: of two who create it at once, one is told that it exists.
+        if connection.batch(&schema).await.is_err() {
+            connection.batch(&schema).await?;
+        }
+        Self::start(Connector::new(url)?.within(KEYSTORE_SCHEMA), KEYSTORE).await
+    }
+
+    async fn start(connector: Connector, migrations: Migrations) -> Result<Self> {
+        let connector = Arc::new(connector);
         let mut connection = connector.connect().await?;
-        migrate::postgres(connection.client_mut(), MIGRATIONS).await?;
+        migrate::postgres(connection.client_mut(), migrations).await?;
         Ok(Self(Arc::new(Inner {
             lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone(), "")).collect(),
             search: Lane::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),

@@ -29,7 +29,9 @@ use writer::Writer;
 pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
     ("chain", include_str!("../../migrations/sqlite/0002_chain.sql")),
+    ("screening", include_str!("../../migrations/sqlite/0003_screening.sql")),
 ];
+const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql"))];
 
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
@@ -50,6 +52,8 @@ struct Inner {
     path: PathBuf,
     writer: Writer,
     indexer: Option<Indexer>,
+    /// Whether there is a search index at all.
+    searchable: bool,
     scans: Semaphore,
 }
 
@@ -61,18 +65,36 @@ thread_local! {
 impl Sqlite {
     /// Opens and migrates the database. Only the server that owns the data folder keeps the search index.
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut connection = connect(path, WRITER_CACHE_KIB)?;
         migrate::sqlite(&mut connection, MIGRATIONS)?;
         let indexer = match role {
             Role::Server => Some(Indexer::start(path)?),
             Role::Tool => None,
         };
+        Self::start(path, connection, indexer, true)
+    }
+
+    /// Opens and migrates a keystore. What is deleted from it is overwritten.
+    pub(crate) fn open_keystore(path: &Path) -> Result<Self> {
+        let mut connection = connect(path, SCAN_CACHE_KIB)?;
+        connection.execute_batch("PRAGMA secure_delete = ON")?;
+        migrate::sqlite(&mut connection, KEYSTORE)?;
+        Self::start(path, connection, None, false)
+    }
+
+    fn start(
+        path: &Path,
+        connection: Connection,
+        indexer: Option<Indexer>,
+        searchable: bool,
+    ) -> Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         Ok(Self(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             path: path.to_owned(),
             writer: Writer::start(connection, path, indexer.clone())?,
             indexer,
+            searchable,
             scans: Semaphore::new(SCANS),
         })))
     }
@@ -158,7 +180,9 @@ impl Sqlite {
 
     fn reader(&self, cache_kib: u32) -> Result<Connection> {
         let connection = connect(&self.0.path, cache_kib)?;
-        indexer::attach(&connection, &self.0.path)?;
+        if self.0.searchable {
+            indexer::attach(&connection, &self.0.path)?;
+        }
         connection.execute_batch("PRAGMA query_only = ON")?;
         Ok(connection)
     }

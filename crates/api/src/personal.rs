@@ -1,0 +1,75 @@
+//! How an applicant's values look on the wire. Faults name the rule, never the value.
+
+use portico_app::clock::{Clock as _, SystemClock};
+use portico_domain::{Fault, Timestamp};
+use portico_screening::personal::{
+    BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress,
+    SubscriptionId, day_of,
+};
+use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::{ObjectBuilder, RefOr};
+
+use crate::fields::SOME_TEXT;
+use crate::json::Json;
+use crate::request::{Field, Param, Place};
+
+const SSN: &str = "^([0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{9})$";
+/// What browsers take as an e-mail address.
+const EMAIL: &str = r"^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$";
+
+fn text(most: usize) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).max_length(Some(most))
+}
+
+macro_rules! personal {
+    ($($kind:ty => $schema:expr;)+) => {
+        $(impl Field for $kind {
+            fn schema() -> RefOr<Schema> {
+                $schema.into()
+            }
+            fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+                at.take(json.text().and_then(|text| Self::parse(&text)))
+            }
+        })+
+    };
+}
+
+personal! {
+    Name => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    StreetAddress => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    CityName => text(100).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    StateName => text(100).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    PostCode => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    SubscriptionId => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    BankingToken => text(4096).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    Ssn => text(11).pattern(Some(SSN));
+    Email => text(255).format(Some(SchemaFormat::KnownFormat(KnownFormat::Email))).pattern(Some(EMAIL));
+}
+
+impl Param for Name {
+    fn schema() -> RefOr<Schema> {
+        <Self as Field>::schema()
+    }
+    fn from_text(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+    }
+}
+
+impl Field for DateOfBirth {
+    fn schema() -> RefOr<Schema> {
+        text(10).format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        let today = day_of(SystemClock.now());
+        at.take(json.text().and_then(|text| Self::parse(&text, today)))
+    }
+}
+
+impl Field for Timestamp {
+    fn schema() -> RefOr<Schema> {
+        text(64).format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}

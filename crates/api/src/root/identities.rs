@@ -1,0 +1,63 @@
+//! `/chainIdentityInd`: makes and validates a person's chain identifier.
+
+use portico_domain::{CaseId, VerificationId, WalletId};
+use portico_screening::personal::Name;
+
+use crate::access::BEARER;
+use crate::operation::{Context, Operation, get, post};
+use crate::problem::Result;
+use crate::reply::Plain;
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/chainIdentityInd", BEARER, validate)
+            .says("validateIdentity", "The token of a result, for whoever knows both names")
+            .not_found("There is no such result, its token was revoked, or the names are not its own"),
+        post("/chainIdentityInd", BEARER, create)
+            .says("createIdentity", "The token of a case, which is made if there is none")
+            .not_found("The case is someone else's")
+            .conflict("The token of the case was revoked"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Screening")).collect()
+}
+
+struct Validate {
+    id: VerificationId,
+    first: Name,
+    last: Name,
+}
+
+impl Input for Validate {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let id = from.required_query("Id", "The verification's Id");
+        let first = from.required_query("FirstName", "First name; case and outer spaces do not count");
+        let last = from.required_query("LastName", "Last name; case and outer spaces do not count");
+        Some(Self { id: id?, first: first?, last: last? })
+    }
+}
+
+async fn validate(cx: Context, asked: Validate) -> Result<Plain> {
+    let (first, last) = (asked.first.expose(), asked.last.expose());
+    Ok(Plain(cx.app().validate_identity(&cx.call, asked.id, first, last).await?))
+}
+
+struct Create {
+    case: CaseId,
+    wallet: WalletId,
+}
+
+impl Input for Create {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let case = from.required_query("caseId", "The case; a new one is opened");
+        let wallet = from.required_query(
+            "walletId",
+            "Where the token of a new case goes: an address, or any id for an address that is kept here",
+        );
+        Some(Self { case: case?, wallet: wallet? })
+    }
+}
+
+async fn create(cx: Context, asked: Create) -> Result<Plain> {
+    Ok(Plain(cx.app().create_identity(&cx.call, asked.case, &asked.wallet).await?))
+}

@@ -1,0 +1,212 @@
+//! `/v1/verifications`, `/v1/identities` and a person's right to be forgotten.
+
+use portico_app::verifications::{CheckReport, Report};
+use portico_domain::{Timestamp, UserId, VerificationId, WalletId};
+use portico_screening::Check;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::{BEARER, SIGNED_IN};
+use crate::operation::{Context, Operation, delete, get};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::{Json, Message, message};
+use crate::request::{Input, Reader};
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/v1/verifications", BEARER, list)
+            .says("listVerifications", "The caller's results, oldest first"),
+        get("/v1/verifications/{id}", BEARER, read)
+            .says(
+                "getVerification",
+                "One of the caller's results: what came of every check, without its values",
+            )
+            .not_found("The caller has no such result"),
+        delete("/v1/identities/{tokenId}", SIGNED_IN, revoke)
+            .says("revokeIdentity", "Revokes a token, for good; validating it fails from then on")
+            .not_found("The caller has no such token"),
+        delete("/v1/users/{userId}/personal-data", SIGNED_IN, erase).says(
+            "erasePersonalData",
+            "Erases a person: unreadable at once, also in backups; tokens are revoked, flags cleared",
+        ),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Screening")).collect()
+}
+
+/// What came of a verification, without its values.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Verification)]
+struct VerificationOut {
+    id: String,
+    case_id: String,
+    token_id: String,
+    /// Whether the token was revoked
+    revoked: bool,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// From then on the checks have to be run again
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    /// Whose pipeline was used
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    client_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    consented_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    consent_version: Option<String>,
+    checks: Vec<CheckOut>,
+    /// For every check that was not passed, what a notice of adverse action has to say
+    adverse_actions: Vec<AdverseAction>,
+}
+
+/// What came of a check.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = VerificationCheck)]
+struct CheckOut {
+    /// `eviction`, `income`, `softCredit` or `criminalBackground`
+    #[schema(example = "softCredit")]
+    check: &'static str,
+    /// `passed` or `failed`
+    #[schema(example = "passed")]
+    outcome: &'static str,
+    /// Who was asked
+    #[schema(example = "sandbox")]
+    bureau: String,
+    #[schema(value_type = String, format = DateTime)]
+    finished_at: Timestamp,
+    /// Until then it is not asked again for this case
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+/// A reason why an application may be declined, for the notice that the law asks for.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AdverseAction {
+    #[schema(example = "softCredit")]
+    check: &'static str,
+    /// A stable word
+    #[schema(example = "credit_score_below_threshold")]
+    reason: &'static str,
+    /// Who reported it
+    #[schema(example = "sandbox")]
+    bureau: String,
+    #[schema(value_type = String, format = DateTime)]
+    recorded_at: Timestamp,
+    /// What the applicant has to be told
+    notice: String,
+}
+
+impl From<&CheckReport> for CheckOut {
+    fn from(report: &CheckReport) -> Self {
+        Self {
+            check: report.check.name(),
+            outcome: if report.passed { "passed" } else { "failed" },
+            bureau: report.bureau.clone(),
+            finished_at: report.finished_at(),
+            expires_at: report.expires_at(),
+        }
+    }
+}
+
+fn adverse(report: &CheckReport) -> Option<AdverseAction> {
+    let reason = report.reason()?;
+    let found = match report.check {
+        Check::Eviction => "an eviction that is on file",
+        Check::Income => "an income that could not be verified",
+        Check::SoftCredit => "a credit score below the threshold",
+        Check::CriminalBackground => "a criminal record that is on file",
+    };
+    let bureau = report.bureau.clone();
+    let notice = format!(
+        "Your application may be declined because of {found}, as reported by {bureau}. {bureau} does not decide \
+         about it. You may ask {bureau} for a free copy of the report within 60 days, and dispute what is wrong \
+         or incomplete in it."
+    );
+    Some(AdverseAction {
+        check: report.check.name(),
+        reason,
+        bureau,
+        recorded_at: report.finished_at(),
+        notice,
+    })
+}
+
+impl From<Report> for VerificationOut {
+    fn from(report: Report) -> Self {
+        Self {
+            id: report.id.into(),
+            case_id: report.case.into(),
+            token_id: report.token,
+            revoked: report.revoked,
+            created_at: report.created_at,
+            expires_at: report.expires_at,
+            client_id: report.client,
+            consented_at: report.consented_at,
+            consent_version: report.consent_version.map(Into::into),
+            checks: report.checks.iter().map(Into::into).collect(),
+            adverse_actions: report.checks.iter().filter_map(adverse).collect(),
+        }
+    }
+}
+
+struct List(Paging);
+
+impl Input for List {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        Some(Self(Paging::read(from)))
+    }
+}
+
+async fn list(cx: Context, List(paging): List) -> Result<Listed<VerificationOut>> {
+    let uri = cx.uri.clone();
+    Listed::read(&uri, paging, move |after, limit| {
+        let cx = cx.clone();
+        async move { Ok(cx.app().verifications(&cx.call, after, limit).await?.map(Into::into)) }
+    })
+    .await
+}
+
+struct Read(VerificationId);
+
+impl Input for Read {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("id", "The result").map(Self)
+    }
+}
+
+async fn read(cx: Context, Read(id): Read) -> Result<Json<VerificationOut>> {
+    Ok(Json(cx.app().verification(&cx.call, &id).await?.into()))
+}
+
+struct Revoke(WalletId);
+
+impl Input for Revoke {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("tokenId", "The token's number").map(Self)
+    }
+}
+
+async fn revoke(cx: Context, Revoke(token): Revoke) -> Result<Json<Message>> {
+    cx.app().revoke_identity(&cx.call, token.as_str()).await?;
+    Ok(Json(message("Identity revoked")))
+}
+
+struct Erase(UserId);
+
+impl Input for Erase {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.path("userId", "Who is erased").map(Self)
+    }
+}
+
+async fn erase(cx: Context, Erase(user): Erase) -> Result<Json<Message>> {
+    cx.app().erase_person(&cx.call, &user).await?;
+    Ok(Json(message("Personal data erased")))
+}

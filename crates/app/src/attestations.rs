@@ -1,0 +1,97 @@
+//! The four flags of an application: computed from the listing's terms and the applicant's newest result, and
+//! attested on the chain. Scores and incomes never leave the database.
+
+use portico_chain::contracts::{Content, Kind, check_key, listing_key};
+use portico_domain::UserId;
+use portico_domain::chain::Passes;
+use portico_store::chain::{Refer, Wanted, Word};
+use portico_store::screening::{Attest, Flags, Intent};
+
+use crate::{Error, Portico, Result};
+
+/// Flags that are computed in one go.
+const AT_ONCE: i64 = 256;
+
+impl Portico {
+    /// Attests what is due of one user. Whatever fails stays due, and is seen to later.
+    pub(crate) async fn attest_soon(&self, user: &UserId) {
+        if let Err(error) = self.attest(Some(user)).await {
+            tracing::warn!(%error, "flags could not be attested; they will be");
+        }
+    }
+
+    /// Attests what is due, of one user or of all; tells how much it was.
+    pub async fn attest(&self, of: Option<&UserId>) -> Result<u64> {
+        let intents = self.db.intents(of, AT_ONCE).await?;
+        let mut settled = 0;
+        for intent in intents {
+            let flags = self.flags(&intent).await?;
+            settled += u64::from(self.db.write(Attest { intent, flags }).await?);
+        }
+        if settled > 0
+            && let Ok(chain) = self.chain()
+        {
+            chain.wake();
+        }
+        Ok(settled)
+    }
+
+    /// The flags that an application has now; none, if the listing asks for nothing on the chain, or nothing is
+    /// known about the applicant.
+    async fn flags(&self, intent: &Intent) -> Result<Option<Flags>> {
+        let listing = listing_key(&intent.listing);
+        let Some(item) = self.db.chain_item(Kind::Listing.number(), &listing).await? else { return Ok(None) };
+        let Content::Listing { terms, .. } = Content::decode(Kind::Listing, &item.payload)? else {
+            return Ok(None);
+        };
+        let now = self.clock.now();
+        let Some(latest) = self.db.latest_verification(&intent.user, now).await? else { return Ok(None) };
+        let Some(key) = self.keystore.person(&intent.user).await? else { return Ok(None) };
+        let findings = Self::findings(&key, &latest)?;
+        let passes = Passes::of(&terms, findings.credit(), findings.income());
+        let applicant = self.reference(&intent.user).await?;
+        let content = Content::Check { listing, applicant, passes: Some(passes) };
+        let wanted = Self::wanted_check(&listing, &applicant, &content, now);
+        let terms = (Kind::Listing.number(), listing, item.version);
+        Ok(Some(Flags { wanted, applicant, terms }))
+    }
+
+    fn wanted_check(
+        listing: &Word,
+        applicant: &Word,
+        content: &Content,
+        at: portico_domain::Timestamp,
+    ) -> Wanted {
+        Wanted {
+            kind: Kind::Check.number(),
+            key: check_key(listing, applicant),
+            payload: content.encode(),
+            gone: content.is_gone(),
+            salt: None,
+            above: 0,
+            at,
+        }
+    }
+
+    /// That the flags of a user's applications are to be gone.
+    pub(crate) async fn cleared_flags(&self, user: &UserId) -> Result<Vec<Wanted>> {
+        let Some(applicant) = self.db.chain_reference(user).await? else { return Ok(Vec::new()) };
+        let now = self.clock.now();
+        let cleared = |listing: &portico_domain::ListingId| {
+            let listing = listing_key(listing);
+            let content = Content::Check { listing, applicant, passes: None };
+            Self::wanted_check(&listing, &applicant, &content, now)
+        };
+        Ok(self.db.applications(user).await?.iter().map(cleared).collect())
+    }
+
+    /// By what the chain knows an applicant: drawn on first use.
+    async fn reference(&self, user: &UserId) -> Result<Word> {
+        if let Some(reference) = self.db.chain_reference(user).await? {
+            return Ok(reference);
+        }
+        self.db.write(Refer { user: user.clone(), reference: crate::keys::random()? }).await?;
+        let drawn = self.db.chain_reference(user).await?;
+        drawn.ok_or_else(|| Error::Unavailable("a reference was forgotten at once".into()))
+    }
+}

@@ -1,0 +1,207 @@
+//! Chain identifiers: one soulbound token a case. Its name commitment lets anybody who knows a result's id and
+//! both names check them against the chain, and tells nothing to anybody else.
+
+use alloy_primitives::Address;
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::hmac;
+use portico_chain::contracts::{Content, Kind, token_key};
+use portico_chain::{custody, reads};
+use portico_domain::{CaseId, Fault, UserId, VerificationId, WalletId, names};
+use portico_store::audit::Entry;
+use portico_store::chain::{Wanted, Word};
+use portico_store::screening::{
+    Case, CaseOf, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, TakeGuess,
+};
+
+use crate::keys::random;
+use crate::keystore::PersonKey;
+use crate::{Actor, Call, Error, Portico, Result};
+
+/// Wrong names that somebody may try on one result within [`GUESS_SECONDS`].
+const GUESSES: i64 = 5;
+const GUESS_SECONDS: i64 = 60 * 60;
+/// What a result's token is not, if it is not what was asked for.
+const NO_SUCH_IDENTITY: Error = Error::NotFound("identity_not_found");
+
+/// A token's number, as the specification shows it.
+pub(crate) fn token_number(token: &[u8; 16]) -> String {
+    u128::from_be_bytes(*token).to_string()
+}
+
+/// The place of a case's secret, for sealing.
+fn secret_place(case: &CaseId) -> [&[u8]; 3] {
+    [b"cases", case.as_str().as_bytes(), b"secret"]
+}
+
+/// Who signs in and acts for themselves.
+pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &portico_domain::AccountId)> {
+    match actor {
+        Actor::User { user, account, .. } => Ok((user, account)),
+        _ => Err(Error::Unauthenticated("a bearer token is needed")),
+    }
+}
+
+impl Portico {
+    /// Where a token goes: to the wallet, if that is an address; else to one that is kept here, at a random
+    /// place, which has nothing to do with the wallet.
+    async fn holder(&self, wallet: Option<&WalletId>) -> Result<(Address, Option<i64>)> {
+        let address = wallet.and_then(|wallet| wallet.as_str().parse::<Address>().ok());
+        if let Some(address) = address.filter(|_| wallet.is_some_and(|w| w.as_str().starts_with("0x"))) {
+            if address.is_zero() {
+                let fault = Fault::new("not_a_wallet", "must not be the zero address");
+                return Err(Error::Parameter { name: "walletId", fault });
+            }
+            return Ok((address, None));
+        }
+        let seed = self.keystore.custody_seed(self.clock.now()).await?;
+        let place = u64::from_be_bytes(random()?) >> 2;
+        Ok((custody::address(&seed, place)?, i64::try_from(place).ok()))
+    }
+
+    /// Finds the caller's case, or opens it with a token of its own.
+    pub(crate) async fn open_case(
+        &self,
+        call: &Call,
+        case: Option<CaseId>,
+        wallet: Option<&WalletId>,
+        key: &PersonKey,
+    ) -> Result<Case> {
+        let (user, account) = signed_in(&call.actor)?;
+        let of = if case.is_some() { CaseOf::Named } else { CaseOf::Made };
+        let id = case.unwrap_or_else(|| self.new_id());
+        let (holder, custody) = self.holder(wallet).await?;
+        let secret = key.seal(&secret_place(&id), &random::<32>()?)?;
+        let mut token = random::<16>()?;
+        // Nobody draws 128 zeros; but the chain would not take them.
+        token[15] |= 1;
+        let entry = self.entry(call, "case.opened", id.as_str(), token_number(&token));
+        let case = Case {
+            id,
+            account: account.clone(),
+            user: user.clone(),
+            token,
+            holder: holder.into_array(),
+            secret: Some(secret),
+            revoked_at: None,
+        };
+        Ok(self.db.write(OpenCase { new: NewCase { case, custody, of }, entry, by: self.by(call) }).await?)
+    }
+
+    /// What is wanted of a case's token on the chain.
+    pub(crate) fn wanted_token(&self, case: &Case, commitment: Word) -> Wanted {
+        self.wanted_identity(case, &Content::Identity { holder: case.holder.into(), commitment })
+    }
+
+    fn wanted_identity(&self, case: &Case, content: &Content) -> Wanted {
+        Wanted {
+            kind: Kind::Identity.number(),
+            key: token_key(&case.token),
+            payload: content.encode(),
+            gone: content.is_gone(),
+            salt: None,
+            above: 0,
+            at: self.clock.now(),
+        }
+    }
+
+    /// That a case's token is to be gone.
+    pub(crate) fn revoked_token(&self, case: &Case) -> Wanted {
+        self.wanted_identity(case, &Content::RevokedIdentity)
+    }
+
+    /// The commitment to a name under the secret of a case; nothing, if a name is missing or the secret gone.
+    pub(crate) fn commitment(
+        key: &PersonKey,
+        case: &Case,
+        first: Option<&str>,
+        last: Option<&str>,
+    ) -> Result<Word> {
+        let (Some(secret), Some(first), Some(last)) = (&case.secret, first, last) else {
+            return Ok(Word::default());
+        };
+        let secret = key.open(&secret_place(&case.id), secret)?;
+        let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &secret));
+        for name in [names::folded(first), names::folded(last)] {
+            context.update(&(name.len() as u64).to_be_bytes());
+            context.update(name.as_bytes());
+        }
+        let mut commitment = Word::default();
+        commitment.copy_from_slice(context.sign().as_ref());
+        Ok(commitment)
+    }
+
+    /// The token of a case, which is made if there is none: the same for every retry and every wallet.
+    pub async fn create_identity(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
+        let (user, _) = signed_in(&call.actor)?;
+        self.remember_account(&call.actor).await?;
+        let key = self.keystore.person_or_new(user, self.clock.now()).await?;
+        let case = self.open_case(call, Some(case), Some(wallet), &key).await?;
+        let wanted = self.wanted_token(&case, Word::default());
+        self.write(call, Mint { wanted, case: case.id.clone() }).await?;
+        self.chain()?.wake();
+        Ok(token_number(&case.token))
+    }
+
+    /// The token of a result, for whoever knows both names.
+    pub async fn validate_identity(
+        &self,
+        call: &Call,
+        id: VerificationId,
+        first: &str,
+        last: &str,
+    ) -> Result<String> {
+        let (caller, _) = signed_in(&call.actor)?;
+        let verification = self.db.verification(&id).await?.ok_or(NO_SUCH_IDENTITY)?;
+        let case = self.db.case(&verification.case).await?.ok_or(NO_SUCH_IDENTITY)?;
+        let entry = |action| self.entry(call, action, id.as_str(), token_number(&case.token));
+        let now = self.clock.now();
+        let guess = Guess { verification: id.clone(), caller: caller.as_str().into(), at: now };
+        let since = now.minus_seconds(GUESS_SECONDS);
+        let refused = entry("identity.validation_refused");
+        let Some(place) = self.db.write(TakeGuess { guess, limit: GUESSES, since, refused }).await? else {
+            return Err(Error::TooMany {
+                code: "too_many_guesses",
+                retry_after: GUESS_SECONDS.unsigned_abs(),
+            });
+        };
+        let outcome = self.names_fit(&verification.user, &case, first, last).await;
+        // Whoever could not be answered has not guessed wrong.
+        let (fits, action) = match &outcome {
+            Ok(true) => (true, "identity.validated"),
+            Ok(false) => (false, "identity.not_validated"),
+            Err(_) => (true, "identity.validation_failed"),
+        };
+        self.db.write(Guessed { place, fits, entry: entry(action) }).await?;
+        if outcome? { Ok(token_number(&case.token)) } else { Err(NO_SUCH_IDENTITY) }
+    }
+
+    async fn names_fit(&self, user: &UserId, case: &Case, first: &str, last: &str) -> Result<bool> {
+        let key = self.keystore.person(user).await?;
+        let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
+        let claimed = Self::commitment(&key, case, Some(first), Some(last))?;
+        let (node, contracts) = self.reading()?;
+        let token = token_key(&case.token);
+        let read = || reads::identity(node, contracts, &token);
+        let Some((_, committed)) = self.on_chain(Kind::Identity, &token, read).await? else {
+            return Ok(false);
+        };
+        let is_set = committed != Word::default();
+        Ok(is_set && verify_slices_are_equal(&claimed, &committed).is_ok())
+    }
+
+    /// Revokes a token, for its owner or the operator.
+    pub async fn revoke_identity(&self, call: &Call, token: &str) -> Result<()> {
+        let token = token.parse::<u128>().map_err(|_| NO_SUCH_IDENTITY)?.to_be_bytes();
+        let case = self.db.case_of_token(&token).await?.ok_or(NO_SUCH_IDENTITY)?;
+        match self.may_act_for(&call.actor, &case.user).await {
+            // As if it did not exist.
+            Err(Error::Forbidden(_)) => return Err(NO_SUCH_IDENTITY),
+            allowed => allowed?,
+        }
+        let entry: Entry = self.entry(call, "identity.revoked", token_number(&token), "");
+        let (wanted, by) = (self.revoked_token(&case), self.by(call));
+        self.db.write(RevokeIdentity { token, wanted, entry, by }).await?;
+        self.chain()?.wake();
+        Ok(())
+    }
+}

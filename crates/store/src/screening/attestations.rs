@@ -1,0 +1,117 @@
+//! Which flags are to be computed anew. The wish is stored with what causes it (a result, an application, new
+//! terms), and goes when the flags are wanted on the chain: nothing is forgotten by a crash in between.
+
+use portico_domain::{ListingId, UserId};
+
+use crate::chain::{Wanted, Word, want};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::{Db, Result};
+
+/// A wish for new flags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    /// The applicant.
+    pub user: UserId,
+    /// The listing.
+    pub listing: ListingId,
+    /// Grows with every cause.
+    pub generation: i64,
+}
+
+impl FromRow for Intent {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self { user: c.get()?, listing: c.get()?, generation: c.get()? })
+    }
+}
+
+macro_rules! again {
+    ($from:literal) => {
+        concat!(
+            "INSERT INTO attestations (user_id, listing_id, generation) ",
+            $from,
+            " ON CONFLICT (user_id, listing_id) DO UPDATE SET generation = attestations.generation + 1"
+        )
+    };
+}
+static ONE: Sql = sql(again!("VALUES (?1, ?2, 0)"));
+// `WHERE` keeps SQLite from reading `ON CONFLICT` as part of a join.
+static OF_USER: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE user_id = ?1"));
+static OF_LISTING: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE listing_id = ?1"));
+
+/// Somebody applied.
+pub(crate) async fn intend<T: Tx>(tx: &mut T, user: &UserId, listing: &ListingId) -> Result<()> {
+    tx.exec(&ONE, &[user.into(), listing.into()]).await.map(drop)
+}
+
+/// A user has a new result.
+pub(super) async fn intend_for_user<T: Tx>(tx: &mut T, user: &UserId) -> Result<()> {
+    tx.exec(&OF_USER, &[user.into()]).await.map(drop)
+}
+
+/// A listing has new terms.
+pub(crate) async fn intend_for_listing<T: Tx>(tx: &mut T, listing: &ListingId) -> Result<()> {
+    tx.exec(&OF_LISTING, &[listing.into()]).await.map(drop)
+}
+
+static SETTLE: Sql =
+    sql("DELETE FROM attestations WHERE user_id = ?1 AND listing_id = ?2 AND generation = ?3");
+static TERMS: Sql = sql("SELECT version FROM chain_items WHERE kind = ?1 AND key = ?2");
+static KNOWN_BY: Sql = sql("SELECT user_id FROM chain_references WHERE user_id = ?1 AND reference = ?2");
+static SAME: Sql = sql("SELECT version FROM chain_items \
+     WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
+
+/// Settles a wish: flags that are wanted on the chain, or none because there is nothing to attest.
+#[derive(Debug)]
+pub struct Attest {
+    /// The wish.
+    pub intent: Intent,
+    /// The flags, and what they were computed from.
+    pub flags: Option<Flags>,
+}
+
+/// Flags and what they were computed from.
+#[derive(Debug)]
+pub struct Flags {
+    /// The flags.
+    pub wanted: Wanted,
+    /// The applicant's reference.
+    pub applicant: Word,
+    /// The listing's terms: kind, key and version of the item.
+    pub terms: (i64, Word, i64),
+}
+
+impl Op for Attest {
+    /// Whether it was settled; if not, something has changed, and it is to be computed again.
+    type Out = bool;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        let Intent { user, listing, generation } = &self.intent;
+        if let Some(Flags { wanted, applicant, terms: (kind, key, version) }) = &self.flags {
+            let now: Option<(i64,)> = tx.one(&TERMS, &[(*kind).into(), key[..].into()]).await?;
+            let known: Option<(UserId,)> = tx.one(&KNOWN_BY, &[user.into(), applicant[..].into()]).await?;
+            if now != Some((*version,)) || known.is_none() {
+                return Ok(false);
+            }
+            let item = [wanted.kind.into(), wanted.key[..].into(), wanted.payload[..].into()];
+            if tx.one::<(i64,)>(&SAME, &item).await?.is_none() {
+                want(tx, wanted, None).await?;
+            }
+        }
+        Ok(tx.exec(&SETTLE, &[user.into(), listing.into(), (*generation).into()]).await? > 0)
+    }
+}
+
+static SOME: Sql =
+    sql("SELECT user_id, listing_id, generation FROM attestations ORDER BY user_id, listing_id LIMIT ?1");
+static SOME_OF: Sql = sql(
+    "SELECT user_id, listing_id, generation FROM attestations WHERE user_id = ?1 ORDER BY listing_id LIMIT ?2",
+);
+
+impl Db {
+    /// Some of the flags that are to be computed anew; those of one user, if one is named.
+    pub async fn intents(&self, of: Option<&UserId>, limit: i64) -> Result<Vec<Intent>> {
+        match of {
+            Some(user) => self.read(&SOME_OF, &[user.into(), limit.into()], Weight::Scan).await,
+            None => self.read(&SOME, &[limit.into()], Weight::Scan).await,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The checks of a case. The reference under which a bureau is asked is stored before it is asked, and a
+//! finding as soon as it is there, so that nothing is paid for twice.
+
+use portico_domain::{CaseId, Timestamp};
+
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::{Error, Result};
+
+/// A check as it is about to be asked.
+#[derive(Debug, Clone)]
+pub struct NewCheck {
+    /// Which one.
+    pub kind: &'static str,
+    /// Tells other inputs from the same.
+    pub tag: i64,
+    /// The reference, if it was never asked with these inputs.
+    pub reference: String,
+    /// Who is asked.
+    pub bureau: String,
+}
+
+/// A check of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCheck {
+    /// Which one.
+    pub kind: String,
+    /// The reference.
+    pub reference: String,
+    /// Who was asked.
+    pub bureau: String,
+    /// What was found, sealed.
+    pub finding: Option<Vec<u8>>,
+    /// When it was found.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl FromRow for StoredCheck {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self {
+            kind: c.get()?,
+            reference: c.get()?,
+            bureau: c.get()?,
+            finding: c.get()?,
+            finished_at: c.get()?,
+        })
+    }
+}
+
+/// What was begun with the same inputs stays, unless it is too old; anything else begins anew.
+static BEGIN: Sql = sql("INSERT INTO checks (case_id, kind, tag, reference, bureau, started_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO UPDATE SET \
+     tag = excluded.tag, reference = excluded.reference, bureau = excluded.bureau, \
+     started_at = excluded.started_at, finding = NULL, finished_at = NULL \
+     WHERE checks.tag <> excluded.tag OR checks.bureau <> excluded.bureau OR checks.finished_at < ?7");
+static GET: Sql =
+    sql("SELECT kind, reference, bureau, finding, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2");
+static FINISH: Sql = sql("UPDATE checks SET finding = ?4, finished_at = ?5 \
+     WHERE case_id = ?1 AND kind = ?2 AND reference = ?3 AND finding IS NULL");
+
+/// Begins checks of a case, or finds how far they have come.
+#[derive(Debug)]
+pub struct BeginChecks {
+    /// The case.
+    pub case: CaseId,
+    /// The checks.
+    pub checks: Vec<NewCheck>,
+    /// What was found before this moment is not valid any more.
+    pub valid_since: Timestamp,
+    /// Now.
+    pub at: Timestamp,
+}
+
+impl Op for BeginChecks {
+    type Out = Vec<StoredCheck>;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<StoredCheck>> {
+        let mut stored = Vec::with_capacity(self.checks.len());
+        for check in &self.checks {
+            let params = [
+                (&self.case).into(),
+                check.kind.into(),
+                check.tag.into(),
+                check.reference.as_str().into(),
+                check.bureau.as_str().into(),
+                self.at.into(),
+                self.valid_since.into(),
+            ];
+            tx.exec(&BEGIN, &params).await?;
+            let found: Option<StoredCheck> = tx.one(&GET, &[(&self.case).into(), check.kind.into()]).await?;
+            stored.push(found.ok_or_else(|| Error::Bug("a check that was begun is not there".into()))?);
+        }
+        Ok(stored)
+    }
+}
+
+/// Keeps what a bureau found.
+#[derive(Debug)]
+pub struct FinishCheck {
+    /// The case.
+    pub case: CaseId,
+    /// Which check.
+    pub kind: &'static str,
+    /// Under which reference it was asked.
+    pub reference: String,
+    /// What was found, sealed.
+    pub finding: Vec<u8>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+impl Op for FinishCheck {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let params = [
+            (&self.case).into(),
+            self.kind.into(),
+            self.reference.as_str().into(),
+            self.finding[..].into(),
+            self.at.into(),
+        ];
+        tx.exec(&FINISH, &params).await.map(drop)
+    }
+}

@@ -1,0 +1,146 @@
+//! The results of verifications.
+
+use portico_domain::{AccountId, CaseId, Label, Timestamp, UserId, VerificationId};
+
+use super::attestations::intend_for_user;
+use crate::audit::{Entry, append};
+use crate::chain::{Wanted, want};
+use crate::ledger::{By, record};
+use crate::page::{Cursor, Page};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::{Db, Error, Result};
+
+/// The result of a verification; what it says is sealed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredVerification {
+    /// Which one.
+    pub id: VerificationId,
+    /// Whose.
+    pub user: UserId,
+    /// Of which case.
+    pub case: CaseId,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Until when it is valid.
+    pub expires_at: Timestamp,
+    /// When the applicant consented, as the request said.
+    pub consented_at: Option<Timestamp>,
+    /// To what.
+    pub consent_version: Option<Label>,
+    /// The applicant, for as long as that is kept.
+    pub inputs: Option<Vec<u8>>,
+    /// The values, for as long as they are valid.
+    pub findings: Option<Vec<u8>>,
+    /// What came of every check.
+    pub outcome: Vec<u8>,
+}
+
+impl FromRow for StoredVerification {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self {
+            id: c.get()?,
+            user: c.get()?,
+            case: c.get()?,
+            created_at: c.get()?,
+            expires_at: c.get()?,
+            consented_at: c.get()?,
+            consent_version: c.get()?,
+            inputs: c.get()?,
+            findings: c.get()?,
+            outcome: c.get()?,
+        })
+    }
+}
+
+macro_rules! columns {
+    () => {
+        "id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome"
+    };
+}
+static GET: Sql = sql(concat!("SELECT ", columns!(), " FROM verifications WHERE id = ?1"));
+static LATEST: Sql = sql(concat!(
+    "SELECT ",
+    columns!(),
+    " FROM verifications WHERE user_id = ?1 AND expires_at > ?2 AND findings IS NOT NULL ORDER BY seq DESC LIMIT 1"
+));
+static OF_USER: Sql = sql(concat!(
+    "SELECT ",
+    columns!(),
+    ", seq, seq FROM verifications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
+));
+static INSERT: Sql = sql("INSERT INTO verifications \
+     (seq, id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
+     RETURNING account");
+
+/// Stores a result, wants its token on the chain, and notes that the user's applications are to be attested.
+#[derive(Debug)]
+pub struct StoreVerification {
+    /// The result.
+    pub verification: StoredVerification,
+    /// The token with the commitment to the name.
+    pub wanted: Wanted,
+    /// What is put on record.
+    pub entries: Vec<Entry>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Op for StoreVerification {
+    type Out = VerificationId;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<VerificationId> {
+        let new = &self.verification;
+        // The token may have been revoked, or the person erased, while the bureaus were asked.
+        let case: Option<(AccountId,)> = tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
+        let (account,) = case.ok_or(Error::Conflict("identity_revoked"))?;
+        let params = [
+            tx.seq(),
+            (&new.id).into(),
+            (&new.user).into(),
+            (&new.case).into(),
+            new.created_at.into(),
+            new.expires_at.into(),
+            new.consented_at.into(),
+            new.consent_version.as_ref().into(),
+            new.inputs.as_deref().into(),
+            new.findings.as_deref().into(),
+            new.outcome[..].into(),
+        ];
+        tx.exec(&INSERT, &params).await?;
+        want(tx, &self.wanted, None).await?;
+        intend_for_user(tx, &new.user).await?;
+        for entry in &self.entries {
+            append(tx, entry).await?;
+        }
+        let by = By { account: Some(account), at: self.at };
+        record(tx, &by, "verification.made", new.id.as_str(), &[("verifications", "total", 1)]).await?;
+        Ok(new.id.clone())
+    }
+}
+
+impl Db {
+    /// A result.
+    pub async fn verification(&self, id: &VerificationId) -> Result<Option<StoredVerification>> {
+        self.one(&GET, &[id.into()]).await
+    }
+
+    /// A user's newest result that is still valid.
+    pub async fn latest_verification(
+        &self,
+        user: &UserId,
+        at: Timestamp,
+    ) -> Result<Option<StoredVerification>> {
+        self.one(&LATEST, &[user.into(), at.into()]).await
+    }
+
+    /// A piece of a user's results, oldest first.
+    pub async fn verifications(
+        &self,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<StoredVerification>> {
+        self.page(&OF_USER, &[user.into()], after, limit).await
+    }
+}
