@@ -17,6 +17,8 @@ export type PageComponent = Component<{ params: Params }>;
 export interface Route {
   path: string;
   load: () => Promise<{ default: PageComponent }>;
+  /** About the person's own things: asks to sign in first. */
+  person?: boolean;
   /** How it shows in the navigation; pages without it are reached from other pages. */
   nav?: { label: string; group: Group; icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>; bar?: boolean };
 }
@@ -41,21 +43,25 @@ export const routes: readonly Route[] = [
   {
     path: '/my-listings',
     load: page(() => import('./pages/my-listings/index.svelte')),
+    person: true,
     nav: { label: 'My listings', group: 'Homes', icon: KeyRound },
   },
   {
     path: '/saved',
     load: page(() => import('./pages/saved/index.svelte')),
+    person: true,
     nav: { label: 'Saved', group: 'Homes', icon: Bookmark, bar: true },
   },
   {
     path: '/applications',
     load: page(() => import('./pages/applications/index.svelte')),
+    person: true,
     nav: { label: 'Applications', group: 'Homes', icon: FileCheck },
   },
   {
     path: '/screening',
     load: page(() => import('./pages/screening/index.svelte')),
+    person: true,
     nav: { label: 'Screening', group: 'Homes', icon: ShieldCheck },
   },
   {
@@ -66,6 +72,7 @@ export const routes: readonly Route[] = [
   {
     path: '/devices',
     load: page(() => import('./pages/devices/index.svelte')),
+    person: true,
     nav: { label: 'Devices', group: 'Networks', icon: RadioTower },
   },
   {

@@ -22,6 +22,8 @@ export interface OpenOptions {
   height?: number;
   theme?: 'light' | 'dark';
   locale?: string;
+  /** What the server says about signing in, instead of what it really says. */
+  config?: object;
 }
 
 export interface OpenPage extends Page {
@@ -50,7 +52,7 @@ class App {
   }
 
   async open(path: string, options: OpenOptions = {}): Promise<OpenPage> {
-    const { as = 'ada', width = 1440, height = 900, theme = 'light', locale = 'en-US' } = options;
+    const { as = 'ada', width = 1440, height = 900, theme = 'light', locale = 'en-US', config } = options;
     if (!this.#browser) throw new Error('the browser is not started');
     const context = await this.#browser.newContext({
       viewport: { width, height },
@@ -61,6 +63,7 @@ class App {
     });
     await context.addInitScript((userId) => localStorage.setItem('portico.acting-as', userId), as);
     await context.addInitScript(reportRefusals);
+    if (config) await context.route('**/console/config.json', (route) => route.fulfill({ json: config }));
     const page = (await context.newPage()) as OpenPage;
     page.watch = new Watch(page);
     this.#pages.push(page);
