@@ -11,6 +11,7 @@ use portico_screening::{Bureau, Check, HttpBureau, Order, Policy, Routing, Runne
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::people::{applicant, assert_shows_nothing, country, reference};
+use crate::process::run_alone;
 use crate::server::{NOW, Reply, SECRET, Server, answer};
 
 #[derive(Clone, Default)]
@@ -33,13 +34,19 @@ async fn run(bureau: Arc<dyn Bureau>) {
     runner.run(&Order { applicant: Arc::new(applicant(&[])), country: country(), checks }).await;
 }
 
+#[test]
+fn no_line_of_the_log_shows_the_applicant() {
+    run_alone("logs::all_lines_of_this_process", |_| ());
+}
+
 #[tokio::test]
-async fn no_line_of_the_log_shows_the_applicant() {
+#[ignore = "takes the log of the whole process: the test above runs it alone"]
+async fn all_lines_of_this_process() {
     let lines = Lines::default();
     let writer = lines.clone();
     let log =
         tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(move || writer.clone());
-    let guard = tracing::subscriber::set_default(log.finish());
+    log.init();
 
     let echo = r#"{"SSN":"912-34-5678","LastName":"Zaubermann","OpenBankingToken":"token-canary-271828"}"#;
     let replies = vec![answer(422, "", echo), answer(200, "", echo), Reply::Closes, answer(500, "", echo)];
@@ -49,7 +56,6 @@ async fn no_line_of_the_log_shows_the_applicant() {
     run(Arc::new(HttpBureau::new(settings, now).unwrap())).await;
     run(Arc::new(Sandbox::new(&vec![1; 32].into()))).await;
     tracing::trace!("a planted control value");
-    drop(guard);
 
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("a planted control value"));

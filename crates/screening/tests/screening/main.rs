@@ -7,6 +7,7 @@ mod config;
 mod http;
 mod logs;
 mod people;
+mod process;
 mod runner;
 mod scripted;
 mod server;

@@ -1,0 +1,13 @@
+//! A test in a process of its own, for what a process has only one of: its environment, its log.
+
+use std::process::Command;
+
+/// Runs one test of this binary, alone.
+pub(crate) fn run_alone(test: &str, change: impl FnOnce(&mut Command)) {
+    let mut process = Command::new(std::env::current_exe().unwrap());
+    process.args(["--exact", test, "--include-ignored"]);
+    change(&mut process);
+    let ran = process.output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+}
