@@ -5,6 +5,7 @@
 
 pub mod access;
 mod auth;
+pub mod console;
 mod docs;
 mod edge;
 mod fields;
@@ -55,6 +56,8 @@ pub struct Service {
     pub origins: Vec<String>,
     /// How many proxies stand in front.
     pub trusted_hops: usize,
+    /// The pages for people.
+    pub console: console::Console,
 }
 
 /// Every operation. The sandbox has some more than a live instance.
@@ -93,9 +96,14 @@ pub fn build(service: Service) -> Edge {
         router = router.route(operation.path, method);
     }
     let chain = service.clone();
+    let pages = service.clone();
+    let pages = get(move |request: Request| console::page(pages.clone(), request));
     router = router
+        .route("/console", pages.clone())
+        .route("/console/", pages.clone())
+        .route("/console/{*file}", pages)
         .route("/rpc", post(move |request: Request| rpc::answer(chain.clone(), request)))
-        .route("/", get(|| async { Redirect::temporary("/docs/") }))
+        .route("/", get(|| async { Redirect::temporary("/console/") }))
         .route("/docs", get(docs::page))
         .route("/docs/{*file}", get(docs::page))
         .route("/docs/", get(docs::page))

@@ -28,10 +28,8 @@ impl Portico {
             let flags = self.flags(&intent).await?;
             settled += u64::from(self.db.write(Attest { intent, flags }).await?);
         }
-        if settled > 0
-            && let Ok(chain) = self.chain()
-        {
-            chain.wake();
+        if settled > 0 {
+            self.wake_chain();
         }
         Ok(settled)
     }

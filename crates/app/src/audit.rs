@@ -75,9 +75,7 @@ impl Portico {
             at: self.clock.now(),
         };
         self.db.write(Want(vec![wanted])).await?;
-        if let Ok(chain) = self.chain() {
-            chain.wake();
-        }
+        self.wake_chain();
         Ok(())
     }
 

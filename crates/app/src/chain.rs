@@ -115,6 +115,13 @@ impl Portico {
         self.chain.as_ref().ok_or_else(|| Error::Unavailable("there is no chain here".into()))
     }
 
+    /// Something waits for the chain. Beside a server nobody need be told: it looks by itself.
+    pub(crate) fn wake_chain(&self) {
+        if let Some(chain) = &self.chain {
+            chain.wake();
+        }
+    }
+
     pub(crate) fn reading(&self) -> Result<(&AnyNode, Contracts)> {
         let engine = self.chain()?.engine();
         Ok((engine.node(), engine.contracts()))

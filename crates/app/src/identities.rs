@@ -138,7 +138,7 @@ impl Portico {
         let case = self.open_case(call, Some(case), Some(wallet), &key).await?;
         let wanted = self.wanted_token(&case, Word::default());
         self.write(call, Mint { wanted, case: case.id.clone() }).await?;
-        self.chain()?.wake();
+        self.wake_chain();
         Ok(token_number(&case.token))
     }
 
@@ -201,7 +201,7 @@ impl Portico {
         let entry: Entry = self.entry(call, "identity.revoked", token_number(&token), "");
         let (wanted, by) = (self.revoked_token(&case), self.by(call));
         self.db.write(RevokeIdentity { token, wanted, entry, by }).await?;
-        self.chain()?.wake();
+        self.wake_chain();
         Ok(())
     }
 }

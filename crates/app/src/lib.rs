@@ -10,6 +10,7 @@ mod attestations;
 pub mod audit;
 pub mod chain;
 pub mod clock;
+pub mod demo;
 pub mod devices;
 mod error;
 mod identities;

@@ -26,9 +26,7 @@ impl Portico {
         let entry = self.entry(call, "person.erased", user.as_str(), "");
         let (user, by) = (user.clone(), self.by(call));
         self.db.write(ErasePerson { user, gone, followed: Some(place), entry, by }).await?;
-        if let Ok(chain) = self.chain() {
-            chain.wake();
-        }
+        self.wake_chain();
         Ok(())
     }
 

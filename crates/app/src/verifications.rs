@@ -215,7 +215,7 @@ impl Portico {
         let consent = (asked.consented_at, asked.consent_version);
         let id = self.keep_result(call, &case, plan, &applicant, &key, found, consent).await?;
         self.attest_soon(user).await;
-        self.chain()?.wake();
+        self.wake_chain();
         let verification = self.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.shown(&key, &verification).await
     }

@@ -13,7 +13,7 @@ use portico_domain::{AccountId, KeyId, Label, UserId};
 use portico_store::{Db, Role};
 
 use crate::config::{Config, Flags, ProfileName};
-use crate::{admin, chain, people, serve};
+use crate::{admin, chain, people, seed, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.
 #[derive(Debug, Parser)]
@@ -84,6 +84,13 @@ enum Command {
     /// Deploys the contracts, tells how the chain stands, compares it with the database
     #[command(subcommand)]
     Chain(ChainCommand),
+    /// Fills a sandbox with demonstration data; works while the server runs
+    #[command(after_help = "Example:\n  portico seed --demo")]
+    Seed {
+        /// Homes in several cities, people, applications, portfolios, devices
+        #[arg(long, required = true)]
+        demo: bool,
+    },
     /// Erases a person: unreadable at once, in every copy; works while the server runs
     #[command(after_help = "Example:\n  portico erase --user ada")]
     Erase {
@@ -154,6 +161,9 @@ pub struct ServeArgs {
     /// The claim and value in its tokens that make an administrator, such as roles=portico-admin
     #[arg(long, env = "PORTICO_ADMIN_CLAIM", value_name = "CLAIM=VALUE")]
     admin_claim: Option<String>,
+    /// The client id under which the console signs people in at that issuer (redirect address: …/console/signed-in)
+    #[arg(long, env = "PORTICO_CONSOLE_CLIENT", value_name = "ID")]
+    console_client: Option<String>,
     /// The key under which personal data and kept answers are encrypted: 64 hexadecimal digits [sandbox: made on first start]
     #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
     encryption_key: Option<String>,
@@ -323,6 +333,7 @@ pub fn run(cli: Cli) -> Result<()> {
             runtime()?.block_on(migrate(&Config::load(flags, Role::Tool)?, &command))
         }
         Command::Chain(command) => runtime()?.block_on(on_chain(flags, command)),
+        Command::Seed { demo: _ } => print(&runtime()?.block_on(seed::demo(&Config::load(flags, Role::Tool)?))?),
         Command::Erase { user } => {
             runtime()?.block_on(people::erase(&Config::load(flags, Role::Tool)?, &user))
         }
@@ -467,6 +478,7 @@ impl Flags {
         self.audience = args.audience;
         self.jwks_url = args.jwks_url;
         self.admin_claim = args.admin_claim;
+        self.console_client = args.console_client;
         self.encryption_key = args.encryption_key;
         self.retention_days = args.retention_days;
         self.fill_chain(args.chain);

@@ -3,9 +3,12 @@
 mod chain;
 pub mod cli;
 pub mod config;
+mod console;
 mod data;
 mod listen;
 mod people;
+mod seed;
 mod serve;
 
+use serve::insider;
 pub use serve::{admin, serve};

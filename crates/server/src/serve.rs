@@ -12,13 +12,14 @@ use portico_app::keystore::{Keystore, Root};
 use portico_app::vault::Vault;
 use portico_app::{Actor, Call, Portico, Profile};
 use portico_store::{Db, Location, Role};
+use secrecy::SecretSlice;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::chain::ChainUrl;
 use crate::config::Config;
-use crate::{chain, listen};
+use crate::{chain, console, listen};
 
 /// How often what is no longer kept is removed.
 const TIDY: Duration = Duration::from_mins(10);
@@ -29,7 +30,8 @@ const ATTEST: Duration = Duration::from_secs(1);
 pub async fn serve(config: Config, json: bool) -> Result<()> {
     log(&config.log)?;
     let _lock = config.data.lock()?;
-    let app = application(&config, Role::Server).await?;
+    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
+    let app = application(&config, Role::Server, &root).await?;
     prepare(&app).await?;
     let listener = TcpListener::bind(config.listen).await;
     let listener = listener.with_context(|| format!("{} cannot be listened on", config.listen))?;
@@ -37,7 +39,9 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
     // From here on a signal is heard, so that a supervisor that waits for the banner may stop us at once.
     let stop = stop_signal()?;
     announce(&config, address, json)?;
+    let console = console::console(&config);
     let service = Service {
+        console,
         app,
         metrics: Metrics::default(),
         limits: Limits { in_flight: config.max_in_flight, rate: config.rate_limit, ..Limits::default() },
@@ -100,10 +104,17 @@ async fn tidy(edge: portico_api::Edge) {
 
 /// The application for a command beside the server, and a call on behalf of the operator.
 pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
-    Ok((application(config, Role::Tool).await?, Call { actor: Actor::Operator, once: None }))
+    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Tool)?;
+    Ok((application(config, Role::Tool, &root).await?, Call { actor: Actor::Operator, once: None }))
 }
 
-async fn application(config: &Config, role: Role) -> Result<Portico> {
+/// Likewise, for a command that seals what people are to read later.
+pub(crate) async fn insider(config: &Config) -> Result<Portico> {
+    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
+    application(config, Role::Tool, &root).await
+}
+
+async fn application(config: &Config, role: Role, root: &SecretSlice<u8>) -> Result<Portico> {
     if let Location::Sqlite(_) = &config.database {
         config.data.create()?;
     }
@@ -112,15 +123,14 @@ async fn application(config: &Config, role: Role) -> Result<Portico> {
         Role::Server => Some(chain::open(config, &db).await?),
         Role::Tool => None,
     };
-    let root = config.data.root_secret(config.encryption_key.as_ref(), role)?;
-    let keystore = Keystore::open(&config.keystore, Root::new(&root)?).await;
+    let keystore = Keystore::open(&config.keystore, Root::new(root)?).await;
     Ok(Portico {
         db,
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds),
-        vault: Arc::new(Vault::new(&root)?),
+        vault: Arc::new(Vault::new(root)?),
         keystore: keystore.context("the keystore cannot be opened")?,
-        bureaus: config.bureaus(&root)?,
+        bureaus: config.bureaus(root)?,
         retention_days: config.retention_days.into(),
         tokens: config.data.tokens(config.issuer.clone())?,
         profile: config.profile,

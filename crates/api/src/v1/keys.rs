@@ -28,6 +28,10 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
             post("/v1/sandbox/sessions", PUBLIC, open_session)
                 .says("openSandboxSession", "A token and a key for any user; in the sandbox only"),
         );
+        all.push(
+            post("/v1/sandbox/demo", PUBLIC, seed)
+                .says("seedDemo", "Makes demonstration data, once; in the sandbox only"),
+        );
     }
     all.into_iter().map(|operation| operation.tagged("Keys")).collect()
 }
@@ -113,6 +117,34 @@ impl Input for Revoke {
 async fn revoke(cx: Context, Revoke(id): Revoke) -> Result<Json<Message>> {
     cx.app().revoke_key(&cx.call, id).await?;
     Ok(Json(message("Key revoked")))
+}
+
+/// What was made.
+#[derive(Debug, Serialize, ToSchema)]
+struct Seeded {
+    message: &'static str,
+    /// Listings
+    listings: u64,
+    /// People with a result
+    people: u64,
+    /// Applications
+    applications: u64,
+    /// Templates and portfolios
+    portfolios: u64,
+    /// Devices
+    devices: u64,
+}
+
+async fn seed(cx: Context, (): ()) -> Result<Created<Seeded>> {
+    let seeded = cx.app().seed_demo(|_, _| ()).await?;
+    Ok(Created(Seeded {
+        message: "Demonstration data is there",
+        listings: seeded.listings,
+        people: seeded.people,
+        applications: seeded.applications,
+        portfolios: seeded.portfolios,
+        devices: seeded.devices,
+    }))
 }
 
 struct OpenSession(UserId);

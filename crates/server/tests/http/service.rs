@@ -21,7 +21,7 @@ async fn it_says_that_it_is_alive_and_ready(app: &App) {
     for path in ["/healthz", "/readyz"] {
         assert_eq!(app.get(path).await.json(200), json!({"status": "ok"}));
     }
-    assert_eq!(app.get("/").await.status(307).header("location"), "/docs/");
+    assert_eq!(app.get("/").await.status(307).header("location"), "/console/");
 }
 
 async fn head_answers_like_get_without_a_body(app: &App) {

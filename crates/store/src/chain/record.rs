@@ -157,12 +157,7 @@ impl RecordListings {
             }
             Err(error) => return Err(error),
         }
-        let counts = [
-            ("listings", "total", 1),
-            ("listings.state", new.listing.state.as_str(), 1),
-            ("listings", "on_chain", 1),
-        ];
-        record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await?;
+        recorded(tx, new).await?;
         let version = want(tx, &new.wanted, Some((self.lease.signer, nonce))).await?;
         items.push(Versioned { key: new.wanted.key, version, payload: new.wanted.payload.clone() });
         intend_for_listing(tx, &new.listing.id).await?;
@@ -177,6 +172,34 @@ impl RecordListings {
         };
         self.records.iter().zip(steps).map(answer).collect()
     }
+}
+
+/// Stores a listing and wants its record; whoever holds a signer signs it later.
+#[derive(Debug)]
+pub struct RecordLater(
+    /// The listing.
+    pub NewRecord,
+);
+
+impl Op for RecordLater {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let new = &self.0;
+        CreateListing::insert(tx, &new.listing, new.by.at).await?;
+        recorded(tx, new).await?;
+        want(tx, &new.wanted, None).await?;
+        intend_for_listing(tx, &new.listing.id).await
+    }
+}
+
+/// The event and the totals of a listing that is recorded.
+async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
+    let counts = [
+        ("listings", "total", 1),
+        ("listings.state", new.listing.state.as_str(), 1),
+        ("listings", "on_chain", 1),
+    ];
+    record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await
 }
 
 static OLDEST: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND failed = 0 \

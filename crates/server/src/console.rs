@@ -1,0 +1,38 @@
+//! The console that this binary carries, and how its people sign in.
+
+use portico_api::console::{Asset, AssetBody, Console};
+use portico_app::Profile;
+use serde_json::json;
+
+use crate::chain::ChainUrl;
+use crate::config::Config;
+
+/// The files, by name.
+static FILES: &[(&str, Asset)] = include!(concat!(env!("OUT_DIR"), "/console.rs"));
+
+fn find(path: &str) -> Option<Asset> {
+    FILES.binary_search_by(|(name, _)| (*name).cmp(path)).ok().map(|at| FILES[at].1)
+}
+
+/// The console of a configured instance.
+pub(crate) fn console(config: &Config) -> Console {
+    let issuer = config.issuer.as_ref().filter(|_| config.console_client.is_some());
+    let origin = issuer.and_then(|issuer| {
+        let (scheme, rest) = issuer.issuer.split_once("://")?;
+        Some(format!("{scheme}://{}", rest.split('/').next()?))
+    });
+    let rpc = (config.chain.url == ChainUrl::Embedded && config.profile == Profile::Sandbox).then_some("/rpc");
+    let mut wanted = json!({
+        "profile": match config.profile {
+            Profile::Sandbox => "sandbox",
+            Profile::Live => "live",
+        },
+        "chain": {"rpc": rpc},
+    });
+    if let Some(issuer) = issuer {
+        wanted["issuer"] = json!(issuer.issuer);
+        wanted["audience"] = json!(issuer.audience);
+        wanted["clientId"] = json!(config.console_client);
+    }
+    Console { find, config: wanted, connect: origin }
+}

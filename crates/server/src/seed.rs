@@ -1,0 +1,44 @@
+//! `portico seed --demo`: demonstration data, with a bar that shows how far it is.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use anyhow::{Context as _, Result, bail};
+use portico_app::Profile;
+
+use crate::config::Config;
+use crate::insider;
+
+/// The bar's width.
+const WIDTH: u64 = 40;
+
+pub(crate) async fn demo(config: &Config) -> Result<String> {
+    if config.profile == Profile::Live {
+        bail!("demonstration data is for the sandbox only");
+    }
+    config.data.create()?;
+    let app = insider(config).await?;
+    let shows = std::io::stderr().is_terminal();
+    let seeded = app.seed_demo(|done, all| {
+        if shows {
+            show(done, all);
+        }
+    });
+    let seeded = seeded.await.context("the data could not be made")?;
+    if shows {
+        eprintln!();
+    }
+    Ok(format!(
+        "{} listings, {} people with {} applications, {} templates and portfolios, {} devices are new; \
+         a running server, or the next start, records the listings on the chain",
+        seeded.listings, seeded.people, seeded.applications, seeded.portfolios, seeded.devices
+    ))
+}
+
+fn show(done: u64, all: u64) {
+    let full = usize::try_from(done * WIDTH / all.max(1)).unwrap_or(0);
+    let empty = usize::try_from(WIDTH).unwrap_or(0).saturating_sub(full);
+    let mut out = std::io::stderr().lock();
+    // A terminal that has gone is no reason to stop.
+    let _ = write!(out, "\r[{}{}] {done} of {all}", "=".repeat(full), " ".repeat(empty));
+    let _ = out.flush();
+}
