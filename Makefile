@@ -7,30 +7,44 @@ SHELL := /usr/bin/env bash
 # Where the tests find a real Ethereum node, and the tool that reads one.
 export PORTICO_ANVIL := $(CURDIR)/target/tools/bin/anvil
 export PORTICO_CAST := $(CURDIR)/target/tools/bin/cast
-.PHONY: help run build test check bench bench-peers fuzz kills simulate contracts-fuzz clean
+.PHONY: help run build web shots test check bench bench-peers fuzz kills simulate contracts-fuzz clean
 
 help: ## Shows this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: build ## Builds and starts Portico (ARGS="--listen 127.0.0.1:9000" for flags)
+run: build ## Builds everything and starts Portico (ARGS="--listen 127.0.0.1:9000" for flags)
 	@target/debug/portico serve $(ARGS)
 
+# Twice: the first binary writes the document from which the console is built, the second one carries it.
 build:
 	@cargo build --locked -p portico
+	@scripts/web build
+	@cargo build --locked -p portico
+
+web: ## Builds the console alone, into web/dist
+	@cargo build --locked -p portico
+	@scripts/web build
 
 test: ## Installs what is missing and runs every test
 	@rm -f target/stages.txt
-	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck foundry
+	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck foundry chromium
 	@scripts/stage "format" cargo fmt --all --check
-	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run contracts/check contracts/forge
+	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/web scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run contracts/check contracts/forge
 	@scripts/stage "dependencies" scripts/need deny-check
 	@scripts/stage "contracts" contracts/check
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 	@scripts/stage "build" cargo build --locked -p portico
+	@scripts/stage "console" scripts/web check
+	@scripts/stage "build with the console" cargo build --locked -p portico
 	@PORTICO_POSTGRES_OPTIONS="-c fsync=off" scripts/stage "tests" scripts/with-postgres cargo test --locked --workspace
 	@scripts/stage "fuzz on SQLite" scripts/fuzz-api sqlite
 	@scripts/stage "fuzz on PostgreSQL" scripts/with-postgres scripts/fuzz-api postgres
+	@scripts/stage "browser" scripts/web browser
 	@scripts/stage --summary
+
+shots: build ## Pictures of every page of the console, both themes, phone and desktop, in web/e2e/shots
+	@scripts/need chromium
+	@cd web && PORTICO_BIN=$(CURDIR)/target/debug/portico npm run --silent shots
 
 fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 600)
 	@scripts/need postgres schemathesis
