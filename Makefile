@@ -62,7 +62,7 @@ contracts-fuzz: ## Fuzzes the contracts, 100,000 runs a property
 	@contracts/check --long
 
 bench: ## Measures beside a bare axum server, with a million listings, on both engines
-	@scripts/need postgres wrk
+	@scripts/need postgres wrk foundry
 	@cargo build --locked --release -p portico -p portico-bench
 	@PORTICO_POSTGRES_OPTIONS="-c shared_buffers=512MB -c max_wal_size=4GB" scripts/with-postgres bench/run
 

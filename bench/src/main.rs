@@ -1,6 +1,8 @@
 //! Fills databases for `bench/run`, and measures what the service is compared with: a raw insert loop, and a
 //! scan without an index.
 
+mod chain;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -30,12 +32,23 @@ enum Command {
         devices: i64,
     },
     /// Inserts listings in a bare loop, 64 a transaction, with the schema, durability and bookkeeping of the
-    /// service; prints rows per second
+    /// service, and waits until all indexes hold them; prints rows per second
     Raw {
         file: PathBuf,
         #[arg(long, default_value_t = 8)]
         seconds: u64,
     },
+    /// Records listings on a node by itself, so many a transaction, each followed to its receipt; prints
+    /// listings per second
+    Node {
+        url: String,
+        #[arg(long, default_value_t = 1)]
+        batch: usize,
+        #[arg(long, default_value_t = 6)]
+        seconds: u64,
+    },
+    /// Prints a new private key that has funds on a node which gives them to whoever asks
+    Fund { url: String },
     /// Looks for a text with LIKE and no index; prints milliseconds
     Scan { database: String, term: String },
 }
@@ -57,7 +70,14 @@ async fn main() -> Result<()> {
                 started.elapsed().as_secs_f64()
             );
         }
-        Command::Raw { file, seconds } => println!("{:.0}", raw(&file, Duration::from_secs(seconds))?),
+        Command::Raw { file, seconds } => {
+            println!("{:.0}", raw(&file, Duration::from_secs(seconds)).await?);
+        }
+        Command::Node { url, batch, seconds } => {
+            let key = chain::funded_key(&url).await?;
+            println!("{:.0}", chain::measure(&url, &key, batch, Duration::from_secs(seconds)).await?);
+        }
+        Command::Fund { url } => println!("{}", chain::funded_key(&url).await?),
         Command::Scan { database, term } => println!("{:.2}", scan(&database, &term).await?),
     }
     Ok(())
@@ -232,7 +252,16 @@ async fn copy(
 }
 
 /// What the writer of the service does, without everything around it.
-fn raw(file: &Path, time: Duration) -> Result<f64> {
+async fn raw(file: &Path, time: Duration) -> Result<f64> {
+    let db = Db::open(&Location::Sqlite(file.into()), Role::Server).await?;
+    db.settle().await?;
+    let (started, rows) = (Instant::now(), insert_for(file, time)?);
+    db.settle().await?;
+    Ok(f64::from(rows) / started.elapsed().as_secs_f64())
+}
+
+/// Inserts for some time; tells how many.
+fn insert_for(file: &Path, time: Duration) -> Result<u32> {
     let connection = rusqlite::Connection::open(file)?;
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 20000; \
@@ -281,7 +310,7 @@ fn raw(file: &Path, time: Duration) -> Result<f64> {
         }
         connection.execute_batch("COMMIT")?;
     }
-    Ok(f64::from(rows) / started.elapsed().as_secs_f64())
+    Ok(rows)
 }
 
 /// The quickest of three.

@@ -3,6 +3,7 @@
 --   WRK_BODY  JSON body in which {id}, {user} and {n} are filled in (default: below)
 --   WRK_RUN   text that makes the ids of this run its own (default the time)
 --   ROWS      sets how many users the rows belong to (default 100000)
+--   WRK_KEY   an API key to send (default none)
 --   WRK_LIB   folder of report.lua
 dofile((os.getenv("WRK_LIB") or ".") .. "/report.lua")
 
@@ -10,6 +11,7 @@ local path = os.getenv("WRK_PATH") or "/listings"
 local run = os.getenv("WRK_RUN") or tostring(os.time())
 local users = math.max(1, math.floor(tonumber(os.getenv("ROWS") or 100000) / 20))
 local headers = { ["Content-Type"] = "application/json" }
+headers["X-API-Key"] = os.getenv("WRK_KEY")
 local body = os.getenv("WRK_BODY") or [[{"listingId":"{id}","userId":"{user}",]]
   .. [["streetAddress":"{n} Maple Avenue Apt 12","city":"Seattle","state":"WA",]]
   .. [["postalCode":"98101","monthlyRent":2450,"bedRoomCount":3,"bathroomCount":2}]]

@@ -55,7 +55,14 @@ impl Portico {
         // The sandbox makes a key per session, so that counting them would only get in the way.
         let limit = (self.profile == Profile::Live).then_some(MAX_KEYS);
         let (op, key) = self.new_key(call, name, scope, limit)?;
-        self.write(call, answering(op, key)).await
+        let bound = match &op.key.key.scope {
+            KeyScope::Operator => "to nobody".to_owned(),
+            KeyScope::Account(account) => format!("to account {account}"),
+            KeyScope::User(user) => format!("to user {user}"),
+        };
+        let made = self.write(call, answering(op, key)).await?;
+        self.put_on_record(self.entry(call, "key.created", made.id.as_str(), bound)).await?;
+        Ok(made)
     }
 
     /// A token and a key for any user: the sandbox's way of signing in.
@@ -104,8 +111,9 @@ impl Portico {
                 return Err(Error::NotFound("key_not_found"));
             }
         }
-        let by = self.by(call);
-        self.write(call, RevokeKey { id, by }).await
+        let (by, entry) = (self.by(call), self.entry(call, "key.revoked", id.as_str(), ""));
+        self.write(call, RevokeKey { id, by }).await?;
+        self.put_on_record(entry).await
     }
 
     /// Whose key this is, if it is valid and not revoked.

@@ -1,0 +1,73 @@
+//! What a node takes by itself: listings recorded by signed transactions, each followed to its receipt before
+//! the next is sent, one or many listings a transaction.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use portico_chain::Node as _;
+use portico_chain::contracts::{Content, Kind};
+use portico_chain::deploy::{self, Wanted};
+use portico_chain::remote::Remote;
+use portico_chain::signer::{CallSigner, Key, Price};
+use portico_domain::chain::Terms;
+use portico_store::chain::{Sign as _, Versioned};
+use portico_store::{Db, Location, Role};
+
+const FEE_CAP: u64 = 500_000_000_000;
+
+/// Listings recorded per second by transactions of `batch` listings each.
+pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) -> Result<f64> {
+    let folder = std::env::temp_dir().join(format!("portico-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let db = Db::open(&Location::Sqlite(folder.join("chain.db")), Role::Tool).await?;
+    let (node, key) = (Remote::new(vec![url.into()], 1)?, Key::parse(&key.to_owned().into())?);
+    let wanted = Wanted { chain_id: None, contracts: None, deploy: true, fee_cap: FEE_CAP };
+    let (chain_id, contracts) = deploy::establish(&node, &db, std::slice::from_ref(&key), &wanted).await?;
+    std::fs::remove_dir_all(&folder)?;
+    let fees = node.fees().await?;
+    let price = Price { max_fee: fees.base * 2 + fees.tip, tip: fees.tip };
+    let mut nonce = node.nonce(key.address()).await?;
+    let signer = CallSigner { key, chain_id, contracts, price };
+    let terms = Terms::new((None, None), (None, None)).map_err(|_| anyhow::anyhow!("terms"))?;
+    let (started, mut recorded) = (Instant::now(), 0_u32);
+    while started.elapsed() < time {
+        let items: Vec<Versioned> = (0..batch).map(|_| item(&mut recorded, terms)).collect();
+        let signed = signer.sign(i64::try_from(nonce)?, Kind::Listing.number(), &items)?;
+        node.send(&signed.raw).await?;
+        let receipt = loop {
+            if let Some(receipt) = node.receipt(signed.hash.into()).await? {
+                break receipt;
+            }
+        };
+        if !receipt.success {
+            bail!("the contract undid a batch");
+        }
+        nonce += 1;
+    }
+    Ok(f64::from(recorded) / started.elapsed().as_secs_f64())
+}
+
+fn item(recorded: &mut u32, terms: Terms) -> Versioned {
+    *recorded += 1;
+    let mut key = [7; 32];
+    key[..4].copy_from_slice(&recorded.to_be_bytes());
+    Versioned { key, version: 1, payload: Content::Listing { terms, digest: key }.encode() }
+}
+
+/// A new key with funds, on a node that gives them to whoever asks.
+pub(crate) async fn funded_key(url: &str) -> Result<String> {
+    let secret =
+        format!("{:064x}", u128::from(std::process::id()) << 64 | Instant::now().elapsed().as_nanos() + 1);
+    let address = Key::parse(&secret.clone().into())?.address();
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{address}","0x21e19e0c9bab2400000"]}}"#
+    );
+    let status = std::process::Command::new("curl")
+        .args(["-fsS", "-o", "/dev/null", "-H", "content-type: application/json", "-d", &body, url])
+        .status()
+        .context("curl is needed")?;
+    if !status.success() {
+        bail!("the node gave no funds");
+    }
+    Ok(secret)
+}
