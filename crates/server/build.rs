@@ -24,7 +24,9 @@ fn main() -> Result<()> {
         let beside = |end: &str| path.with_file_name(format!("{}.{end}", file_name(path)));
         let body = match (beside("br"), beside("gz")) {
             (brotli, gzip) if brotli.is_file() && gzip.is_file() => {
-                format!("AssetBody::Compressed {{ brotli: include_bytes!({brotli:?}), gzip: include_bytes!({gzip:?}) }}")
+                format!(
+                    "AssetBody::Compressed {{ brotli: include_bytes!({brotli:?}), gzip: include_bytes!({gzip:?}) }}"
+                )
             }
             _ => format!("AssetBody::Plain(include_bytes!({path:?}))"),
         };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName,
-    IF_NONE_MATCH, LOCATION, VARY,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    HeaderName, IF_NONE_MATCH, LOCATION, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -166,9 +166,8 @@ mod tests {
 
     #[test]
     fn a_coding_with_the_weight_zero_is_refused() {
-        let asked = |value: &'static str| {
-            HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))])
-        };
+        let asked =
+            |value: &'static str| HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))]);
         assert!(accepts(&asked("gzip, br"), "br"));
         assert!(accepts(&asked("gzip;q=0.5, BR;q=1"), "br"));
         assert!(!accepts(&asked("br;q=0, gzip"), "br"));

@@ -33,9 +33,22 @@ const CITIES: [Place; 12] = [
     ("Phoenix", "AZ", "850", 33.4484, -112.074, 1550),
 ];
 const STREETS: [&str; 16] = [
-    "Oak Street", "Elm Road", "Pine Avenue", "Maple Drive", "Cedar Lane", "Birch Court", "Willow Way",
-    "Juniper Terrace", "Aspen Place", "Magnolia Boulevard", "Chestnut Row", "Sycamore Street", "Laurel Hill",
-    "Poplar Walk", "Hawthorn Close", "Linden Square",
+    "Oak Street",
+    "Elm Road",
+    "Pine Avenue",
+    "Maple Drive",
+    "Cedar Lane",
+    "Birch Court",
+    "Willow Way",
+    "Juniper Terrace",
+    "Aspen Place",
+    "Magnolia Boulevard",
+    "Chestnut Row",
+    "Sycamore Street",
+    "Laurel Hill",
+    "Poplar Walk",
+    "Hawthorn Close",
+    "Linden Square",
 ];
 const HOMES: usize = 360;
 /// Who lists homes; the first is the console's own.
@@ -58,20 +71,53 @@ const APPLICANTS: [(&str, &str, &str, u16, u32); 12] = [
 /// A template: name, what it is for, its risk, and the shares of its protocols.
 type Sketch = (&'static str, &'static str, RiskLevel, &'static [(&'static str, &'static str, i64)]);
 const TEMPLATES: [Sketch; 7] = [
-    ("Steady storage", "Storage and bandwidth with long contracts.", RiskLevel::Conservative,
-     &[("Filecoin", "fil", 50), ("Arweave", "ar", 30), ("Storj", "storj", 20)]),
-    ("Quiet connectivity", "Wireless coverage beside storage.", RiskLevel::ModerateConservative,
-     &[("Helium", "hnt", 40), ("Filecoin", "fil", 40), ("Pocket", "pokt", 20)]),
-    ("Balanced networks", "A little of everything that has users.", RiskLevel::Moderate,
-     &[("Helium", "hnt", 30), ("Render", "rndr", 30), ("Filecoin", "fil", 20), ("Hivemapper", "honey", 20)]),
-    ("Compute first", "Graphics and general compute.", RiskLevel::ModerateAggressive,
-     &[("Render", "rndr", 45), ("Akash", "akt", 35), ("io.net", "io", 20)]),
-    ("Sensors and maps", "Young networks that map the world.", RiskLevel::Aggressive,
-     &[("Hivemapper", "honey", 40), ("DIMO", "dimo", 30), ("WeatherXM", "wxm", 30)]),
-    ("Compute and storage", "Two sides of the same cloud.", RiskLevel::Moderate,
-     &[("Akash", "akt", 50), ("Filecoin", "fil", 50)]),
-    ("All on wireless", "For those who believe in radio.", RiskLevel::Aggressive,
-     &[("Helium", "hnt", 70), ("XNET", "xnet", 30)]),
+    (
+        "Steady storage",
+        "Storage and bandwidth with long contracts.",
+        RiskLevel::Conservative,
+        &[("Filecoin", "fil", 50), ("Arweave", "ar", 30), ("Storj", "storj", 20)],
+    ),
+    (
+        "Quiet connectivity",
+        "Wireless coverage beside storage.",
+        RiskLevel::ModerateConservative,
+        &[("Helium", "hnt", 40), ("Filecoin", "fil", 40), ("Pocket", "pokt", 20)],
+    ),
+    (
+        "Balanced networks",
+        "A little of everything that has users.",
+        RiskLevel::Moderate,
+        &[
+            ("Helium", "hnt", 30),
+            ("Render", "rndr", 30),
+            ("Filecoin", "fil", 20),
+            ("Hivemapper", "honey", 20),
+        ],
+    ),
+    (
+        "Compute first",
+        "Graphics and general compute.",
+        RiskLevel::ModerateAggressive,
+        &[("Render", "rndr", 45), ("Akash", "akt", 35), ("io.net", "io", 20)],
+    ),
+    (
+        "Sensors and maps",
+        "Young networks that map the world.",
+        RiskLevel::Aggressive,
+        &[("Hivemapper", "honey", 40), ("DIMO", "dimo", 30), ("WeatherXM", "wxm", 30)],
+    ),
+    (
+        "Compute and storage",
+        "Two sides of the same cloud.",
+        RiskLevel::Moderate,
+        &[("Akash", "akt", 50), ("Filecoin", "fil", 50)],
+    ),
+    (
+        "All on wireless",
+        "For those who believe in radio.",
+        RiskLevel::Aggressive,
+        &[("Helium", "hnt", 70), ("XNET", "xnet", 30)],
+    ),
 ];
 const NETWORKS: [&str; 6] = ["Helium", "Hivemapper", "DIMO", "WeatherXM", "Render", "Filecoin"];
 const DEVICES: usize = 120;
@@ -148,8 +194,7 @@ fn home(number: usize, draw: &mut Draw) -> Result<(Listing, Terms)> {
 }
 
 fn as_user(user: &str) -> Call {
-    let actor =
-        Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false };
+    let actor = Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false };
     Call { actor, once: None }
 }
 
@@ -182,8 +227,11 @@ impl Portico {
         for (number, person) in APPLICANTS.iter().enumerate() {
             let applied: Vec<ListingId> =
                 (0..5).map(|n| homes[(number * 31 + n * 47) % homes.len()].clone()).collect();
-            seeded.applications += applied.len() as u64;
-            seeded.people += u64::from(self.seed_person(person, applied).await?);
+            let count = applied.len() as u64;
+            if self.seed_person(person, applied).await? {
+                seeded.applications += count;
+                seeded.people += 1;
+            }
             step();
         }
         for (number, sketch) in TEMPLATES.iter().enumerate() {
@@ -191,7 +239,8 @@ impl Portico {
             step();
         }
         for number in 0..DEVICES {
-            let (user, network) = (if number % 3 == 0 { "dev" } else { APPLICANTS[number % 12].0 }, draw.below(6));
+            let (user, network) =
+                (if number % 3 == 0 { "dev" } else { APPLICANTS[number % 12].0 }, draw.below(6));
             let identifier = format!("demo-{:08x}", number * 2_654_435_761 % 4_294_967_296);
             let call = as_user(user);
             let made = self.register_device(

@@ -333,7 +333,9 @@ pub fn run(cli: Cli) -> Result<()> {
             runtime()?.block_on(migrate(&Config::load(flags, Role::Tool)?, &command))
         }
         Command::Chain(command) => runtime()?.block_on(on_chain(flags, command)),
-        Command::Seed { demo: _ } => print(&runtime()?.block_on(seed::demo(&Config::load(flags, Role::Tool)?))?),
+        Command::Seed { demo: _ } => {
+            print(&runtime()?.block_on(seed::demo(&Config::load(flags, Role::Tool)?))?)
+        }
         Command::Erase { user } => {
             runtime()?.block_on(people::erase(&Config::load(flags, Role::Tool)?, &user))
         }

@@ -21,7 +21,8 @@ pub(crate) fn console(config: &Config) -> Console {
         let (scheme, rest) = issuer.issuer.split_once("://")?;
         Some(format!("{scheme}://{}", rest.split('/').next()?))
     });
-    let rpc = (config.chain.url == ChainUrl::Embedded && config.profile == Profile::Sandbox).then_some("/rpc");
+    let rpc =
+        (config.chain.url == ChainUrl::Embedded && config.profile == Profile::Sandbox).then_some("/rpc");
     let mut wanted = json!({
         "profile": match config.profile {
             Profile::Sandbox => "sandbox",

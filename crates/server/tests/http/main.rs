@@ -9,6 +9,7 @@
 mod access;
 mod bodies;
 mod cli;
+mod console;
 mod errors;
 mod idempotency;
 mod kills;
@@ -16,6 +17,7 @@ mod paging;
 mod postgres_outage;
 mod process;
 mod root;
+mod rpc;
 mod search;
 mod service;
 mod stage;

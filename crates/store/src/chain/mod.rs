@@ -14,7 +14,9 @@ use std::sync::Arc;
 pub use batches::{FILLER, Fate, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
 pub use items::{Drawn, FailItems, Refer, Want, WantAgain, Wanted};
 pub(crate) use items::{retire, want};
-pub use record::{Accepted, NewRecord, RecordLater, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch};
+pub use record::{
+    Accepted, NewRecord, RecordLater, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
+};
 pub use signers::{
     AdoptChain, Beat, ChainIdentity, LEASE_LOST, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
 };
