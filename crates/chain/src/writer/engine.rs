@@ -76,8 +76,8 @@ pub(super) struct Held {
     pub(super) key: Key,
     pub(super) next_nonce: i64,
     pub(super) open: BTreeMap<i64, Open>,
-    /// The head at which the blocks of all batches were last compared with the chain.
-    pub(super) compared: Option<B256>,
+    /// A block of the chain after all blocks that batches are believed to be in, if there surely is one.
+    pub(super) compared: Option<(u64, B256)>,
     /// Since when the chain waits for a nonce that nobody signed.
     pub(super) gap_since: Option<Timestamp>,
     pub(super) beat_at: Timestamp,
@@ -96,11 +96,21 @@ pub(super) struct Open {
     pub(super) missing_since: Option<(u64, B256)>,
     /// It was seen in a block that undid it.
     pub(super) reverted: bool,
+    /// It was in a block that is gone: the node had it before.
+    pub(super) was_mined: bool,
 }
 
 impl From<OpenBatch> for Open {
     fn from(batch: OpenBatch) -> Self {
-        Self { batch, sent: None, next_since: None, underpriced: false, missing_since: None, reverted: false }
+        Self {
+            batch,
+            sent: None,
+            next_since: None,
+            underpriced: false,
+            missing_since: None,
+            reverted: false,
+            was_mined: false,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use alloy_primitives::{B256, Bytes};
 use portico_domain::Timestamp;
 use portico_store::chain::{
     Drawn, FILLER, FailItems, Fate, FillNonce, Lease, ReplaceAttempt, Requeue, SettleBatches, Settled,
-    SignedBatch,
+    SignedBatch, Word,
 };
 
 use super::engine::{Engine, Open, REVERTS_IN_A_ROW, micros, since};
@@ -87,6 +87,11 @@ impl<N: Node> Engine<N> {
         if settled.is_empty() {
             return Ok(());
         }
+        // Before anybody knows whether it will be written down: the answer may get lost, and then the blocks
+        // have to be compared with the chain all the same.
+        for Settled { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
+            self.with_open(lease, *nonce, |open| open.batch.block = *block);
+        }
         self.write_under(lease, SettleBatches(settled.clone())).await?;
         self.apply(&settled);
         Ok(())
@@ -97,37 +102,52 @@ impl<N: Node> Engine<N> {
         Ok(self.node.block(At::Number(number)).await?.is_some_and(|block| block.hash == hash))
     }
 
+    /// The same, asked once for each block.
+    async fn stands(&self, known: &mut BTreeMap<(i64, Word), bool>, block: (i64, Word)) -> Result<bool> {
+        if let Some(stands) = known.get(&block) {
+            return Ok(*stands);
+        }
+        let stands = self.is_on_chain((block.0.unsigned_abs(), block.1.into())).await?;
+        known.insert(block, stands);
+        Ok(stands)
+    }
+
     /// Batches whose block is no longer part of the chain are on their way again.
     async fn undo(&self, lease: Lease, head: &Block, used: u64) -> Result<()> {
-        let before = self.memory().under(lease).and_then(|held| held.compared);
-        if before == Some(head.hash) || before == Some(head.parent) {
-            // It only grew; what is new in it is noted below.
-            self.compared(lease, head);
+        if self.only_grew(lease, head).await? {
+            // What is new in it is noted below.
+            self.compared(lease, Some(head));
             return Ok(());
         }
         let mut undone = Vec::new();
-        let mut blocks: BTreeMap<i64, bool> = BTreeMap::new();
+        let mut blocks = BTreeMap::new();
         for (nonce, open) in self.open(lease) {
             let Some((number, hash)) = open.batch.block else { continue };
-            let stands = match blocks.get(&number) {
-                Some(known) => *known,
-                None if number > to_i64(head.number) => false,
-                None => self.is_on_chain((number.unsigned_abs(), hash.into())).await?,
-            };
-            blocks.insert(number, stands);
+            let stands = number <= to_i64(head.number) && self.stands(&mut blocks, (number, hash)).await?;
             if !stands || to_i64(used) <= nonce {
                 undone.push((nonce, number));
             }
         }
         self.undone(lease, &undone).await?;
         // Only now: if anything above failed, it is done again.
-        self.compared(lease, head);
+        self.compared(lease, Some(head));
         Ok(())
     }
 
-    fn compared(&self, lease: Lease, head: &Block) {
+    /// Whether every block that a batch is believed to be in is part of the chain that ends with this head.
+    async fn only_grew(&self, lease: Lease, head: &Block) -> Result<bool> {
+        let Some(before) = self.memory().under(lease).and_then(|held| held.compared) else {
+            return Ok(false);
+        };
+        if before.1 == head.hash || before.1 == head.parent {
+            return Ok(true);
+        }
+        Ok(before.0 < head.number && self.is_on_chain(before).await?)
+    }
+
+    fn compared(&self, lease: Lease, head: Option<&Block>) {
         if let Some(held) = self.memory().under(lease) {
-            held.compared = Some(head.hash);
+            held.compared = head.map(|head| (head.number, head.hash));
         }
     }
 
@@ -136,6 +156,7 @@ impl<N: Node> Engine<N> {
             tracing::info!(nonce, block, "a block was undone; its transaction is followed again");
             self.with_open(lease, *nonce, |open| {
                 (open.sent, open.next_since, open.missing_since, open.reverted) = (None, None, None, false);
+                open.was_mined = true;
             });
         }
         let again = |(nonce, _): &(i64, i64)| Settled {
@@ -179,7 +200,27 @@ impl<N: Node> Engine<N> {
                 self.requeue(&open, settled(Fate::Reverted), now).await?;
             }
         }
-        self.settle(lease, mined).await
+        self.note_mined(lease, head, mined).await
+    }
+
+    /// Writes down what was found. The chain may have changed since its head was read, so that the blocks are
+    /// not those before that head; unless that is certain, all of them are compared the next time.
+    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
+        let blocks =
+            mined.iter().filter(|settled| !settled.fate.is_over()).filter_map(|settled| settled.block);
+        let others: Vec<i64> = blocks
+            .filter(|(_, hash)| head.hash != *hash && head.parent != *hash)
+            .map(|(number, _)| number)
+            .collect();
+        if others.is_empty() {
+            return self.settle(lease, mined).await;
+        }
+        let are_before = others.iter().all(|number| *number < to_i64(head.number));
+        let certain = are_before && self.is_on_chain((head.number, head.hash)).await?;
+        self.compared(lease, None);
+        self.settle(lease, mined).await?;
+        self.compared(lease, Some(head).filter(|_| certain));
+        Ok(())
     }
 
     /// A nonce is used and none of our transactions has it: once that is certain, its items are signed again.
@@ -203,7 +244,7 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    async fn receipt_of(&self, open: &Open) -> Result<Option<([u8; 32], Receipt)>> {
+    async fn receipt_of(&self, open: &Open) -> Result<Option<(Word, Receipt)>> {
         for attempt in open.batch.attempts.iter().rev() {
             if let Some(receipt) = self.node.receipt(attempt.hash.into()).await? {
                 return Ok(Some((attempt.hash, receipt)));
@@ -259,6 +300,7 @@ impl<N: Node> Engine<N> {
     /// Batches deep enough under the head are final, if their block is still there.
     async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
         let (mut deep, mut undone) = (Vec::new(), Vec::new());
+        let mut blocks = BTreeMap::new();
         for (nonce, open) in self.open(lease) {
             let Some((number, hash)) = open.batch.block.filter(|_| open.batch.fate == Fate::Mined) else {
                 continue;
@@ -266,7 +308,7 @@ impl<N: Node> Engine<N> {
             if !self.is_final(head, number.unsigned_abs()) {
                 continue;
             }
-            if self.is_on_chain((number.unsigned_abs(), hash.into())).await? {
+            if self.stands(&mut blocks, (number, hash)).await? {
                 let block = Some((number, hash));
                 deep.push(Settled { lease, nonce, fate: Fate::Final, block, mined: open.batch.mined });
             } else {
@@ -331,12 +373,12 @@ impl<N: Node> Engine<N> {
 
     /// Sends what is due within the window, in the order of nonces.
     async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
-        let waiting = self
-            .open(lease)
-            .into_iter()
-            .filter(|(nonce, open)| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
+        let mut waiting = self.open(lease);
+        waiting.retain(|nonce, open| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
+        // What was in blocks that are gone the node had before, all of it: that goes back at once.
+        let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
         let mut lost = None;
-        for (nonce, open) in waiting.take(self.settings.window) {
+        for (nonce, open) in waiting.into_iter().take(window) {
             let due = open.sent.is_none_or(|sent| since(sent, now) >= micros(self.settings.resend));
             let is_next = nonce == to_i64(used);
             if is_next && open.sent.is_some() {
