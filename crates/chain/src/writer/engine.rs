@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
 use portico_store::chain::{Fate, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
-use portico_store::sql::Op;
+use portico_store::sql::{Op, Tx};
 
 use super::{Settings, Step, Watch};
 use crate::contracts::Contracts;
@@ -133,6 +133,22 @@ impl Open {
     /// The attempt that is sent: the newest.
     pub(super) fn newest(&self) -> Option<&Signed> {
         self.batch.attempts.last()
+    }
+}
+
+/// A unit of work whose last moment is watched as well.
+struct Watched<O> {
+    op: O,
+    watch: Arc<dyn Watch>,
+}
+
+impl<O: Op> Op for Watched<O> {
+    type Out = O::Out;
+    async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<O::Out> {
+        let out = self.op.run(tx).await?;
+        let failed = |error: Error| portico_store::Error::Unavailable(error.to_string());
+        self.watch.at(Step::Committing).map_err(failed)?;
+        Ok(out)
     }
 }
 
@@ -284,7 +300,7 @@ impl<N: Node> Engine<N> {
     /// Runs a unit of work.
     pub(super) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         self.watch.at(Step::Writing)?;
-        let outcome = self.db.write(op).await;
+        let outcome = self.db.write(Watched { op, watch: self.watch.clone() }).await;
         self.watch.at(Step::Written)?;
         Ok(outcome?)
     }
