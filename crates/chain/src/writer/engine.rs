@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
 use portico_store::chain::{Fate, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
-use portico_store::sql::Op;
+use portico_store::sql::{Op, Tx};
 
 use super::{Settings, Step, Watch};
 use crate::contracts::Contracts;
@@ -76,8 +76,8 @@ pub(super) struct Held {
     pub(super) key: Key,
     pub(super) next_nonce: i64,
     pub(super) open: BTreeMap<i64, Open>,
-    /// The head at which the blocks of all batches were last compared with the chain.
-    pub(super) compared: Option<B256>,
+    /// A block of the chain after all blocks that batches are believed to be in, if there surely is one.
+    pub(super) compared: Option<(u64, B256)>,
     /// Since when the chain waits for a nonce that nobody signed.
     pub(super) gap_since: Option<Timestamp>,
     pub(super) beat_at: Timestamp,
@@ -96,11 +96,21 @@ pub(super) struct Open {
     pub(super) missing_since: Option<(u64, B256)>,
     /// It was seen in a block that undid it.
     pub(super) reverted: bool,
+    /// It was in a block that is gone: the node had it before.
+    pub(super) was_mined: bool,
 }
 
 impl From<OpenBatch> for Open {
     fn from(batch: OpenBatch) -> Self {
-        Self { batch, sent: None, next_since: None, underpriced: false, missing_since: None, reverted: false }
+        Self {
+            batch,
+            sent: None,
+            next_since: None,
+            underpriced: false,
+            missing_since: None,
+            reverted: false,
+            was_mined: false,
+        }
     }
 }
 
@@ -123,6 +133,22 @@ impl Open {
     /// The attempt that is sent: the newest.
     pub(super) fn newest(&self) -> Option<&Signed> {
         self.batch.attempts.last()
+    }
+}
+
+/// A unit of work whose last moment is watched as well.
+struct Watched<O> {
+    op: O,
+    watch: Arc<dyn Watch>,
+}
+
+impl<O: Op> Op for Watched<O> {
+    type Out = O::Out;
+    async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<O::Out> {
+        let out = self.op.run(tx).await?;
+        let failed = |error: Error| portico_store::Error::Unavailable(error.to_string());
+        self.watch.at(Step::Committing).map_err(failed)?;
+        Ok(out)
     }
 }
 
@@ -274,7 +300,7 @@ impl<N: Node> Engine<N> {
     /// Runs a unit of work.
     pub(super) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         self.watch.at(Step::Writing)?;
-        let outcome = self.db.write(op).await;
+        let outcome = self.db.write(Watched { op, watch: self.watch.clone() }).await;
         self.watch.at(Step::Written)?;
         Ok(outcome?)
     }

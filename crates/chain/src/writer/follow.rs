@@ -1,13 +1,16 @@
 //! Following: every nonce to its receipt, and every receipt until it cannot be undone any more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 
 use alloy_primitives::{B256, Bytes};
 use portico_domain::Timestamp;
 use portico_store::chain::{
     Drawn, FILLER, FailItems, Fate, FillNonce, Lease, ReplaceAttempt, Requeue, SettleBatches, Settled,
-    SignedBatch,
+    SignedBatch, Word,
 };
 
 use super::engine::{Engine, Open, REVERTS_IN_A_ROW, micros, since};
@@ -19,6 +22,37 @@ use crate::{Error, Result};
 
 /// A nonce that nobody signed is filled after it was missing for so long.
 const GAP_PATIENCE: i64 = 5_000_000;
+
+/// Questions that a node is asked at the same time.
+const AT_ONCE: usize = 16;
+
+/// A question, on its way to a node.
+type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// Asks several questions at the same time; one that gets no answer ends it.
+async fn together<T>(questions: Vec<Asked<'_, T>>) -> Result<Vec<T>> {
+    let mut answers = Vec::with_capacity(questions.len());
+    let mut questions = questions.into_iter();
+    loop {
+        let mut asked: Vec<_> = questions.by_ref().take(AT_ONCE).map(|question| (question, None)).collect();
+        if asked.is_empty() {
+            return Ok(answers);
+        }
+        poll_fn(|context| {
+            for (question, answer) in asked.iter_mut().filter(|(_, answer)| answer.is_none()) {
+                match question.as_mut().poll(context) {
+                    Poll::Ready(Ok(answered)) => *answer = Some(answered),
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                    Poll::Pending => {}
+                }
+            }
+            let all = asked.iter().all(|(_, answer)| answer.is_some());
+            if all { Poll::Ready(Ok(())) } else { Poll::Pending }
+        })
+        .await?;
+        answers.extend(asked.into_iter().filter_map(|(_, answer)| answer));
+    }
+}
 
 impl<N: Node> Engine<N> {
     /// Looks once at everything that is not final: sends, finds receipts, notices what was undone, replaces
@@ -40,11 +74,12 @@ impl<N: Node> Engine<N> {
         if !self.hold(now).await? {
             return Ok(());
         }
-        let head = self.node.head().await?;
-        let fees = self.node.fees().await?;
         let held = self.memory().held.as_ref().map(|held| (held.lease, held.key.address()));
         let Some((lease, account)) = held else { return Ok(()) };
+        // In this order: whatever has used a nonce by now is in a block up to the head.
         let used = self.node.nonce(account).await?;
+        let head = self.node.head().await?;
+        let fees = self.node.fees().await?;
         self.memory().fees = fees;
         self.raise_nonce(used).await?;
         self.undo(lease, &head, used).await?;
@@ -87,6 +122,11 @@ impl<N: Node> Engine<N> {
         if settled.is_empty() {
             return Ok(());
         }
+        // Before anybody knows whether it will be written down: the answer may get lost, and then the blocks
+        // have to be compared with the chain all the same.
+        for Settled { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
+            self.with_open(lease, *nonce, |open| open.batch.block = *block);
+        }
         self.write_under(lease, SettleBatches(settled.clone())).await?;
         self.apply(&settled);
         Ok(())
@@ -97,37 +137,50 @@ impl<N: Node> Engine<N> {
         Ok(self.node.block(At::Number(number)).await?.is_some_and(|block| block.hash == hash))
     }
 
+    /// The same for many blocks.
+    async fn are_on_chain(&self, blocks: BTreeSet<(i64, Word)>) -> Result<BTreeMap<(i64, Word), bool>> {
+        let asked = blocks.iter().map(|(number, hash)| -> Asked<'_, bool> {
+            Box::pin(self.is_on_chain((number.unsigned_abs(), (*hash).into())))
+        });
+        let stands = together(asked.collect()).await?;
+        Ok(blocks.into_iter().zip(stands).collect())
+    }
+
     /// Batches whose block is no longer part of the chain are on their way again.
     async fn undo(&self, lease: Lease, head: &Block, used: u64) -> Result<()> {
-        let before = self.memory().under(lease).and_then(|held| held.compared);
-        if before == Some(head.hash) || before == Some(head.parent) {
-            // It only grew; what is new in it is noted below.
-            self.compared(lease, head);
+        if self.only_grew(lease, head).await? {
+            // What is new in it is noted below.
+            self.compared(lease, Some(head));
             return Ok(());
         }
-        let mut undone = Vec::new();
-        let mut blocks: BTreeMap<i64, bool> = BTreeMap::new();
-        for (nonce, open) in self.open(lease) {
-            let Some((number, hash)) = open.batch.block else { continue };
-            let stands = match blocks.get(&number) {
-                Some(known) => *known,
-                None if number > to_i64(head.number) => false,
-                None => self.is_on_chain((number.unsigned_abs(), hash.into())).await?,
-            };
-            blocks.insert(number, stands);
-            if !stands || to_i64(used) <= nonce {
-                undone.push((nonce, number));
-            }
-        }
+        let open = self.open(lease);
+        let believed = || open.iter().filter_map(|(nonce, open)| Some((*nonce, open.batch.block?)));
+        let blocks = believed().map(|(_, block)| block).filter(|block| block.0 <= to_i64(head.number));
+        let stands = self.are_on_chain(blocks.collect()).await?;
+        let undone: Vec<(i64, i64)> = believed()
+            .filter(|(nonce, block)| stands.get(block) != Some(&true) || to_i64(used) <= *nonce)
+            .map(|(nonce, (number, _))| (nonce, number))
+            .collect();
         self.undone(lease, &undone).await?;
         // Only now: if anything above failed, it is done again.
-        self.compared(lease, head);
+        self.compared(lease, Some(head));
         Ok(())
     }
 
-    fn compared(&self, lease: Lease, head: &Block) {
+    /// Whether every block that a batch is believed to be in is part of the chain that ends with this head.
+    async fn only_grew(&self, lease: Lease, head: &Block) -> Result<bool> {
+        let Some(before) = self.memory().under(lease).and_then(|held| held.compared) else {
+            return Ok(false);
+        };
+        if before.1 == head.hash || before.1 == head.parent {
+            return Ok(true);
+        }
+        Ok(before.0 < head.number && self.is_on_chain(before).await?)
+    }
+
+    fn compared(&self, lease: Lease, head: Option<&Block>) {
         if let Some(held) = self.memory().under(lease) {
-            held.compared = Some(head.hash);
+            held.compared = head.map(|head| (head.number, head.hash));
         }
     }
 
@@ -136,6 +189,7 @@ impl<N: Node> Engine<N> {
             tracing::info!(nonce, block, "a block was undone; its transaction is followed again");
             self.with_open(lease, *nonce, |open| {
                 (open.sent, open.next_since, open.missing_since, open.reverted) = (None, None, None, false);
+                open.was_mined = true;
             });
         }
         let again = |(nonce, _): &(i64, i64)| Settled {
@@ -150,16 +204,16 @@ impl<N: Node> Engine<N> {
 
     /// Finds the receipts of nonces that are used.
     async fn find(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
+        let mut signed = self.open(lease);
+        signed.retain(|_, open| open.batch.fate == Fate::Signed);
+        for nonce in signed.split_off(&to_i64(used)).into_keys() {
+            self.with_open(lease, nonce, |open| open.missing_since = None);
+        }
+        let asked = signed.values().map(|open| -> Asked<'_, _> { Box::pin(self.receipt_of(open)) });
+        let receipts = together(asked.collect()).await?;
         let mut mined = Vec::new();
-        for (nonce, open) in self.open(lease) {
-            if open.batch.fate != Fate::Signed {
-                continue;
-            }
-            if nonce >= to_i64(used) {
-                self.with_open(lease, nonce, |open| open.missing_since = None);
-                continue;
-            }
-            let Some((hash, receipt)) = self.receipt_of(&open).await? else {
+        for ((nonce, open), found) in signed.into_iter().zip(receipts) {
+            let Some((hash, receipt)) = found else {
                 self.missing(lease, &open, head, now).await?;
                 continue;
             };
@@ -179,7 +233,27 @@ impl<N: Node> Engine<N> {
                 self.requeue(&open, settled(Fate::Reverted), now).await?;
             }
         }
-        self.settle(lease, mined).await
+        self.note_mined(lease, head, mined).await
+    }
+
+    /// Writes down what was found. The chain may have changed since its head was read, so that the blocks are
+    /// not those before that head; unless that is certain, all of them are compared the next time.
+    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
+        let blocks =
+            mined.iter().filter(|settled| !settled.fate.is_over()).filter_map(|settled| settled.block);
+        let others: Vec<i64> = blocks
+            .filter(|(_, hash)| head.hash != *hash && head.parent != *hash)
+            .map(|(number, _)| number)
+            .collect();
+        if others.is_empty() {
+            return self.settle(lease, mined).await;
+        }
+        let are_before = others.iter().all(|number| *number < to_i64(head.number));
+        let certain = are_before && self.is_on_chain((head.number, head.hash)).await?;
+        self.compared(lease, None);
+        self.settle(lease, mined).await?;
+        self.compared(lease, Some(head).filter(|_| certain));
+        Ok(())
     }
 
     /// A nonce is used and none of our transactions has it: once that is certain, its items are signed again.
@@ -203,7 +277,7 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    async fn receipt_of(&self, open: &Open) -> Result<Option<([u8; 32], Receipt)>> {
+    async fn receipt_of(&self, open: &Open) -> Result<Option<(Word, Receipt)>> {
         for attempt in open.batch.attempts.iter().rev() {
             if let Some(receipt) = self.node.receipt(attempt.hash.into()).await? {
                 return Ok(Some((attempt.hash, receipt)));
@@ -258,21 +332,26 @@ impl<N: Node> Engine<N> {
 
     /// Batches deep enough under the head are final, if their block is still there.
     async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
-        let (mut deep, mut undone) = (Vec::new(), Vec::new());
-        for (nonce, open) in self.open(lease) {
-            let Some((number, hash)) = open.batch.block.filter(|_| open.batch.fate == Fate::Mined) else {
-                continue;
-            };
-            if !self.is_final(head, number.unsigned_abs()) {
-                continue;
-            }
-            if self.is_on_chain((number.unsigned_abs(), hash.into())).await? {
-                let block = Some((number, hash));
-                deep.push(Settled { lease, nonce, fate: Fate::Final, block, mined: open.batch.mined });
-            } else {
-                undone.push((nonce, number));
-            }
-        }
+        let mut open = self.open(lease);
+        open.retain(|_, open| open.batch.fate == Fate::Mined);
+        let believed = open.into_iter().filter_map(|(nonce, open)| Some((nonce, open.batch.block?, open)));
+        let deep: Vec<_> =
+            believed.filter(|(_, (number, _), _)| self.is_final(head, number.unsigned_abs())).collect();
+        let stands = self.are_on_chain(deep.iter().map(|(_, block, _)| *block).collect()).await?;
+        let (deep, undone): (Vec<_>, Vec<_>) =
+            deep.into_iter().partition(|(_, block, _)| stands.get(block) == Some(&true));
+        let undone: Vec<(i64, i64)> =
+            undone.into_iter().map(|(nonce, (number, _), _)| (nonce, number)).collect();
+        let deep = deep
+            .into_iter()
+            .map(|(nonce, block, open)| Settled {
+                lease,
+                nonce,
+                fate: Fate::Final,
+                block: Some(block),
+                mined: open.batch.mined,
+            })
+            .collect();
         self.undone(lease, &undone).await?;
         self.settle(lease, deep).await
     }
@@ -331,12 +410,12 @@ impl<N: Node> Engine<N> {
 
     /// Sends what is due within the window, in the order of nonces.
     async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
-        let waiting = self
-            .open(lease)
-            .into_iter()
-            .filter(|(nonce, open)| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
+        let mut waiting = self.open(lease);
+        waiting.retain(|nonce, open| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
+        // What was in blocks that are gone the node had before, all of it: that goes back at once.
+        let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
         let mut lost = None;
-        for (nonce, open) in waiting.take(self.settings.window) {
+        for (nonce, open) in waiting.into_iter().take(window) {
             let due = open.sent.is_none_or(|sent| since(sent, now) >= micros(self.settings.resend));
             let is_next = nonce == to_i64(used);
             if is_next && open.sent.is_some() {

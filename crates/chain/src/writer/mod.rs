@@ -59,7 +59,9 @@ impl Default for Settings {
 pub enum Step {
     /// Before a unit of work on the database.
     Writing,
-    /// After it, before anybody was told.
+    /// When all of it is done and nothing is committed.
+    Committing,
+    /// After it was committed, before anybody was told.
     Written,
     /// Before a transaction is sent.
     Sending,

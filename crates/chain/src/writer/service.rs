@@ -21,8 +21,10 @@ const PIPELINE: usize = 4;
 const TICK: Duration = Duration::from_millis(500);
 /// How soon, if the node has just taken what was sent and more is to come.
 const SOON: Duration = Duration::from_millis(20);
-/// How long requests are gathered while the chain does not keep up.
+/// How long requests are gathered while the chain does not keep up; longer, the more calls wait for it.
 const GATHER: Duration = Duration::from_millis(100);
+/// How many times that at most.
+const GATHER_MOST: usize = 10;
 
 struct Job {
     record: NewRecord,
@@ -113,12 +115,13 @@ async fn commit_groups<N: Node>(
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while inbox.recv_many(&mut jobs, limit).await > 0 {
-        // A chain that does not keep up, or is away, is better served with a few large calls than with many.
-        if engine.status().unmined >= engine.settings.window && jobs.len() < limit {
-            tokio::time::sleep(GATHER).await;
-            while jobs.len() < limit {
-                let Ok(job) = inbox.try_recv() else { break };
-                jobs.push(job);
+        if let Some(patience) = gathering(engine.status().unmined, engine.settings.window) {
+            let end = tokio::time::Instant::now() + patience;
+            while let room @ 1.. = limit - jobs.len() {
+                let more = inbox.recv_many(&mut jobs, room);
+                if !matches!(tokio::time::timeout_at(end, more).await, Ok(1..)) {
+                    break;
+                }
             }
         }
         let (records, answers): (Vec<NewRecord>, Vec<_>) =
@@ -136,6 +139,13 @@ async fn commit_groups<N: Node>(
             Err(error) => refuse(answers, &error),
         }
     }
+}
+
+/// A chain that does not keep up, or is away, is better served with a few large calls than with many: it has
+/// to take all of them one by one afterwards.
+fn gathering(unmined: usize, window: usize) -> Option<Duration> {
+    let times = (1 + unmined / (4 * window.max(1))).min(GATHER_MOST);
+    (unmined >= window).then(|| GATHER * u32::try_from(times).unwrap_or(1))
 }
 
 /// Tells everybody of a group why it was not stored.

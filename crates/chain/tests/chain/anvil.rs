@@ -82,8 +82,12 @@ impl Portico {
         reconcile(self.writer.engine().node(), &self.db, self.contracts, None, |_| ()).await
     }
 
-    /// Whether everything that was accepted is on the chain.
+    /// Whether everything that was accepted is on the chain. Only then is it worth asking a busy node.
     async fn agrees(&self, items: u64) -> bool {
+        let backlog = self.db.chain_backlog().await.unwrap();
+        if backlog.waiting + backlog.signed > 0 {
+            return false;
+        }
         let agreed = Findings { compared: items, ..Findings::default() };
         self.compared().await.is_ok_and(|found| found == agreed)
     }

@@ -2,6 +2,7 @@
 //! decides all of it, so that a run which breaks a promise can be run again exactly.
 //!
 //!     PORTICO_SIM_SEEDS=10000 cargo test -p portico-chain --test chain simulation -- --nocapture
+//!     PORTICO_SIM_FIRST=10000 PORTICO_SIM_SEEDS=10000 cargo test … # other seeds
 //!     PORTICO_SIM_SEED=42     cargo test -p portico-chain --test chain simulation -- --nocapture
 
 mod check;
@@ -95,13 +96,14 @@ fn simulation_no_fault_breaks_what_was_promised() {
         return;
     }
     let seeds = number("PORTICO_SIM_SEEDS").unwrap_or(SEEDS);
-    let (next, all) = (AtomicU64::new(0), Mutex::new((Vec::new(), Vec::new())));
+    let first = number("PORTICO_SIM_FIRST").unwrap_or(0);
+    let (next, all) = (AtomicU64::new(first), Mutex::new((Vec::new(), Vec::new())));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds {
+                    if seed >= first + seeds {
                         return;
                     }
                     let ended = simulate(seed, false);
@@ -118,7 +120,7 @@ fn simulation_no_fault_breaks_what_was_promised() {
         println!("seed {seed}: {broken}\n    {}", replay(*seed));
     }
     let total = Summary::total(&summaries);
-    println!("{seeds} seeds, {} broken: {total:#?}", broken.len());
+    println!("{seeds} seeds from {first}, {} broken: {total:#?}", broken.len());
     assert!(
         broken.is_empty(),
         "{} of {seeds} seeds broke a promise, the first: {}",

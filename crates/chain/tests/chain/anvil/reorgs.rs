@@ -9,12 +9,23 @@ async fn head(anvil: &Anvil) -> String {
     anvil.ask("eth_getBlockByNumber", json!(["latest", false])).await["hash"].as_str().unwrap().into()
 }
 
-/// The writer has seen the newest block, and the node has everything that is not mined.
-async fn is_up_to_date(portico: &Portico, anvil: &Anvil) -> bool {
-    let (head, pending, status) = (head(anvil).await, pending(anvil).await, portico.writer.status());
-    let backlog = portico.db.chain_backlog().await.unwrap();
-    let seen = status.head.is_some_and(|seen| seen.hash.to_string() == head);
-    seen && backlog.waiting == 0 && status.unmined as u64 == pending
+/// Waits until the writer has seen the newest block, and the node has everything that is not mined.
+async fn until_up_to_date(portico: &Portico, anvil: &Anvil, round: u64) {
+    let give_up = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        let (head, pending, status) = (head(anvil).await, pending(anvil).await, portico.writer.status());
+        let backlog = portico.db.chain_backlog().await.unwrap();
+        let seen = status.head.as_ref().is_some_and(|seen| seen.hash.to_string() == head);
+        if seen && backlog.waiting == 0 && status.unmined as u64 == pending {
+            return;
+        }
+        let pool = anvil.ask("txpool_status", json!([])).await;
+        assert!(
+            tokio::time::Instant::now() < give_up,
+            "round {round}: the head is {head}, the pool {pool}, {backlog:?}, {status:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 #[test]
@@ -26,7 +37,7 @@ fn two_blocks_after_a_reorganisation_database_and_chain_agree() {
         scene.mine(20).await;
         let portico =
             scene.portico_at(&[&scene.anvil.url], Settings { replace: PATIENCE, ..settings() }).await;
-        let (mut listings, mut undone) = (0, 0);
+        let (mut listings, mut undone, mut most) = (0, 0, 0);
         for round in 0..rounds {
             let depth = round % 12 + 1;
             // Listings in several of the blocks that are going to be undone, some of them deleted.
@@ -38,24 +49,30 @@ fn two_blocks_after_a_reorganisation_database_and_chain_agree() {
                 if listings % 4 == 0 {
                     portico.delete(&format!("listing-{}", listings - 3)).await;
                 }
-                until("they wait", PATIENCE, || is_up_to_date(&portico, &scene.anvil)).await;
+                until_up_to_date(&portico, &scene.anvil, round).await;
                 scene.mine(depth / 4 + 1).await;
             }
             portico.until_it_agrees(listings, PATIENCE).await;
-            until("it rests", PATIENCE, || is_up_to_date(&portico, &scene.anvil)).await;
+            until_up_to_date(&portico, &scene.anvil, round).await;
 
             let before = head(&scene.anvil).await;
             scene.anvil.ask("anvil_reorg", json!([depth, []])).await;
             assert_ne!(head(&scene.anvil).await, before);
             // The first block shows what is missing, the second brings it back.
             scene.mine(1).await;
-            until("what is missing waits again", PATIENCE, || is_up_to_date(&portico, &scene.anvil)).await;
-            undone += pending(&scene.anvil).await;
+            until_up_to_date(&portico, &scene.anvil, round).await;
+            let waiting = pending(&scene.anvil).await;
+            (undone, most) = (undone + waiting, most.max(waiting));
             scene.mine(1).await;
             portico.until_it_agrees(listings, PATIENCE).await;
         }
         assert!(undone >= rounds, "only {undone} transactions were undone");
-        println!("{rounds} reorganisations, {undone} transactions undone, {listings} listings agree");
+        println!(
+            "{rounds} reorganisations, {undone} transactions undone, up to {most} at once, {listings} listings agree"
+        );
+        if is_long() {
+            assert!(most > Settings::default().window as u64, "never more than the window: {most}");
+        }
 
         // Deep enough, all of it is final.
         scene.mine(CONFIRMATIONS + 1).await;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use alloy_primitives::hex;
 use portico_chain::contracts::{Content, Kind};
 use portico_domain::Timestamp;
 use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
@@ -18,6 +19,13 @@ pub(crate) struct Request {
     pub(crate) slot: usize,
     digest: Word,
     once: Option<Word>,
+}
+
+impl std::fmt::Display for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "listing-{} {}", self.slot, hex::encode(&self.digest[8..11]))?;
+        self.once.map_or(Ok(()), |once| write!(f, " under {}", hex::encode(&once[8..11])))
+    }
 }
 
 /// What is wanted of an item of another kind.
@@ -40,8 +48,8 @@ pub(crate) struct Slot {
     pub(crate) busy: bool,
     /// What the client, who has heard nothing, asks again.
     retry: Option<Request>,
-    /// Under which key it was last recorded, and which hash was told.
-    once: Option<(Word, Option<Word>)>,
+    /// The keys under which it was ever recorded, and which hash was told.
+    once: BTreeMap<Word, Option<Word>>,
 }
 
 #[derive(Debug)]
@@ -82,7 +90,8 @@ impl Clients {
         let slot = |number: usize| {
             let id = format!("listing-{number}");
             let (key, thing) = (samples::key_of(&id), Thing::default());
-            Slot { id, key, present: false, bad: false, thing, busy: false, retry: None, once: None }
+            let once = BTreeMap::new();
+            Slot { id, key, present: false, bad: false, thing, busy: false, retry: None, once }
         };
         Self {
             slots: (0..slots).map(slot).collect(),
@@ -144,7 +153,7 @@ impl Clients {
         slot.present = true;
         slot.bad = request.digest == [0; 32] || request.digest[0] == POISON;
         slot.thing = Thing { version: slot.thing.version + 1, payload };
-        slot.once = request.once.map(|scope| (scope, hash));
+        slot.once.extend(request.once.map(|scope| (scope, hash)));
         self.recorded += 1;
         self.bad_items += u64::from(slot.bad);
     }
@@ -159,14 +168,17 @@ impl Clients {
         match answer {
             Ok(accepted) => {
                 self.told.push(accepted.hash);
-                match &mut slot.once {
-                    Some((scope, hash)) if Some(*scope) == request.once => {
+                // Whoever asks again hears what became of it then, whatever has become of the listing since.
+                match request.once.and_then(|scope| slot.once.get_mut(&scope)) {
+                    Some(hash) => {
                         if *hash.get_or_insert(accepted.hash) != accepted.hash {
                             return Err(format!("{} was told two hashes for one key", slot.id));
                         }
                     }
-                    _ if slot.present => return Err(format!("{} was accepted although it exists", slot.id)),
-                    _ => self.create(request, Some(accepted.hash)),
+                    None if slot.present => {
+                        return Err(format!("{} was accepted although it exists", slot.id));
+                    }
+                    None => self.create(request, Some(accepted.hash)),
                 }
                 Ok(())
             }

@@ -281,7 +281,7 @@ impl Watch for Steps {
             return Err(Error::Bug("crash".into()));
         }
         let lost = match step {
-            Step::Writing => no_database,
+            Step::Writing | Step::Committing => no_database,
             Step::Written => lost_commit,
             Step::Sending | Step::Sent => 0,
         };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, B256};
 use portico_chain::contracts::{Content, Contracts, check_key};
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{Committed, Engine};
@@ -521,6 +521,7 @@ impl Run {
         for request in requests {
             let key = self.clients.slots[request.slot].key;
             let item = self.db.chain_item(samples::LISTING, &key).await.map_err(|error| error.to_string())?;
+            self.world().note(|| format!("{request}: nothing is heard"));
             let mut world = self.world.lock().unwrap();
             self.clients.unheard(&request, item, &mut world.rng)?;
             self.clients.slots[request.slot].busy = false;
@@ -628,6 +629,10 @@ impl Run {
 
     async fn tell(&mut self, answers: Answers) -> Result<(), Broken> {
         for (request, answer) in answers {
+            self.world().note(|| match &answer {
+                Ok(accepted) => format!("{request}: {:.4}", B256::from(accepted.hash)),
+                Err(refusal) => format!("{request}: {refusal:?}"),
+            });
             self.clients.told(&request, &answer)?;
             self.clients.slots[request.slot].busy = false;
             self.summary.told += u64::from(answer.is_ok());
