@@ -69,12 +69,17 @@ export const routes: readonly Route[] = [
     load: page(() => import('./pages/portfolios/index.svelte')),
     nav: { label: 'Portfolios', group: 'Networks', icon: ChartPie, bar: true },
   },
+  { path: '/portfolios/new', load: page(() => import('./pages/portfolio/index.svelte')), person: true },
+  { path: '/portfolios/templates/new', load: page(() => import('./pages/template/index.svelte')), person: true },
+  { path: '/portfolios/templates/:id', load: page(() => import('./pages/template/index.svelte')) },
+  { path: '/portfolios/:id', load: page(() => import('./pages/portfolio/index.svelte')), person: true },
   {
     path: '/devices',
     load: page(() => import('./pages/devices/index.svelte')),
     person: true,
     nav: { label: 'Devices', group: 'Networks', icon: RadioTower },
   },
+  { path: '/devices/import', load: page(() => import('./pages/devices-import/index.svelte')), person: true },
   {
     path: '/chain',
     load: page(() => import('./pages/chain/index.svelte')),

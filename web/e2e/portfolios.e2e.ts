@@ -1,0 +1,235 @@
+// Portfolios: templates, copies, the editor, and the operator's side of templates.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+
+const app = useConsole();
+
+const item = (protocolName: string, allocationPercentage: number) => ({
+  protocolName,
+  protocolIdentifier: protocolName.toLowerCase(),
+  allocationPercentage,
+});
+
+async function template(name: string, riskLevel: string, more: object = {}): Promise<string> {
+  const protocolItems = [item('Filecoin', 62.5), item('Helium', 37.5)];
+  const made = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
+    name,
+    riskLevel,
+    protocolItems,
+    ...more,
+  });
+  return made.predefinedPortfolioId;
+}
+
+const row = (page: Page, number: number) => page.getByRole('group', { name: `Protocol ${number}`, exact: true });
+
+test('without templates the page says so, and shows the way to the first portfolio', async () => {
+  const page = await app.open('/portfolios', { as: 'chloe' });
+  await page.getByRole('heading', { name: 'No templates yet' }).waitFor();
+  await axe(page);
+  await page.getByRole('tab', { name: 'My portfolios' }).click();
+  await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
+  await axe(page);
+  await page.getByRole('link', { name: 'Start from nothing' }).click();
+  await page.getByRole('heading', { level: 1, name: 'New portfolio' }).waitFor();
+});
+
+test('templates show by risk, and a copy is one press away and can be taken back', async () => {
+  await template('Steady storage', 'Conservative');
+  await template('Wild wireless', 'Aggressive');
+  const page = await app.open('/portfolios', { as: 'chloe' });
+  await page.getByRole('img', { name: 'What Steady storage holds' }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: /^Aggressive/ }).click();
+  await page.getByRole('link', { name: 'Steady storage' }).waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.get('risk')).toBe('Aggressive');
+  await page.goBack();
+  await page.getByRole('button', { name: 'Copy Steady storage', exact: true }).click();
+  await page.getByText('“Steady storage” is in your portfolios.').waitFor();
+  await page.getByRole('tab', { name: 'My portfolios' }).click();
+  await page.getByRole('link', { name: 'Steady storage', exact: true }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
+});
+
+test('a copy is customised in the editor, which shows what is left and cannot save what is wrong', async () => {
+  await template('Balanced', 'Moderate');
+  const page = await app.open('/portfolios', { as: 'dev' });
+  await page.getByRole('button', { name: 'Customise a copy of Balanced' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Balanced' }).waitFor();
+  const save = page.getByRole('button', { name: 'Save' });
+  const share = row(page, 1).getByLabel('Share in %');
+  await page.getByText('100% allocated').waitFor();
+  await share.fill('70');
+  await page.getByText('7.5% too much: take some away').waitFor();
+  expect(await save.isDisabled()).toBe(true);
+  await axe(page);
+  await share.fill('12.34567');
+  await page.getByText('At most 4 decimals.').waitFor();
+  expect(await save.isDisabled()).toBe(true);
+  await share.fill('50');
+  await page.getByText('12.5% left to 100%').waitFor();
+
+  await page.getByRole('button', { name: 'Add a protocol' }).click();
+  await save.click();
+  await page.getByText('Which protocol?').waitFor();
+  await page.getByText('How many percent?').waitFor();
+  await axe(page);
+  await row(page, 3).getByLabel('Protocol', { exact: true }).fill('DIMO');
+  expect(await row(page, 3).getByLabel('Identifier').inputValue()).toBe('dimo');
+  await page.getByRole('button', { name: 'Rest: add 12.5% to DIMO' }).click();
+  await page.getByText('100% allocated').waitFor();
+  await page.getByLabel('Name').fill('Mine, balanced');
+  await save.click();
+  await page.getByRole('img', { name: 'What Mine, balanced holds' }).waitFor();
+  await page.getByText('Customised').waitFor();
+});
+
+test('three equal shares are exactly 100, by keyboard alone', async () => {
+  const page = await app.open('/portfolios/new', { as: 'zoe' });
+  await page.getByLabel('Name').focus();
+  await page.keyboard.type('Thirds');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: 'Moderate', exact: true }).waitFor();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  for (const [i, name] of ['Helium', 'Render', 'Storj'].entries()) {
+    if (i > 0) {
+      await page.getByRole('button', { name: 'Add a protocol' }).focus();
+      await page.keyboard.press('Enter');
+    } else await row(page, 1).getByLabel('Protocol', { exact: true }).focus();
+    await page.keyboard.type(name);
+  }
+  await page.getByRole('button', { name: 'Spread evenly' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('100% allocated').waitFor();
+  expect(await row(page, 1).getByLabel('Share in %').inputValue()).toBe('33.3334');
+  await page.getByRole('button', { name: 'Make the portfolio' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Thirds', exact: true }).waitFor();
+  await page.getByText('Aggressive', { exact: true }).waitFor();
+});
+
+test('a comma is a decimal mark where people write it so', async () => {
+  const page = await app.open('/portfolios/new', { as: 'zoe', locale: 'de-DE' });
+  await row(page, 1).getByLabel('Share in %').fill('62,5');
+  await page
+    .getByText(/37,5\s%/)
+    .first()
+    .waitFor();
+});
+
+test('what the service refuses all the same stands beside its field', async () => {
+  const page = await app.open('/portfolios/new', { as: 'zoe' });
+  page.watch.allow(/400/);
+  await page.getByLabel('Name').fill('Odd');
+  await page.getByRole('combobox', { name: 'Risk' }).click();
+  await page.getByRole('option', { name: 'Aggressive', exact: true }).click();
+  await row(page, 1).getByLabel('Protocol', { exact: true }).fill('He\u0085lium');
+  await row(page, 1).getByLabel('Identifier').fill('hnt');
+  await row(page, 1).getByLabel('Share in %').fill('100');
+  await page.getByRole('button', { name: 'Make the portfolio' }).click();
+  await page.getByText(/control character/i).waitFor();
+  expect(await row(page, 1).getByLabel('Protocol', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+});
+
+test('deleting a portfolio can be taken back, and asks first where it cannot', async () => {
+  await app.post('/v1/user-portfolio', {
+    userId: 'ivy',
+    name: 'Keep me',
+    riskLevel: 'Moderate',
+    isCustom: true,
+    protocolItems: [item('Helium', 40)],
+  });
+  const page = await app.open('/portfolios?tab=mine', { as: 'ivy' });
+  await page.getByRole('button', { name: 'Delete Keep me' }).click();
+  await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('link', { name: 'Keep me', exact: true }).click();
+  await page.getByText('60% left to 100%').waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog', { name: 'Delete this portfolio?' }).waitFor();
+  await axe(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
+});
+
+test('the operator makes, edits, deactivates and restores a template', async () => {
+  const page = await app.open('/portfolios', { as: 'operator' });
+  await page.getByRole('link', { name: 'New template' }).click();
+  await page.getByLabel('Name').fill('Fresh');
+  await page.getByRole('combobox', { name: 'Risk' }).click();
+  await page.getByRole('option', { name: 'Moderate Conservative' }).click();
+  await row(page, 1).getByLabel('Protocol', { exact: true }).fill('Helium');
+  await page.getByRole('button', { name: 'Rest: add 100% to Helium' }).click();
+  await page.getByRole('button', { name: 'Offer the template' }).click();
+  await page.getByRole('link', { name: 'Edit the template Fresh' }).click();
+  await page.getByLabel('Description').fill('One network,\nall in.');
+  await axe(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('One network, all in.').waitFor();
+
+  await page.getByRole('button', { name: 'Deactivate Fresh' }).click();
+  await page.getByRole('link', { name: 'Fresh', exact: true }).waitFor({ state: 'detached' });
+  await page.getByRole('tab', { name: 'Inactive templates' }).click();
+  await page.getByRole('link', { name: 'Fresh', exact: true }).click();
+  await page.getByText('Inactive', { exact: true }).waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Restore Fresh' }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Restore Fresh' }).click();
+  await page.getByRole('heading', { name: 'Every template is offered' }).waitFor();
+  await page.getByRole('tab', { name: 'Templates', exact: true }).click();
+  await page.getByRole('link', { name: 'Fresh', exact: true }).waitFor();
+});
+
+test('an inactive template that this browser has never seen opens by its id', async () => {
+  const id = await template('Elsewhere', 'Moderate', { isActive: false });
+  const page = await app.open('/portfolios?tab=inactive', { as: 'operator' });
+  await page.getByRole('heading', { name: 'One more is inactive' }).waitFor();
+  await axe(page);
+  await page.getByLabel('Template id').fill(id);
+  await page.getByRole('button', { name: 'Open' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Elsewhere' }).waitFor();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByText('“Elsewhere” is offered again.').waitFor();
+});
+
+test('hostile text of a template stays text, for those who look at it and those who edit it', async () => {
+  const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
+  const id = await template(script, 'Moderate', {
+    description: '{{7*7}} javascript:alert(1)',
+    protocolItems: [item(script, 50), item(script, 25), item('2 others', 1)],
+  });
+  const page = await app.open(`/portfolios/templates/${id}`, { as: 'ben' });
+  await page.getByRole('heading', { level: 1, name: script }).waitFor();
+  await page.getByRole('cell', { name: script }).first().waitFor();
+  await axe(page);
+  await page.getByRole('link', { name: 'Portfolios' }).last().click();
+  await page.getByRole('link', { name: script, exact: true }).waitFor();
+  expect(await page.title()).toBe('Portfolios · Portico');
+  expect(await page.locator('main img').count()).toBe(0);
+  const editor = await app.open(`/portfolios/templates/${id}`, { as: 'operator' });
+  await editor.getByText('24% left to 100%').waitFor();
+  expect(await editor.locator('main img').count()).toBe(0);
+});
+
+test('an address of a portfolio that is not there says so', async () => {
+  const page = await app.open('/portfolios/nothing-here');
+  page.watch.allow(/404/);
+  await page.reload();
+  await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
+  page.watch.faults.length = 0;
+});
+
+test('everything fits at phone width', async () => {
+  for (const path of ['/portfolios', '/portfolios?tab=mine', '/portfolios/new']) {
+    const page = await app.open(path, { width: 390, height: 844, as: 'dev' });
+    await page.waitForLoadState('networkidle');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await axe(page);
+  }
+});

@@ -1,0 +1,61 @@
+// Devices, page by page: the first page at once, the others when the end of the list comes into view.
+import { paged, type Device } from '$lib/api';
+import { resource, type Resource } from '$lib/state/resource.svelte';
+import { toasts } from '$lib/state/toasts.svelte';
+
+export interface PageOptions {
+  query: { limit: number; cursor?: string };
+  signal: AbortSignal;
+  fetch: typeof globalThis.fetch;
+}
+
+const LIMIT = 200;
+
+export class Devices {
+  readonly first: Resource<Device[]>;
+  #load: (options: PageOptions) => Promise<Device[]>;
+  #more = $state.raw<Device[]>([]);
+  #cursor: string | undefined;
+  #signal: AbortSignal | undefined;
+  #loading = false;
+
+  /** `load` is called while a component is set up, and again when what it reads changes. */
+  constructor(load: (options: PageOptions) => Promise<Device[]>) {
+    this.#load = load;
+    this.first = resource(async (signal) => {
+      const answer = paged((fetch) => load({ query: { limit: LIMIT }, signal, fetch }));
+      const { items, cursor } = await answer;
+      this.#more = [];
+      this.#cursor = cursor;
+      this.#signal = signal;
+      return items;
+    });
+  }
+
+  get all(): Device[] {
+    return [...(this.first.data ?? []), ...this.#more];
+  }
+
+  next = async (): Promise<void> => {
+    const [cursor, signal] = [this.#cursor, this.#signal];
+    if (!cursor || !signal || this.#loading) return;
+    this.#loading = true;
+    try {
+      const page = await paged((fetch) => this.#load({ query: { limit: LIMIT, cursor }, signal, fetch }));
+      // Meanwhile the list may have become another one.
+      if (this.#cursor !== cursor) return;
+      this.#more = [...this.#more, ...page.items];
+      this.#cursor = page.cursor;
+    } catch (error) {
+      if (!signal.aborted) toasts.failed(error);
+    } finally {
+      this.#loading = false;
+    }
+  };
+
+  without(id: string): void {
+    const keep = (device: Device) => device.depinDeviceId !== id;
+    if (this.first.data) this.first.set(this.first.data.filter(keep));
+    this.#more = this.#more.filter(keep);
+  }
+}

@@ -1,0 +1,76 @@
+// What can be done with a template, wherever it is shown.
+import {
+  changePredefinedPortfolio,
+  copyPredefinedPortfolio,
+  deactivatePredefinedPortfolio,
+  deleteUserPortfolio,
+  getPortfolioStatistics,
+  listPredefinedPortfolios,
+  type PredefinedPortfolio,
+} from '$lib/api';
+import { href, router } from '$lib/router/router.svelte';
+import { session } from '$lib/session/session.svelte';
+import { toasts } from '$lib/state/toasts.svelte';
+import { seen } from './seen';
+
+export interface Templates {
+  active: PredefinedPortfolio[];
+  /** How many there are that are not offered. */
+  inactive: number;
+}
+
+/** Grows when a copy was taken back, so that the list it stood in loads again. */
+export const copies = $state({ undone: 0 });
+
+export async function loadTemplates(signal: AbortSignal): Promise<Templates> {
+  // An empty list is a 404; the totals say that it is empty without one.
+  const { predefinedPortfolios: totals } = await getPortfolioStatistics({ signal });
+  const active = totals.active === 0 ? [] : await listPredefinedPortfolios({ signal });
+  if (session.operator) seen.add(active.map((template) => template.predefinedPortfolioId));
+  return { active, inactive: totals.total - totals.active };
+}
+
+/** Copies it to the person's own portfolios; to customise it means to go on in the editor. */
+export async function copy(template: PredefinedPortfolio, customize: boolean): Promise<void> {
+  if (!session.signedIn && !(await session.ask('wanted'))) return;
+  try {
+    const { userPortfolioId } = await copyPredefinedPortfolio({
+      path: { predefinedPortfolioId: template.predefinedPortfolioId },
+      body: { userId: session.userId, customize },
+    });
+    if (customize) router.go(href('/portfolios/:id', { id: userPortfolioId }));
+    const done = customize ? 'Copied. Make it your own.' : `“${template.name}” is in your portfolios.`;
+    toasts.done(done, async () => {
+      await deleteUserPortfolio({ path: { portfolioId: userPortfolioId } });
+      copies.undone += 1;
+      if (router.path.endsWith(userPortfolioId)) router.go(href('/portfolios'));
+    });
+  } catch (error) {
+    toasts.failed(error);
+  }
+}
+
+export async function setActive(template: PredefinedPortfolio, isActive: boolean): Promise<void> {
+  const path = { portfolioId: template.predefinedPortfolioId };
+  if (isActive) await changePredefinedPortfolio({ path, body: { isActive } });
+  else await deactivatePredefinedPortfolio({ path });
+  seen.add([path.portfolioId]);
+}
+
+/** With the other way round as its undo. `changed` is called after each. */
+export async function switchActive(
+  template: PredefinedPortfolio,
+  isActive: boolean,
+  changed: () => void,
+): Promise<void> {
+  try {
+    await setActive(template, isActive);
+    changed();
+    toasts.done(`“${template.name}” is ${isActive ? 'offered again' : 'no longer offered'}.`, async () => {
+      await setActive(template, !isActive);
+      changed();
+    });
+  } catch (error) {
+    toasts.failed(error);
+  }
+}
