@@ -65,6 +65,11 @@ export const routes: readonly Route[] = [
     nav: { label: 'Screening', group: 'Homes', icon: ShieldCheck },
   },
   {
+    path: '/screening/results/:id',
+    load: page(() => import('./pages/screening/result/index.svelte')),
+    person: true,
+  },
+  {
     path: '/portfolios',
     load: page(() => import('./pages/portfolios/index.svelte')),
     nav: { label: 'Portfolios', group: 'Networks', icon: ChartPie, bar: true },
@@ -85,6 +90,8 @@ export const routes: readonly Route[] = [
     load: page(() => import('./pages/chain/index.svelte')),
     nav: { label: 'Chain', group: 'System', icon: Blocks },
   },
+  { path: '/chain/blocks/:number', load: page(() => import('./pages/chain/block/index.svelte')) },
+  { path: '/chain/transactions/:hash', load: page(() => import('./pages/chain/transaction/index.svelte')) },
   {
     path: '/api',
     load: page(() => import('./pages/api/index.svelte')),

@@ -91,6 +91,12 @@ class App {
     return response.json() as Promise<T>;
   }
 
+  /** The headers of a person's token, for what is a person's only. */
+  async tokenOf(userId: string): Promise<Record<string, string>> {
+    const { token } = await this.post<{ token: string }>('/v1/sandbox/sessions', { userId });
+    return { authorization: `Bearer ${token}` };
+  }
+
   /** The headers of a person's key, for /stage. */
   async keyOf(userId: string): Promise<Record<string, string>> {
     const { apiKey } = await this.post<{ apiKey: string }>('/v1/sandbox/sessions', { userId });

@@ -13,6 +13,9 @@ const NEEDS_PERSON = [
   '/verifyRentalRequirements',
   '/applications',
   '/v1/keys',
+  '/v1/verifications',
+  '/v1/identities',
+  '/v1/users',
 ];
 
 export function headersFor(path: string, who: Credentials | undefined): Record<string, string> {

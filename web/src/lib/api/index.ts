@@ -15,6 +15,7 @@ export function connect(fetch: (input: RequestInfo | URL, init?: RequestInit) =>
     if (error instanceof ApiError || error instanceof ConnectionError || isAbort(error)) return error;
     // Without a response the request never left, or its answer broke off.
     if (!response) return error instanceof Error ? error : new ConnectionError();
-    return new ApiError(response.status, typeof error === 'object' ? (error as Partial<Problem>) : {});
+    const retryAfter = Number(response.headers.get('Retry-After')) || undefined;
+    return new ApiError(response.status, typeof error === 'object' ? (error as Partial<Problem>) : {}, retryAfter);
   });
 }

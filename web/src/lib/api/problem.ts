@@ -8,14 +8,17 @@ export class ApiError extends Error {
   readonly code: string;
   readonly faults: Fault[];
   readonly requestId: string | undefined;
+  /** After how many seconds it is worth trying again, if the service says so. */
+  readonly retryAfter: number | undefined;
 
-  constructor(status: number, problem: Partial<Problem>) {
+  constructor(status: number, problem: Partial<Problem>, retryAfter?: number) {
     super(sentence(problem.detail ?? problem.title ?? 'the service could not answer'));
     this.name = 'ApiError';
     this.status = status;
     this.code = problem.code ?? 'unknown';
     this.faults = problem.errors ?? [];
     this.requestId = problem.requestId;
+    this.retryAfter = retryAfter;
   }
 }
 

@@ -1,5 +1,6 @@
 // OpenID Connect, authorization code with PKCE, in a window of its own: the page behind keeps what was typed.
 // The server's Content-Security-Policy must name the issuer in connect-src.
+import { claimsOf } from './claims';
 import type { Config } from './config';
 import { CHANNEL, REDIRECT, type Answer } from './signed-in';
 
@@ -72,14 +73,7 @@ async function exchange(endpoint: string, code: string, verifier: string, redire
   const response = await fetch(endpoint, { method: 'POST', body });
   if (!response.ok) throw new Error('The sign-in service refused.');
   const { access_token } = (await response.json()) as { access_token: string };
-  return { token: access_token, userId: subjectOf(access_token) };
-}
-
-/** Who a token is about. Only for display and paths; the service checks the signature. */
-export function subjectOf(token: string): string {
-  const payload = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/');
-  const bytes = Uint8Array.from(atob(payload), (char) => char.charCodeAt(0));
-  return (JSON.parse(new TextDecoder().decode(bytes)) as { sub: string }).sub;
+  return { token: access_token, userId: claimsOf(access_token).sub };
 }
 
 function random(): string {

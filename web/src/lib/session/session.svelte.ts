@@ -2,6 +2,7 @@
 // which is no secret, is remembered across tabs.
 import { createKey, openSandboxSession, revokeKey } from '../api';
 import type { Credentials } from '../api/credentials';
+import { claimsOf, keyIdOf } from './claims';
 import { loadConfig, type Config } from './config';
 import { PEOPLE, personOf, type Person } from './people';
 
@@ -11,6 +12,7 @@ interface Stored extends Credentials {
 
 const STORED = 'portico.session';
 const ACTING_AS = 'portico.acting-as';
+const ROUND = 'portico.round';
 
 class Session {
   config = $state.raw<Config>({ profile: 'sandbox', currency: 'USD' });
@@ -27,6 +29,22 @@ class Session {
   /** The signed-in user's id; empty for nobody. */
   get userId(): string {
     return this.#who?.userId ?? '';
+  }
+
+  /** The account whose pipeline the person keeps: the person's own, unless the token names another. */
+  get account(): string {
+    const token = this.#who?.token;
+    return (token && claimsOf(token).account) || this.userId;
+  }
+
+  /** Some operations are a person's only: a key, even an operator's, is nobody. */
+  get isPerson(): boolean {
+    return this.#who?.token !== undefined;
+  }
+
+  /** The id of the key that this tab itself uses. */
+  get keyId(): string | undefined {
+    return this.#who?.apiKey && keyIdOf(this.#who.apiKey);
   }
 
   get operator(): boolean {
@@ -51,7 +69,10 @@ class Session {
   /** Sandbox: becomes another person. */
   async actAs(userId: string): Promise<void> {
     // With the same key the sandbox answers the same API key, so that tabs do not use up a person's hundred keys.
-    const headers = { 'Idempotency-Key': `console-${encodeURIComponent(userId)}` };
+    // Who is asked to sign in again needs another one: the old key may have been revoked.
+    if (this.asking?.reason === 'expired') localStorage.setItem(ROUND, String(Date.now()));
+    const round = localStorage.getItem(ROUND) ?? '';
+    const headers = { 'Idempotency-Key': `console-${encodeURIComponent(userId)}${round}` };
     const { token, apiKey } = await openSandboxSession({ body: { userId }, headers });
     localStorage.setItem(ACTING_AS, userId);
     this.#become({ userId, operator: personOf(userId).operator ?? false, token, apiKey });

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+
+const app = useConsole();
+
+async function record(id: string): Promise<string> {
+  const where = { addressStreet: '1 Oak Street', addressCity: 'Austin', addressState: 'TX', addressPostal: '78701' };
+  const body = { id, userId: 'ada', ...where, monthlyPayment: 2100 };
+  const { transactionHash } = await app.post<{ transactionHash: string }>(
+    '/stage/listings',
+    body,
+    await app.keyOf('ada'),
+  );
+  return transactionHash;
+}
+
+test('a new block appears by itself, and leads to its transaction and back', async () => {
+  const page = await app.open('/chain');
+  const rows = page.getByRole('table', { name: 'Blocks of the chain' }).getByRole('row');
+  await page.getByText('Everything is recorded.').waitFor();
+  await page.getByRole('button', { name: 'Copy address of identity token' }).waitFor();
+  const before = await rows.count();
+  await axe(page);
+
+  const hash = await record('seen-live');
+  await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(before + 1);
+  await rows.nth(1).getByRole('link').first().click();
+  await page.getByText('Listing registry · 1 item').waitFor();
+  await axe(page);
+  await page.getByTitle(hash).click();
+  await page.getByText('It is in a block.').waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/chain/transactions/${hash}`);
+  await axe(page);
+  await page.goBack();
+  await page.getByText('Listing registry · 1 item').waitFor();
+});
+
+test('older blocks are a page of their own, and the way back to the newest is there', async () => {
+  for (let i = 0; i < 14; i++) await record(`many-${i}`);
+  const page = await app.open('/chain');
+  await page.getByRole('link', { name: 'Older' }).click();
+  await page.getByText(/Those before/).waitFor();
+  await page.getByRole('link', { name: '0', exact: true }).waitFor();
+  await axe(page);
+  await page.reload();
+  await page.getByRole('link', { name: 'Newest', exact: true }).click();
+  await page.getByText('The newest first, as they come.').waitFor();
+});
+
+test('a number or a hash leads to its page; anything else is told beside the field', async () => {
+  const page = await app.open('/chain');
+  const field = page.getByLabel('Find a block or a transaction');
+  await field.fill('the newest');
+  await field.press('Enter');
+  await page.getByText('Enter a block’s number').waitFor();
+  await axe(page);
+  await field.fill('1');
+  await field.press('Enter');
+  await page.getByRole('heading', { name: 'Block 1' }).waitFor();
+  await page.getByRole('link', { name: 'Older' }).click();
+  await page.getByText('An empty block').waitFor();
+  await axe(page);
+});
+
+test('a block that is not there yet is waited for', async () => {
+  const { head } = await (await fetch(`${app.url}/v1/chain/status`)).json();
+  const page = await app.open(`/chain/blocks/${head.number + 1}`);
+  await page.getByText('This block is not mined yet').waitFor();
+  await axe(page);
+  await record('waited-for');
+  await page.getByText('Listing registry · 1 item').waitFor({ timeout: 15_000 });
+});
+
+test('an unknown transaction is told, and so is something that is no hash', async () => {
+  const page = await app.open('/chain/transactions/0x12');
+  await page.getByText('A hash is 0x and 64 digits.').waitFor();
+  await axe(page);
+  page.watch.allow(/404/);
+  await page.goto(`${app.url}/console/chain/transactions/0x${'0'.repeat(64)}`);
+  await page.getByText('This service has sent none with this hash.').waitFor();
+  const none = await app.open('/chain/blocks/first');
+  await none.getByText('A block has a whole number').waitFor();
+});
+
+test('a transaction on its way is followed until it is mined, and a replaced one names its replacement', async () => {
+  const hash = await record('followed');
+  const page = await app.open('/');
+  let status = 'pending';
+  await page.route('**/v1/chain/transactions/*', async (route) => {
+    const { blockNumber, ...rest } = await (await route.fetch()).json();
+    await route.fulfill({ json: status === 'mined' ? { ...rest, blockNumber, status } : { ...rest, status } });
+  });
+  await page.goto(`${app.url}/console/chain/transactions/${hash}`);
+  await page.getByText('waits for a block').waitFor();
+  await axe(page);
+  status = 'mined';
+  await page.getByText('It is in a block.').waitFor();
+
+  const other = `0x${'ab'.repeat(32)}`;
+  await page.unroute('**/v1/chain/transactions/*');
+  await page.route('**/v1/chain/transactions/*', async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, status: 'replaced', replacedBy: other } });
+  });
+  await page.reload();
+  await page.getByText('took its place').waitFor();
+  expect(await page.getByTitle(other).getAttribute('href')).toBe(`/console/chain/transactions/${other}`);
+  await axe(page);
+});

@@ -1,0 +1,218 @@
+// Screening: an applicant verifies, sees every outcome and their token; the bureaus are the sandbox's.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+
+const app = useConsole();
+
+async function fillIn(page: Page, hint: string) {
+  await page.getByRole('button', { name: hint }).click();
+  await page.getByRole('checkbox').check();
+}
+
+test('a good applicant verifies with one click, and sees outcome, figures and token', async () => {
+  const page = await app.open('/screening', { as: 'ben' });
+  await page.getByText('Needs first name, last name, and date of birth').first().waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Without consent nobody may be asked.').waitFor();
+  await axe(page);
+
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  await page.route('**/verifyRentalRequirements*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await fillIn(page, 'Good applicant');
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Asking the bureaus…').waitFor();
+  await axe(page);
+  release();
+  await page.getByText('Every check that ran was passed.').waitFor();
+  expect(await page.getByText('Passed', { exact: true }).count()).toBe(4);
+  await page.getByText('$85,000').waitFor();
+  await page.getByRole('button', { name: 'Copy holder’s address' }).waitFor();
+  await page.getByText('version 2026-11').waitFor();
+  await axe(page);
+
+  // Another tab does not know the figures, and asks for them.
+  await page.reload();
+  await page.getByRole('button', { name: 'Show the figures' }).click();
+  await page.getByText('$85,000').waitFor();
+  await page.getByRole('link', { name: 'Results' }).click();
+  await page.getByText('All checks passed').waitFor();
+  await axe(page);
+});
+
+test('what is not passed comes with the notice that has to be sent', async () => {
+  const page = await app.open('/screening', { as: 'low' });
+  await fillIn(page, 'Low score');
+  await fillIn(page, 'Evicted');
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Not every check was passed.').waitFor();
+  await page.getByText('credit_score_below_threshold').waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Copy the notice about credit' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('a credit score below the threshold');
+});
+
+test('a bureau that fails is told and asked again on a click, with everything that was typed', async () => {
+  const page = await app.open('/screening', { as: 'down' });
+  page.watch.allow(/503/);
+  await fillIn(page, 'Bureau down');
+  const cases: string[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname === '/verifyRentalRequirements') cases.push(url.searchParams.get('caseId') ?? '');
+  });
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('A bureau does not answer at the moment.').waitFor();
+  await page.getByText(/better in \d s/).waitFor();
+  await axe(page);
+  expect(await page.getByLabel('First name').inputValue()).toBe('Grace');
+  await page.getByLabel('Last name').fill('Hopper');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Every check that ran was passed.').waitFor();
+  expect(new Set(cases).size).toBe(1);
+});
+
+test('faults of the service stand beside their fields', async () => {
+  const page = await app.open('/screening', { as: 'faulty' });
+  page.watch.allow(/40[04]/);
+  await page.getByLabel('First name').fill('Grace');
+  await page.getByLabel('Social security number', { exact: true }).fill('12');
+  await page.getByLabel('E-mail').fill('nowhere');
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Must be ddd-dd-dddd or nine digits.').waitFor();
+  await page.getByText('Must be an e-mail address').waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Good applicant' }).click();
+  await page.getByText('Landlord, case and wallet').click();
+  await page.getByLabel('Landlord’s client id').fill('nobodys');
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('No landlord has this client id.').waitFor();
+  await page.getByLabel('Landlord’s client id').fill('');
+  await page.getByLabel('My own wallet').check();
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Enter an address of 0x and 40 digits').waitFor();
+  await axe(page);
+});
+
+test('a pipeline is set up, switched and switched back, and an applicant is invited to it', async () => {
+  const page = await app.open('/screening', { as: 'landlord' });
+  // The service has no other word for an account without a pipeline.
+  page.watch.allow(/404.*verificationPipeline/, /status of 404/, /409/);
+  await page.getByRole('tab', { name: 'Pipeline' }).click();
+  await page.getByText('No pipeline yet').waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Set up a pipeline' }).click();
+  const income = page.getByRole('switch', { name: 'Income' });
+  expect(await income.getAttribute('aria-checked')).toBe('true');
+  await income.click();
+  await page.getByText('Income is no longer required.').waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Put back.').waitFor();
+  expect(await income.getAttribute('aria-checked')).toBe('true');
+  await income.click();
+  await page.getByText('Income is no longer required.').last().waitFor();
+
+  await fetch(`${app.url}/verificationPipeline`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(await app.tokenOf('rival')) },
+    body: JSON.stringify({ ClientId: 'taken' }),
+  });
+  await page.getByLabel('Client id').fill('taken');
+  await page.getByLabel('Client id').press('Enter');
+  await page.getByText(/another account/).waitFor();
+  await axe(page);
+  await page.getByLabel('Client id').fill('acme');
+  await page.getByLabel('Client id').press('Tab');
+  await page.getByText('Client id saved.').waitFor();
+  await page.reload();
+  expect(await income.getAttribute('aria-checked')).toBe('false');
+  await page.getByRole('button', { name: 'Copy invitation' }).click();
+  const invitation = await page.evaluate(() => navigator.clipboard.readText());
+
+  const applicant = await app.open(invitation.replace(`${app.url}/console`, ''), { as: 'invited' });
+  await applicant.getByText('The landlord’s pipeline says').waitFor();
+  await fillIn(applicant, 'Good applicant');
+  await applicant.getByRole('button', { name: 'Verify', exact: true }).click();
+  await applicant.getByText('Every check that ran was passed.').waitFor();
+  await applicant.getByText('Not run').waitFor();
+  expect(await applicant.getByText('Passed', { exact: true }).count()).toBe(3);
+});
+
+test('a landlord validates an identifier by id and both names, until it is revoked', async () => {
+  const page = await app.open('/screening', { as: 'grace' });
+  await fillIn(page, 'Good applicant');
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByRole('button', { name: 'Copy link for the landlord' }).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+
+  const landlord = await app.open(link.replace(`${app.url}/console`, ''), { as: 'ada' });
+  landlord.watch.allow(/404/);
+  const validate = landlord.getByRole('button', { name: 'Validate' });
+  await landlord.getByLabel('First name').fill(' grace ');
+  await landlord.getByLabel('Last name').fill('Murray');
+  await validate.click();
+  await landlord.getByText('No match').waitFor();
+  await landlord.getByLabel('Last name').fill('HOPPER');
+  await validate.click();
+  await landlord.getByText('Both names belong to it').waitFor();
+  await axe(landlord);
+
+  await page.getByRole('button', { name: 'Revoke…' }).click();
+  await page.getByRole('dialog').waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByText('Nobody any more').waitFor();
+  await validate.click();
+  await landlord.getByText('No match').waitFor();
+});
+
+test('a token for a case goes to the browser’s wallet, and can be revoked', async () => {
+  const page = await app.open('/', { as: 'wanda' });
+  page.watch.allow(/409/);
+  const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+  await page.addInitScript((account) => {
+    const request = async ({ method }: { method: string }) => (method === 'eth_requestAccounts' ? [account] : null);
+    (window as never as { ethereum: object }).ethereum = { request, on() {}, removeListener() {} };
+  }, address);
+  await page.goto(`${app.url}/console/screening?tab=identifier`);
+  await page.getByText('None yet').waitFor();
+  await axe(page);
+  await page.getByLabel('Case').fill('unit 4');
+  await page.getByLabel('My own wallet').check();
+  await page.getByRole('button', { name: 'Use the browser’s wallet' }).click();
+  await expect.poll(() => page.getByLabel('Wallet address').inputValue()).toBe(address);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('The case’s token is').waitFor();
+  await page.getByRole('button', { name: 'Revoke the token of unit 4' }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Revoke the token of unit 4' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByText('The token is revoked.').waitFor();
+  await page.getByRole('cell', { name: 'Revoked' }).waitFor();
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('The token of this case was revoked. Choose another case.').waitFor();
+});
+
+test('personal data is erased only by those who type their id', async () => {
+  const page = await app.open('/screening', { as: 'gone' });
+  await fillIn(page, 'Good applicant');
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Every check that ran was passed.').waitFor();
+  await page.goto(`${app.url}/console/screening?tab=data`);
+  await page.getByRole('button', { name: 'Erase my personal data…' }).click();
+  await page.getByRole('button', { name: 'Erase for good' }).click();
+  await page.getByText('Type gone to confirm.').nth(1).waitFor();
+  await axe(page);
+  await page.getByLabel('Your user id').fill('gone');
+  await page.getByLabel('Your user id').press('Enter');
+  await page.getByText('No results yet').waitFor();
+  await axe(page);
+});

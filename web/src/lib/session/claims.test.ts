@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { claimsOf, keyIdOf } from './claims';
+
+const token = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;
+
+test('a token tells whom it is about, in any script', () => {
+  expect(claimsOf(token({ sub: 'zoë' })).sub).toBe('zoë');
+  expect(claimsOf(token({ sub: 'zoë', account: 'acme' })).account).toBe('acme');
+});
+
+test('a key tells its id, not its secret', () => {
+  expect(keyIdOf('test_b590c6267cd19e86_secret')).toBe('b590c6267cd19e86');
+});

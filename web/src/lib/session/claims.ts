@@ -1,0 +1,17 @@
+// What a token says about itself. Only for display and paths; the service checks the signature.
+export interface Claims {
+  sub: string;
+  /** Absent where the person is the account. */
+  account?: string;
+}
+
+export function claimsOf(token: string): Claims {
+  const payload = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/');
+  const bytes = Uint8Array.from(atob(payload), (char) => char.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes)) as Claims;
+}
+
+/** The public part of a key, under which the list of keys knows it: `test_<id>_<secret>`. */
+export function keyIdOf(apiKey: string): string | undefined {
+  return apiKey.split('_')[1];
+}

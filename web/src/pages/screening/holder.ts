@@ -1,0 +1,45 @@
+// Who holds a token, read from the chain itself: from the sandbox's own node, or through the browser's wallet.
+import { hasWallet } from '$lib/wallet/wallet';
+
+export interface Holder {
+  /** False where no node can be asked from here. */
+  asked: boolean;
+  /** Absent while the token is not on the chain. */
+  address?: string;
+}
+
+interface Token {
+  number: string;
+  contract: string;
+  chainId: number;
+}
+
+const OWNER_OF = '0x6352211e';
+
+export async function holderOf(token: Token, sandbox: boolean, signal: AbortSignal): Promise<Holder> {
+  const data = `${OWNER_OF}${BigInt(token.number).toString(16).padStart(64, '0')}` as const;
+  if (sandbox) {
+    const params = [{ to: token.contract, data }, 'latest'];
+    const response = await fetch('/rpc', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params }),
+      signal,
+    });
+    if (!response.ok) return { asked: false };
+    // A token that is not there is an error in the answer.
+    const { result } = (await response.json()) as { result?: string };
+    return { asked: true, address: result && addressIn(result) };
+  }
+  if (!hasWallet() || !window.ethereum) return { asked: false };
+  const { createPublicClient, custom } = await import('viem');
+  const client = createPublicClient({ transport: custom(window.ethereum) });
+  if ((await client.getChainId()) !== token.chainId) return { asked: false };
+  const answer = await client.call({ to: token.contract as `0x${string}`, data }).catch(() => undefined);
+  return { asked: true, address: answer?.data && addressIn(answer.data) };
+}
+
+/** The last 20 of 32 bytes. */
+export function addressIn(word: string): string {
+  return `0x${word.slice(-40)}`;
+}

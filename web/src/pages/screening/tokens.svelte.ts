@@ -1,0 +1,28 @@
+// Tokens of the person: those of their results, and those that were made for a case in this tab, which no list holds.
+import { listVerifications, revokeIdentity } from '$lib/api';
+
+export interface Token {
+  id: string;
+  caseId: string;
+  revoked: boolean;
+}
+
+const made = $state<(Token & { userId: string })[]>([]);
+
+export function keepMade(userId: string, id: string, caseId: string): void {
+  if (!made.some((token) => token.id === id)) made.push({ userId, id, caseId, revoked: false });
+}
+
+export async function tokensOf(userId: string, signal: AbortSignal): Promise<Token[]> {
+  const here = made.filter((token) => token.userId === userId);
+  const tokens = new Map<string, Token>(here.map((token) => [token.id, token]));
+  for (const { tokenId, caseId, revoked } of await listVerifications({ signal })) {
+    tokens.set(tokenId, { id: tokenId, caseId, revoked });
+  }
+  return [...tokens.values()].reverse();
+}
+
+export async function revoke(id: string): Promise<void> {
+  await revokeIdentity({ path: { tokenId: id } });
+  for (const token of made) if (token.id === id) token.revoked = true;
+}
