@@ -25,6 +25,10 @@ export class PinLayer {
   #map: L.Map;
   #select: (id: string) => void;
   #selected: string | undefined;
+  #pins = new Map<string, Pin>();
+  #drawn = new Map<string, L.Marker>();
+  /** The chosen pin while a cluster hides its own. */
+  #alone: L.Marker | undefined;
 
   constructor(map: L.Map, select: (id: string) => void) {
     this.#map = map;
@@ -35,6 +39,7 @@ export class PinLayer {
 
   show(pins: readonly Pin[], selected: string | undefined): void {
     this.#selected = selected;
+    this.#pins = new Map(pins.map((pin) => [pin.id, pin]));
     this.#index.load(
       pins.map(({ id, label, at: [latitude, longitude] }) => ({
         type: 'Feature',
@@ -45,9 +50,24 @@ export class PinLayer {
     this.draw();
   }
 
+  /** Changes only the two pins it is about, so that it can follow the pointer and the keyboard keeps its place. */
   select(id: string | undefined): void {
+    if (id === this.#selected) return;
+    this.#mark(this.#selected, false);
     this.#selected = id;
-    this.draw();
+    this.#mark(id, true);
+  }
+
+  #mark(id: string | undefined, chosen: boolean): void {
+    this.#alone?.remove();
+    this.#alone = undefined;
+    const drawn = this.#drawn.get(id ?? '');
+    drawn?.setZIndexOffset(chosen ? 1000 : 0);
+    drawn?.getElement()?.querySelector('.map-pin')?.classList.toggle('chosen', chosen);
+    const pin = this.#pins.get(id ?? '');
+    if (!chosen || drawn || !pin) return;
+    this.#alone = this.#pin(L.latLng(pin.at), pin);
+    this.#layer.addLayer(this.#alone);
   }
 
   draw(): void {
@@ -59,13 +79,18 @@ export class PinLayer {
       number,
     ];
     this.#layer.clearLayers();
+    this.#drawn.clear();
     for (const found of this.#index.getClusters(box, Math.round(this.#map.getZoom()))) {
       const [longitude = 0, latitude = 0] = found.geometry.coordinates;
       const at = L.latLng(latitude, longitude);
-      this.#layer.addLayer(
-        'cluster_id' in found.properties ? this.#cluster(at, found.properties) : this.#pin(at, found.properties),
-      );
+      if ('cluster_id' in found.properties) this.#layer.addLayer(this.#cluster(at, found.properties));
+      else {
+        const pin = this.#pin(at, found.properties);
+        this.#drawn.set(found.properties.id, pin);
+        this.#layer.addLayer(pin);
+      }
     }
+    this.#mark(this.#selected, true);
   }
 
   #cluster(at: L.LatLng, { cluster_id, point_count }: { cluster_id: number; point_count: number }): L.Marker {
