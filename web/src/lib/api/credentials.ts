@@ -12,6 +12,7 @@ const NEEDS_PERSON = [
   '/chainIdentityInd',
   '/verifyRentalRequirements',
   '/applications',
+  '/v1/verifications',
   '/v1/keys',
 ];
 

@@ -16,6 +16,12 @@ function marker(at: L.LatLngExpression, className: string, text: string, title: 
   const icon = L.divIcon({ className: 'map-anchor', html: element(className, text), iconSize: [0, 0] });
   const made = L.marker(at, { icon, title });
   made.on('add', () => made.getElement()?.setAttribute('aria-label', title));
+  // Leaflet gives it the role of a button, but the pointer only.
+  made.on('keydown', ({ originalEvent: event }: L.LeafletKeyboardEvent) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    made.fire('click');
+  });
   return made;
 }
 
@@ -96,9 +102,11 @@ export class PinLayer {
   #cluster(at: L.LatLng, { cluster_id, point_count }: { cluster_id: number; point_count: number }): L.Marker {
     const size = point_count < 10 ? 'few' : point_count < 100 ? 'some' : 'many';
     const made = marker(at, `map-cluster ${size}`, number(point_count), `${number(point_count)} here. Zoom in`);
-    return made.on('click', () =>
-      this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 }),
-    );
+    return made.on('click', () => {
+      // The cluster is about to fall apart; the keyboard goes on from the map.
+      if (made.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
+      this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 });
+    });
   }
 
   #pin(at: L.LatLng, { id, label }: { id: string; label: string }): L.Marker {
