@@ -46,6 +46,7 @@ export const routes: readonly Route[] = [
     person: true,
     nav: { label: 'My listings', group: 'Homes', icon: KeyRound },
   },
+  { path: '/my-listings/new', load: page(() => import('./pages/my-listings/new.svelte')), person: true },
   {
     path: '/saved',
     load: page(() => import('./pages/saved/index.svelte')),

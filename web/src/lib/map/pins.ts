@@ -16,6 +16,12 @@ function marker(at: L.LatLngExpression, className: string, text: string, title: 
   const icon = L.divIcon({ className: 'map-anchor', html: element(className, text), iconSize: [0, 0] });
   const made = L.marker(at, { icon, title });
   made.on('add', () => made.getElement()?.setAttribute('aria-label', title));
+  // Leaflet gives it the role of a button, but the pointer only.
+  made.on('keydown', ({ originalEvent: event }: L.LeafletKeyboardEvent) => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    made.fire('click');
+  });
   return made;
 }
 
@@ -25,6 +31,10 @@ export class PinLayer {
   #map: L.Map;
   #select: (id: string) => void;
   #selected: string | undefined;
+  #pins = new Map<string, Pin>();
+  #drawn = new Map<string, L.Marker>();
+  /** The chosen pin while a cluster hides its own. */
+  #alone: L.Marker | undefined;
 
   constructor(map: L.Map, select: (id: string) => void) {
     this.#map = map;
@@ -35,6 +45,7 @@ export class PinLayer {
 
   show(pins: readonly Pin[], selected: string | undefined): void {
     this.#selected = selected;
+    this.#pins = new Map(pins.map((pin) => [pin.id, pin]));
     this.#index.load(
       pins.map(({ id, label, at: [latitude, longitude] }) => ({
         type: 'Feature',
@@ -45,9 +56,24 @@ export class PinLayer {
     this.draw();
   }
 
+  /** Changes only the two pins it is about, so that it can follow the pointer and the keyboard keeps its place. */
   select(id: string | undefined): void {
+    if (id === this.#selected) return;
+    this.#mark(this.#selected, false);
     this.#selected = id;
-    this.draw();
+    this.#mark(id, true);
+  }
+
+  #mark(id: string | undefined, chosen: boolean): void {
+    this.#alone?.remove();
+    this.#alone = undefined;
+    const drawn = this.#drawn.get(id ?? '');
+    drawn?.setZIndexOffset(chosen ? 1000 : 0);
+    drawn?.getElement()?.querySelector('.map-pin')?.classList.toggle('chosen', chosen);
+    const pin = this.#pins.get(id ?? '');
+    if (!chosen || drawn || !pin) return;
+    this.#alone = this.#pin(L.latLng(pin.at), pin);
+    this.#layer.addLayer(this.#alone);
   }
 
   draw(): void {
@@ -59,21 +85,28 @@ export class PinLayer {
       number,
     ];
     this.#layer.clearLayers();
+    this.#drawn.clear();
     for (const found of this.#index.getClusters(box, Math.round(this.#map.getZoom()))) {
       const [longitude = 0, latitude = 0] = found.geometry.coordinates;
       const at = L.latLng(latitude, longitude);
-      this.#layer.addLayer(
-        'cluster_id' in found.properties ? this.#cluster(at, found.properties) : this.#pin(at, found.properties),
-      );
+      if ('cluster_id' in found.properties) this.#layer.addLayer(this.#cluster(at, found.properties));
+      else {
+        const pin = this.#pin(at, found.properties);
+        this.#drawn.set(found.properties.id, pin);
+        this.#layer.addLayer(pin);
+      }
     }
+    this.#mark(this.#selected, true);
   }
 
   #cluster(at: L.LatLng, { cluster_id, point_count }: { cluster_id: number; point_count: number }): L.Marker {
     const size = point_count < 10 ? 'few' : point_count < 100 ? 'some' : 'many';
     const made = marker(at, `map-cluster ${size}`, number(point_count), `${number(point_count)} here. Zoom in`);
-    return made.on('click', () =>
-      this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 }),
-    );
+    return made.on('click', () => {
+      // The cluster is about to fall apart; the keyboard goes on from the map.
+      if (made.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
+      this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 });
+    });
   }
 
   #pin(at: L.LatLng, { id, label }: { id: string; label: string }): L.Marker {

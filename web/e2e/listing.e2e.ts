@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+import { home } from './harness/homes';
+
+const app = useConsole();
+
+async function record(id: string, more: object = {}) {
+  const body = {
+    id,
+    userId: 'ada',
+    addressStreet: `${id} Street`,
+    addressCity: 'Austin',
+    addressState: 'TX',
+    addressPostal: '78701',
+    monthlyPayment: 1850.5,
+    minCredit: 620,
+    prefCredit: 700,
+    minIncome: 55000,
+    latitude: 30.2672,
+    longitude: -97.7431,
+    ...more,
+  };
+  await app.post('/stage/listings', body, await app.keyOf('ada'));
+}
+
+test('a recorded home shows what it asks and the proof that it was not changed', async () => {
+  await record('oak-12', { propertyValue: 450000, walkthroughLink: 'https://example.com/oak-12' });
+  const page = await app.open('/listings/oak-12', { as: 'ben' });
+  await page.getByRole('heading', { level: 1, name: 'oak-12 Street' }).waitFor();
+  await page.getByText('$1,850.50').waitFor();
+  await page.getByRole('row', { name: 'Credit score 620 700' }).waitFor();
+  await page.getByRole('row', { name: 'Income $55,000 $55,000' }).waitFor();
+  await page.getByText('Matches the chain').waitFor();
+  const digests = await page.locator('code.digest').allTextContents();
+  expect(digests).toHaveLength(2);
+  expect(digests[0]).toMatch(/^0x[0-9a-f]{64}$/);
+  expect(digests[0]).toBe(digests[1]);
+  const walk = page.getByRole('link', { name: 'Walk through the home' });
+  expect(await walk.getAttribute('href')).toBe('https://example.com/oak-12');
+  await axe(page);
+  await page.getByRole('button', { name: 'Recompute it in this browser' }).click();
+  await page.getByText('Your browser came to the same digest').waitFor();
+  await page.getByText('What the digest covers').click();
+  await axe(page);
+});
+
+test('a proof that does not match says so loudly', async () => {
+  await record('altered');
+  const page = await app.open('/', { as: 'ben' });
+  await page.route('**/v1/listings/altered/proof', async (route) => {
+    const answer = await route.fetch();
+    const proof = await answer.json();
+    const content = proof.content.map((field: object, i: number) =>
+      i === 1 ? { ...field, value: 'Elsewhere' } : field,
+    );
+    await route.fulfill({ json: { ...proof, content, digest: `0x${'ab'.repeat(32)}`, matches: false } });
+  });
+  await page.goto(`${app.url}/console/listings/altered`);
+  await page.getByText('Does not match the chain').waitFor();
+  await page.getByRole('button', { name: 'Recompute it in this browser' }).click();
+  await page.getByText('Your browser came to another digest').waitFor();
+  await axe(page);
+});
+
+test('a home is saved, and taken off the list again', async () => {
+  await record('elm-3');
+  const page = await app.open('/listings/elm-3', { as: 'ben' });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Saved', pressed: true }).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Saved', pressed: true }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Saved', pressed: true }).waitFor();
+});
+
+test('applying asks first, and then shows the four flags', async () => {
+  await record('pine-7');
+  const page = await app.open('/listings/pine-7', { as: 'ben' });
+  await page.getByRole('button', { name: 'Apply for this home' }).click();
+  await page.getByRole('dialog', { name: 'Apply for this home?' }).waitFor();
+  await axe(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Apply for this home' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
+  await page.getByRole('heading', { name: 'Your application' }).waitFor();
+  await page.getByText('Minimum credit: not met').waitFor();
+  expect(await page.getByRole('link', { name: 'Go to screening' }).getAttribute('href')).toBe('/console/screening');
+  await axe(page);
+});
+
+test('the owner is led to the applicants', async () => {
+  await record('mine-1');
+  const page = await app.open('/listings/mine-1', { as: 'ada' });
+  await page.getByRole('link', { name: 'See the applicants' }).click();
+  await page.getByRole('dialog', { name: 'Applicants' }).waitFor();
+});
+
+test('a home without a record says what is missing', async () => {
+  await app.post('/listings', home('plain-1', { streetAddress: '1 Plain Street', monthlyRent: undefined }));
+  const page = await app.open('/listings/plain-1', { as: 'ada', width: 390, height: 844 });
+  // The service has no other way to say that there is no record, or no application.
+  page.watch.allow(/404/);
+  await page.getByText('Rent on request').waitFor();
+  await page.getByText('listed without a record on the chain').waitFor();
+  await axe(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
+test('a home that is gone says so', async () => {
+  const page = await app.open('/listings/never-was', { as: 'chloe' });
+  await page.getByRole('heading', { name: 'This home is not listed' }).waitFor();
+  await axe(page);
+});
+
+test('hostile text and links of a listing stay text', async () => {
+  const script = `<script>document.title='hacked'</script><img src=x onerror=alert(1)>`;
+  await record('evil', { addressStreet: script, addressCity: '{{7*7}}' });
+  const page = await app.open('/', { as: 'ada' });
+  // The service refuses such a link; an older record might still carry one.
+  await page.route('**/stage/listing/evil', async (route) => {
+    const answer = await route.fetch();
+    const stored = await answer.json();
+    await route.fulfill({ json: { ...stored, walkthroughLink: { S: 'javascript:alert(document.domain)' } } });
+  });
+  await page.goto(`${app.url}/console/listings/evil`);
+  await page.getByRole('heading', { level: 1, name: script }).waitFor();
+  await page.getByText('Matches the chain').waitFor();
+  expect(await page.title()).toBe(`${script} · Portico`);
+  expect(await page.getByRole('link', { name: 'Walk through the home' }).count()).toBe(0);
+  expect(await page.locator('main img, main script, a[href^="javascript"]').count()).toBe(0);
+});

@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+import { home } from './harness/homes';
+
+const app = useConsole();
+const CITIES = [
+  ['Austin', 'TX', 30.2672, -97.7431],
+  ['Denver', 'CO', 39.7392, -104.9903],
+  ['Boston', 'MA', 42.3601, -71.0589],
+] as const;
+
+async function fill(from: number, to: number) {
+  const post = (i: number) => {
+    const [city, state, latitude, longitude] = CITIES[i % CITIES.length] ?? CITIES[0];
+    return app.post(
+      '/listings',
+      home(`home-${i}`, {
+        streetAddress: `${i} Oak Street`,
+        city,
+        state,
+        monthlyRent: 1000 + (i % 40) * 50,
+        bedRoomCount: i % 4,
+        latitude: latitude + (i % 17) / 300,
+        longitude: longitude + (i % 13) / 300,
+      }),
+    );
+  };
+  for (let i = from; i < to; i += 50) await Promise.all(Array.from({ length: 50 }, (_, n) => post(i + n)));
+}
+
+test('an empty sandbox says so, and where the service offers it, demo data is one click away', async () => {
+  const page = await app.open('/listings');
+  await page.getByRole('heading', { name: 'No homes yet' }).waitFor();
+  await page.getByRole('link', { name: 'List a home' }).waitFor();
+  await axe(page);
+
+  const offering = { paths: { '/v1/sandbox/demo': { post: {} } } };
+  await page.route('**/openapi.json', (route) => route.fulfill({ json: offering }));
+  await page.route('**/v1/sandbox/demo', async (route) => {
+    await app.post('/listings', home('demo-1', { streetAddress: '1 Demo Street' }));
+    await route.fulfill({ status: 201, json: { message: 'Done', listings: 1, people: 5, applications: 0 } });
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Fill with demo data' }).click();
+  await page.getByRole('link', { name: '1 Demo Street' }).waitFor();
+  await axe(page);
+});
+
+test('typing searches, filters narrow it down, and both stand in the address', async () => {
+  await fill(0, 150);
+  const page = await app.open('/listings');
+  await page.getByText('151 homes').waitFor();
+  await page.getByRole('searchbox', { name: 'Search homes' }).fill('denver');
+  await page.getByText('50 homes').waitFor();
+  expect(page.url()).toContain('q=denver');
+  expect(await page.getByText('Austin, TX').count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Rent up to').fill('1500');
+  await page.getByRole('button', { name: 'Remove: Up to $1,500' }).waitFor();
+  await page.getByLabel('Rent from').fill('cheap');
+  await page.getByText('Must be a number, 0 or more.').waitFor();
+  await axe(page);
+  await page.getByLabel('Rent from').fill('');
+  await page.getByLabel('Bedrooms').selectOption('2');
+  await page.getByRole('button', { name: 'Remove: 2 bedrooms' }).waitFor();
+  await page.keyboard.press('Escape');
+  await axe(page);
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Remove: 2 bedrooms' }).waitFor();
+  expect(await page.getByRole('searchbox', { name: 'Search homes' }).inputValue()).toBe('denver');
+  await page.getByRole('searchbox', { name: 'Search homes' }).fill('nothing of the kind');
+  await page.getByRole('heading', { name: 'No home fits' }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Show all homes' }).click();
+  await page.getByText('151 homes').waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'No home fits' }).waitFor();
+});
+
+test('the list and the map follow each other', async () => {
+  const page = await app.open('/listings?q=home-1');
+  const map = page.getByRole('application', { name: 'Homes on the map' });
+  const row = page.getByRole('article').filter({ hasText: '10 Oak Street' }).first();
+  await row.hover();
+  await map.locator('.map-pin.chosen').waitFor();
+  await page.getByRole('searchbox').hover();
+  await map.locator('.map-pin.chosen').waitFor({ state: 'detached' });
+
+  await page.getByRole('button', { name: 'Show 10 Oak Street on the map' }).click();
+  await page.getByRole('searchbox').hover();
+  await map.locator('.map-pin.chosen').waitFor();
+  await page.goto(`${app.url}/console/listings?q=home-149`);
+  await map.locator('.map-pin').click();
+  await page.locator('article.chosen').filter({ hasText: '149 Oak Street' }).waitFor();
+});
+
+test('moving the map offers to search there', async () => {
+  const page = await app.open('/listings?q=oak');
+  await page.getByText('150 homes').waitFor();
+  expect(await page.getByRole('button', { name: 'Search this area' }).count()).toBe(0);
+  const cluster = page.getByRole('button', { name: /50 here/ }).first();
+  await cluster.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Search this area' }).click();
+  await page.getByText(/^\d\d? homes?$/).waitFor();
+  expect(page.url()).toContain('area=');
+  await page.getByRole('button', { name: 'Remove: In the chosen area' }).click();
+  await page.getByText('150 homes').waitFor();
+});
+
+test('homes near me are found, and a browser that does not tell is explained', async () => {
+  const page = await app.open('/listings');
+  await page.getByRole('button', { name: 'Near me' }).click();
+  await page.getByText('does not tell where you are').waitFor();
+  await page.context().grantPermissions(['geolocation']);
+  await page.context().setGeolocation({ latitude: 39.74, longitude: -104.99 });
+  await page.getByRole('button', { name: 'Near me' }).click();
+  await page.getByRole('button', { name: 'Remove: Within 10 km' }).waitFor();
+  await page.getByText('50 homes').waitFor();
+  await axe(page);
+});
+
+test('ten thousand homes come page by page and scroll smoothly', { timeout: 240_000 }, async () => {
+  await fill(150, 10_000);
+  const page = await app.open('/listings');
+  await page.getByText(/^10,001 homes$/).waitFor({ timeout: 60_000 });
+  expect(await page.getByRole('article').count()).toBeLessThan(40);
+  expect(await page.locator('.map-cluster, .map-pin').count()).toBeLessThan(400);
+  const slow = await page.evaluate(async () => {
+    const box = document.querySelector('[aria-label="Homes"]') as HTMLElement;
+    const gaps: number[] = [];
+    let before = performance.now();
+    for (let i = 0; i < 60; i++) {
+      box.scrollTop = (i * box.scrollHeight) / 60;
+      await new Promise((done) => requestAnimationFrame(done));
+      gaps.push(performance.now() - before);
+      before = performance.now();
+    }
+    return gaps.sort((a, b) => a - b)[Math.floor(gaps.length * 0.9)] ?? 0;
+  });
+  expect(slow).toBeLessThan(100);
+  await axe(page);
+});
+
+test('at phone width the list and the map take turns', async () => {
+  const page = await app.open('/listings?q=home-149', { width: 390, height: 844 });
+  await page.getByRole('link', { name: '149 Oak Street' }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Map', exact: true }).click();
+  await page.locator('.map-pin').click();
+  await page.getByRole('link', { name: '149 Oak Street' }).waitFor();
+  await axe(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.goBack();
+  await page.getByRole('button', { name: 'Map', exact: true }).waitFor();
+});
+
+test('hostile text of a listing stays text, in the list and on the map', async () => {
+  const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
+  await app.post(
+    '/listings',
+    home('evil', { streetAddress: script, city: 'Nowhereville', latitude: 10, longitude: 10 }),
+  );
+  const page = await app.open('/listings?q=nowhereville');
+  await page.getByRole('link', { name: script }).waitFor();
+  await page.locator('.map-pin').hover();
+  expect(await page.title()).toBe('Listings · Portico');
+  expect(await page.locator('main img').count()).toBe(0);
+});

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+import { home } from './harness/homes';
+
+const app = useConsole();
+
+test('a newcomer lists a home and watches it reach the chain', async () => {
+  const page = await app.open('/my-listings', { as: 'ada' });
+  await page.getByRole('heading', { name: 'You offer no home yet' }).waitFor();
+  await axe(page);
+  await page.getByRole('link', { name: 'List a home' }).click();
+  await page.getByLabel('Street').fill('12 Oak Street');
+  await page.getByLabel('City').fill('Austin');
+  await page.getByLabel('State').fill('TX');
+  await page.getByLabel('Postal code').fill('78701');
+  await page.getByLabel('Monthly rent').fill('1,850.50');
+  await page.getByLabel('Minimum credit score').fill('620');
+  await page.getByRole('application', { name: 'Place of the home' }).click({ position: { x: 200, y: 150 } });
+  await page.locator('.map-pin.chosen').waitFor();
+  expect(await page.getByLabel('Latitude').inputValue()).toMatch(/^\d+\.\d+$/);
+  await axe(page);
+  await page.getByRole('button', { name: 'List this home' }).click();
+  await page.getByText(/Mined in block/).waitFor();
+  await axe(page);
+  await page.reload();
+  await page.getByText(/Mined in block/).waitFor();
+  await page.getByRole('link', { name: 'See the listing' }).click();
+  await page.getByText('Matches the chain').waitFor();
+  await page.getByText('$1,850.50').waitFor();
+});
+
+test('what the service finds wrong stands at its field, and what was typed stays', async () => {
+  const page = await app.open('/my-listings/new', { as: 'ada', width: 390, height: 844 });
+  page.watch.allow(/400/);
+  await page.getByLabel('City').fill('Austin');
+  await page.getByLabel('Monthly rent').fill('cheap');
+  await page.getByRole('button', { name: 'List this home' }).click();
+  await page.getByText('Must be a number.').waitFor();
+  await page.getByLabel('Monthly rent').fill('-5');
+  await page.getByLabel('Minimum credit score').fill('620.5');
+  await page.getByLabel('Minimum income').fill('50000');
+  await page.getByLabel('Preferred income').fill('40000');
+  await page.getByLabel('Latitude').fill('30');
+  await page.getByLabel('Link to a video').fill('javascript:alert(1)');
+  await page.getByRole('button', { name: 'List this home' }).click();
+  const fault = (label: string) => page.getByLabel(label).and(page.locator('[aria-invalid=true]'));
+  for (const label of ['Street', 'State', 'Postal code', 'Monthly rent', 'Minimum credit score', 'Link to a video'])
+    await fault(label).waitFor();
+  await page.getByText('Must be an http or https URL.').waitFor();
+  expect(await page.getByLabel('City').inputValue()).toBe('Austin');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('addressStreet');
+  await axe(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
+test('an id that is taken is told', async () => {
+  await app.post('/listings', home('taken', { userId: 'ben' }));
+  const page = await app.open('/my-listings/new', { as: 'ada' });
+  page.watch.allow(/409/);
+  const fields = { Street: '1 Elm', City: 'Austin', State: 'TX', 'Postal code': '78701', 'Monthly rent': '900' };
+  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
+  await page.getByLabel('Listing id').fill('taken');
+  await page.getByRole('button', { name: 'List this home' }).click();
+  await page.getByRole('alert').getByText('A listing with this id exists already').waitFor();
+  await axe(page);
+});
+
+test('applicants are shown with their four flags, and the back button closes them', async () => {
+  const hostile = '<b>Mallory</b>';
+  await app.post('/listings', home('flat-1', { userId: 'chloe', streetAddress: '1 Flat Road' }));
+  for (const userId of ['ben', hostile])
+    await app.post(`/applications/${encodeURIComponent(userId)}/flat-1/check`, { userId, listingIds: ['flat-1'] });
+  const page = await app.open('/my-listings', { as: 'chloe' });
+  await page.getByRole('link', { name: 'Applicants of 1 Flat Road' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Applicants' });
+  await dialog.getByText('ben', { exact: true }).waitFor();
+  await dialog.getByText(hostile).waitFor();
+  await dialog.getByText('Preferred income: not met').first().waitFor();
+  expect(await dialog.getByText('Minimum credit: not met').count()).toBe(2);
+  await axe(page);
+  await page.goBack();
+  await dialog.waitFor({ state: 'detached' });
+  await page.goForward();
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(page.url()).not.toContain('applicants');
+});
+
+test('a home is retired after a confirmation', async () => {
+  await app.post('/listings', home('old-1', { userId: 'dev', streetAddress: '1 Old Road' }));
+  const page = await app.open('/my-listings', { as: 'dev' });
+  await page.getByRole('button', { name: 'Retire 1 Old Road' }).click();
+  await page.getByRole('dialog', { name: 'Retire this listing?' }).waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('link', { name: '1 Old Road', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Retire 1 Old Road' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Retire', exact: true }).click();
+  await page.getByRole('heading', { name: 'You offer no home yet' }).waitFor();
+});

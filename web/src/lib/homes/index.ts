@@ -1,0 +1,4 @@
+// What several pages know about homes: `import { Flags, applicationsOf } from '$lib/homes'`.
+export { applicationsOf, proofOf } from './asked';
+export { default as DemoButton } from './DemoButton.svelte';
+export { default as Flags } from './Flags.svelte';
