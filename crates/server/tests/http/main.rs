@@ -7,8 +7,12 @@
 #![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are sent")]
 
 mod access;
+mod audit;
 mod bodies;
+mod canaries;
 mod cli;
+mod encryption;
+mod erasure;
 mod errors;
 mod idempotency;
 mod kills;
