@@ -4,6 +4,7 @@
 use portico_chain::contracts::{Content, Kind, check_key, listing_key};
 use portico_domain::UserId;
 use portico_domain::chain::Passes;
+use portico_store::audit::Entry;
 use portico_store::chain::{Refer, Wanted, Word};
 use portico_store::screening::{Attest, Flags, Intent};
 
@@ -26,7 +27,14 @@ impl Portico {
         let mut settled = 0;
         for intent in intents {
             let flags = self.flags(&intent).await?;
-            settled += u64::from(self.db.write(Attest { intent, flags }).await?);
+            let entry = Entry {
+                at: self.clock.now(),
+                actor: "the service itself".into(),
+                action: "verification.used_for_flags",
+                subject: intent.user.as_str().into(),
+                detail: intent.listing.as_str().into(),
+            };
+            settled += u64::from(self.db.write(Attest { intent, flags, entry }).await?);
         }
         if settled > 0 {
             self.wake_chain();

@@ -4,10 +4,12 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use portico_app::Actor;
 use portico_app::clock::{Clock as _, SystemClock};
 use portico_app::keystore::{Keystore, Root};
 use portico_domain::UserId;
-use portico_store::Role;
+use portico_store::audit::{Append, Entry};
+use portico_store::{Db, Role};
 
 use crate::config::Config;
 use crate::data::Data;
@@ -39,6 +41,16 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
             eprint!("\r{rotated} keys");
         }
     };
+    // First on record: whoever rotates uses every key there is.
+    let db = Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")?;
+    let entry = Entry {
+        at: SystemClock.now(),
+        actor: Actor::Operator.recorded_as(),
+        action: "encryption.rotated",
+        subject: "every person's key".into(),
+        detail: if also.is_some() { "for another root secret too".into() } else { String::new() },
+    };
+    db.write(Append(entry)).await.context("the rotation could not be put on record")?;
     let rotated = keystore.rotate(SystemClock.now(), also.as_ref(), progress).await?;
     if shows {
         eprintln!();

@@ -7,9 +7,13 @@
 #![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are sent")]
 
 mod access;
+mod audit;
 mod bodies;
+mod canaries;
 mod cli;
 mod console;
+mod encryption;
+mod erasure;
 mod errors;
 mod idempotency;
 mod kills;

@@ -3,6 +3,7 @@
 
 use portico_domain::{ListingId, UserId};
 
+use crate::audit::{Entry, append};
 use crate::chain::{Wanted, Word, want};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
@@ -67,6 +68,8 @@ pub struct Attest {
     pub intent: Intent,
     /// The flags, and what they were computed from.
     pub flags: Option<Flags>,
+    /// What is put on record if there are flags: somebody's values were opened for them.
+    pub entry: Entry,
 }
 
 /// Flags and what they were computed from.
@@ -96,7 +99,11 @@ impl Op for Attest {
                 want(tx, wanted, None).await?;
             }
         }
-        Ok(tx.exec(&SETTLE, &[user.into(), listing.into(), (*generation).into()]).await? > 0)
+        let settled = tx.exec(&SETTLE, &[user.into(), listing.into(), (*generation).into()]).await? > 0;
+        if self.flags.is_some() {
+            append(tx, &self.entry).await?;
+        }
+        Ok(settled)
     }
 }
 

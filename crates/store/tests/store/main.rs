@@ -35,6 +35,7 @@ mod portfolios;
 mod requirements;
 mod samples;
 mod saved;
+mod screening;
 mod search_index;
 mod templates;
 mod tools;

@@ -62,6 +62,8 @@ const OWN: Verdicts = [Who, Who, Who, Not, Yes, Not, Yes, Yes, Yes];
 const BEARER: Verdicts = [Who, Who, Who, Yes, Yes, Who, Who, Who, Yes];
 const OWN_BEARER: Verdicts = [Who, Who, Who, Not, Yes, Who, Who, Who, Yes];
 const OWN_HIDDEN_BEARER: Verdicts = [Who, Who, Who, Hid, Yes, Who, Who, Who, Yes];
+const ONLY_OWN_HIDDEN_BEARER: Verdicts = [Who, Who, Who, Hid, Yes, Who, Who, Who, Hid];
+const OWN_HIDDEN: Verdicts = [Who, Who, Who, Hid, Yes, Hid, Yes, Yes, Yes];
 const KEY: Verdicts = [Who, Who, Who, Who, Who, Yes, Yes, Yes, Who];
 const OWN_KEY: Verdicts = [Who, Who, Who, Who, Who, Not, Yes, Yes, Who];
 const OPEN_OR_OPERATOR: Verdicts = [Yes, Who, Who, Not, Not, Not, Not, Yes, Yes];
@@ -95,6 +97,7 @@ const RECORD: &str = r#"{"listingId":"$record","applicantId":2,"requirementsMet"
 const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$new"]}"#;
 const TEMPLATE: &str = r#"{"name":"T","riskLevel":"Moderate"}"#;
 const PORTFOLIO: &str = r#"{"userId":"$owner","riskLevel":"Moderate","isCustom":true}"#;
+const APPLICANT: &str = r#"{"FirstName":"Ada","LastName":"Lovelace","DateOfBirth":"1990-12-10"}"#;
 const DEVICE: &str = r#"{"userId":"$owner","network":"N","deviceIdentifier":"$new"}"#;
 
 #[rustfmt::skip]
@@ -106,6 +109,10 @@ pub(super) fn rows() -> Vec<Row> {
 
         row("GET /verificationPipeline", "/verificationPipeline?accountId=$owner", "", OWN_BEARER, OWN_BEARER),
         row("POST /verificationPipeline", "/verificationPipeline", "{}", BEARER, BEARER),
+
+        row("POST /verifyRentalRequirements", "/verifyRentalRequirements?caseId=$new", APPLICANT, BEARER, BEARER),
+        row("GET /chainIdentityInd", "/chainIdentityInd?Id=$verified&FirstName=Ada&LastName=Lovelace", "", BEARER, BEARER),
+        row("POST /chainIdentityInd", "/chainIdentityInd?caseId=$new&walletId=w", "", BEARER, BEARER),
 
         row("POST /requirements", "/requirements", RECORD, OPEN, OPERATOR),
         row("GET /requirements/{listingId}/{applicantId}", "/requirements/$record/1", "", OPEN, OPERATOR),
@@ -162,6 +169,12 @@ pub(super) fn rows() -> Vec<Row> {
         row("POST /v1/keys", "/v1/keys", r#"{"name":"k"}"#, BEARER, BEARER),
         row("GET /v1/keys", "/v1/keys", "", BEARER, BEARER),
         row("DELETE /v1/keys/{id}", "/v1/keys/$key", "", OWN_HIDDEN_BEARER, OWN_HIDDEN_BEARER),
+
+        // Results are for the applicant alone; a person, or whoever runs the service, revokes and erases.
+        row("GET /v1/verifications", "/v1/verifications", "", BEARER, BEARER),
+        row("GET /v1/verifications/{id}", "/v1/verifications/$verified", "", ONLY_OWN_HIDDEN_BEARER, ONLY_OWN_HIDDEN_BEARER),
+        row("DELETE /v1/identities/{tokenId}", "/v1/identities/$token", "", OWN_HIDDEN, OWN_HIDDEN),
+        row("DELETE /v1/users/{userId}/personal-data", "/v1/users/$person/personal-data", "", OWN, OWN),
 
         row("GET /healthz", "/healthz", "", OPEN, OPEN),
         row("GET /readyz", "/readyz", "", OPEN, OPEN),

@@ -2,7 +2,10 @@
 
 pub(crate) mod answer;
 pub(crate) mod anvil;
+pub(crate) mod beside;
+pub(crate) mod bureau;
 pub(crate) mod jwks;
+pub(crate) mod people;
 pub(crate) mod proxy;
 pub(crate) mod raw;
 pub(crate) mod server;
@@ -17,7 +20,10 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 pub(crate) use answer::Answer;
-pub(crate) use server::{App, Engine, Options, Session, portico};
+pub(crate) use beside::{Cell, Raw};
+pub(crate) use bureau::Bureau;
+pub(crate) use people::{Verified, applicant};
+pub(crate) use server::{App, Engine, Options, Session, new_database, portico};
 
 /// One runtime for all tests, so that the clients' connections outlive the test that made them.
 static RUNTIME: LazyLock<Runtime> =

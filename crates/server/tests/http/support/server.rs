@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::anvil::Anvil;
-use super::{Answer, run, unique, until};
+use super::{Answer, Bureau, run, unique, until};
 
 /// A command of the binary under test, deaf to the settings of whoever runs the tests.
 pub(crate) fn portico() -> Command {
@@ -65,12 +65,21 @@ pub(crate) struct Options {
     data: Option<PathBuf>,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
+    settings: Option<String>,
     live: bool,
 }
 
 impl Options {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, database: None, data: None, flags: Vec::new(), environment: Vec::new(), live: false }
+        Self {
+            engine,
+            database: None,
+            data: None,
+            flags: Vec::new(),
+            environment: Vec::new(),
+            settings: None,
+            live: false,
+        }
     }
 
     pub(crate) fn flags(mut self, flags: &[&str]) -> Self {
@@ -83,10 +92,16 @@ impl Options {
         self
     }
 
-    /// With the profile `live`, on a chain of a real node.
+    /// With a file of settings that says this.
+    pub(crate) fn settings(mut self, toml: &str) -> Self {
+        self.settings = Some(toml.into());
+        self
+    }
+
+    /// With the profile `live`, on a chain of a real node, asking a bureau on this machine.
     pub(crate) fn live(mut self) -> Self {
         self.live = true;
-        self = self.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
+        self = self.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY).settings(&Bureau::shared().settings());
         self.flags(&["--profile", "live"]).anvil()
     }
 
@@ -126,6 +141,11 @@ impl Options {
         command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--data"]).arg(&data);
         if let Some(url) = &database {
             command.args(["--database", url]);
+        }
+        if let Some(settings) = self.settings {
+            let file = folder.path().join("portico.toml");
+            std::fs::write(&file, settings).unwrap();
+            command.arg("--config").arg(file);
         }
         command.args(&self.flags).envs(self.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log).unwrap());
@@ -309,7 +329,12 @@ impl App {
 
     /// Signs in a user whom no other test knows.
     pub(crate) async fn someone(&self) -> Session {
-        self.sign_in(&unique("someone")).await
+        let user = unique("someone");
+        if self.live {
+            let (token, key) = (self.token(&["--sub", &user]), self.new_key(&["--user", &user]));
+            return Session { user, token, key };
+        }
+        self.sign_in(&user).await
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> Request {

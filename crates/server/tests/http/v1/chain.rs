@@ -4,7 +4,6 @@ use portico_chain::contracts::{Content, check_key, listing_key};
 use portico_domain::chain::Passes;
 use portico_domain::{ListingId, Timestamp, UserId};
 use portico_store::chain::{Refer, Want, Wanted};
-use portico_store::{Db, Location, Role};
 use serde_json::{Value, json};
 
 use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, unique, with};
@@ -27,15 +26,6 @@ on_both_engines! {
 
 async fn record(app: &App, body: Value) -> Value {
     app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201)
-}
-
-/// The server's database, opened beside it.
-async fn database(app: &App) -> Db {
-    let location = match &app.database {
-        Some(url) => Location::parse(url).unwrap(),
-        None => Location::Sqlite(app.data.join("portico.db")),
-    };
-    Db::open(&location, Role::Tool).await.unwrap()
 }
 
 async fn the_status_names_head_contracts_signers_and_queue(app: &App) {
@@ -160,7 +150,7 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
     let (user, id, other) = (unique("ada"), unique("elm"), unique("oak"));
     apply(app, &user, &id).await;
     apply(app, &user, &other).await;
-    let db = database(app).await;
+    let db = app.beside().await;
     let mut reference = [7; 32];
     reference[..8].copy_from_slice(&crate::support::number().to_be_bytes());
     db.write(Refer { user: UserId::stored(user.as_str()), reference }).await.unwrap();

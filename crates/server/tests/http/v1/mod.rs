@@ -5,5 +5,6 @@ mod devices;
 mod keys;
 mod listings;
 mod portfolios;
+mod screening;
 mod statistics;
 mod templates;

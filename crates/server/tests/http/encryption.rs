@@ -1,0 +1,296 @@
+//! What is sealed, and the keys it is sealed with.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use futures_util::future::{join, join_all};
+use futures_util::stream::{self, StreamExt as _};
+use portico_app::keystore::{Keystore, Root};
+use portico_domain::UserId;
+use portico_store::Location;
+use serde_json::{Value, json};
+
+use crate::support::server::ENCRYPTION_KEY;
+use crate::support::tokens::{Signer, now};
+use crate::support::{
+    Answer, App, Cell, Engine, Options, Raw, Session, Verified, applicant, on_both_engines, portico, unique,
+    with,
+};
+
+on_both_engines! {
+    own:
+        what_was_sealed_for_one_place_opens_in_no_other,
+        numbers_and_tokens_are_not_even_sealed,
+        keys_are_rotated_under_load_without_a_failed_read,
+        the_root_secret_is_changed_in_two_steps,
+        a_wrong_root_secret_is_refused_in_clear_words;
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+/// The server's keystore, opened beside it.
+async fn keystore(app: &App) -> Keystore {
+    let root = hex(std::fs::read_to_string(app.data.join("encryption.key")).unwrap().trim());
+    let location = match &app.database {
+        Some(url) => Location::parse(url).unwrap(),
+        None => Location::Sqlite(app.data.join("keys.db")),
+    };
+    Keystore::open(&location, Root::new(&root.into()).unwrap()).await.unwrap()
+}
+
+/// A person with a case and a result of it.
+struct Sealed {
+    who: Session,
+    case: String,
+    body: Value,
+    made: Verified,
+}
+
+async fn sealed(app: &App, who: &Session, last: &str, income: u32) -> Sealed {
+    let body = with(applicant(last), json!({"OpenBankingToken": format!("income-{income}")}));
+    let case = unique("case");
+    let made = app.verified(&who.token, &format!("?caseId={case}"), &body).await;
+    app.minted(&made.token).await;
+    Sealed { who: who.clone(), case, body, made }
+}
+
+/// Every door behind which something sealed is opened.
+async fn doors(app: &App, of: &Sealed) -> Vec<(&'static str, Answer)> {
+    let token = &of.who.token;
+    let last = of.body["LastName"].as_str().unwrap();
+    vec![
+        ("read", app.to_get(&format!("/v1/verifications/{}", of.made.id)).bearer(token).send().await),
+        ("list", app.to_get("/v1/verifications").bearer(token).send().await),
+        ("given again", app.verify(token, &format!("?verifiedId={}", of.made.id), &json!({})).await),
+        ("same case", app.verify(token, &format!("?caseId={}", of.case), &of.body).await),
+        ("validated", app.validate(token, &of.made.id, "Ada", last).await),
+    ]
+}
+
+async fn what_was_sealed_for_one_place_opens_in_no_other(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let first = sealed(&app, &ada, "Lovelace", 11_111).await;
+    let second = sealed(&app, &ada, "Byron", 22_222).await;
+    let other = sealed(&app, &bob, "Hopper", 33_333).await;
+    for of in [&first, &second, &other] {
+        for (door, answer) in doors(&app, of).await {
+            assert_eq!(answer.status, 200, "{door}: {}", answer.text());
+        }
+    }
+    let keys = keystore(&app).await;
+    let raw = Raw::open(&app).await;
+    let mut swaps = 0;
+    for (table, column, id, closed) in [
+        ("verifications", "outcome", "id", &["read", "list", "given again"][..]),
+        ("verifications", "findings", "id", &["given again"]),
+        ("verifications", "inputs", "id", &[]),
+        ("cases", "secret", "id", &["same case", "validated"]),
+        ("checks", "finding", "case_id", &["same case"]),
+    ] {
+        // Between two people, and between two rows of one.
+        for (one, two) in [(&first, &other), (&first, &second)] {
+            let row =
+                |of: &Sealed| if table == "verifications" { of.made.id.clone() } else { of.case.clone() };
+            let kind = if table == "checks" { " AND kind = 'income'" } else { "" };
+            let get = format!("SELECT {column} FROM {table} WHERE {id} = ?1{kind}");
+            let set = format!("UPDATE {table} SET {column} = ?2 WHERE {id} = ?1{kind}");
+            let [mine, theirs] = [row(one), row(two)].map(Cell::Text);
+            let a = raw.rows(&get, std::slice::from_ref(&mine)).await[0][0].clone();
+            let b = raw.rows(&get, std::slice::from_ref(&theirs)).await[0][0].clone();
+            assert_ne!(a, b);
+            assert_eq!(raw.change(&set, &[mine.clone(), b.clone()]).await, Some(1));
+            assert_eq!(raw.change(&set, &[theirs.clone(), a.clone()]).await, Some(1));
+            swaps += 2;
+            for (of, foreign) in [(one, two), (two, one)] {
+                let income = foreign.body["OpenBankingToken"].as_str().unwrap();
+                let income = income.replace("income-", "\"IncomEstimate\":");
+                for (door, answer) in doors(&app, of).await {
+                    if closed.contains(&door) {
+                        assert!(
+                            answer.status >= 500 || answer.status == 404,
+                            "{table}.{column}, {door}: {}",
+                            answer.text()
+                        );
+                    } else {
+                        assert_eq!(answer.status, 200, "{table}.{column}, {door}: {}", answer.text());
+                    }
+                    assert!(!answer.text().contains(&income), "{table}.{column}, {door}: {}", answer.text());
+                }
+                if column == "inputs" {
+                    let key = keys.person(&UserId::stored(of.who.user.as_str())).await.unwrap().unwrap();
+                    let place: [&[u8]; 3] = [b"verifications", of.made.id.as_bytes(), b"inputs"];
+                    let (own, swapped) = if std::ptr::eq(of, one) { (&a, &b) } else { (&b, &a) };
+                    assert!(key.open(&place, swapped.bytes()).is_err());
+                    key.open(&place, own.bytes()).unwrap();
+                }
+            }
+            assert_eq!(raw.change(&set, &[mine, a]).await, Some(1));
+            assert_eq!(raw.change(&set, &[theirs, b]).await, Some(1));
+        }
+    }
+    assert_eq!(swaps, 20);
+    for (door, answer) in doors(&app, &first).await {
+        assert_eq!(answer.status, 200, "put back, {door} opens again: {}", answer.text());
+    }
+}
+
+async fn numbers_and_tokens_are_not_even_sealed(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    let ada = app.someone().await;
+    let body = with(
+        applicant("Lovelace"),
+        json!({"SSN": "123-45-6789", "OpenBankingToken": "used-and-forgotten", "Email": "ada@example.com",
+               "OpenBankingSubscriptionId": "subscription"}),
+    );
+    let made = app.verified(&ada.token, "", &body).await;
+    let raw = Raw::open(&app).await;
+    let sql = "SELECT inputs, findings, outcome FROM verifications WHERE id = ?1";
+    let row = raw.rows(sql, &[Cell::Text(made.id.clone())]).await.remove(0);
+    let key = keystore(&app).await.person(&UserId::stored(ada.user.as_str())).await.unwrap().unwrap();
+    let open = |column: &str, sealed: &Cell| {
+        let place: [&[u8]; 3] = [b"verifications", made.id.as_bytes(), column.as_bytes()];
+        String::from_utf8(key.open(&place, sealed.bytes()).unwrap().to_vec()).unwrap()
+    };
+    let inputs = open("inputs", &row[0]);
+    assert!(inputs.contains("Lovelace") && inputs.contains("ada@example.com"), "{inputs}");
+    for text in [inputs, open("findings", &row[1]), open("outcome", &row[2])] {
+        for never in ["6789", "used-and-forgotten", "SSN", "OpenBankingToken"] {
+            assert!(!text.contains(never), "{text}");
+        }
+    }
+}
+
+/// How many profiles there are: 10,000 where there is time.
+fn profiles() -> usize {
+    if std::env::var("PORTICO_LONG").is_ok_and(|long| long == "1") { 10_000 } else { 400 }
+}
+
+async fn keys_are_rotated_under_load_without_a_failed_read(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    let signer = Signer::of_server(&app).await;
+    let issued = app.token(&["--sub", "somebody"]);
+    let claims = claims(&issued);
+    let sign = |user: &str| signer.sign(&with(claims.clone(), json!({"sub": user, "exp": now() + 3600})));
+    let people: Vec<(String, String)> = stream::iter(0..profiles())
+        .map(|number| {
+            let (app, bearer) = (&app, sign(&format!("person-{number}")));
+            async move {
+                let id = app.verified(&bearer, "", &applicant("Lovelace")).await.id;
+                (bearer, id)
+            }
+        })
+        .buffer_unordered(32)
+        .collect()
+        .await;
+    let (reads, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let reader = async |start: usize| {
+        let mut at = start;
+        while !done.load(Ordering::Relaxed) {
+            let (bearer, id) = &people[at % people.len()];
+            app.to_get(&format!("/v1/verifications/{id}")).bearer(bearer).send().await.status(200);
+            at += 7919;
+            reads.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let rotating = async {
+        let mut printed = Vec::new();
+        for _ in 0..3 {
+            let before = reads.load(Ordering::Relaxed);
+            let mut command = portico();
+            command.args(["encryption", "rotate", "--data"]).arg(&app.data);
+            command.args(app.database.iter().flat_map(|url| ["--database", url.as_str()]));
+            let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            printed.push(String::from_utf8(output.stdout).unwrap());
+            assert!(reads.load(Ordering::Relaxed) > before, "reads went on meanwhile");
+        }
+        done.store(true, Ordering::Relaxed);
+        printed
+    };
+    let (_, printed) = join(join_all((0..8).map(|start| reader(start * 1000))), rotating).await;
+    for line in &printed {
+        // One key of custody addresses, which nobody has asked for by an id that is no address, may be there too.
+        let keys: usize = line.split(' ').next().unwrap().parse().unwrap();
+        assert!(keys >= profiles(), "{line}");
+    }
+    println!(
+        "{} profiles, {} reads during three rotations, none failed",
+        profiles(),
+        reads.load(Ordering::Relaxed)
+    );
+    // Whoever comes now is sealed, and validated, all the same.
+    let ada = app.someone().await;
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
+    let (bearer, id) = &people[0];
+    app.validate(bearer, id, "Ada", "Lovelace").await.status(200);
+}
+
+/// What a token says.
+pub(crate) fn claims(token: &str) -> Value {
+    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
+    let body = token.split('.').nth(1).unwrap();
+    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(body).unwrap()).unwrap()
+}
+
+/// `serve` with a root secret, which does not start.
+fn refused(app: &App, secret: &str) -> String {
+    let mut command = portico();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&app.data);
+    command.args(app.database.iter().flat_map(|url| ["--database", url.as_str()]));
+    let output = command.env("PORTICO_ENCRYPTION_KEY", secret).output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+async fn the_root_secret_is_changed_in_two_steps(engine: Engine) {
+    let (folder, next) = (tempfile::tempdir().unwrap(), "fedcba9876543210".repeat(4));
+    let (data, file) = (folder.path().join("data"), folder.path().join("next.key"));
+    std::fs::write(&file, format!("{next}\n")).unwrap();
+    let with_key = |key: &str| Options::new(engine).data(&data).env("PORTICO_ENCRYPTION_KEY", key);
+    let mut app = with_key(ENCRYPTION_KEY).start().await;
+    let url = app.database.clone();
+    let ada = app.someone().await;
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let path = format!("/v1/verifications/{}", made.id);
+    let rotate = |app: &App, key: &str, more: &[&str]| {
+        let mut command = portico();
+        command.args(["encryption", "rotate", "--data"]).arg(&app.data).args(more);
+        command.args(app.database.iter().flat_map(|url| ["--database", url.as_str()]));
+        command.env("PORTICO_ENCRYPTION_KEY", key).output().unwrap()
+    };
+    assert!(!rotate(&app, &next, &[]).status.success(), "a key that opens nothing rotates nothing");
+    let output = rotate(&app, ENCRYPTION_KEY, &["--new-key-file", file.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    app.to_get(&path).bearer(&ada.token).send().await.status(200);
+    app.signal("TERM");
+    assert!(app.ended().await);
+    let with_key = |key: &str| url.iter().fold(with_key(key), |options, url| options.database(url));
+    let mut app = with_key(&next).start().await;
+    app.to_get(&path).bearer(&ada.token).send().await.status(200);
+    app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
+    let output = rotate(&app, &next, &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    app.to_get(&path).bearer(&ada.token).send().await.status(200);
+    app.signal("TERM");
+    assert!(app.ended().await);
+    let error = refused(&app, ENCRYPTION_KEY);
+    assert!(error.contains("does not open this keystore"), "{error}");
+    let app = with_key(&next).start().await;
+    app.to_get(&path).bearer(&ada.token).send().await.status(200);
+}
+
+async fn a_wrong_root_secret_is_refused_in_clear_words(engine: Engine) {
+    let mut app = Options::new(engine).start().await;
+    let ada = app.someone().await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.signal("TERM");
+    assert!(app.ended().await);
+    let error = refused(&app, ENCRYPTION_KEY);
+    assert!(error.contains("the encryption key does not open this keystore"), "{error}");
+    assert!(error.contains("PORTICO_ENCRYPTION_KEY") && !error.contains(ENCRYPTION_KEY), "{error}");
+    let error = refused(&app, "12");
+    assert!(error.contains("64 hexadecimal digits"), "{error}");
+}

@@ -1,0 +1,231 @@
+//! Forgetting people: at once, in the database, on the chain, and in copies of the database that come back.
+
+use std::path::Path;
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{
+    Answer, App, Engine, Options, Session, Verified, applicant, new_database, on_both_engines, on_chain,
+    unique, until, with,
+};
+
+on_both_engines! {
+    shared:
+        who_erases_themselves_is_unreadable_at_once,
+        who_was_erased_may_begin_anew,
+        somebody_is_erased_by_themselves_or_the_operator_only,
+        who_is_not_known_can_be_erased,
+        the_command_erases_while_the_server_runs;
+    own:
+        a_copy_of_the_database_that_comes_back_brings_nobody_back,
+        on_a_real_node_erasing_is_the_same;
+}
+
+async fn erase(app: &App, bearer: &str, user: &str) -> Answer {
+    app.request(Method::DELETE, &format!("/v1/users/{user}/personal-data")).bearer(bearer).send().await
+}
+
+/// Somebody with a result, a token, and an application with four flags.
+struct Known {
+    who: Session,
+    made: Verified,
+    case: String,
+    listing: String,
+    reference: [u8; 32],
+}
+
+async fn known(app: &App) -> Known {
+    let (who, case, listing) = (app.someone().await, unique("case"), unique("elm"));
+    let body = with(on_chain(&listing, "landlord"), json!({"minCredit": 620, "minIncome": 50_000}));
+    app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
+    app.apply(&who.token, &who.user, &[&listing]).await;
+    let made = app.verified(&who.token, &format!("?caseId={case}"), &applicant("Lovelace")).await;
+    app.flags_become(&who.user, &listing, [true; 4]).await;
+    app.minted(&made.token).await;
+    app.validate(&who.token, &made.id, "Ada", "Lovelace").await.status(200);
+    let reference = app.reference(&who.user).await.expect("the chain knows the applicant");
+    Known { who, made, case, listing, reference }
+}
+
+/// Asserts that nothing is left of somebody but what the law asks for.
+async fn is_forgotten(app: &App, known: &Known) {
+    let Known { who, made, case, listing, reference } = known;
+    app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    let read = app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&who.token).send().await;
+    read.refused(404, "verification_not_found");
+    assert_eq!(app.to_get("/v1/verifications").bearer(&who.token).send().await.json(200), json!([]));
+    let again = app.verify(&who.token, &format!("?verifiedId={}", made.id), &json!({})).await;
+    again.refused(404, "verification_not_found");
+    // The case is nobody's from now on, and its token is never made again.
+    app.identity(&who.token, case, "w").await.refused(404, "case_not_found");
+    app.verify(&who.token, &format!("?caseId={case}"), &json!({})).await.refused(404, "case_not_found");
+    app.burned(&made.token).await;
+    until("the flags are cleared on the chain", 30, async || {
+        app.flags_on_chain(reference, listing).await.is_none().then_some(())
+    })
+    .await;
+    assert_eq!(app.flags(&who.user, listing).await, [false; 4]);
+    let path = format!("/applications/{}", who.user);
+    let applications = app.to_get(&path).bearer(&who.token).send().await.json(200);
+    assert_eq!(applications["listingIds"], json!([listing]), "who applied where is a contract's beginning");
+}
+
+async fn who_erases_themselves_is_unreadable_at_once(app: &App) {
+    let known = known(app).await;
+    erase(app, &known.who.token, &known.who.user).await.only_says(200);
+    is_forgotten(app, &known).await;
+    erase(app, &known.who.token, &known.who.user).await.only_says(200);
+    is_forgotten(app, &known).await;
+}
+
+async fn who_was_erased_may_begin_anew(app: &App) {
+    let known = known(app).await;
+    let Known { who, listing, .. } = &known;
+    erase(app, &who.token, &who.user).await.only_says(200);
+    is_forgotten(app, &known).await;
+    let again = app.verified(&who.token, "", &applicant("Byron")).await;
+    assert_ne!(again.token, known.made.token);
+    assert_eq!(app.validate(&who.token, &again.id, "Ada", "Byron").await.status(200).text(), again.token);
+    app.flags_become(&who.user, listing, [true; 4]).await;
+    let reference = app.reference(&who.user).await.expect("the chain knows the applicant");
+    assert_ne!(reference, known.reference, "the chain does not know that it is the same person");
+    assert_eq!(app.flags_on_chain(&known.reference, listing).await, None);
+}
+
+async fn somebody_is_erased_by_themselves_or_the_operator_only(app: &App) {
+    let bob = app.someone().await;
+    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
+    for who in 0..3 {
+        let known = known(app).await;
+        let path = format!("/v1/users/{}/personal-data", known.who.user);
+        app.delete(&path).await.refused(401, "unauthenticated");
+        erase(app, &bob.token, &known.who.user).await.refused(403, "forbidden");
+        app.request(Method::DELETE, &path).key(&bob.key).send().await.refused(403, "forbidden");
+        app.validate(&bob.token, &known.made.id, "Ada", "Lovelace").await.status(200);
+        let request = app.request(Method::DELETE, &path);
+        let request = match who {
+            0 => request.key(app.operator()),
+            1 => request.bearer(&root),
+            _ => request.key(&known.who.key),
+        };
+        request.send().await.only_says(200);
+        is_forgotten(app, &known).await;
+    }
+}
+
+async fn who_is_not_known_can_be_erased(app: &App) {
+    let ada = app.someone().await;
+    erase(app, &ada.token, &ada.user).await.only_says(200);
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+}
+
+async fn the_command_erases_while_the_server_runs(app: &App) {
+    let known = known(app).await;
+    let output = app.command(&["erase", "--user", &known.who.user]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    is_forgotten(app, &known).await;
+    let output = app.command(&["erase", "--user", ""]);
+    assert!(!output.status.success());
+}
+
+/// The database while nobody uses it, as a backup has it.
+async fn copied(app: &App, to: &Path) -> Option<String> {
+    match &app.database {
+        None => {
+            std::fs::copy(app.data.join("portico.db"), to).unwrap();
+            None
+        }
+        Some(url) => {
+            let (client, connection) =
+                tokio_postgres::connect(&new_database().await, tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            let (server, name) = url.rsplit_once('/').unwrap();
+            let copy = format!("{name}_copy");
+            let others =
+                format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+            client.batch_execute(&others).await.unwrap();
+            client.batch_execute(&format!("CREATE DATABASE {copy} TEMPLATE {name}")).await.unwrap();
+            Some(format!("{server}/{copy}"))
+        }
+    }
+}
+
+/// Puts a copy of SQLite's file back.
+fn put_back(data: &Path, copy: &Path) {
+    for name in [
+        "portico.db-wal",
+        "portico.db-shm",
+        "portico.search.db",
+        "portico.search.db-wal",
+        "portico.search.db-shm",
+    ] {
+        // Not all of them are always there.
+        let _ = std::fs::remove_file(data.join(name));
+    }
+    std::fs::copy(copy, data.join("portico.db")).unwrap();
+}
+
+async fn stop(mut app: App) {
+    app.signal("TERM");
+    assert!(app.ended().await);
+}
+
+async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, keys) = (folder.path().join("data"), folder.path().join("people.db"));
+    let keystore = format!("sqlite:{}", keys.display());
+    let (copy, old_keys) = (folder.path().join("copy.db"), folder.path().join("people-old.db"));
+    let options = || Options::new(engine).data(&data).flags(&["--keystore", &keystore]);
+
+    let app = options().start().await;
+    let url = app.database.clone();
+    let (gone, stays) = (known(&app).await, known(&app).await);
+    app.signal("TERM");
+    let mut app = app;
+    assert!(app.ended().await);
+    let copy_url = copied(&app, &copy).await;
+    std::fs::copy(&keys, &old_keys).unwrap();
+
+    let again = |url: &Option<String>| url.iter().fold(options(), |options, url| options.database(url));
+    let app = again(&url).start().await;
+    erase(&app, &gone.who.token, &gone.who.user).await.only_says(200);
+    is_forgotten(&app, &gone).await;
+    stop(app).await;
+
+    // The copy comes back beside the current keystore.
+    if engine == Engine::Sqlite {
+        put_back(&data, &copy);
+    }
+    let app = again(&copy_url).start().await;
+    is_forgotten(&app, &gone).await;
+    assert!(app.log().contains("erased again"), "{}", app.log());
+    app.validate(&stays.who.token, &stays.made.id, "Ada", "Lovelace").await.status(200);
+    app.to_get(&format!("/v1/verifications/{}", stays.made.id))
+        .bearer(&stays.who.token)
+        .send()
+        .await
+        .status(200);
+    // And the service goes on: somebody new is verified, on the chain too.
+    known(&app).await;
+    stop(app).await;
+
+    // Only a copy of the keystore from the same time would bring somebody back: it is not to be kept.
+    if engine == Engine::Sqlite {
+        put_back(&data, &copy);
+        for name in ["people.db-wal", "people.db-shm"] {
+            let _ = std::fs::remove_file(folder.path().join(name));
+        }
+        std::fs::copy(&old_keys, &keys).unwrap();
+        let app = options().start().await;
+        let read =
+            app.to_get(&format!("/v1/verifications/{}", gone.made.id)).bearer(&gone.who.token).send().await;
+        read.status(200);
+    }
+}
+
+async fn on_a_real_node_erasing_is_the_same(engine: Engine) {
+    let app = Options::new(engine).anvil().start().await;
+    who_was_erased_may_begin_anew(&app).await;
+    the_command_erases_while_the_server_runs(&app).await;
+}

@@ -1,0 +1,168 @@
+//! The four flags of an application: computed from the listing's terms and the newest result, on the chain.
+
+use portico_domain::chain::Passes;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{
+    App, Engine, Options, Session, applicant, on_both_engines, on_chain, unique, until, with,
+};
+
+on_both_engines! {
+    shared:
+        who_is_verified_and_then_applies_has_flags,
+        who_applies_and_is_then_verified_has_flags,
+        passing_is_reaching_it,
+        what_was_not_checked_is_not_passed,
+        a_new_verification_attests_anew,
+        new_terms_attest_anew,
+        a_listing_without_terms_on_the_chain_has_no_flags,
+        scores_and_incomes_are_not_on_the_chain;
+    own:
+        on_a_real_node_flags_are_the_same,
+        live_an_applicant_has_four_flags;
+}
+
+const NONE: [bool; 4] = [false; 4];
+const ALL: [bool; 4] = [true; 4];
+
+fn terms(credit: (u32, u32), income: (u32, u32)) -> Value {
+    json!({"minCredit": credit.0, "prefCredit": credit.1, "minIncome": income.0, "prefIncome": income.1})
+}
+
+async fn record(app: &App, id: &str, terms: Value) {
+    let body = with(on_chain(id, "landlord"), terms);
+    app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
+}
+
+/// What the contract itself says is what the service says.
+async fn the_contract_agrees(app: &App, who: &Session, listing: &str, expected: [bool; 4]) {
+    app.flags_become(&who.user, listing, expected).await;
+    let reference = app.reference(&who.user).await.expect("the chain knows the applicant");
+    let bits = expected.iter().enumerate().fold(0_u8, |bits, (at, flag)| bits | u8::from(*flag) << at);
+    let wanted = Some(Passes::from_bits(bits));
+    until("the contract agrees", 30, async || {
+        (app.flags_on_chain(&reference, listing).await == wanted).then_some(())
+    })
+    .await;
+}
+
+async fn who_is_verified_and_then_applies_has_flags(app: &App) {
+    let (ada, elm) = (app.someone().await, unique("elm"));
+    record(app, &elm, terms((620, 700), (50_000, 90_000))).await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    the_contract_agrees(app, &ada, &elm, [true, true, true, false]).await;
+    // The other door through which one applies.
+    let oak = unique("oak");
+    record(app, &oak, terms((720, 721), (90_000, 90_000))).await;
+    let path = format!("/applications/{}/{oak}/check", ada.user);
+    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_says(201);
+    the_contract_agrees(app, &ada, &oak, [true, false, false, false]).await;
+}
+
+async fn who_applies_and_is_then_verified_has_flags(app: &App) {
+    let (ada, elm, oak) = (app.someone().await, unique("elm"), unique("oak"));
+    record(app, &elm, terms((0, 0), (0, 0))).await;
+    record(app, &oak, terms((800, 850), (85_000, 85_001))).await;
+    app.apply(&ada.token, &ada.user, &[&elm, &oak]).await;
+    assert_eq!(app.flags(&ada.user, &elm).await, NONE, "nobody is known yet");
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    the_contract_agrees(app, &ada, &elm, ALL).await;
+    the_contract_agrees(app, &ada, &oak, [false, false, true, false]).await;
+}
+
+async fn passing_is_reaching_it(app: &App) {
+    for (credit, income, expected) in [
+        ((720, 720), (85_000, 85_000), ALL),
+        ((720, 721), (85_000, 85_001), [true, false, true, false]),
+        ((721, 721), (85_001, 85_001), NONE),
+    ] {
+        let (ada, elm) = (app.someone().await, unique("elm"));
+        record(app, &elm, terms(credit, income)).await;
+        app.apply(&ada.token, &ada.user, &[&elm]).await;
+        app.verified(&ada.token, "", &applicant("Lovelace")).await;
+        the_contract_agrees(app, &ada, &elm, expected).await;
+    }
+}
+
+async fn what_was_not_checked_is_not_passed(app: &App) {
+    let (ada, elm) = (app.someone().await, unique("elm"));
+    record(app, &elm, terms((1, 1), (1, 1))).await;
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    app.verified(&ada.token, "", &json!({"OpenBankingToken": "income-1"})).await;
+    the_contract_agrees(app, &ada, &elm, [false, false, true, true]).await;
+}
+
+async fn a_new_verification_attests_anew(app: &App) {
+    let (ada, elm) = (app.someone().await, unique("elm"));
+    record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    the_contract_agrees(app, &ada, &elm, ALL).await;
+    let poorer = json!({"SSN": "900-00-0640", "OpenBankingToken": "income-60000"});
+    app.verified(&ada.token, "", &with(applicant("Lovelace"), poorer)).await;
+    the_contract_agrees(app, &ada, &elm, [true, false, true, false]).await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    the_contract_agrees(app, &ada, &elm, ALL).await;
+}
+
+async fn new_terms_attest_anew(app: &App) {
+    let (ada, elm) = (app.someone().await, unique("elm"));
+    record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    the_contract_agrees(app, &ada, &elm, ALL).await;
+    app.request(Method::DELETE, &format!("/stage/listing/{elm}"))
+        .key(app.operator())
+        .send()
+        .await
+        .status(200);
+    record(app, &elm, terms((750, 800), (50_000, 90_000))).await;
+    the_contract_agrees(app, &ada, &elm, [false, false, true, false]).await;
+}
+
+async fn a_listing_without_terms_on_the_chain_has_no_flags(app: &App) {
+    let (ada, oak) = (app.someone().await, unique("oak"));
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.apply(&ada.token, &ada.user, &[&oak]).await;
+    assert_eq!(app.flags(&ada.user, &oak).await, NONE);
+    // Once it has some, they count.
+    record(app, &oak, terms((0, 0), (0, 0))).await;
+    the_contract_agrees(app, &ada, &oak, ALL).await;
+}
+
+async fn scores_and_incomes_are_not_on_the_chain(app: &App) {
+    let (ada, elm) = (app.someone().await, unique("elm"));
+    record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    let unusual = json!({"OpenBankingToken": "income-81733.77"});
+    app.verified(&ada.token, "", &with(applicant("Lovelace"), unusual)).await;
+    the_contract_agrees(app, &ada, &elm, ALL).await;
+    let amount = format!("{:016x}", 8_173_377);
+    let head = app.get("/v1/chain/status").await.json(200)["head"]["number"].as_u64().unwrap();
+    for number in head.saturating_sub(200)..=head {
+        let block = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByNumber",
+                           "params": [format!("{number:#x}"), true]});
+        let block = app.post("/rpc", block).await;
+        assert!(block.text().contains("transactions"), "{}", block.text());
+        assert!(!block.text().contains(&amount), "block {number}");
+    }
+}
+
+async fn on_a_real_node_flags_are_the_same(engine: Engine) {
+    let app = Options::new(engine).anvil().start().await;
+    who_is_verified_and_then_applies_has_flags(&app).await;
+    who_applies_and_is_then_verified_has_flags(&app).await;
+    a_new_verification_attests_anew(&app).await;
+    new_terms_attest_anew(&app).await;
+}
+
+async fn live_an_applicant_has_four_flags(engine: Engine) {
+    let app = Options::new(engine).live().start().await;
+    let (ada, elm) = (app.someone().await, unique("elm"));
+    record(&app, &elm, terms((620, 700), (50_000, 90_000))).await;
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    the_contract_agrees(&app, &ada, &elm, [true, true, true, false]).await;
+}

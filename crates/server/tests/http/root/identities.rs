@@ -1,0 +1,230 @@
+//! `/chainIdentityInd`: one soulbound token a case, validated by whoever knows both names.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Answer, App, Engine, Options, applicant, on_both_engines, unique, with};
+
+on_both_engines! {
+    shared:
+        a_case_has_one_token_whatever_the_wallet,
+        an_address_holds_its_token,
+        any_other_wallet_gets_an_address_that_has_nothing_to_do_with_it,
+        the_zero_address_holds_nothing,
+        a_token_without_a_verification_commits_to_nothing,
+        a_result_without_a_name_is_nobodys,
+        anybody_who_knows_the_names_may_validate,
+        wrong_names_are_not_found_and_soon_refused,
+        right_names_may_be_validated_as_often_as_one_likes,
+        what_is_missing_is_named,
+        a_revoked_token_is_gone_for_good,
+        a_token_is_revoked_by_its_owner_or_the_operator_only,
+        a_token_that_is_none_cannot_be_revoked;
+    own:
+        on_a_real_node_everything_is_the_same;
+}
+
+#[track_caller]
+fn token(answer: Answer) -> String {
+    let answer = answer.status(200);
+    assert!(answer.header("content-type").starts_with("text/plain"), "{:?}", answer.headers);
+    assert!(answer.text().parse::<u128>().unwrap() > 0, "{}", answer.text());
+    answer.text().to_owned()
+}
+
+async fn revoke(app: &App, bearer: &str, token: &str) -> Answer {
+    app.request(Method::DELETE, &format!("/v1/identities/{token}")).bearer(bearer).send().await
+}
+
+async fn a_case_has_one_token_whatever_the_wallet(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let first = token(app.identity(&ada.token, &case, "one").await);
+    let (holder, _) = app.minted(&first).await;
+    for wallet in ["one", "two", "0x00000000000000000000000000000000000000aa"] {
+        assert_eq!(token(app.identity(&ada.token, &case, wallet).await), first);
+    }
+    let made =
+        app.verified(&ada.token, &format!("?caseId={case}&walletId=three"), &applicant("Lovelace")).await;
+    assert_eq!(made.token, first);
+    app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
+    assert_eq!(app.minted(&first).await.0, holder, "a token never moves");
+    assert_ne!(token(app.identity(&ada.token, &unique("case"), "one").await), first);
+}
+
+async fn an_address_holds_its_token(app: &App) {
+    let ada = app.someone().await;
+    for wallet in ["0x52908400098527886E0F7030069857D2E4169EE7", "0xde709f2102306220921060314715629080e2fb77"]
+    {
+        let made = token(app.identity(&ada.token, &unique("case"), wallet).await);
+        assert_eq!(app.minted(&made).await.0, wallet.to_lowercase());
+        let query = format!("?caseId={}&walletId={wallet}", unique("case"));
+        let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
+        assert_eq!(app.minted(&made.token).await.0, wallet.to_lowercase());
+    }
+}
+
+async fn any_other_wallet_gets_an_address_that_has_nothing_to_do_with_it(app: &App) {
+    let ada = app.someone().await;
+    let mut holders = Vec::new();
+    let nothing = "0x0000000000000000000000000000000000000000";
+    // Neither of these is an address as the chain writes it.
+    for wallet in ["w-1", "w-1", "de709f2102306220921060314715629080e2fb77", "0xde709f"] {
+        let made = token(app.identity(&ada.token, &unique("case"), wallet).await);
+        let (holder, _) = app.minted(&made).await;
+        assert_ne!(holder, nothing);
+        assert!(!holder.contains("de709f"), "{holder}");
+        assert!(!holders.contains(&holder), "the same wallet is not to be recognised on the chain");
+        holders.push(holder);
+    }
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    assert!(!holders.contains(&app.minted(&made.token).await.0));
+}
+
+async fn the_zero_address_holds_nothing(app: &App) {
+    let ada = app.someone().await;
+    let zero = format!("0x{}", "0".repeat(40));
+    app.identity(&ada.token, &unique("case"), &zero).await.has_faults(&[("walletId", "not_a_wallet")]);
+    let verify = app.verify(&ada.token, &format!("?walletId={zero}"), &applicant("Lovelace")).await;
+    verify.has_faults(&[("walletId", "not_a_wallet")]);
+}
+
+async fn a_token_without_a_verification_commits_to_nothing(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let made = token(app.identity(&ada.token, &case, "w").await);
+    assert_eq!(app.minted(&made).await.1, [0; 32]);
+    app.validate(&ada.token, &case, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    let verified = app.verified(&ada.token, &format!("?caseId={case}"), &applicant("Lovelace")).await;
+    assert_eq!(verified.token, made);
+    assert_eq!(token(app.validate(&ada.token, &verified.id, "Ada", "Lovelace").await), made);
+    let committed = app.minted(&made).await.1;
+    assert_ne!(committed, [0; 32], "its verification fills it");
+    // Asking for the token again does not empty it.
+    app.identity(&ada.token, &case, "w").await.status(200);
+    assert_eq!(token(app.validate(&ada.token, &verified.id, "Ada", "Lovelace").await), made);
+    assert_eq!(app.minted(&made).await.1, committed);
+}
+
+async fn a_result_without_a_name_is_nobodys(app: &App) {
+    let ada = app.someone().await;
+    for body in [json!({}), json!({"LastName": "Lovelace"}), json!({"FirstName": "Ada"})] {
+        let made = app.verified(&ada.token, &format!("?caseId={}", unique("case")), &body).await;
+        assert_eq!(app.minted(&made.token).await.1, [0; 32], "{body}");
+        app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    }
+}
+
+async fn anybody_who_knows_the_names_may_validate(app: &App) {
+    let (ada, landlord) = (app.someone().await, app.someone().await);
+    let body = with(applicant("Groß Zoë"), json!({"FirstName": "\u{fb01}nn"}));
+    let made = app.verified(&ada.token, "", &body).await;
+    for (first, last) in
+        [("\u{fb01}nn", "Groß Zoë"), ("Finn", "GROSS zoe\u{308}"), ("  FINN ", "\u{a0}groß zoË ")]
+    {
+        for bearer in [&ada.token, &landlord.token] {
+            let answer = app.validate(bearer, &made.id, first, last).await;
+            assert_eq!(token(answer), made.token, "{first} {last}");
+        }
+    }
+    app.validate(&landlord.token, &unique("nowhere"), "Finn", "x").await.refused(404, "identity_not_found");
+    let path = format!("/chainIdentityInd?Id={}&FirstName=Finn&LastName=x", made.id);
+    app.get(&path).await.refused(401, "unauthenticated");
+}
+
+async fn wrong_names_are_not_found_and_soon_refused(app: &App) {
+    let (ada, landlord, other) = (app.someone().await, app.someone().await, app.someone().await);
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let wrong = [
+        ("Ada", "Hopper"),
+        ("Grace", "Lovelace"),
+        ("Lovelace", "Ada"),
+        ("AdaL", "ovelace"),
+        ("A da", "Lovelace"),
+    ];
+    for (first, last) in wrong {
+        app.validate(&landlord.token, &made.id, first, last).await.refused(404, "identity_not_found");
+    }
+    for (first, last) in [("Ada", "Byron"), ("Ada", "Lovelace")] {
+        let answer = app.validate(&landlord.token, &made.id, first, last).await;
+        assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
+        answer.refused(429, "too_many_guesses");
+    }
+    // Others, and other results, are not shut out.
+    assert_eq!(token(app.validate(&other.token, &made.id, "Ada", "Lovelace").await), made.token);
+    let another = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    assert_eq!(token(app.validate(&landlord.token, &another.id, "Ada", "Lovelace").await), another.token);
+}
+
+async fn right_names_may_be_validated_as_often_as_one_likes(app: &App) {
+    let (ada, landlord) = (app.someone().await, app.someone().await);
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    for _ in 0..7 {
+        assert_eq!(token(app.validate(&landlord.token, &made.id, "Ada", "Lovelace").await), made.token);
+    }
+    app.validate(&landlord.token, &made.id, "Ada", "Hopper").await.refused(404, "identity_not_found");
+}
+
+async fn what_is_missing_is_named(app: &App) {
+    let ada = app.someone().await;
+    let get = app.to_get("/chainIdentityInd").bearer(&ada.token).send().await;
+    get.has_faults(&[("Id", "missing"), ("FirstName", "missing"), ("LastName", "missing")]);
+    let get =
+        app.to_get("/chainIdentityInd?Id=x&FirstName=&LastName=quok%07ka").bearer(&ada.token).send().await;
+    assert!(!get.text().contains("quok"), "{}", get.text());
+    get.has_faults(&[("FirstName", "empty"), ("LastName", "control_character")]);
+    let post = app.request(Method::POST, "/chainIdentityInd").bearer(&ada.token).send().await;
+    post.has_faults(&[("caseId", "missing"), ("walletId", "missing")]);
+}
+
+async fn a_revoked_token_is_gone_for_good(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let query = format!("?caseId={case}");
+    let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
+    app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
+    for _again in 0..2 {
+        revoke(app, &ada.token, &made.token).await.only_says(200);
+        app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+        app.identity(&ada.token, &case, "w").await.refused(409, "identity_revoked");
+        app.verify(&ada.token, &query, &applicant("Lovelace")).await.refused(409, "identity_revoked");
+        app.burned(&made.token).await;
+    }
+    let report =
+        app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&ada.token).send().await.json(200);
+    assert_eq!(report["revoked"], true);
+    // Even if it is revoked before the chain has heard of it.
+    let early = token(app.identity(&ada.token, &unique("case"), "w").await);
+    revoke(app, &ada.token, &early).await.only_says(200);
+    app.burned(&early).await;
+}
+
+async fn a_token_is_revoked_by_its_owner_or_the_operator_only(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let path = format!("/v1/identities/{}", made.token);
+    app.delete(&path).await.refused(401, "unauthenticated");
+    revoke(app, &bob.token, &made.token).await.refused(404, "identity_not_found");
+    app.request(Method::DELETE, &path).key(&bob.key).send().await.refused(404, "identity_not_found");
+    app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.status(200);
+    revoke(app, &root, &made.token).await.only_says(200);
+    app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    for key in [&ada.key, app.operator()] {
+        let made = token(app.identity(&ada.token, &unique("case"), "w").await);
+        app.request(Method::DELETE, &format!("/v1/identities/{made}")).key(key).send().await.only_says(200);
+        app.burned(&made).await;
+    }
+}
+
+async fn a_token_that_is_none_cannot_be_revoked(app: &App) {
+    let ada = app.someone().await;
+    for none in ["1", "0", "-1", "x", "340282366920938463463374607431768211456"] {
+        revoke(app, &ada.token, none).await.refused(404, "identity_not_found");
+    }
+}
+
+async fn on_a_real_node_everything_is_the_same(engine: Engine) {
+    let app = Options::new(engine).anvil().start().await;
+    an_address_holds_its_token(&app).await;
+    a_token_without_a_verification_commits_to_nothing(&app).await;
+    wrong_names_are_not_found_and_soon_refused(&app).await;
+    a_revoked_token_is_gone_for_good(&app).await;
+}

@@ -1,0 +1,471 @@
+//! `POST /verifyRentalRequirements`: the checks of a pipeline, run on the caller.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::support::{
+    Answer, App, Bureau, Cell, Engine, Options, Raw, Session, applicant, encoded, on_both_engines, unique,
+    with,
+};
+
+on_both_engines! {
+    shared:
+        a_result_has_exactly_the_fields_of_the_specification,
+        without_a_pipeline_every_check_runs_that_the_inputs_allow,
+        ones_own_pipeline_says_which_checks_run,
+        a_named_pipeline_goes_before_ones_own,
+        a_pipeline_that_nobody_has_is_not_found,
+        everything_that_a_required_check_lacks_is_named_at_once,
+        wrong_values_are_named_and_never_shown,
+        what_is_no_object_of_texts_is_refused,
+        the_sandbox_finds_what_it_is_told,
+        the_score_qualifies_from_the_threshold_on,
+        a_bureau_that_is_down_leaves_nothing_and_may_be_asked_again,
+        an_earlier_result_is_given_again_to_its_owner_only,
+        a_case_of_another_is_not_found,
+        a_case_of_another_account_of_the_same_person_is_not_found,
+        a_case_keeps_its_token_and_gets_new_results,
+        without_a_case_every_verification_has_one_of_its_own,
+        many_at_once_agree_on_the_token_of_a_case,
+        an_idempotency_key_gives_the_first_result_again,
+        an_idempotency_key_under_which_nothing_came_about_may_be_used_again;
+    own:
+        a_bureau_that_never_answers_is_given_up,
+        a_retry_asks_only_for_what_failed_under_the_same_reference,
+        a_result_that_is_given_again_costs_nothing,
+        bureaus_over_http_and_a_real_node_give_the_same;
+}
+
+/// Names of the checks of a result, and whether they were passed.
+async fn checks(app: &App, bearer: &str, id: &str) -> Vec<(String, bool)> {
+    let report = app.to_get(&format!("/v1/verifications/{id}")).bearer(bearer).send().await.json(200);
+    let check = |check: &Value| (check["check"].as_str().unwrap().to_owned(), check["outcome"] == "passed");
+    report["checks"].as_array().unwrap().iter().map(check).collect()
+}
+
+async fn results(app: &App, bearer: &str) -> usize {
+    let list = app.to_get("/v1/verifications").bearer(bearer).send().await.json(200);
+    list.as_array().unwrap().len()
+}
+
+async fn pipeline(app: &App, who: &Session, body: Value) {
+    app.to_post("/verificationPipeline", &body).bearer(&who.token).send().await.status(200);
+}
+
+fn all_checks() -> Value {
+    json!({"EvictionCheck": true, "IncomeCheck": true, "SoftCreditCheck": true, "CriminalBackgroundCheck": true})
+}
+
+async fn a_result_has_exactly_the_fields_of_the_specification(app: &App) {
+    let ada = app.someone().await;
+    let mut answer = app.verify(&ada.token, "", &applicant("Lovelace")).await.json(200);
+    let token = answer["tokenId"].take();
+    assert!(token.as_str().unwrap().parse::<u128>().unwrap() > 0, "{token}");
+    let id = answer["verificationResults"]["Id"].take();
+    assert!(!id.as_str().unwrap().is_empty());
+    let rest = json!({
+        "tokenId": null,
+        "verificationResults": {"Id": null, "IncomEstimate": 85_000, "QualifiedViaCredit": true},
+    });
+    assert_eq!(answer, rest);
+}
+
+async fn without_a_pipeline_every_check_runs_that_the_inputs_allow(app: &App) {
+    let names = json!({"FirstName": "Ada", "LastName": "Lovelace"});
+    for (body, expected) in [
+        (json!({}), vec![]),
+        (names.clone(), vec![]),
+        (with(names.clone(), json!({"DateOfBirth": "1990-12-10"})), vec!["eviction", "criminalBackground"]),
+        (with(names, json!({"SSN": "900000720"})), vec!["softCredit"]),
+        (json!({"OpenBankingToken": "income-1"}), vec!["income"]),
+        (applicant("Lovelace"), vec!["eviction", "income", "softCredit", "criminalBackground"]),
+    ] {
+        let ada = app.someone().await;
+        let answer = app.verify(&ada.token, "", &body).await.json(200);
+        let results = &answer["verificationResults"];
+        let ran: Vec<String> =
+            checks(app, &ada.token, results["Id"].as_str().unwrap()).await.into_iter().map(|c| c.0).collect();
+        assert_eq!(ran, expected, "{body}");
+        if !expected.contains(&"income") {
+            assert_eq!(results["IncomEstimate"], 0, "what did not run says 0");
+        }
+        assert_eq!(
+            results["QualifiedViaCredit"],
+            expected.contains(&"softCredit"),
+            "what did not run says no"
+        );
+    }
+}
+
+async fn ones_own_pipeline_says_which_checks_run(app: &App) {
+    let ada = app.someone().await;
+    pipeline(app, &ada, json!({"IncomeCheck": true, "EvictionCheck": false})).await;
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    assert_eq!(checks(app, &ada.token, &made.id).await, [("income".to_owned(), true)]);
+}
+
+async fn a_named_pipeline_goes_before_ones_own(app: &App) {
+    let (ada, landlord, client) = (app.someone().await, app.someone().await, unique("acme"));
+    pipeline(app, &ada, json!({"IncomeCheck": true})).await;
+    pipeline(app, &landlord, json!({"ClientId": client, "EvictionCheck": true})).await;
+    let query = format!("?clientId={client}");
+    let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
+    assert_eq!(checks(app, &ada.token, &made.id).await, [("eviction".to_owned(), true)]);
+    let path = format!("/v1/verifications/{}", made.id);
+    assert_eq!(app.to_get(&path).bearer(&ada.token).send().await.json(200)["clientId"], client);
+    // What it lacks is said even if one's own would have run.
+    let lacking = app.verify(&ada.token, &query, &json!({"OpenBankingToken": "income-1"})).await;
+    lacking.has_faults(&[
+        ("/FirstName", "required"),
+        ("/LastName", "required"),
+        ("/DateOfBirth", "required"),
+    ]);
+}
+
+async fn a_pipeline_that_nobody_has_is_not_found(app: &App) {
+    let ada = app.someone().await;
+    let query = format!("?clientId={}", unique("nobody"));
+    app.verify(&ada.token, &query, &applicant("Lovelace")).await.refused(404, "pipeline_not_found");
+}
+
+async fn everything_that_a_required_check_lacks_is_named_at_once(app: &App) {
+    let ada = app.someone().await;
+    pipeline(app, &ada, all_checks()).await;
+    let all = ["/FirstName", "/LastName", "/DateOfBirth", "/SSN", "/OpenBankingToken"];
+    let all: Vec<(&str, &str)> = all.iter().map(|pointer| (*pointer, "required")).collect();
+    app.verify(&ada.token, "", &json!({})).await.has_faults(&all);
+    let some = json!({"FirstName": "Ada", "SSN": "900-00-0720", "OpenBankingToken": "t"});
+    app.verify(&ada.token, "", &some)
+        .await
+        .has_faults(&[("/LastName", "required"), ("/DateOfBirth", "required")]);
+    assert_eq!(results(app, &ada.token).await, 0);
+}
+
+async fn wrong_values_are_named_and_never_shown(app: &App) {
+    let ada = app.someone().await;
+    let cases = [
+        ("DateOfBirth", "1990-02-30", "not_a_date"),
+        ("DateOfBirth", "10.12.1990", "not_a_date"),
+        ("DateOfBirth", "2999-12-31", "in_the_future"),
+        ("DateOfBirth", "0000-01-01", "not_a_date"),
+        ("SSN", "900-00-072", "not_an_ssn"),
+        ("SSN", "900 00 0720", "not_an_ssn"),
+        ("SSN", "90000072O", "not_an_ssn"),
+        ("Email", "quokka.example.com", "not_an_email"),
+        ("Email", "quokka@-example.com", "not_an_email"),
+        ("FirstName", "Quokka\u{7}wallaby", "control_character"),
+        ("LastName", "Quokka\nwallaby", "control_character"),
+        ("StreetAddress", "Quokka\u{0}wallaby", "control_character"),
+        ("City", "Quokka\u{9b}wallaby", "control_character"),
+        ("OpenBankingToken", "Quokka\rwallaby", "control_character"),
+        ("FirstName", " ", "empty"),
+    ];
+    for (field, value, code) in cases {
+        let answer = app.verify(&ada.token, "", &with(applicant("Lovelace"), json!({ field: value }))).await;
+        let visible = value.split(char::is_control).next().unwrap().trim();
+        if !visible.is_empty() {
+            assert!(!answer.text().contains(visible), "{field}: {}", answer.text());
+        }
+        answer.has_faults(&[(&format!("/{field}"), code)]);
+    }
+    let long = "q".repeat(256);
+    let all = json!({
+        "FirstName": 5, "LastName": long, "DateOfBirth": "2023-02-29", "SSN": "078-05-112", "Email": "@quokka",
+        "PostalCode": "", "City": "q".repeat(101), "State": null, "OpenBankingToken": "q".repeat(4097),
+        "OpenBankingSubscriptionId": long, "consentedAt": "yesterday",
+    });
+    let answer = app.verify(&ada.token, "", &all).await;
+    for value in ["qqq", "2023-02-29", "078-05-112", "@quokka", "yesterday"] {
+        assert!(!answer.text().contains(value), "{}", answer.text());
+    }
+    answer.has_faults(&[
+        ("/FirstName", "wrong_type"),
+        ("/LastName", "too_long"),
+        ("/DateOfBirth", "not_a_date"),
+        ("/SSN", "not_an_ssn"),
+        ("/Email", "not_an_email"),
+        ("/PostalCode", "empty"),
+        ("/City", "too_long"),
+        ("/State", "wrong_type"),
+        ("/OpenBankingToken", "too_long"),
+        ("/OpenBankingSubscriptionId", "too_long"),
+        ("/consentedAt", "not_a_moment"),
+    ]);
+    assert_eq!(results(app, &ada.token).await, 0);
+}
+
+async fn what_is_no_object_of_texts_is_refused(app: &App) {
+    let ada = app.someone().await;
+    for body in [
+        "",
+        "[]",
+        "null",
+        "\"quokka-wallaby\"",
+        r#"{"FirstName":"quokka-wallaby""#,
+        r#"{"SSN":["quokka-wallaby"]}"#,
+    ] {
+        let request = app.to_post("/verifyRentalRequirements", &json!({})).bearer(&ada.token);
+        let answer = request.body(body.to_owned()).send().await;
+        assert!(!answer.text().contains("quokka"), "{body}: {}", answer.text());
+        answer.problem(400);
+    }
+    let long = unique(&"c".repeat(256));
+    app.verify(&ada.token, &format!("?caseId={long}"), &json!({}))
+        .await
+        .has_faults(&[("caseId", "too_long")]);
+}
+
+async fn the_sandbox_finds_what_it_is_told(app: &App) {
+    for (body, income, qualified, failed) in [
+        (applicant("Lovelace"), json!(85_000), true, vec![]),
+        (with(applicant("x"), json!({"SSN": "900-00-0310"})), json!(85_000), false, vec!["softCredit"]),
+        (with(applicant("x"), json!({"OpenBankingToken": "income-0"})), json!(0), true, vec!["income"]),
+        (with(applicant("x"), json!({"OpenBankingToken": "income-1234.5"})), json!(1234.5), true, vec![]),
+        (applicant("Evicted"), json!(85_000), true, vec!["eviction"]),
+        (applicant("RECORD"), json!(85_000), true, vec!["criminalBackground"]),
+    ] {
+        let ada = app.someone().await;
+        let answer = app.verify(&ada.token, "", &body).await.json(200);
+        let found = &answer["verificationResults"];
+        assert_eq!(
+            (&found["IncomEstimate"], &found["QualifiedViaCredit"]),
+            (&income, &json!(qualified)),
+            "{body}"
+        );
+        let checks = checks(app, &ada.token, found["Id"].as_str().unwrap()).await;
+        assert_eq!(checks.len(), 4);
+        let not_passed: Vec<&str> =
+            checks.iter().filter(|check| !check.1).map(|check| check.0.as_str()).collect();
+        assert_eq!(not_passed, failed, "{body}");
+    }
+}
+
+async fn the_score_qualifies_from_the_threshold_on(app: &App) {
+    for (ssn, qualified) in
+        [("900-00-0619", false), ("900-00-0620", true), ("900-00-9999", true), ("900000000", false)]
+    {
+        let ada = app.someone().await;
+        let answer = app.verify(&ada.token, "", &with(applicant("x"), json!({"SSN": ssn}))).await.json(200);
+        assert_eq!(answer["verificationResults"]["QualifiedViaCredit"], qualified, "{ssn}");
+    }
+}
+
+#[track_caller]
+fn come_back(answer: Answer) {
+    let seconds: u64 = answer.header("retry-after").parse().expect("a 503 says when to come back");
+    assert!(seconds > 0);
+    answer.refused(503, "bureau_unavailable");
+}
+
+async fn token_of(app: &App, case: &str) -> Option<String> {
+    let raw = Raw::open(app).await;
+    let found = raw.rows("SELECT token FROM cases WHERE id = ?1", &[Cell::Text(case.into())]).await;
+    let token: [u8; 16] = found.first()?[0].bytes().try_into().unwrap();
+    Some(u128::from_be_bytes(token).to_string())
+}
+
+async fn a_bureau_that_is_down_leaves_nothing_and_may_be_asked_again(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let query = format!("?caseId={case}");
+    let key = unique("key");
+    let path = format!("/verifyRentalRequirements{query}");
+    let down = app.to_post(&path, &applicant("Down")).bearer(&ada.token).once(&key).send().await;
+    come_back(down);
+    assert_eq!(results(app, &ada.token).await, 0);
+    let token = token_of(app, &case).await.expect("the case stays open");
+    let raw = Raw::open(app).await;
+    let count = "SELECT count(*) FROM verifications WHERE user_id = ?1";
+    assert_eq!(raw.rows(count, &[Cell::Text(ada.user.clone())]).await[0][0].int(), 0);
+    let wanted =
+        raw.rows("SELECT count(*) FROM chain_items WHERE key = ?1", &[Cell::Bytes(word(&token))]).await;
+    assert_eq!(wanted[0][0].int(), 0, "nothing is even wanted on the chain");
+    assert_eq!(app.token_on_chain(&token).await, None);
+    // The key is free again, and so is the case.
+    let good =
+        app.to_post(&path, &applicant("Lovelace")).bearer(&ada.token).once(&key).send().await.json(200);
+    assert_eq!(good["tokenId"], token);
+    assert_eq!(results(app, &ada.token).await, 1);
+    app.minted(&token).await;
+}
+
+/// A token's number as a word.
+fn word(token: &str) -> Vec<u8> {
+    [&[0; 16][..], &token.parse::<u128>().unwrap().to_be_bytes()].concat()
+}
+
+async fn an_earlier_result_is_given_again_to_its_owner_only(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let first = app.verify(&ada.token, "", &applicant("Lovelace")).await.json(200);
+    let id = first["verificationResults"]["Id"].as_str().unwrap().to_owned();
+    let query = format!("?verifiedId={}", encoded(&id));
+    assert_eq!(app.verify(&ada.token, &query, &json!({})).await.json(200), first);
+    assert_eq!(app.verify(&ada.token, &query, &applicant("Down")).await.json(200), first, "nobody is asked");
+    assert_eq!(results(app, &ada.token).await, 1);
+    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
+    for other in [&bob.token, &root] {
+        app.verify(other, &query, &json!({})).await.refused(404, "verification_not_found");
+    }
+    let nowhere = format!("?verifiedId={}", unique("nowhere"));
+    app.verify(&ada.token, &nowhere, &json!({})).await.refused(404, "verification_not_found");
+}
+
+async fn a_case_of_another_is_not_found(app: &App) {
+    let (ada, bob, case) = (app.someone().await, app.someone().await, unique("case"));
+    let query = format!("?caseId={case}");
+    let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
+    app.verify(&bob.token, &query, &applicant("Hopper")).await.refused(404, "case_not_found");
+    app.identity(&bob.token, &case, "wallet").await.refused(404, "case_not_found");
+    assert_eq!(results(app, &bob.token).await, 0);
+    app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.status(200);
+}
+
+async fn a_case_of_another_account_of_the_same_person_is_not_found(app: &App) {
+    let (user, case) = (unique("ada"), unique("case"));
+    let [home, work] =
+        ["home", "work"].map(|account| app.token(&["--sub", &user, "--account", &unique(account)]));
+    app.identity(&home, &case, "wallet").await.status(200);
+    app.identity(&work, &case, "wallet").await.refused(404, "case_not_found");
+}
+
+async fn a_case_keeps_its_token_and_gets_new_results(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let first =
+        app.verified(&ada.token, &format!("?caseId={case}&walletId=one"), &applicant("Lovelace")).await;
+    let poorer = with(applicant("Lovelace"), json!({"OpenBankingToken": "income-5"}));
+    let second = app.verify(&ada.token, &format!("?caseId={case}&walletId=two"), &poorer).await.json(200);
+    assert_eq!(second["tokenId"], first.token);
+    assert_ne!(second["verificationResults"]["Id"], first.id);
+    assert_eq!(second["verificationResults"]["IncomEstimate"], 5);
+    assert_eq!(results(app, &ada.token).await, 2);
+}
+
+async fn without_a_case_every_verification_has_one_of_its_own(app: &App) {
+    let ada = app.someone().await;
+    let first = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let second = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    assert_ne!(first.token, second.token);
+    assert_ne!(first.id, second.id);
+}
+
+async fn many_at_once_agree_on_the_token_of_a_case(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let query = format!("?caseId={case}");
+    let made =
+        join_all((0..10).map(async |_| app.verified(&ada.token, &query, &applicant("Lovelace")).await)).await;
+    let tokens: BTreeSet<&str> = made.iter().map(|made| made.token.as_str()).collect();
+    assert_eq!(tokens.len(), 1, "{made:?}");
+    let results: BTreeSet<&str> = made.iter().map(|made| made.id.as_str()).collect();
+    assert_eq!(results.len(), 10);
+}
+
+async fn an_idempotency_key_gives_the_first_result_again(app: &App) {
+    let (ada, key) = (app.someone().await, unique("key"));
+    let body = applicant("Lovelace");
+    let send = async || {
+        let request = app.to_post("/verifyRentalRequirements", &body).bearer(&ada.token).once(&key);
+        request.send().await.json(200)
+    };
+    let answers = join_all((0..6).map(async |_| send().await)).await;
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    assert_eq!(send().await, answers[0]);
+    assert_eq!(results(app, &ada.token).await, 1);
+    let other = app.to_post("/verifyRentalRequirements", &applicant("Hopper")).bearer(&ada.token).once(&key);
+    other.send().await.refused(422, "idempotency_key_reused");
+    let path = format!("/verifyRentalRequirements?caseId={}", unique("case"));
+    let other = app.to_post(&path, &body).bearer(&ada.token).once(&key);
+    other.send().await.refused(422, "idempotency_key_reused");
+}
+
+async fn an_idempotency_key_under_which_nothing_came_about_may_be_used_again(app: &App) {
+    let (ada, key) = (app.someone().await, unique("key"));
+    let send = async |body: &Value| {
+        app.to_post("/verifyRentalRequirements", body).bearer(&ada.token).once(&key).send().await
+    };
+    come_back(send(&applicant("Down")).await);
+    send(&json!({"SSN": "1"})).await.has_faults(&[("/SSN", "not_an_ssn")]);
+    send(&applicant("Lovelace")).await.json(200);
+}
+
+async fn a_bureau_that_never_answers_is_given_up(engine: Engine) {
+    let settings = "[screening]\ntimeout_ms = 400\ncheck_timeout_ms = 300\n";
+    let app = Options::new(engine).settings(settings).start().await;
+    let (ada, case) = (app.someone().await, unique("case"));
+    let query = format!("?caseId={case}");
+    // The client would wait for a minute.
+    come_back(app.verify(&ada.token, &query, &applicant("Timeout")).await);
+    assert_eq!(results(&app, &ada.token).await, 0);
+    let token = token_of(&app, &case).await.expect("the case stays open");
+    let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
+    assert_eq!(made.token, token);
+}
+
+async fn a_retry_asks_only_for_what_failed_under_the_same_reference(engine: Engine) {
+    let bureau = Bureau::start();
+    let app = Options::new(engine).settings(&format!("{}tries = 1\n", bureau.settings())).start().await;
+    let (ada, query) = (app.someone().await, format!("?caseId={}", unique("case")));
+    let body = with(applicant("Lovelace"), json!({"City": "Austin", "OpenBankingSubscriptionId": "s-1"}));
+    bureau.breaks("softCredit");
+    bureau.breaks("income");
+    come_back(app.verify(&ada.token, &query, &body).await);
+    let first = bureau.asked();
+    let names: Vec<&str> = first.iter().map(|asked| asked.check.as_str()).collect();
+    assert_eq!(names, ["criminalBackground", "eviction", "income", "softCredit"]);
+    for (asked, told) in first.iter().zip([
+        &["DateOfBirth", "FirstName", "LastName"][..],
+        &["DateOfBirth", "FirstName", "LastName"],
+        &["OpenBankingSubscriptionId", "OpenBankingToken"],
+        &["FirstName", "LastName", "SSN"],
+    ]) {
+        let mut names = asked.told.clone();
+        names.sort();
+        assert_eq!(names, told, "a bureau is told what its check uses, and nothing more");
+    }
+    let references: BTreeSet<&str> = first.iter().map(|asked| asked.reference.as_str()).collect();
+    assert_eq!(references.len(), 4);
+    bureau.is_mended();
+    app.verify(&ada.token, &query, &body).await.json(200);
+    assert_eq!(bureau.asked(), first[2..], "only what failed is asked again, under its reference");
+    app.verify(&ada.token, &query, &body).await.json(200);
+    assert_eq!(bureau.asked(), [], "what was found is not paid for twice");
+    // Other inputs are another question.
+    let answer =
+        app.verify(&ada.token, &query, &with(body.clone(), json!({"SSN": "900-00-0500"}))).await.json(200);
+    assert_eq!(answer["verificationResults"]["QualifiedViaCredit"], false);
+    let anew = bureau.asked();
+    assert_eq!(anew.len(), 1, "{anew:?}");
+    assert_eq!(anew[0].check, "softCredit");
+    assert_ne!(anew[0].reference, first[3].reference);
+    // Another case is nobody's retry.
+    app.verify(&ada.token, &format!("?caseId={}", unique("case")), &body).await.json(200);
+    assert_eq!(bureau.asked().len(), 4);
+}
+
+async fn a_result_that_is_given_again_costs_nothing(engine: Engine) {
+    let bureau = Bureau::start();
+    let app = Options::new(engine).settings(&bureau.settings()).start().await;
+    let ada = app.someone().await;
+    let first = app.verify(&ada.token, "", &applicant("Lovelace")).await.json(200);
+    assert_eq!(bureau.asked().len(), 4);
+    let id = first["verificationResults"]["Id"].as_str().unwrap();
+    let again = app.verify(&ada.token, &format!("?verifiedId={id}"), &applicant("Hopper")).await.json(200);
+    assert_eq!(again, first);
+    assert_eq!(bureau.asked(), []);
+}
+
+async fn bureaus_over_http_and_a_real_node_give_the_same(engine: Engine) {
+    let app = Options::new(engine).live().start().await;
+    let (ada, landlord) = (app.someone().await, app.someone().await);
+    let answer = app.verify(&ada.token, "", &applicant("Evicted")).await.json(200);
+    let found = &answer["verificationResults"];
+    assert_eq!((&found["IncomEstimate"], &found["QualifiedViaCredit"]), (&json!(85_000), &json!(true)));
+    let (id, token) = (found["Id"].as_str().unwrap(), answer["tokenId"].as_str().unwrap());
+    let checks = checks(&app, &ada.token, id).await;
+    let expected =
+        [("eviction", false), ("income", true), ("softCredit", true), ("criminalBackground", true)];
+    assert_eq!(checks, expected.map(|(check, passed)| (check.to_owned(), passed)));
+    let (_, commitment) = app.minted(token).await;
+    assert_ne!(commitment, [0; 32]);
+    assert_eq!(app.validate(&landlord.token, id, "ADA", " evicted").await.status(200).text(), token);
+}

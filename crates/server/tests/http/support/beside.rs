@@ -1,0 +1,234 @@
+//! What is read and altered beside the server: its database, its chain, its parts inside this process.
+
+use portico_app::Portico;
+use portico_chain::contracts::{Contracts, listing_key, token_key};
+use portico_chain::reads;
+use portico_chain::remote::Remote;
+use portico_domain::ListingId;
+use portico_domain::chain::Passes;
+use portico_server::config::{Config, Flags};
+use portico_store::{Db, Location, Role};
+use rusqlite::types::Value as Lite;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+
+use super::anvil::Anvil;
+use super::{App, until};
+
+/// A value of a row, whatever its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Cell {
+    pub(crate) fn int(&self) -> i64 {
+        match self {
+            Self::Int(int) => *int,
+            other => panic!("a number is expected: {other:?}"),
+        }
+    }
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            other => panic!("a text is expected: {other:?}"),
+        }
+    }
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            other => panic!("bytes are expected: {other:?}"),
+        }
+    }
+}
+
+impl<'a> FromSql<'a> for Cell {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(match *kind {
+            Type::INT8 => Self::Int(i64::from_sql(kind, raw)?),
+            Type::INT4 => Self::Int(i32::from_sql(kind, raw)?.into()),
+            Type::INT2 => Self::Int(i16::from_sql(kind, raw)?.into()),
+            Type::BOOL => Self::Int(bool::from_sql(kind, raw)?.into()),
+            Type::BYTEA => Self::Bytes(raw.to_vec()),
+            _ => Self::Text(String::from_utf8_lossy(raw).into_owned()),
+        })
+    }
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self::Null)
+    }
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+impl ToSql for Cell {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(int) => int.to_sql(kind, out),
+            Self::Text(text) => text.to_sql(kind, out),
+            Self::Bytes(bytes) => bytes.to_sql(kind, out),
+        }
+    }
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+    to_sql_checked!();
+}
+
+fn borrowed(values: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+/// The server's database, past the store. Statements are the same on both engines; values are written `?1`.
+pub(crate) enum Raw {
+    Sqlite(rusqlite::Connection),
+    Postgres(tokio_postgres::Client),
+}
+
+impl Raw {
+    pub(crate) async fn open(app: &App) -> Self {
+        match &app.database {
+            None => Self::file(&app.data.join("portico.db")),
+            Some(url) => {
+                let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+                tokio::spawn(connection);
+                Self::Postgres(client)
+            }
+        }
+    }
+
+    pub(crate) fn file(path: &std::path::Path) -> Self {
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
+        Self::Sqlite(connection)
+    }
+
+    pub(crate) async fn rows(&self, sql: &str, values: &[Cell]) -> Vec<Vec<Cell>> {
+        match self {
+            Self::Sqlite(connection) => {
+                let mut statement = connection.prepare(sql).unwrap();
+                let columns = statement.column_count();
+                let cells = |row: &rusqlite::Row<'_>| {
+                    (0..columns).map(|at| row.get::<_, Lite>(at).map(of_lite)).collect()
+                };
+                let values = rusqlite::params_from_iter(values.iter().map(to_lite));
+                statement.query_map(values, cells).unwrap().map(Result::unwrap).collect()
+            }
+            Self::Postgres(client) => {
+                let rows = client.query(&sql.replace('?', "$"), &borrowed(values)).await.unwrap();
+                rows.iter().map(|row| (0..row.len()).map(|at| row.get(at)).collect()).collect()
+            }
+        }
+    }
+
+    /// How many rows were changed; nothing, if the database refuses.
+    pub(crate) async fn change(&self, sql: &str, values: &[Cell]) -> Option<u64> {
+        match self {
+            Self::Sqlite(connection) => {
+                let values = rusqlite::params_from_iter(values.iter().map(to_lite));
+                connection.execute(sql, values).ok().map(|changed| changed as u64)
+            }
+            Self::Postgres(client) => client.execute(&sql.replace('?', "$"), &borrowed(values)).await.ok(),
+        }
+    }
+}
+
+fn of_lite(value: Lite) -> Cell {
+    match value {
+        Lite::Null => Cell::Null,
+        Lite::Integer(int) => Cell::Int(int),
+        Lite::Real(real) => Cell::Text(real.to_string()),
+        Lite::Text(text) => Cell::Text(text),
+        Lite::Blob(bytes) => Cell::Bytes(bytes),
+    }
+}
+
+fn to_lite(cell: &Cell) -> Lite {
+    match cell {
+        Cell::Null => Lite::Null,
+        Cell::Int(int) => Lite::Integer(*int),
+        Cell::Text(text) => Lite::Text(text.clone()),
+        Cell::Bytes(bytes) => Lite::Blob(bytes.clone()),
+    }
+}
+
+impl App {
+    /// The server's database, opened beside it.
+    pub(crate) async fn beside(&self) -> Db {
+        let location = match &self.database {
+            Some(url) => Location::parse(url).unwrap(),
+            None => Location::Sqlite(self.data.join("portico.db")),
+        };
+        Db::open(&location, Role::Tool).await.unwrap()
+    }
+
+    /// The use cases on the server's data, as a command beside it has them.
+    pub(crate) async fn tool(&self) -> Portico {
+        let flags =
+            Flags { data: Some(self.data.clone()), database: self.database.clone(), ..Flags::default() };
+        portico_server::admin(&Config::load(flags, Role::Tool).unwrap()).await.unwrap().0
+    }
+
+    /// The server's chain and contracts.
+    async fn chain(&self) -> (Remote, Contracts) {
+        let status = self.get("/v1/chain/status").await.json(200);
+        let url = match status["node"].as_str() {
+            Some("embedded") => format!("{}/rpc", self.url),
+            _ => Anvil::shared().url.clone(),
+        };
+        let contracts = ["listingRegistry", "identityToken", "applicationChecks", "auditAnchor"]
+            .map(|name| status["contracts"][name].as_str().unwrap().parse().unwrap());
+        (Remote::new(vec![url], 1).unwrap(), Contracts(contracts))
+    }
+
+    /// Holder and commitment of a token on the chain; nothing, if it is not there or revoked.
+    pub(crate) async fn token_on_chain(&self, token: &str) -> Option<(String, [u8; 32])> {
+        let (node, contracts) = self.chain().await;
+        let key = token_key(&token.parse::<u128>().unwrap().to_be_bytes());
+        let (_, content) = reads::identity(&node, contracts, &key).await.unwrap();
+        content.map(|(holder, commitment)| (holder.to_string().to_lowercase(), commitment))
+    }
+
+    /// Waits until a token is on the chain, with a commitment or without.
+    pub(crate) async fn minted(&self, token: &str) -> (String, [u8; 32]) {
+        until("the token is on the chain", 30, || self.token_on_chain(token)).await
+    }
+
+    /// Waits until a token is gone from the chain.
+    pub(crate) async fn burned(&self, token: &str) {
+        until("the token is gone from the chain", 30, async || {
+            self.token_on_chain(token).await.is_none().then_some(())
+        })
+        .await;
+    }
+
+    /// By what the chain knows a user.
+    pub(crate) async fn reference(&self, user: &str) -> Option<[u8; 32]> {
+        let sql = "SELECT reference FROM chain_references WHERE user_id = ?1";
+        let found = Raw::open(self).await.rows(sql, &[Cell::Text(user.into())]).await;
+        found.first().map(|row| row[0].bytes().try_into().unwrap())
+    }
+
+    /// The flags of an application, by the contract itself.
+    pub(crate) async fn flags_on_chain(&self, reference: &[u8; 32], listing: &str) -> Option<Passes> {
+        let (node, contracts) = self.chain().await;
+        let listing = listing_key(&ListingId::stored(listing));
+        reads::application(&node, contracts, &listing, reference).await.unwrap().1
+    }
+
+    /// The hash of the entry at which the chain's anchor of the audit log stands.
+    pub(crate) async fn anchor_on_chain(&self) -> Option<Vec<u8>> {
+        let (node, contracts) = self.chain().await;
+        let log = Raw::open(self).await.rows("SELECT log FROM audit_head", &[]).await;
+        let log = log[0][0].bytes().try_into().unwrap();
+        reads::anchor(&node, contracts, &log).await.unwrap().map(|(_, head)| head.to_vec())
+    }
+}

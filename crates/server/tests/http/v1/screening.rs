@@ -1,0 +1,125 @@
+//! `/v1/verifications`: one's own results, check by check, without the values.
+
+use serde_json::{Value, json};
+
+use crate::support::{App, Session, applicant, ids, moment, on_both_engines, unique, with};
+
+on_both_engines! {
+    shared:
+        a_result_is_read_check_by_check_without_its_values,
+        what_was_not_passed_comes_with_what_a_notice_has_to_say,
+        consent_is_recorded_as_it_was_given,
+        results_are_listed_oldest_first_and_in_pieces,
+        results_are_their_owners_only;
+}
+
+async fn report(app: &App, who: &Session, id: &str) -> Value {
+    app.to_get(&format!("/v1/verifications/{id}")).bearer(&who.token).send().await.json(200)
+}
+
+async fn a_result_is_read_check_by_check_without_its_values(app: &App) {
+    let (ada, case) = (app.someone().await, unique("case"));
+    let body = with(applicant("Lovelace"), json!({"Email": "ada@quokka.example", "City": "Quokkaville"}));
+    let made = app.verified(&ada.token, &format!("?caseId={case}"), &body).await;
+    let answer = app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&ada.token).send().await;
+    for value in ["Ada", "Lovelace", "1990", "900-", "85000", "quokka", "Quokka", "income-", "score"] {
+        assert!(!answer.text().contains(value), "{value}: {}", answer.text());
+    }
+    let mut report = answer.json(200);
+    let created = moment(&report["createdAt"].take());
+    let expires = moment(&report["expiresAt"].take());
+    assert!(created.as_str() < expires.as_str());
+    let checks = report["checks"].take();
+    assert_eq!(ids(&checks, "check"), ["eviction", "income", "softCredit", "criminalBackground"]);
+    for check in checks.as_array().unwrap() {
+        assert_eq!((&check["outcome"], &check["bureau"]), (&json!("passed"), &json!("sandbox")));
+        assert!(moment(&check["finishedAt"]).as_str() < moment(&check["expiresAt"]).as_str());
+        assert_eq!(check.as_object().unwrap().len(), 5, "{check}");
+    }
+    let rest = json!({
+        "id": made.id, "caseId": case, "tokenId": made.token, "revoked": false, "createdAt": null, "expiresAt": null,
+        "checks": null, "adverseActions": [],
+    });
+    assert_eq!(report, rest);
+}
+
+async fn what_was_not_passed_comes_with_what_a_notice_has_to_say(app: &App) {
+    for (body, check, reason) in [
+        (applicant("Evicted"), "eviction", "eviction_on_file"),
+        (applicant("Record"), "criminalBackground", "criminal_record_on_file"),
+        (with(applicant("x"), json!({"SSN": "900-00-0600"})), "softCredit", "credit_score_below_threshold"),
+        (with(applicant("x"), json!({"OpenBankingToken": "income-0"})), "income", "income_not_verified"),
+    ] {
+        let ada = app.someone().await;
+        let made = app.verified(&ada.token, "", &body).await;
+        let report = report(app, &ada, &made.id).await;
+        let failed: Vec<&Value> = report["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|check| check["outcome"] == "failed")
+            .collect();
+        assert_eq!(failed.len(), 1, "{report}");
+        assert_eq!(failed[0]["check"], check);
+        let adverse = report["adverseActions"].as_array().unwrap();
+        assert_eq!(adverse.len(), 1, "{report}");
+        assert_eq!((&adverse[0]["check"], &adverse[0]["reason"]), (&json!(check), &json!(reason)));
+        assert_eq!(adverse[0]["bureau"], "sandbox");
+        assert_eq!(moment(&adverse[0]["recordedAt"]), failed[0]["finishedAt"]);
+        let notice = adverse[0]["notice"].as_str().unwrap();
+        assert!(
+            notice.contains("sandbox") && notice.contains("60 days") && notice.contains("dispute"),
+            "{notice}"
+        );
+        assert_eq!(adverse[0].as_object().unwrap().len(), 5);
+    }
+}
+
+async fn consent_is_recorded_as_it_was_given(app: &App) {
+    let ada = app.someone().await;
+    let consent = json!({"consentedAt": "2026-03-01T12:00:00+02:00", "consentVersion": " 2026-01 "});
+    let made = app.verified(&ada.token, "", &with(applicant("Lovelace"), consent)).await;
+    let first = report(app, &ada, &made.id).await;
+    assert_eq!(first["consentedAt"], "2026-03-01T10:00:00.000000Z");
+    assert_eq!(first["consentVersion"], "2026-01");
+    let without = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let second = report(app, &ada, &without.id).await;
+    assert_eq!((second.get("consentedAt"), second.get("consentVersion")), (None, None));
+    let wrong = json!({"consentedAt": "2026-02-30T00:00:00Z", "consentVersion": ""});
+    let answer = app.verify(&ada.token, "", &with(applicant("Lovelace"), wrong)).await;
+    answer.has_faults(&[("/consentedAt", "not_a_moment"), ("/consentVersion", "empty")]);
+}
+
+async fn results_are_listed_oldest_first_and_in_pieces(app: &App) {
+    let ada = app.someone().await;
+    assert_eq!(app.to_get("/v1/verifications").bearer(&ada.token).send().await.json(200), json!([]));
+    let mut made = Vec::new();
+    for _ in 0..3 {
+        made.push(app.verified(&ada.token, "", &applicant("Lovelace")).await.id);
+    }
+    let all = app.to_get("/v1/verifications").bearer(&ada.token).send().await.json(200);
+    assert_eq!(ids(&all, "id"), made);
+    assert_eq!(all[1], report(app, &ada, &made[1]).await);
+    let mut path = "/v1/verifications?limit=2".to_owned();
+    let first = app.to_get(&path).bearer(&ada.token).send().await;
+    let link = first.header("link").to_owned();
+    assert_eq!(ids(&first.json(200), "id"), made[..2]);
+    path = link.strip_prefix('<').and_then(|link| link.split_once('>')).expect("there is more").0.to_owned();
+    let rest = app.to_get(&path).bearer(&ada.token).send().await;
+    assert_eq!(rest.header("link"), "");
+    assert_eq!(ids(&rest.json(200), "id"), made[2..]);
+}
+
+async fn results_are_their_owners_only(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let path = format!("/v1/verifications/{}", made.id);
+    for other in [&bob.token, &root] {
+        app.to_get(&path).bearer(other).send().await.refused(404, "verification_not_found");
+        assert_eq!(app.to_get("/v1/verifications").bearer(other).send().await.json(200), json!([]));
+    }
+    app.to_get(&path).key(app.operator()).send().await.refused(401, "unauthenticated");
+    let nowhere = format!("/v1/verifications/{}", unique("nowhere"));
+    app.to_get(&nowhere).bearer(&ada.token).send().await.refused(404, "verification_not_found");
+}

@@ -1,0 +1,289 @@
+//! Cases, checks, results and the audit log, as the store keeps them.
+
+use futures_util::future::join_all;
+use portico_domain::{CaseId, UserId};
+use portico_store::audit::{Append, Entry};
+use portico_store::chain::{Refer, Wanted};
+use portico_store::screening::{
+    BeginChecks, Case, CaseOf, ErasePerson, FinishCheck, Guess, Guessed, Mint, NewCase, NewCheck, OpenCase,
+    RevokeIdentity, StoreVerification, StoredVerification, TakeGuess,
+};
+use portico_store::{Apply, Result};
+
+use crate::engines::Db;
+use crate::samples::{NOW, by, conflict, later, listing_ids, missing, text};
+
+on_both_engines! {
+    entries_that_come_at_once_are_one_chain,
+    a_case_is_opened_once_by_one_person,
+    a_case_that_was_made_is_used_until_it_has_a_result,
+    a_check_keeps_its_reference_until_its_inputs_change,
+    a_finding_that_comes_late_does_not_overwrite_another,
+    a_result_notes_that_applications_are_to_be_attested,
+    nothing_is_made_of_a_revoked_case,
+    wrong_names_are_counted_and_right_ones_are_not,
+    of_many_guesses_at_once_no_more_than_the_limit_pass,
+    an_erased_person_leaves_a_case_without_an_owner,
+}
+
+fn entry(action: &'static str, subject: &str) -> Entry {
+    Entry { at: NOW, actor: "user ann".into(), action, subject: subject.into(), detail: String::new() }
+}
+
+fn case(id: &str, user: &str, token: u8) -> Case {
+    Case {
+        id: text(id),
+        account: text(user),
+        user: text(user),
+        token: [token; 16],
+        holder: [token; 20],
+        secret: Some(vec![token; 60]),
+        revoked_at: None,
+    }
+}
+
+async fn open(db: &Db, case: Case, of: CaseOf) -> Result<Case> {
+    let entry = entry("case.opened", case.id.as_str());
+    db.write(OpenCase { new: NewCase { case, custody: None, of }, entry, by: by() }).await
+}
+
+fn wanted(token: u8, gone: bool) -> Wanted {
+    Wanted { kind: 2, key: [token; 32], payload: vec![token], gone, salt: None, above: 0, at: NOW }
+}
+
+fn result(id: &str, case: &Case) -> StoreVerification {
+    let verification = StoredVerification {
+        id: text(id),
+        user: case.user.clone(),
+        case: case.id.clone(),
+        created_at: NOW,
+        expires_at: later(1_000_000),
+        consented_at: None,
+        consent_version: None,
+        inputs: Some(vec![1]),
+        findings: Some(vec![2]),
+        outcome: vec![3],
+    };
+    StoreVerification {
+        verification,
+        wanted: wanted(case.token[0], false),
+        entries: vec![entry("verification.made", id)],
+        at: NOW,
+    }
+}
+
+/// Reads the whole log and asserts that it is one chain.
+async fn whole(db: &Db) -> i64 {
+    let (mut previous, mut place) = ([0; 32], 0);
+    loop {
+        let entries = db.audit_after(place, 7).await.unwrap();
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            assert_eq!(entry.seq, place + 1);
+            assert_eq!(entry.hash, entry.hash_after(&previous));
+            (previous, place) = (entry.hash, entry.seq);
+        }
+    }
+    let head = db.audit_head().await.unwrap();
+    assert_eq!((head.seq, head.hash), (place, previous));
+    assert_ne!(head.log, [0; 32]);
+    place
+}
+
+async fn entries_that_come_at_once_are_one_chain(db: Db) {
+    assert_eq!(whole(&db).await, 0);
+    let tasks = (0..100).map(|n| {
+        let db = db.handle();
+        tokio::spawn(async move { db.write(Append(entry("verification.read", &n.to_string()))).await })
+    });
+    for done in join_all(tasks.collect::<Vec<_>>()).await {
+        done.unwrap().unwrap();
+    }
+    assert_eq!(whole(&db).await, 100);
+    let ends = db.audit_after(99, 10).await.unwrap();
+    assert_eq!(
+        (ends.len(), ends[0].action.as_str(), ends[0].actor.as_str()),
+        (1, "verification.read", "user ann")
+    );
+}
+
+async fn a_case_is_opened_once_by_one_person(db: Db) {
+    let first = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    assert_eq!(open(&db, case("c", "ann", 2), CaseOf::Named).await.unwrap(), first);
+    assert_eq!(missing(open(&db, case("c", "bob", 3), CaseOf::Named).await), "case_not_found");
+    let elsewhere = Case { account: text("other"), ..case("c", "ann", 4) };
+    assert_eq!(missing(open(&db, elsewhere, CaseOf::Named).await), "case_not_found");
+    assert_eq!(db.case_of_token(&[1; 16]).await.unwrap(), Some(first));
+    assert_eq!(db.case_of_token(&[2; 16]).await.unwrap(), None);
+    assert_eq!(whole(&db).await, 1);
+}
+
+async fn a_case_that_was_made_is_used_until_it_has_a_result(db: Db) {
+    let first = open(&db, case("c", "ann", 1), CaseOf::Made).await.unwrap();
+    assert_eq!(open(&db, case("d", "ann", 2), CaseOf::Made).await.unwrap(), first);
+    assert_eq!(open(&db, case("e", "bob", 3), CaseOf::Made).await.unwrap().id, text("e"));
+    db.write(result("v", &first)).await.unwrap();
+    assert_eq!(open(&db, case("f", "ann", 4), CaseOf::Made).await.unwrap().id, text("f"));
+}
+
+fn begin(tag: i64, reference: &str, bureau: &str) -> BeginChecks {
+    let check = NewCheck { kind: "income", tag, reference: reference.into(), bureau: bureau.into() };
+    BeginChecks { case: text("c"), checks: vec![check], valid_since: NOW, at: NOW }
+}
+
+fn finish(reference: &str, finding: u8) -> FinishCheck {
+    FinishCheck {
+        case: text("c"),
+        kind: "income",
+        reference: reference.into(),
+        finding: vec![finding],
+        at: later(5),
+    }
+}
+
+async fn a_check_keeps_its_reference_until_its_inputs_change(db: Db) {
+    let begun = async |op: BeginChecks| db.write(op).await.unwrap().remove(0);
+    assert_eq!(begun(begin(1, "r1", "acme")).await.reference, "r1");
+    assert_eq!(begun(begin(1, "r2", "acme")).await.reference, "r1");
+    db.write(finish("r1", 7)).await.unwrap();
+    let found = begun(begin(1, "r3", "acme")).await;
+    assert_eq!((found.reference.as_str(), found.finding), ("r1", Some(vec![7])));
+    // Other inputs, another bureau, or a finding that is too old: anew.
+    let other = begun(begin(2, "r4", "acme")).await;
+    assert_eq!((other.reference.as_str(), other.finding, other.finished_at), ("r4", None, None));
+    db.write(finish("r4", 8)).await.unwrap();
+    assert_eq!(begun(begin(2, "r5", "emca")).await.reference, "r5");
+    db.write(finish("r5", 9)).await.unwrap();
+    let old = BeginChecks { valid_since: later(6), ..begin(2, "r6", "emca") };
+    assert_eq!(begun(old).await.reference, "r6");
+}
+
+async fn a_finding_that_comes_late_does_not_overwrite_another(db: Db) {
+    db.write(begin(1, "r1", "acme")).await.unwrap();
+    db.write(begin(2, "r2", "acme")).await.unwrap();
+    db.write(finish("r1", 1)).await.unwrap();
+    let found = db.write(begin(2, "r3", "acme")).await.unwrap().remove(0);
+    assert_eq!((found.reference.as_str(), found.finding), ("r2", None), "it was asked with other inputs");
+    db.write(finish("r2", 2)).await.unwrap();
+    db.write(finish("r2", 3)).await.unwrap();
+    let found = db.write(begin(2, "r3", "acme")).await.unwrap().remove(0);
+    assert_eq!(found.finding, Some(vec![2]), "the first one counts");
+}
+
+async fn a_result_notes_that_applications_are_to_be_attested(db: Db) {
+    db.write(Apply { user: text("ann"), listings: listing_ids(&["a", "b"]), by: by() }).await.unwrap();
+    let ann: UserId = text("ann");
+    let due = async || -> Vec<(String, i64)> {
+        let intents = db.intents(Some(&ann), 10).await.unwrap();
+        intents.into_iter().map(|intent| (intent.listing.into(), intent.generation)).collect()
+    };
+    let before = due().await;
+    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    db.write(result("v", &case)).await.unwrap();
+    let after = due().await;
+    assert_eq!(after.iter().map(|due| due.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert!(after.iter().all(|(listing, generation)| {
+        before.iter().find(|(known, _)| known == listing).is_none_or(|(_, known)| generation > known)
+    }));
+    let latest = db.latest_verification(&ann, NOW).await.unwrap().unwrap();
+    assert_eq!(latest.id, text("v"));
+    assert!(
+        db.latest_verification(&ann, later(1_000_000)).await.unwrap().is_none(),
+        "it is not valid any more"
+    );
+}
+
+async fn nothing_is_made_of_a_revoked_case(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    let mint = || Mint { wanted: wanted(1, false), case: text("c") };
+    db.write(mint()).await.unwrap();
+    let revoke = || RevokeIdentity {
+        token: [1; 16],
+        wanted: wanted(1, true),
+        entry: entry("identity.revoked", "1"),
+        by: by(),
+    };
+    db.write(revoke()).await.unwrap();
+    db.write(revoke()).await.unwrap();
+    assert_eq!(conflict(db.write(mint()).await), "identity_revoked");
+    assert_eq!(conflict(db.write(result("v", &case)).await), "identity_revoked");
+    assert_eq!(conflict(open(&db, case.clone(), CaseOf::Named).await), "identity_revoked");
+    assert!(db.verification(&text("v")).await.unwrap().is_none());
+    assert_eq!(whole(&db).await, 2, "opened and revoked, once");
+}
+
+fn guess(at: i64) -> TakeGuess {
+    TakeGuess {
+        guess: Guess { verification: text("v"), caller: "bob".into(), at: later(at) },
+        limit: 5,
+        since: later(at - 100),
+        refused: entry("identity.validation_refused", "v"),
+    }
+}
+
+async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
+    let take = async |at: i64| db.write(guess(at)).await.unwrap();
+    let settle = async |place: i64, fits: bool| {
+        db.write(Guessed { place, fits, entry: entry("identity.validated", "v") }).await.unwrap();
+    };
+    for _ in 0..8 {
+        settle(take(0).await.unwrap(), true).await;
+    }
+    for _ in 0..5 {
+        settle(take(0).await.unwrap(), false).await;
+    }
+    assert_eq!(take(0).await, None);
+    let other = TakeGuess { guess: Guess { caller: "eve".into(), ..guess(0).guess }, ..guess(0) };
+    assert!(db.write(other).await.unwrap().is_some(), "somebody else may");
+    assert!(take(101).await.is_some(), "and later they may again");
+    assert_eq!(whole(&db).await, 14);
+}
+
+async fn of_many_guesses_at_once_no_more_than_the_limit_pass(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    db.write(result("v", &case)).await.unwrap();
+    let tasks = (0..40).map(|_| {
+        let db = db.handle();
+        tokio::spawn(async move { db.write(guess(0)).await })
+    });
+    let taken = join_all(tasks.collect::<Vec<_>>()).await;
+    let taken = taken.into_iter().filter(|done| done.as_ref().unwrap().as_ref().unwrap().is_some()).count();
+    assert_eq!(taken, 5);
+    assert_eq!(whole(&db).await, 37, "a case, a result, and each refusal");
+}
+
+async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
+    let ann: UserId = text("ann");
+    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    let other = open(&db, self::case("d", "bob", 2), CaseOf::Named).await.unwrap();
+    db.write(begin(1, "r1", "acme")).await.unwrap();
+    db.write(result("v", &case)).await.unwrap();
+    db.write(result("w", &other)).await.unwrap();
+    db.write(guess(0)).await.unwrap();
+    db.write(Refer { user: ann.clone(), reference: [9; 32] }).await.unwrap();
+    let erase = |place: i64| ErasePerson {
+        user: ann.clone(),
+        gone: vec![wanted(1, true)],
+        followed: Some(place),
+        entry: entry("person.erased", "ann"),
+        by: by(),
+    };
+    db.write(erase(5)).await.unwrap();
+    assert_eq!(db.erasures_followed().await.unwrap(), 5);
+    db.write(erase(4)).await.unwrap();
+    assert_eq!(db.erasures_followed().await.unwrap(), 5, "what was followed stays followed");
+    assert!(db.verification(&text("v")).await.unwrap().is_none());
+    assert!(db.verification(&text("w")).await.unwrap().is_some(), "others stay");
+    assert_eq!(db.chain_reference(&ann).await.unwrap(), None);
+    let id: CaseId = text("c");
+    let left = db.case(&id).await.unwrap().unwrap();
+    assert_eq!((left.user.as_str(), left.account.as_str(), left.secret), ("", "", None));
+    assert!(left.revoked_at.is_some());
+    assert_eq!(missing(open(&db, self::case("c", "ann", 3), CaseOf::Named).await), "case_not_found");
+    for table in ["checks", "name_guesses", "attestations"] {
+        let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
+        assert_eq!(left, [[Some("0".to_owned())]], "{table}");
+    }
+}
