@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 /// When to come back after a 503.
-const RETRY_AFTER_SECONDS: u64 = 1;
+const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// One fault of a request.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -58,7 +58,7 @@ pub(crate) struct Problem {
     /// A credential that would help, for `WWW-Authenticate`.
     pub(crate) challenge: Option<&'static str>,
     /// When to come back, in seconds, for `Retry-After`.
-    pub(crate) retry_after: Option<u64>,
+    pub(crate) retry_after: Option<u32>,
     /// What only the log may know.
     pub(crate) cause: Option<String>,
 }
@@ -183,18 +183,23 @@ impl From<Error> for Problem {
             ),
             Error::TooMany { code, retry_after } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, code, words(code));
-                Self { retry_after: Some(retry_after), ..problem }
+                Self { retry_after: Some(seconds(retry_after)), ..problem }
             }
             Error::Bureau { retry_after, why } => {
                 let detail = "a bureau does not answer at the moment: try again, and what was found is not asked for twice";
                 let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "bureau_unavailable", detail);
-                Self { retry_after: Some(retry_after), cause: Some(why), ..problem }
+                Self { retry_after: Some(seconds(retry_after)), cause: Some(why), ..problem }
             }
             Error::Pending(code) => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, words(code)),
             Error::Unavailable(cause) => Self::unavailable(cause),
             Error::Bug(cause) => Self::internal(cause),
         }
     }
+}
+
+/// Seconds as a problem has them: it is handed about a lot, and so it is small.
+fn seconds(seconds: u64) -> u32 {
+    u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
 /// A stable code in words.
