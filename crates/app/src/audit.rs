@@ -62,7 +62,21 @@ impl Portico {
     pub async fn anchor_audit(&self) -> Result<()> {
         let head = self.db.audit_head().await?;
         let anchored = self.db.chain_item(Kind::Anchor.number(), &head.log).await?;
-        if anchored.is_some_and(|item| item.payload == head.hash) || head.seq == 0 {
+        if let Some(item) = anchored {
+            if item.payload == head.hash {
+                return Ok(());
+            }
+            // An anchor that moved on with a log that was cut would hide it.
+            if let Ok(last) = Word::try_from(item.payload)
+                && self.db.audit_place(&last).await?.is_none()
+            {
+                tracing::error!(
+                    "the audit log was cut or rewritten: its anchor on the chain stays where it is"
+                );
+                return Ok(());
+            }
+        }
+        if head.seq == 0 {
             return Ok(());
         }
         let wanted = Wanted {

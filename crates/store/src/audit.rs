@@ -149,7 +149,16 @@ static AFTER: Sql = sql(
     "SELECT seq, at, actor, action, subject, detail, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
 );
 
+// From the end on: whoever asks, asks for one of the last.
+static PLACE: Sql = sql("SELECT seq FROM audit WHERE hash = ?1 ORDER BY seq DESC LIMIT 1");
+
 impl Db {
+    /// The place of the entry with this hash, if it is there.
+    pub async fn audit_place(&self, hash: &Word) -> Result<Option<i64>> {
+        let found: Vec<(i64,)> = self.read(&PLACE, &[hash.as_slice().into()], Weight::Scan).await?;
+        Ok(found.first().map(|(place,)| *place))
+    }
+
     /// The end of the audit log.
     pub async fn audit_head(&self) -> Result<Head> {
         self.one(&END, &[]).await?.ok_or_else(missing_head)

@@ -274,9 +274,24 @@ async fn a_log_that_was_cut_is_found_by_its_anchor(engine: Engine) {
     raw.change(&format!("UPDATE audit_head SET seq = {end}, hash = {hash}"), &[]).await.unwrap();
     let whole = app.tool().await.inspect_audit(None, |_| ()).await.unwrap();
     assert_eq!(whole.faults, [""; 0], "without the chain nothing is to be seen");
-    let output = app.command(&["audit", "verify"]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && told.contains("cut or rewritten"), "{told}");
+    let is_found = |app: &App| {
+        let output = app.command(&["audit", "verify"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && told.contains("cut or rewritten"), "{told}");
+    };
+    is_found(&app);
+    // A server that goes on with it does not move the anchor, so that it is found later too.
+    let again = Options::new(engine).data(&data);
+    let mut app = app.database.iter().fold(again, |options, url| options.database(url)).start().await;
+    let ada = app.someone().await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    until("the server has looked at the anchor", 30, async || {
+        app.log().contains("its anchor on the chain stays").then_some(())
+    })
+    .await;
+    app.signal("TERM");
+    assert!(app.ended().await);
+    is_found(&app);
 }
 
 async fn with_a_log_in(engine: Engine, data: &std::path::Path) -> App {
