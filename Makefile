@@ -7,7 +7,7 @@ SHELL := /usr/bin/env bash
 # Where the tests find a real Ethereum node, and the tool that reads one.
 export PORTICO_ANVIL := $(CURDIR)/target/tools/bin/anvil
 export PORTICO_CAST := $(CURDIR)/target/tools/bin/cast
-.PHONY: help run build web shots test check bench bench-peers fuzz kills simulate contracts-fuzz clean
+.PHONY: help run build web shots test check bench bench-peers fuzz kills people simulate contracts-fuzz clean
 
 help: ## Shows this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 
 
 kills: ## Kills a busy server again and again (CYCLES, default 100)
 	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked -p portico --test http kills -- --nocapture
+
+people: ## Sends 1,000 people through every door and looks for traces; rotates the keys of 10,000 while they are read
+	@scripts/need foundry postgres
+	@PORTICO_LONG=1 scripts/with-postgres cargo test --locked -p portico --test http -- --show-output canaries rotated_under_load
 
 simulate: ## Simulates the writer with faults (SEEDS, default 10000), and the long runs against Anvil
 	@scripts/need foundry postgres

@@ -183,6 +183,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /.well-known/jwks.json", "/.well-known/jwks.json", "", OPEN, OPEN),
     ];
     let sessions = row("POST /v1/sandbox/sessions", "/v1/sandbox/sessions", r#"{"userId":"$owner"}"#, OPEN, OPEN);
-    rows.push(Row { live: None, ..sessions });
+    let demo = row("POST /v1/sandbox/demo", "/v1/sandbox/demo", "", OPEN, OPEN);
+    rows.extend([sessions, demo].map(|row| Row { live: None, ..row }));
     rows
 }
