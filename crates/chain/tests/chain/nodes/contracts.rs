@@ -182,7 +182,8 @@ async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take
     // The contracts are somebody else's, who has not granted the role.
     let owner = ground.stranger.clone();
     let wanted = ground.wanted(true);
-    let contracts = deploy::establish(&ground.node, &ground.db, &[owner.clone()], &wanted).await.unwrap().1;
+    let contracts =
+        deploy::establish(&ground.node, &ground.db, std::slice::from_ref(&owner), &wanted).await.unwrap().1;
     let (signer, account) = (ground.signer(&owner, contracts).await, ground.key.address());
     let (engine, db, _kept) = ground.engine(contracts);
     engine.follow(now()).await.unwrap();
