@@ -86,7 +86,7 @@ async fn serve(mut stream: TcpStream, client: reqwest::Client, node: String, sta
     let asked = client.post(node).header("content-type", "application/json").body(body.clone()).send().await;
     let Ok(answer) = asked else { return };
     let Ok(answer) = answer.bytes().await else { return };
-    if is_lost(&mut state.lock().unwrap(), body) {
+    if is_lost(&mut state.lock().unwrap(), &body) {
         return;
     }
     let head = format!(
@@ -96,8 +96,8 @@ async fn serve(mut stream: TcpStream, client: reqwest::Client, node: String, sta
     let _ = stream.write_all(&[head.as_bytes(), &answer].concat()).await;
 }
 
-fn is_lost(state: &mut State, body: Vec<u8>) -> bool {
-    let text = String::from_utf8_lossy(&body);
+fn is_lost(state: &mut State, body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body);
     if !state.loses || !text.contains("eth_sendRawTransaction") {
         return false;
     }

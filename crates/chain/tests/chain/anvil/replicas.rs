@@ -147,7 +147,7 @@ fn a_replica_that_ends_in_good_order_lets_another_sign_at_once() {
         let (anvil, db) = (Anvil::start(&[]).await, database.open().await);
         let contracts = contracts(&anvil, &db).await;
         // Nobody would take over from one that seems to live.
-        let settings = Settings { patience: Duration::from_secs(3600), ..settings() };
+        let settings = Settings { patience: Duration::from_hours(1), ..settings() };
         let keys = || vec![samples::key(1)];
         let first = Portico::start(&[&anvil.url], &db, keys(), contracts, settings).await;
         first.record("oak").await.unwrap();

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use alloy_primitives::{Address, B256};
-use portico_chain::Node as _;
+use alloy_primitives::{Address, B256, TxKind};
+use alloy_sol_types::SolCall as _;
 use portico_chain::contracts::{Content, Contracts, Kind, calldata, check_key, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
+use portico_chain::{Error, Node as _, deploy};
 use portico_domain::ListingId;
 use portico_domain::chain::Passes;
 use portico_store::chain::{Drawn, Sign as _, Standing, Versioned, Want, Word};
@@ -23,6 +24,7 @@ super::on_both_nodes! {
     every_kind_of_item_is_recorded_and_read_back,
     what_differs_is_found_and_mended,
     what_a_contract_cannot_take_fails_alone,
+    after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls,
     an_older_version_changes_nothing,
     a_listing_in_a_batch_of_64_costs_at_most_55_000_gas,
     the_largest_batch_of_every_kind_has_gas_enough,
@@ -171,6 +173,51 @@ async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
         assert_eq!(item.standing, standing, "{id}");
     }
     assert_eq!(db.chain_backlog().await.unwrap().failed, 1);
+}
+
+async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls(ground: Ground) {
+    alloy_sol_types::sol! {
+        function grantRole(bytes32 role, address account);
+    }
+    // The contracts are somebody else's, who has not granted the role.
+    let owner = ground.stranger.clone();
+    let wanted = ground.wanted(true);
+    let contracts =
+        deploy::establish(&ground.node, &ground.db, std::slice::from_ref(&owner), &wanted).await.unwrap().1;
+    let (signer, account) = (ground.signer(&owner, contracts).await, ground.key.address());
+    let (engine, db, _kept) = ground.engine(contracts);
+    engine.follow(now()).await.unwrap();
+    for id in ["a", "b"] {
+        engine.commit(Arc::new([samples::record(id, [1; 32], now())]), now()).await.unwrap();
+    }
+    until("it has stopped", Duration::from_secs(20), || async {
+        engine.follow(now()).await.unwrap();
+        engine.status().stopped
+    })
+    .await;
+    let late = || async { engine.commit(Arc::new([samples::record("late", [1; 32], now())]), now()).await };
+    assert!(matches!(late().await, Err(Error::Stopped(_))));
+    let used = engine.status().next_nonce;
+    engine.follow(now()).await.unwrap();
+    assert_eq!((engine.status().stopped, engine.status().next_nonce), (true, used));
+
+    let role = alloy_primitives::keccak256("RECORDER_ROLE");
+    for contract in contracts.0 {
+        let nonce = engine.node().nonce(owner.address()).await.unwrap();
+        let input = grantRoleCall { role, account }.abi_encode().into();
+        let signed = owner.sign(signer.transaction(nonce, TxKind::Call(contract), 100_000, input));
+        assert_eq!(engine.node().send(&signed.raw).await.unwrap(), Sent::Accepted);
+        until("the role is granted", Duration::from_secs(10), || async {
+            engine.node().receipt(signed.hash.into()).await.unwrap().is_some_and(|receipt| receipt.success)
+        })
+        .await;
+    }
+    engine.follow(now()).await.unwrap();
+    assert!(!engine.status().stopped);
+    late().await.unwrap();
+    follow_all(&engine, &db).await;
+    let item = db.chain_item(samples::LISTING, &samples::key_of("late")).await.unwrap().unwrap();
+    assert_eq!(item.standing, Standing::Mined);
 }
 
 async fn an_older_version_changes_nothing(ground: Ground) {
