@@ -174,7 +174,7 @@ test('the operator makes, edits, deactivates and restores a template', async () 
 
   await page.getByRole('button', { name: 'Deactivate Fresh' }).click();
   await page.getByRole('link', { name: 'Fresh', exact: true }).waitFor({ state: 'detached' });
-  await page.getByRole('tab', { name: 'Inactive templates' }).click();
+  await page.getByRole('tab', { name: 'Inactive' }).click();
   await page.getByRole('link', { name: 'Fresh', exact: true }).click();
   await page.getByText('Inactive', { exact: true }).waitFor();
   await page.goBack();
