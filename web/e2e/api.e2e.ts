@@ -33,7 +33,7 @@ test('a key is created, shown once, works, and is refused once it is revoked', a
 test('the console’s own key may be revoked: signing in again brings another one', async () => {
   const page = await app.open('/api', { as: 'careless' });
   page.watch.allow(/401/);
-  await page.getByText('This console').waitFor();
+  await page.getByText('This console', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Revoke sandbox session' }).click();
   await page.getByText('This console uses the key itself').waitFor();
   await page.getByRole('button', { name: 'Revoke key' }).click();
