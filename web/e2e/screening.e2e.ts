@@ -33,7 +33,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
   expect(await page.getByText('Passed', { exact: true }).count()).toBe(4);
   await page.getByText('$85,000').waitFor();
   await page.getByRole('button', { name: 'Copy holder’s address' }).waitFor();
-  await page.getByText('version 2026-11').waitFor();
+  await page.getByText('Version 2026-11').waitFor();
   await axe(page);
 
   // Another tab does not know the figures, and asks for them.

@@ -1,50 +1,85 @@
-// Signing in where the profile is live: with an issuer, or with a key. The issuer is played by the test.
+// Signing in: as anybody in the sandbox; where the profile is live, with an issuer or with a key.
 import { expect, test } from 'vitest';
-import { axe, useConsole } from './harness';
+import { axe, useConsole, type OpenPage } from './harness';
+import { playIssuer } from './harness/issuer';
 
 const app = useConsole();
+const issuerUrl = () => `${app.url}/issuer`;
+const live = () => ({ profile: 'live', issuer: issuerUrl(), clientId: 'console', scope: 'profile' });
+const tokenOf = async (userId: string) => (await app.tokenOf(userId)).authorization?.slice('Bearer '.length) ?? '';
 
-test('an issuer signs in by PKCE, and the person gets a key of their own for /stage', async () => {
-  const { token } = await app.post<{ token: string }>('/v1/sandbox/sessions', { userId: 'zoe' });
-  const issuer = `${app.url}/issuer`;
-  const page = await app.open('/saved', { config: { profile: 'live', issuer, clientId: 'console' } });
-  let challenge = '';
-  await page.context().route('**/issuer/**', async (route) => {
-    const url = new URL(route.request().url());
-    if (url.pathname.endsWith('/openid-configuration')) {
-      await route.fulfill({
-        json: { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
-      });
-    } else if (url.pathname.endsWith('/authorize')) {
-      challenge = url.searchParams.get('code_challenge') ?? '';
-      const back = `${url.searchParams.get('redirect_uri')}?code=c0de&state=${url.searchParams.get('state')}`;
-      await route.fulfill({ contentType: 'text/html', body: `<meta http-equiv="refresh" content="0; url=${back}">` });
-    } else {
-      const sent = new URLSearchParams(route.request().postData() ?? '');
-      expect(sent.get('code')).toBe('c0de');
-      const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sent.get('code_verifier') ?? ''));
-      expect(Buffer.from(digest).toString('base64url')).toBe(challenge);
-      await route.fulfill({ json: { access_token: token, token_type: 'Bearer' } });
-    }
-  });
-
-  await page.getByText('This page is about your own things').waitFor();
-  await axe(page);
+async function signIn(page: OpenPage) {
   await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('dialog').waitFor();
+}
+
+test('an issuer signs in by PKCE, and the person gets a key of their own for /stage', async () => {
+  const page = await app.open('/saved', { config: live() });
+  const issuer = await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
+  await page.getByText('This page is about your own things').waitFor();
+  await axe(page);
+  await signIn(page);
   await axe(page);
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByText('Nothing saved yet').waitFor();
+  expect(issuer.refusals).toEqual([]);
+  const [asked] = issuer.asked;
+  expect(asked?.get('response_type')).toBe('code');
+  expect(asked?.get('code_challenge_method')).toBe('S256');
+  expect(asked?.get('scope')).toBe('openid profile');
+  expect(asked?.get('redirect_uri')).toBe(`${app.url}/console/signed-in`);
+
+  // Nothing of it outlives the tab, and the key goes with the sign-out.
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await tokenOf('zoe'));
   await page.getByRole('button', { name: 'Acting as zoe' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByText('This page is about your own things').waitFor();
   expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
 });
 
-test('an operator signs in with a key', async () => {
+test('an issuer that refuses is told, and so is a window that is closed', async () => {
+  const page = await app.open('/saved', { config: live() });
+  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), error: 'access_denied' });
+  await signIn(page);
+  await page.getByRole('button', { name: /Sign in with/ }).click();
+  await page.getByText('The sign-in service refused.').waitFor();
+  await axe(page);
+
+  await page.context().unroute(`${issuerUrl()}/**`);
+  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), interactive: true });
+  const [window] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('button', { name: /Sign in with/ }).click(),
+  ]);
+  await window.getByText('Let me in').waitFor();
+  await window.close();
+  await page.getByText('Sign-in was not finished.').waitFor();
+});
+
+test('an expired token of an issuer asks again, and what was typed is still there', async () => {
+  const page = await app.open('/screening', { config: live() });
+  page.watch.allow(/401/);
+  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
+  await signIn(page);
+  await page.getByRole('button', { name: /Sign in with/ }).click();
+  await page.getByLabel('First name').fill('Zoë');
+  await page.getByRole('checkbox').check();
+  await page.route(
+    '**/verifyRentalRequirements*',
+    (route) => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer e30.e30.old' } }),
+    { times: 1 },
+  );
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  expect(await page.locator('input[name=FirstName]').inputValue()).toBe('Zoë');
+  await page.getByRole('button', { name: /Sign in with/ }).click();
+  await page.getByText('Nothing was checked.').waitFor();
+});
+
+test('an operator signs in with a key, and is told what only people can do', async () => {
   const { 'x-api-key': key } = (await app.keyOf('zoe')) as { 'x-api-key': string };
   const page = await app.open('/saved', { config: { profile: 'live' } });
-  await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+  await signIn(page);
   await page.getByRole('button', { name: 'Use the key' }).click();
   await page.getByText('Paste a key.').waitFor();
   await page.getByLabel('API key').fill(key);
@@ -52,4 +87,21 @@ test('an operator signs in with a key', async () => {
   await page.getByRole('button', { name: 'Use the key' }).click();
   await page.getByText('Nothing saved yet').waitFor();
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(key);
+  await page.goto(`${app.url}/console/screening`);
+  await page.getByText('A key is nobody').waitFor();
+  await axe(page);
+  await page.getByRole('tab', { name: 'Identifier' }).click();
+  await page.getByText('revoke any token by its number').waitFor();
+  await page.goto(`${app.url}/console/api`);
+  await page.getByText('Keys belong to people').waitFor();
+});
+
+test('in the sandbox anybody can be chosen or named, and stays chosen in the next tab', async () => {
+  const page = await app.open('/api', { as: 'ada' });
+  await page.getByRole('button', { name: /Acting as Ada/ }).click();
+  await page.getByRole('menuitem', { name: 'Somebody else…' }).click();
+  await page.getByLabel('User id').fill('newcomer');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Acting as newcomer' }).waitFor();
+  expect(await page.evaluate(() => localStorage.getItem('portico.acting-as'))).toBe('newcomer');
 });

@@ -1,0 +1,96 @@
+// What one person types is text for everybody else: on no page does it become markup, a link or a script.
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+import { home } from './harness/homes';
+
+const app = useConsole();
+const SCRIPT = `"><img src=x onerror="window.hacked=1"><svg onload="window.hacked=1"><b class=evil>{{7*7}}</b>`;
+const LINK = 'javascript:window.hacked=1//https://example.com';
+const WHO = `eve <i class=evil>\${7*7}</i>`;
+
+async function plant(): Promise<string[]> {
+  const key = await app.keyOf(WHO);
+  const where = {
+    addressStreet: SCRIPT,
+    addressCity: 'Austin',
+    addressState: SCRIPT.slice(0, 99),
+    addressPostal: SCRIPT,
+  };
+  const recorded = { id: 'evil', userId: WHO, ...where, monthlyPayment: 1, latitude: 30.2, longitude: -97.7 };
+  const link = 'https://example.com/"><img src=x onerror=window.hacked=1>';
+  await app.post('/stage/listings', { ...recorded, walkthroughLink: link }, key);
+  const refused = fetch(`${app.url}/stage/listings`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...key },
+    body: JSON.stringify({ ...recorded, id: 'script-link', walkthroughLink: LINK }),
+  });
+  expect((await refused).status).toBe(400);
+  await app.post('/listings', home(SCRIPT, { userId: WHO, streetAddress: SCRIPT, city: SCRIPT.slice(0, 99) }));
+  for (const listingId of ['evil', SCRIPT]) await app.post('/stage/savedListings', { userId: WHO, listingId }, key);
+  await app.post('/applications', { userId: WHO, listingIds: ['evil', SCRIPT] }, await app.tokenOf(WHO));
+  const item = { protocolName: SCRIPT, protocolIdentifier: SCRIPT, allocationPercentage: 50 };
+  const portfolio = { name: SCRIPT, description: SCRIPT, riskLevel: 'Moderate', protocolItems: [item] };
+  const template = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', portfolio);
+  const own = { ...portfolio, userId: WHO, isCustom: true, basedOnPredefinedId: template.predefinedPortfolioId };
+  await app.post('/v1/user-portfolio', own);
+  await app.post('/v1/depin-device', { userId: WHO, network: SCRIPT, deviceIdentifier: SCRIPT });
+  await app.post('/v1/keys', { name: SCRIPT }, await app.tokenOf(WHO));
+  const applicant = { FirstName: SCRIPT, LastName: 'Evicted', DateOfBirth: '1990-01-01', consentVersion: SCRIPT };
+  const { verificationResults } = await app.post<{ verificationResults: { Id: string } }>(
+    `/verifyRentalRequirements?caseId=${encodeURIComponent(SCRIPT)}`,
+    applicant,
+    await app.tokenOf(WHO),
+  );
+  return [
+    '/',
+    '/listings',
+    `/listings?q=${encodeURIComponent('onerror')}`,
+    '/listings/evil',
+    `/listings/${encodeURIComponent(SCRIPT)}`,
+    '/my-listings',
+    '/saved',
+    '/applications',
+    '/screening?tab=results',
+    '/screening?tab=identifier',
+    '/screening?tab=data',
+    `/screening?client=${encodeURIComponent(SCRIPT)}`,
+    `/screening?tab=identifier&id=${encodeURIComponent(SCRIPT)}`,
+    `/screening/results/${verificationResults.Id}`,
+    '/portfolios',
+    '/devices',
+    '/chain',
+    `/chain/transactions/${encodeURIComponent(SCRIPT)}`,
+    '/api',
+    `/api?tab=operations&q=${encodeURIComponent(SCRIPT)}`,
+    '/api?tab=examples',
+    `/${encodeURIComponent(SCRIPT)}`,
+  ];
+}
+
+test('hostile text stays text on every page', { timeout: 300_000 }, async () => {
+  const paths = await plant();
+  const page = await app.open('/', { as: WHO });
+  page.on('dialog', () => expect.fail('a dialog was opened by hostile text'));
+  // A listing may have nothing on the chain; that is not what is tested here.
+  page.watch.allow(/404/);
+  for (const path of paths) {
+    await page.goto(`${app.url}/console${path}`);
+    await page.locator('h1').waitFor();
+    await page.waitForTimeout(400);
+    const found = await page.evaluate(() => ({
+      hacked: 'hacked' in window,
+      markup: document.querySelectorAll('.evil, img[src="x"], svg[onload], [onerror]').length,
+      links: [...document.links].filter((link) => !/^(https?|mailto):$/.test(link.protocol)).map((link) => link.href),
+    }));
+    expect({ path, ...found }).toEqual({ path, hacked: false, markup: 0, links: [] });
+  }
+});
+
+test('on the pages of keys and results it is shown as it was typed', async () => {
+  const page = await app.open('/api', { as: WHO });
+  await page.getByText(SCRIPT).first().waitFor();
+  await axe(page);
+  await page.goto(`${app.url}/console/screening?tab=identifier`);
+  await page.getByRole('cell', { name: SCRIPT }).first().waitFor();
+  await axe(page);
+});

@@ -1,0 +1,23 @@
+// How to call an operation from a shell. Secrets stand as variables, never as themselves.
+import type { Operation } from './document';
+
+/** Inside single quotes a shell takes everything as it is, except a single quote. */
+export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+export function curlFor(operation: Operation, origin: string): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => `<${name}>`);
+  const query = operation.parameters
+    .filter((parameter) => parameter.where === 'query' && parameter.required)
+    .map(({ name }) => `${name}=<${name}>`)
+    .join('&');
+  const lines = [
+    `curl ${operation.method === 'GET' ? '' : `-X ${operation.method} `}"${origin}${path}${query ? `?${query}` : ''}"`,
+  ];
+  if (operation.access === 'key') lines.push('-H "X-API-Key: $PORTICO_KEY"');
+  else if (operation.access !== 'open') lines.push('-H "Authorization: Bearer $PORTICO_TOKEN"');
+  if (operation.body.length > 0) {
+    lines.push('-H "Content-Type: application/json"');
+    if (operation.example !== undefined) lines.push(`-d ${quoted(JSON.stringify(operation.example))}`);
+  }
+  return lines.join(' \\\n  ');
+}

@@ -1,0 +1,130 @@
+// The service's own document, as a list that people can read.
+export interface Parameter {
+  name: string;
+  where: string;
+  required: boolean;
+  type: string;
+  about: string;
+}
+
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+  tag: string;
+  access: Access;
+  parameters: Parameter[];
+  /** What the body may hold, by name. */
+  body: Parameter[];
+  example?: unknown;
+  answers: { status: string; about: string }[];
+}
+
+export type Access = 'open' | 'person' | 'key' | 'signed-in';
+
+export const ACCESS: Record<Access, { label: string; means: string; tone: 'good' | 'info' | 'warn' | 'accent' }> = {
+  open: { label: 'Open', means: 'Needs no credential; who presents one is held to it.', tone: 'good' },
+  person: { label: 'Token', means: 'A person’s bearer token.', tone: 'info' },
+  key: { label: 'Key', means: 'An API key.', tone: 'warn' },
+  'signed-in': { label: 'Token or key', means: 'A bearer token or an API key.', tone: 'accent' },
+};
+
+interface Schema {
+  type?: string | string[];
+  format?: string;
+  $ref?: string;
+  items?: Schema;
+  enum?: unknown[];
+  description?: string;
+  required?: string[];
+  properties?: Record<string, Schema>;
+}
+
+interface RawOperation {
+  operationId?: string;
+  summary?: string;
+  tags?: string[];
+  security?: Record<string, unknown>[];
+  parameters?: { name: string; in: string; required?: boolean; schema?: Schema; description?: string }[];
+  requestBody?: { content?: Record<string, { schema?: Schema; example?: unknown }> };
+  responses?: Record<string, { description?: string }>;
+}
+
+export interface Document {
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, RawOperation>>;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+export function accessOf(security: Record<string, unknown>[] = []): Access {
+  const names = security.flatMap((one) => Object.keys(one));
+  if (security.length === 0 || security.some((one) => Object.keys(one).length === 0)) return 'open';
+  if (names.includes('bearer') && names.includes('apiKey')) return 'signed-in';
+  return names.includes('apiKey') ? 'key' : 'person';
+}
+
+export function operationsOf(document: Document): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    METHODS.filter((method) => methods[method]).map((method) => read(path, method, methods[method] ?? {})),
+  );
+}
+
+function read(path: string, method: string, raw: RawOperation): Operation {
+  const content = Object.values(raw.requestBody?.content ?? {})[0];
+  const required = content?.schema?.required ?? [];
+  return {
+    id: raw.operationId ?? `${method} ${path}`,
+    method: method.toUpperCase(),
+    path,
+    summary: raw.summary ?? '',
+    tag: raw.tags?.[0] ?? 'Other',
+    access: accessOf(raw.security),
+    parameters: (raw.parameters ?? []).map((one) => ({
+      name: one.name,
+      where: one.in,
+      required: one.required ?? false,
+      type: typeOf(one.schema),
+      about: one.description ?? '',
+    })),
+    body: Object.entries(content?.schema?.properties ?? {}).map(([name, schema]) => ({
+      name,
+      where: 'body',
+      required: required.includes(name),
+      type: typeOf(schema),
+      about: schema.description ?? '',
+    })),
+    example: content?.example,
+    answers: Object.entries(raw.responses ?? {}).map(([status, { description }]) => ({
+      status,
+      about: description ?? '',
+    })),
+  };
+}
+
+function typeOf(schema: Schema | undefined): string {
+  if (!schema) return '';
+  if (schema.$ref) return schema.$ref.split('/').at(-1) ?? '';
+  if (schema.enum) return 'choice';
+  const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? '');
+  if (type === 'array') return `list of ${typeOf(schema.items) || 'values'}`;
+  return schema.format && type === 'string' ? schema.format : type;
+}
+
+/** What was typed is found in the path, the summary, the group and the name. */
+export function fits(operation: Operation, words: string, access: string): boolean {
+  if (access && operation.access !== access) return false;
+  const text =
+    `${operation.method} ${operation.path} ${operation.summary} ${operation.tag} ${operation.id}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+export function grouped(operations: Operation[]): [string, Operation[]][] {
+  const groups = new Map<string, Operation[]>();
+  for (const operation of operations) groups.set(operation.tag, [...(groups.get(operation.tag) ?? []), operation]);
+  return [...groups];
+}
