@@ -14,7 +14,7 @@ test('a newcomer lists a home and watches it reach the chain', async () => {
   await page.getByLabel('State').fill('TX');
   await page.getByLabel('Postal code').fill('78701');
   await page.getByLabel('Monthly rent').fill('1,850.50');
-  await page.getByLabel('Minimum credit score').fill('620');
+  await page.getByLabel('Minimum credit').fill('620');
   await page.getByRole('application', { name: 'Place of the home' }).click({ position: { x: 200, y: 150 } });
   await page.locator('.map-pin.chosen').waitFor();
   expect(await page.getByLabel('Latitude').inputValue()).toMatch(/^\d+\.\d+$/);
@@ -37,14 +37,14 @@ test('what the service finds wrong stands at its field, and what was typed stays
   await page.getByRole('button', { name: 'List this home' }).click();
   await page.getByText('Must be a number.').waitFor();
   await page.getByLabel('Monthly rent').fill('-5');
-  await page.getByLabel('Minimum credit score').fill('620.5');
+  await page.getByLabel('Minimum credit').fill('620.5');
   await page.getByLabel('Minimum income').fill('50000');
   await page.getByLabel('Preferred income').fill('40000');
   await page.getByLabel('Latitude').fill('30');
   await page.getByLabel('Link to a video').fill('javascript:alert(1)');
   await page.getByRole('button', { name: 'List this home' }).click();
   const fault = (label: string) => page.getByLabel(label).and(page.locator('[aria-invalid=true]'));
-  for (const label of ['Street', 'State', 'Postal code', 'Monthly rent', 'Minimum credit score', 'Link to a video'])
+  for (const label of ['Street', 'State', 'Postal code', 'Monthly rent', 'Minimum credit', 'Link to a video'])
     await fault(label).waitFor();
   await page.getByText('Must be an http or https URL.').waitFor();
   expect(await page.getByLabel('City').inputValue()).toBe('Austin');

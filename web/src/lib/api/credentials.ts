@@ -12,7 +12,6 @@ const NEEDS_PERSON = [
   '/chainIdentityInd',
   '/verifyRentalRequirements',
   '/applications',
-  '/v1/verifications',
   '/v1/keys',
   '/v1/verifications',
   '/v1/identities',

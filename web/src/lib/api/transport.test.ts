@@ -84,6 +84,14 @@ test("the sandbox's operator is nobody in particular where the sandbox is open",
   expect(headersFor('/stage/listings', operator)).toEqual({ 'X-API-Key': 'test_K' });
 });
 
+test('the sandbox shows an owner the checks of applicants to somebody without a name only', () => {
+  expect(headersFor('/applications/ada/oak-12/check', ada)).toEqual({ Authorization: 'Bearer T' });
+  expect(headersFor('/applications/ben%20c/oak-12/check', ada)).toEqual({});
+  expect(headersFor('/applications/ben/oak-12/check', { ...ada, apiKey: 'live_K' })).toEqual({
+    Authorization: 'Bearer T',
+  });
+});
+
 test("an operator's key is sent everywhere", () => {
   const key = { userId: 'operator', operator: true, apiKey: 'live_K' };
   expect(headersFor('/v1/predefined-portfolio', key)).toEqual({ 'X-API-Key': 'live_K' });
