@@ -74,10 +74,10 @@ async fn main() -> Result<()> {
             println!("{:.0}", raw(&file, Duration::from_secs(seconds)).await?);
         }
         Command::Node { url, batch, seconds } => {
-            let key = chain::funded_key(&url).await?;
+            let key = chain::funded_key(&url)?;
             println!("{:.0}", chain::measure(&url, &key, batch, Duration::from_secs(seconds)).await?);
         }
-        Command::Fund { url } => println!("{}", chain::funded_key(&url).await?),
+        Command::Fund { url } => println!("{}", chain::funded_key(&url)?),
         Command::Scan { database, term } => println!("{:.2}", scan(&database, &term).await?),
     }
     Ok(())

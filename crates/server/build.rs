@@ -24,11 +24,10 @@ fn main() -> Result<()> {
         let beside = |end: &str| path.with_file_name(format!("{}.{end}", file_name(path)));
         let body = match (beside("br"), beside("gz")) {
             (brotli, gzip) if brotli.is_file() && gzip.is_file() => {
-                format!(
-                    "AssetBody::Compressed {{ brotli: include_bytes!({brotli:?}), gzip: include_bytes!({gzip:?}) }}"
-                )
+                let (brotli, gzip) = (included(&brotli), included(&gzip));
+                format!("AssetBody::Compressed {{ brotli: {brotli}, gzip: {gzip} }}")
             }
-            _ => format!("AssetBody::Plain(include_bytes!({path:?}))"),
+            _ => format!("AssetBody::Plain({})", included(path)),
         };
         let (kind, tag) = (kind(name), hasher.finish());
         writeln!(table, "({name:?}, Asset {{ kind: {kind:?}, tag: \"{tag:016x}\", body: {body} }}),")?;
@@ -36,6 +35,11 @@ fn main() -> Result<()> {
     table.push(']');
     fs::write(Path::new(&std::env::var("OUT_DIR")?).join("console.rs"), table)?;
     Ok(())
+}
+
+/// The file's bytes, as an expression.
+fn included(path: &Path) -> String {
+    format!("include_bytes!({:?})", path.to_string_lossy())
 }
 
 fn file_name(path: &Path) -> String {
@@ -53,7 +57,7 @@ fn collect(folder: &Path, below: &Path, files: &mut Vec<(String, PathBuf)>) -> R
         }
         if path.is_dir() {
             collect(&path, &below.join(&name), files)?;
-        } else if !name.ends_with(".br") && !name.ends_with(".gz") {
+        } else if !path.extension().is_some_and(|end| end == "br" || end == "gz") {
             files.push((below.join(&name).to_string_lossy().into_owned(), path));
         }
     }

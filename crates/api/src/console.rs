@@ -3,7 +3,6 @@
 //! Where the files come from is none of this crate's business: whoever builds the service hands them in.
 
 use std::io::Read as _;
-use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -148,7 +147,7 @@ fn body(asset: Asset, asked: &HeaderMap) -> Response {
 }
 
 /// `/console/` and everything below it.
-pub(crate) async fn page(service: Arc<Service>, request: Request) -> Response {
+pub(crate) fn page(service: &Service, request: &Request) -> Response {
     match request.uri().path().strip_prefix("/console/") {
         Some("config.json") => {
             let mut response = Response::new(Body::from(service.console.config.to_string()));

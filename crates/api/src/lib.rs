@@ -97,7 +97,10 @@ pub fn build(service: Service) -> Edge {
     }
     let chain = service.clone();
     let pages = service.clone();
-    let pages = get(move |request: Request| console::page(pages.clone(), request));
+    let pages = get(move |request: Request| {
+        let page = console::page(&pages, &request);
+        async { page }
+    });
     router = router
         .route("/console", pages.clone())
         .route("/console/", pages.clone())

@@ -53,7 +53,7 @@ fn files_come_compressed_as_the_client_likes_and_are_kept() {
     run(async {
         let page = app().get("/console/").await.status(200);
         let mut parts = page.text().split('"');
-        let entry = parts.find(|part| part.contains("/assets/") && part.ends_with(".js")).unwrap().to_owned();
+        let entry = parts.find(|part| part.starts_with("/console/assets/index-")).unwrap().to_owned();
         let plain = app().get(&entry).await.status(200);
         assert_eq!(plain.header("content-encoding"), "");
         assert_eq!(plain.header("cache-control"), "public, max-age=31536000, immutable");
