@@ -8,5 +8,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A browser on a busy machine may miss a deadline once; whoever fails twice has failed.
+    retry: 1,
   },
 });
