@@ -25,11 +25,12 @@ fn main() -> Result<()> {
         let body = match (beside("br"), beside("gz")) {
             (brotli, gzip) if brotli.is_file() && gzip.is_file() => {
                 let (brotli, gzip) = (included(&brotli), included(&gzip));
-                format!("AssetBody::Compressed {{ brotli: {brotli}, gzip: {gzip} }}")
+                format!("Compressed {{ brotli: {brotli}, gzip: {gzip} }}")
             }
-            _ => format!("AssetBody::Plain({})", included(path)),
+            _ => format!("Plain({})", included(path)),
         };
         let (kind, tag) = (kind(name), hasher.finish());
+        let body = format!("portico_api::console::AssetBody::{body}");
         writeln!(table, "({name:?}, Asset {{ kind: {kind:?}, tag: \"{tag:016x}\", body: {body} }}),")?;
     }
     table.push(']');

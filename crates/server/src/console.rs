@@ -1,6 +1,6 @@
 //! The console that this binary carries, and how its people sign in.
 
-use portico_api::console::{Asset, AssetBody, Console};
+use portico_api::console::{Asset, Console};
 use portico_app::Profile;
 use serde_json::json;
 
