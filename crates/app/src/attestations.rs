@@ -57,26 +57,9 @@ impl Portico {
         let passes = Passes::of(&terms, findings.credit(), findings.income());
         let applicant = self.reference(&intent.user).await?;
         let content = Content::Check { listing, applicant, passes: Some(passes) };
-        let wanted = Self::wanted_check(&listing, &applicant, &content, now);
+        let wanted = content.wanted(check_key(&listing, &applicant), now);
         let terms = (Kind::Listing.number(), listing, item.version);
         Ok(Some(Flags { wanted, applicant, terms }))
-    }
-
-    fn wanted_check(
-        listing: &Word,
-        applicant: &Word,
-        content: &Content,
-        at: portico_domain::Timestamp,
-    ) -> Wanted {
-        Wanted {
-            kind: Kind::Check.number(),
-            key: check_key(listing, applicant),
-            payload: content.encode(),
-            gone: content.is_gone(),
-            salt: None,
-            above: 0,
-            at,
-        }
     }
 
     /// That the flags of a user's applications are to be gone.
@@ -86,7 +69,7 @@ impl Portico {
         let cleared = |listing: &portico_domain::ListingId| {
             let listing = listing_key(listing);
             let content = Content::Check { listing, applicant, passes: None };
-            Self::wanted_check(&listing, &applicant, &content, now)
+            content.wanted(check_key(&listing, &applicant), now)
         };
         Ok(self.db.applications(user).await?.iter().map(cleared).collect())
     }

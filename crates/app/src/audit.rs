@@ -79,15 +79,8 @@ impl Portico {
         if head.seq == 0 {
             return Ok(());
         }
-        let wanted = Wanted {
-            kind: Kind::Anchor.number(),
-            key: head.log,
-            payload: Content::Anchor { head: head.hash }.encode(),
-            gone: false,
-            salt: None,
-            above: head.seq - 1,
-            at: self.clock.now(),
-        };
+        let content = Content::Anchor { head: head.hash };
+        let wanted = Wanted { above: head.seq - 1, ..content.wanted(head.log, self.clock.now()) };
         self.db.write(Want(vec![wanted])).await?;
         self.wake_chain();
         Ok(())

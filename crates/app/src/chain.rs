@@ -11,7 +11,7 @@ use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node, reads};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::Listing;
-use portico_domain::{ListingId, UserId};
+use portico_domain::{ListingId, Timestamp, UserId};
 use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Wanted, Word};
 
 use crate::{Call, Error, Portico, Result};
@@ -109,6 +109,13 @@ pub enum TracedFate {
     Failed,
 }
 
+/// What is wanted on the chain of a listing, with a new salt.
+pub(crate) fn wanted_listing(listing: &Listing, terms: Terms, at: Timestamp) -> Result<Wanted> {
+    let salt = crate::keys::random()?;
+    let content = Content::Listing { terms, digest: listing_digest(&salt, listing) };
+    Ok(Wanted { salt: Some(salt), ..content.wanted(listing_key(&listing.id), at) })
+}
+
 impl Portico {
     /// The chain, where there is one.
     pub fn chain(&self) -> Result<&Chain> {
@@ -138,32 +145,15 @@ impl Portico {
     pub async fn record_listing(&self, call: &Call, listing: Listing, terms: Terms) -> Result<Accepted> {
         self.may_act_for(&call.actor, &listing.user).await?;
         self.remember_account(&call.actor).await?;
-        let (by, salt) = (self.by(call), crate::keys::random()?);
-        let content = Content::Listing { terms, digest: listing_digest(&salt, &listing) };
-        let wanted = Wanted {
-            kind: Kind::Listing.number(),
-            key: listing_key(&listing.id),
-            payload: content.encode(),
-            gone: false,
-            salt: Some(salt),
-            above: 0,
-            at: by.at,
-        };
+        let by = self.by(call);
+        let wanted = wanted_listing(&listing, terms, by.at)?;
         let once = call.once.map(|once| self.once(once));
         Ok(self.chain()?.record(NewRecord { listing, wanted, by, once }).await?)
     }
 
     /// What is wanted on the chain of a listing that is deleted.
     pub(crate) fn retired(&self, id: &ListingId) -> Wanted {
-        Wanted {
-            kind: Kind::Listing.number(),
-            key: listing_key(id),
-            payload: Content::RetiredListing.encode(),
-            gone: true,
-            salt: None,
-            above: 0,
-            at: self.clock.now(),
-        }
+        Content::RetiredListing.wanted(listing_key(id), self.clock.now())
     }
 
     /// What the chain says of an item, once it is there; `None`: it was never wanted, or is to be gone.

@@ -1,7 +1,6 @@
 //! Demonstration data for a sandbox: homes in several cities, people who apply to them, portfolios and devices.
 //! It is the same every time, so that seeding twice changes nothing.
 
-use portico_chain::contracts::{Content, Kind, listing_digest, listing_key};
 use portico_domain::chain::Terms;
 use portico_domain::geo::Point;
 use portico_domain::listings::Listing;
@@ -10,8 +9,9 @@ use portico_domain::{
     AccountId, Allocation, Credit, Degrees, Income, ListingId, Money, TemplateId, Text, UserId, Whole,
 };
 use portico_screening::{Applicant, Field};
-use portico_store::chain::{NewRecord, RecordLater, Wanted};
+use portico_store::chain::{NewRecord, RecordLater};
 
+use crate::chain::wanted_listing;
 use crate::templates::NewTemplate;
 use crate::verifications::Verification;
 use crate::{Actor, Call, Error, Portico, Result};
@@ -257,18 +257,8 @@ impl Portico {
 
     /// A home, whose record is signed by whichever server runs.
     async fn seed_home(&self, listing: Listing, terms: Terms) -> Result<bool> {
-        let (call, salt) = (as_user(listing.user.as_str()), crate::keys::random()?);
-        let by = self.by(&call);
-        let content = Content::Listing { terms, digest: listing_digest(&salt, &listing) };
-        let wanted = Wanted {
-            kind: Kind::Listing.number(),
-            key: listing_key(&listing.id),
-            payload: content.encode(),
-            gone: false,
-            salt: Some(salt),
-            above: 0,
-            at: by.at,
-        };
+        let by = self.by(&as_user(listing.user.as_str()));
+        let wanted = wanted_listing(&listing, terms, by.at)?;
         let record = RecordLater(NewRecord { listing, wanted, by, once: None });
         Ok(unless_there(self.db.write(record).await.map_err(Into::into))?.is_some())
     }

@@ -89,24 +89,13 @@ impl Portico {
 
     /// What is wanted of a case's token on the chain.
     pub(crate) fn wanted_token(&self, case: &Case, commitment: Word) -> Wanted {
-        self.wanted_identity(case, &Content::Identity { holder: case.holder.into(), commitment })
-    }
-
-    fn wanted_identity(&self, case: &Case, content: &Content) -> Wanted {
-        Wanted {
-            kind: Kind::Identity.number(),
-            key: token_key(&case.token),
-            payload: content.encode(),
-            gone: content.is_gone(),
-            salt: None,
-            above: 0,
-            at: self.clock.now(),
-        }
+        let content = Content::Identity { holder: case.holder.into(), commitment };
+        content.wanted(token_key(&case.token), self.clock.now())
     }
 
     /// That a case's token is to be gone.
     pub(crate) fn revoked_token(&self, case: &Case) -> Wanted {
-        self.wanted_identity(case, &Content::RevokedIdentity)
+        Content::RevokedIdentity.wanted(token_key(&case.token), self.clock.now())
     }
 
     /// The commitment to a name under the secret of a case; nothing, if a name is missing or the secret gone.

@@ -4,8 +4,8 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall, SolEvent, SolValue, sol};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::Listing;
-use portico_domain::{Credit, Income, ListingId};
-use portico_store::chain::{Drawn, Versioned, Word};
+use portico_domain::{Credit, Income, ListingId, Timestamp};
+use portico_store::chain::{Drawn, Versioned, Wanted, Word};
 
 use crate::{Error, Result};
 
@@ -303,6 +303,12 @@ impl Content {
     /// Whether the item is to be gone.
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::Check { passes: None, .. })
+    }
+
+    /// What the database is told to want of a key.
+    pub fn wanted(&self, key: Word, at: Timestamp) -> Wanted {
+        let (kind, payload, gone) = (self.kind().number(), self.encode(), self.is_gone());
+        Wanted { kind, key, payload, gone, salt: None, above: 0, at }
     }
 
     /// The bytes that are kept in the database.
