@@ -5,19 +5,21 @@ import { expect } from 'vitest';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** What fades or arrives has come to its end, and what that set in motion too. */
+async function settled(): Promise<void> {
+  const moving = () =>
+    document.getAnimations().filter((a) => a.playState === 'running' && a.effect?.getTiming().iterations !== Infinity);
+  for (let now = moving(); now.length > 0; now = moving()) {
+    await Promise.all(now.map((animation) => animation.finished.catch(() => null)));
+  }
+}
+
 export async function axe(page: Page): Promise<void> {
   const before = await page.evaluate(() => document.documentElement.dataset.theme);
   await page.evaluate(axeCore.source);
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme);
-    // Colours fade from one theme to the other.
-    await page.evaluate(() =>
-      Promise.all(
-        document
-          .getAnimations()
-          .map((a) => (a.effect?.getTiming().iterations === Infinity ? null : a.finished.catch(() => null))),
-      ),
-    );
+    await page.evaluate(settled);
     const results = await page.evaluate<AxeResults, string[]>(
       (tags) => (window as never as { axe: { run: (o: object) => Promise<AxeResults> } }).axe.run({ runOnly: tags }),
       TAGS,
