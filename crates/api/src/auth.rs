@@ -1,26 +1,26 @@
 //! Who calls: the credentials that a request presents. Each must be valid, also where none is needed.
 
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName};
 use portico_app::{Actor, Error, Portico};
 
 use crate::access::{BEARER_CHALLENGE, KEY_CHALLENGE, Need};
 use crate::problem::{Problem, Result};
 
-const API_KEY: &str = "x-api-key";
+static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The caller. Who presents both a token and a key is the one whom the operation asks for.
 pub(crate) async fn authenticate(app: &Portico, headers: &HeaderMap, need: Need) -> Result<Actor> {
     let unreadable =
         || Problem::unauthenticated(BEARER_CHALLENGE, "a credential is unreadable or given twice");
-    let user = match bearer(single(headers, AUTHORIZATION.as_str()).map_err(|()| unreadable())?)? {
+    let user = match bearer(single(headers, &AUTHORIZATION).map_err(|()| unreadable())?)? {
         Some(token) => {
             let verified = app.tokens.verify(token, app.clock.now()).await;
             Some(verified.map_err(|error| challenged(error, BEARER_CHALLENGE))?)
         }
         None => None,
     };
-    let key = match single(headers, API_KEY).map_err(|()| unreadable())? {
+    let key = match single(headers, &API_KEY).map_err(|()| unreadable())? {
         Some(key) => Some(app.verify_key(key).await.map_err(|error| challenged(error, KEY_CHALLENGE))?),
         None => None,
     };
@@ -50,7 +50,10 @@ fn bearer(authorization: Option<&str>) -> Result<Option<&str>> {
 }
 
 /// A header that is given at most once, in readable characters.
-pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &str) -> std::result::Result<Option<&'h str>, ()> {
+pub(crate) fn single<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> std::result::Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(|value| value.to_str()), values.next()) {
         (None, _) => Ok(None),

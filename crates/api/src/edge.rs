@@ -3,76 +3,99 @@
 //! A request id, the Host allow-list, load shedding, a deadline, panics caught, problems rendered, one log
 //! line and one set of metrics. Queries and bodies are never logged; paths only as their template.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CACHE_CONTROL, HOST, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, HOST, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use http_body::Body as _;
 use tokio::sync::Semaphore;
-use tower::ServiceExt;
+use tower::{Layer, ServiceExt};
+use tower_http::cors::CorsLayer;
 
 use crate::Service;
-use crate::problem::{self, Problem};
+use crate::operation::Asked;
+use crate::problem::{self, Problem, Result};
 use crate::rate::Rates;
+use crate::routes::{Found, Route, Routes};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The matched operation, for the log and the metrics.
+/// The route that answered, of those that are no operation, for the log and the metrics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Matched(pub(crate) &'static str);
 
 /// The whole service as it is put behind a connection. Cloning is cheap.
 #[derive(Debug, Clone)]
-pub struct Edge {
+pub struct Edge(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     service: Arc<Service>,
-    router: Router,
-    turns: Arc<Semaphore>,
-    rates: Arc<Rates>,
+    routes: Routes,
+    pages: Router,
+    cors: Option<CorsLayer>,
+    turns: Semaphore,
+    rates: Rates,
 }
 
 impl Edge {
-    pub(crate) fn new(service: Arc<Service>, router: Router) -> Self {
-        let turns = Arc::new(Semaphore::new(service.limits.in_flight));
-        let rates = Arc::new(Rates::new(service.limits.rate));
-        Self { service, router, turns, rates }
+    pub(crate) fn new(service: Arc<Service>, routes: Routes, pages: Router, cors: Option<CorsLayer>) -> Self {
+        let turns = Semaphore::new(service.limits.in_flight);
+        let rates = Rates::new(service.limits.rate);
+        Self(Arc::new(Inner { service, routes, pages, cors, turns, rates }))
     }
 
     /// The use cases behind it.
     pub fn app(&self) -> &portico_app::Portico {
-        &self.service.app
+        &self.0.service.app
     }
 
     /// Answers a request that came from an address.
-    pub async fn call(&self, mut request: Request, peer: SocketAddr) -> Response {
+    pub async fn call(&self, request: Request, peer: SocketAddr) -> Response {
+        self.0.call(request, peer).await
+    }
+}
+
+impl Inner {
+    async fn call(&self, request: Request, peer: SocketAddr) -> Response {
         let started = Instant::now();
         let method = method_name(request.method());
         let id = request_id(&request);
-        let _counted = self.service.metrics.in_flight();
+        let metrics = &self.service.metrics;
+        let _counted = metrics.in_flight();
         // What the operator asks of a busy service must still be answered.
         let vital = matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics");
-        let response = match self.admit(&request, peer, vital) {
-            Ok(()) => {
-                request.extensions_mut().insert(peer);
-                self.run(request, vital).await
-            }
-            Err(problem) => problem.into_response(),
+        let mut route = None;
+        let outcome = match self.admit(&request, peer, vital) {
+            Ok(()) => self.run(request, vital, &mut route).await,
+            Err(problem) => Err(problem),
         };
-        let route = response.extensions().get::<Matched>().map_or("", |matched| matched.0);
-        let response = finish(response, id, method, route);
-        self.service.metrics.answered(method, route, response.status().as_u16(), started.elapsed());
+        let matched = |response: &Response| response.extensions().get().map_or("", |Matched(page)| page);
+        let template = match (route, &outcome) {
+            (Some(Route { template, .. }), _) => template,
+            (None, Ok(response)) => matched(response),
+            (None, Err(_)) => "",
+        };
+        let response = finish(outcome, id, method, template);
+        match route {
+            Some(route) => route.answered(metrics, method, response.status(), started.elapsed()),
+            None => metrics.answered(method, template, response.status(), started.elapsed()),
+        }
         response
     }
 
     /// Turns away what must not be worked on at all.
-    fn admit(&self, request: &Request, peer: SocketAddr, vital: bool) -> Result<(), Problem> {
+    fn admit(&self, request: &Request, peer: SocketAddr, vital: bool) -> Result<()> {
         if let Some(allowed) = &self.service.hosts {
             let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
             if !allowed.iter().any(|name| name == "*" || name.eq_ignore_ascii_case(host_name(host))) {
@@ -106,29 +129,94 @@ impl Edge {
         trusted.unwrap_or(peer.ip())
     }
 
-    async fn run(&self, request: Request, vital: bool) -> Response {
+    /// Works on a request, within its time and whatever it does; tells which operation it was for.
+    async fn run<'e>(
+        &'e self,
+        request: Request,
+        vital: bool,
+        route: &mut Option<&'e Route>,
+    ) -> Result<Response> {
         let turn = (!vital).then(|| self.turns.try_acquire());
         if matches!(turn, Some(Err(_))) {
             self.service.metrics.shed();
-            return Problem::unavailable("overloaded").into_response();
+            return Err(Problem::unavailable("overloaded"));
         }
-        let work = AssertUnwindSafe(self.router.clone().oneshot(request)).catch_unwind();
+        let work = async {
+            match &self.cors {
+                // Everything but the headers of the browser's own rules happens inside.
+                Some(cors) => {
+                    let found = OnceLock::new();
+                    let inside = tower::service_fn(|request| self.answer_to_browser(request, &found));
+                    let Ok(response) = cors.layer(inside).oneshot(request).await;
+                    *route = found.into_inner();
+                    Ok(response)
+                }
+                None => self.answer(request, route).await,
+            }
+        };
+        let work = AssertUnwindSafe(work).catch_unwind();
         match tokio::time::timeout(self.service.limits.operation_time, work).await {
-            Ok(Ok(Ok(response))) => response,
-            Ok(Ok(Err(never))) => match never {},
+            Ok(Ok(outcome)) => outcome,
             Ok(Err(panic)) => {
                 self.service.metrics.panicked();
-                Problem::internal(format!("panic: {}", panic_text(&*panic))).into_response()
+                Err(Problem::internal(format!("panic: {}", panic_text(&*panic))))
             }
-            Err(_) => Problem::unavailable("the operation took too long").into_response(),
+            Err(_) => Err(Problem::unavailable("the operation took too long")),
+        }
+    }
+
+    async fn answer_to_browser<'e>(
+        &'e self,
+        request: Request,
+        found: &OnceLock<&'e Route>,
+    ) -> std::result::Result<Response, Infallible> {
+        let mut route = None;
+        let outcome = self.answer(request, &mut route).await;
+        if let Some(route) = route {
+            let _ = found.set(route);
+        }
+        Ok(outcome.unwrap_or_else(Problem::into_response))
+    }
+
+    async fn answer<'e>(&'e self, request: Request, route: &mut Option<&'e Route>) -> Result<Response> {
+        match self.routes.find(request.method(), request.uri().path()) {
+            Found::Operation(found, open) => {
+                *route = Some(found);
+                let (head, body) = request.into_parts();
+                let only_head = head.method == Method::HEAD;
+                let service = self.service.clone();
+                let asked = Asked { service, route: found.template, open, head, body };
+                let response = (found.handler)(asked).await?;
+                Ok(if only_head { without_body(response) } else { response })
+            }
+            Found::OtherMethods(refusal) => Ok(refusal),
+            Found::Nothing => {
+                let Ok(response) = self.pages.clone().oneshot(request).await;
+                Ok(response)
+            }
         }
     }
 }
 
+/// The head of a response, which says how long the body would be.
+fn without_body(mut response: Response) -> Response {
+    if let Some(length) = response.body().size_hint().exact() {
+        response.headers_mut().entry(CONTENT_LENGTH).or_insert(length.into());
+    }
+    *response.body_mut() = Body::empty();
+    response
+}
+
 /// Renders a problem, writes the log line, and adds what every response has.
-fn finish(mut response: Response, id: String, method: &'static str, route: &'static str) -> Response {
-    let problem = response.extensions_mut().remove::<Problem>().or_else(|| problem::of_router(&response));
-    let status = response.status().as_u16();
+fn finish(outcome: Result<Response>, id: String, method: &'static str, route: &'static str) -> Response {
+    let (mut response, problem) = match outcome {
+        Ok(mut response) => {
+            let problem = response.extensions_mut().remove().or_else(|| problem::of_router(&response));
+            (response, problem)
+        }
+        Err(problem) => (Response::default(), Some(problem)),
+    };
+    let status = problem.as_ref().map_or(response.status(), |problem| problem.status).as_u16();
     match &problem {
         Some(Problem { code, cause: Some(cause), .. }) => {
             tracing::error!(target: "portico::access", request_id = id, method, route, status, code, cause);
@@ -141,7 +229,7 @@ fn finish(mut response: Response, id: String, method: &'static str, route: &'sta
     if let Some(problem) = problem {
         let mut rendered = problem.render(&id);
         for (name, value) in response.headers() {
-            if !rendered.headers().contains_key(name) && name != axum::http::header::CONTENT_LENGTH {
+            if !rendered.headers().contains_key(name) && name != CONTENT_LENGTH {
                 rendered.headers_mut().insert(name, value.clone());
             }
         }
@@ -159,7 +247,7 @@ fn finish(mut response: Response, id: String, method: &'static str, route: &'sta
     response
 }
 
-fn method_name(method: &Method) -> &'static str {
+pub(crate) fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",

@@ -20,6 +20,7 @@ mod rate;
 mod reply;
 mod request;
 mod root;
+mod routes;
 mod rpc;
 mod service;
 mod stage;
@@ -31,7 +32,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::{IntoResponse, Redirect};
-use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
+use axum::routing::{any, get, post};
 use portico_app::{Portico, Profile};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
@@ -40,6 +41,7 @@ pub use metrics::Metrics;
 pub use operation::{Limits, Operation};
 
 use problem::Problem;
+use routes::Routes;
 
 /// Everything a request needs.
 #[derive(Debug)]
@@ -74,47 +76,27 @@ pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
     openapi::document(&operations(profile), profile)
 }
 
-fn filter(method: &Method) -> MethodFilter {
-    MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET)
-}
-
-/// The whole service, ready to be put behind connections.
-pub fn build(service: Service) -> Edge {
+/// The whole service, ready to be put behind connections. Fails only if two operations claim one path.
+pub fn build(service: Service) -> Result<Edge, matchit::InsertError> {
     let service = Arc::new(service);
-    let mut router: Router = Router::new();
-    for operation in operations(service.app.profile) {
-        let (service, handler, route) = (service.clone(), operation.handler, operation.path);
-        let run = move |request: Request| {
-            let answer = handler(service.clone(), request);
-            async move {
-                let mut response = answer.await;
-                response.extensions_mut().insert(edge::Matched(route));
-                response
-            }
-        };
-        let method: MethodRouter = on(filter(&operation.method), run);
-        router = router.route(operation.path, method);
-    }
-    let chain = service.clone();
-    let pages = service.clone();
-    let pages = get(move |request: Request| {
-        let page = console::page(&pages, &request);
+    let (chain, console) = (service.clone(), service.clone());
+    let console = get(move |request: Request| {
+        let page = console::page(&console, &request);
         async { page }
     });
-    router = router
-        .route("/console", pages.clone())
-        .route("/console/", pages.clone())
-        .route("/console/{*file}", pages)
+    let pages = Router::new()
+        .route("/console", console.clone())
+        .route("/console/", console.clone())
+        .route("/console/{*file}", console)
         .route("/rpc", post(move |request: Request| rpc::answer(chain.clone(), request)))
         .route("/", get(|| async { Redirect::temporary("/console/") }))
         .route("/docs", get(docs::page))
         .route("/docs/{*file}", get(docs::page))
         .route("/docs/", get(docs::page))
         .fallback(any(|| async { Problem::not_found("not_found").into_response() }));
-    if !service.origins.is_empty() {
-        router = router.layer(cors(&service.origins));
-    }
-    Edge::new(service, router)
+    let routes = Routes::new(operations(service.app.profile))?;
+    let cors = (!service.origins.is_empty()).then(|| cors(&service.origins));
+    Ok(Edge::new(service, routes, pages, cors))
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -58,9 +59,24 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn answered(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {
-        self.requests.get_or_create(&Request { method, route, status }).inc();
-        self.latency.get_or_create(&Route { method, route }).observe(took.as_secs_f64());
+    /// Counts an answer.
+    pub(crate) fn answered(
+        &self,
+        method: &'static str,
+        route: &'static str,
+        status: StatusCode,
+        took: Duration,
+    ) {
+        self.of_route(method, route, status).count(took);
+    }
+
+    /// The counters of a route's answers with one status.
+    pub(crate) fn of_route(&self, method: &'static str, route: &'static str, status: StatusCode) -> OfRoute {
+        let status = status.as_u16();
+        OfRoute {
+            requests: self.requests.get_or_create_owned(&Request { method, route, status }),
+            latency: self.latency.get_or_create_owned(&Route { method, route }),
+        }
     }
 
     pub(crate) fn shed(&self) {
@@ -82,6 +98,20 @@ impl Metrics {
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+/// The counters of a route's answers with one status.
+#[derive(Debug)]
+pub(crate) struct OfRoute {
+    requests: Counter,
+    latency: Histogram,
+}
+
+impl OfRoute {
+    pub(crate) fn count(&self, took: Duration) {
+        self.requests.inc();
+        self.latency.observe(took.as_secs_f64());
     }
 }
 

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts as Head;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
+use axum::response::Response;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use percent_encoding::percent_decode_str;
 use portico_app::{Call, OnceKey, Portico};
 use portico_domain::Fault;
 
@@ -24,6 +24,7 @@ use crate::auth::{authenticate, single};
 use crate::problem::{FaultOut, Problem, Result};
 use crate::reply::{Output, Schemas};
 use crate::request::{self, Description, Input, Parts};
+use crate::routes::OpenParts;
 
 /// What a handler knows of its request.
 #[derive(Debug, Clone)]
@@ -42,7 +43,16 @@ impl Context {
     }
 }
 
-type Handler = Arc<dyn Fn(Arc<Service>, Request) -> BoxFuture<'static, Response> + Send + Sync>;
+/// A request for an operation.
+pub(crate) struct Asked {
+    pub(crate) service: Arc<Service>,
+    pub(crate) route: &'static str,
+    pub(crate) open: OpenParts,
+    pub(crate) head: Head,
+    pub(crate) body: Body,
+}
+
+pub(crate) type Handler = Box<dyn Fn(Asked) -> BoxFuture<'static, Result<Response>> + Send + Sync>;
 
 /// An operation.
 pub struct Operation {
@@ -83,20 +93,15 @@ pub(crate) fn operation<I: Input, O: Output, F>(
 where
     F: Future<Output = Result<O>> + Send + 'static,
 {
-    let run = move |service: Arc<Service>, request: Request| {
+    let run = move |asked: Asked| {
         let handler = handler.clone();
         Box::pin(async move {
-            match perform(service, request, access, handler).await {
-                Ok(output) => {
-                    let mut response = output.respond();
-                    if O::STATUS != StatusCode::OK {
-                        *response.status_mut() = O::STATUS;
-                    }
-                    response
-                }
-                Err(problem) => problem.into_response(),
+            let mut response = perform(asked, access, handler).await?.respond();
+            if O::STATUS != StatusCode::OK {
+                *response.status_mut() = O::STATUS;
             }
-        }) as BoxFuture<'static, Response>
+            Ok(response)
+        }) as BoxFuture<'static, Result<Response>>
     };
     Operation {
         method,
@@ -111,7 +116,7 @@ where
         input: request::describe::<I>,
         example: I::example,
         output: O::describe,
-        handler: Arc::new(run),
+        handler: Box::new(run),
     }
 }
 
@@ -155,16 +160,11 @@ impl Operation {
 }
 
 /// Everything between the router and the handler: who calls, whether they may, what they ask.
-async fn perform<I: Input, O, F>(
-    service: Arc<Service>,
-    request: Request,
-    access: Access,
-    handler: impl Fn(Context, I) -> F,
-) -> Result<O>
+async fn perform<I: Input, O, F>(asked: Asked, access: Access, handler: impl Fn(Context, I) -> F) -> Result<O>
 where
     F: Future<Output = Result<O>>,
 {
-    let (mut head, body) = request.into_parts();
+    let Asked { service, route, open, head, body } = asked;
     let profile = service.app.profile;
     let actor = authenticate(&service.app, &head.headers, access.need(profile)).await?;
     access.check(profile, &actor)?;
@@ -174,26 +174,32 @@ where
     } else {
         Bytes::new()
     };
-    let path = path_parameters(&mut head).await?;
+    let path = path_parameters(open)?;
     let query = head.uri.query().map(query_parameters).unwrap_or_default();
     let input = request::read(&Parts { path, query, body: &body })?;
     let once = match head.method {
-        Method::POST => idempotency_key(&service, &actor.name(), &head, &body)?,
+        Method::POST => idempotency_key(&service, &actor.name(), route, &head, &body)?,
         _ => None,
     };
     let uri = head.uri;
     handler(Context { service, call: Call { actor, once }, uri }, input).await
 }
 
-async fn path_parameters(head: &mut Head) -> Result<Vec<(String, String)>> {
-    let params = RawPathParams::from_request_parts(head, &()).await.map_err(|_| {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            "invalid_path",
-            "the path is not valid UTF-8 once it is decoded",
-        )
-    })?;
-    Ok(params.iter().map(|(name, value)| (name.into(), value.into())).collect())
+fn path_parameters(mut open: OpenParts) -> Result<OpenParts> {
+    for (_, value) in &mut open {
+        match percent_decode_str(value).decode_utf8() {
+            Ok(Cow::Borrowed(_)) => {}
+            Ok(Cow::Owned(decoded)) => *value = decoded,
+            Err(_) => {
+                return Err(Problem::new(
+                    StatusCode::BAD_REQUEST,
+                    "invalid_path",
+                    "the path is not valid UTF-8 once it is decoded",
+                ));
+            }
+        }
+    }
+    Ok(open)
 }
 
 /// Names and values of a query; what is not UTF-8 is kept as the replacement character, which no name has.
@@ -232,9 +238,16 @@ pub(crate) async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
 }
 
 /// The request's idempotency key, digested with its scope: who calls, and which operation.
-fn idempotency_key(service: &Service, caller: &str, head: &Head, body: &[u8]) -> Result<Option<OnceKey>> {
+fn idempotency_key(
+    service: &Service,
+    caller: &str,
+    route: &str,
+    head: &Head,
+    body: &[u8],
+) -> Result<Option<OnceKey>> {
     const NAME: &str = "Idempotency-Key";
-    let key = match single(&head.headers, NAME) {
+    static HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+    let key = match single(&head.headers, &HEADER) {
         Ok(None) => return Ok(None),
         Ok(Some(key))
             if (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
@@ -247,7 +260,6 @@ fn idempotency_key(service: &Service, caller: &str, head: &Head, body: &[u8]) ->
         }
     };
     let vault = &service.app.vault;
-    let route = head.extensions.get::<axum::extract::MatchedPath>().map_or("", |path| path.as_str());
     let target = head.uri.path_and_query().map_or("", |target| target.as_str());
     Ok(Some(OnceKey {
         scope: vault.digest(&[b"scope", caller.as_bytes(), route.as_bytes(), key.as_bytes()]),

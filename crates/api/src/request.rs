@@ -15,6 +15,7 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Required};
 
 use crate::json::{Json, Members};
 use crate::problem::{FaultOut, Problem};
+use crate::routes::OpenParts;
 
 /// What an operation takes.
 pub(crate) trait Input: Sized + Send + 'static {
@@ -83,7 +84,7 @@ impl Place<'_> {
 /// A request's parts as they came.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'b> {
-    pub(crate) path: Vec<(String, String)>,
+    pub(crate) path: OpenParts,
     pub(crate) query: Vec<(Cow<'b, str>, Cow<'b, str>)>,
     pub(crate) body: &'b [u8],
 }

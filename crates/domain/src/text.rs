@@ -4,6 +4,7 @@
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::Fault;
 
@@ -21,8 +22,9 @@ pub trait Kind: 'static {
     }
 }
 
-/// Text of one kind: trimmed, of allowed length, without control characters.
-pub struct Text<K>(Box<str>, PhantomData<fn() -> K>);
+/// Text of one kind: trimmed, of allowed length, without control characters. Short ones, which most are, need no
+/// allocation.
+pub struct Text<K>(SmolStr, PhantomData<fn() -> K>);
 
 impl<K: Kind> Text<K> {
     /// Reads text that came from outside. The length is counted before outer spaces are trimmed.
@@ -42,7 +44,7 @@ impl<K: Kind> Text<K> {
     }
 
     /// Takes text that [`parse`](Self::parse) has accepted before, such as a database column.
-    pub fn stored(text: impl Into<Box<str>>) -> Self {
+    pub fn stored(text: impl Into<SmolStr>) -> Self {
         Self(text.into(), PhantomData)
     }
 
@@ -91,7 +93,7 @@ impl<K> Serialize for Text<K> {
 impl<'de, K: Kind> Deserialize<'de> for Text<K> {
     /// For values that Portico itself has written; what comes from outside goes through `parse`.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::stored(<Box<str>>::deserialize(deserializer)?))
+        Ok(Self::stored(SmolStr::deserialize(deserializer)?))
     }
 }
 

@@ -359,6 +359,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(16)
+        .on_thread_park(portico_store::rest)
         .build()
         .map_err(Into::into)
 }

@@ -6,6 +6,7 @@ pub mod config;
 mod console;
 mod data;
 mod listen;
+mod pace;
 mod people;
 mod seed;
 mod serve;

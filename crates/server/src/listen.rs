@@ -1,4 +1,4 @@
-//! Connections: accepted up to a limit, with timers that really fire, and drained when the service stops.
+//! Connections: accepted up to a limit, given up if they stall, and drained when the service stops.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use anyhow::Result;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use portico_api::Edge;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// How long a request's head may take to arrive; idle connections are closed after as long.
-const HEADER_TIME: Duration = Duration::from_secs(15);
+use crate::pace::{Pace, Paced};
+
 /// How much a request's head may hold.
 const HEADER_BYTES: usize = 32 * 1024;
 const HEADER_COUNT: usize = 100;
@@ -49,11 +49,16 @@ pub(crate) async fn serve(
             },
             () = &mut stop => break,
         };
-        let connection = connections.watch(serve_connection(stream, peer, edge.clone()));
+        let pace = Arc::new(Pace::default());
+        let connection = connections.watch(serve_connection(stream, peer, edge.clone(), pace.clone()));
         tokio::spawn(async move {
-            // A client that breaks off is no event.
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
+            // A client that breaks off or falls silent is no event.
+            tokio::select! {
+                biased;
+                outcome = connection => if let Err(error) = outcome {
+                    tracing::debug!(%error, "a connection ended early");
+                },
+                () = pace.stalled() => tracing::debug!("a connection fell silent"),
             }
             drop(turn);
         });
@@ -70,15 +75,19 @@ fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     edge: Edge,
+    pace: Arc<Pace>,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send {
     let _ = stream.set_nodelay(true);
+    let stream = Paced::new(stream, pace.clone());
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let edge = edge.clone();
-        async move { Ok::<_, std::convert::Infallible>(edge.call(request.map(axum::body::Body::new), peer).await) }
+        let (edge, working) = (edge.clone(), pace.working());
+        async move {
+            let response = edge.call(request.map(axum::body::Body::new), peer).await;
+            drop(working);
+            Ok::<_, std::convert::Infallible>(response)
+        }
     });
     http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
         .max_buf_size(HEADER_BYTES)
         .max_headers(HEADER_COUNT)
         .pipeline_flush(true)

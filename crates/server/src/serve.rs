@@ -50,7 +50,7 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
         trusted_hops: config.trusted_hops,
     };
     let db = service.app.db.clone();
-    let edge = portico_api::build(service);
+    let edge = portico_api::build(service)?;
     let tasks = [tokio::spawn(tidy(edge.clone())), tokio::spawn(attest(edge.clone()))];
     let stopped = edge.clone();
     let served = listen::serve(listener, edge, config.max_connections, stop).await;

@@ -48,6 +48,7 @@ pub use templates::{ChangeTemplate, CreateTemplate};
 use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
 use sqlite::Sqlite;
+pub use sqlite::rest;
 
 /// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq)]

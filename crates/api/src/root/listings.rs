@@ -2,7 +2,9 @@
 
 use portico_domain::geo::Area;
 use portico_domain::listings::{Listing, ListingFilter, place};
-use portico_domain::{Country, Degrees, Fault, Kilometres, ListingId, Money, Whole};
+use portico_domain::{
+    City, Country, Degrees, Fault, Kilometres, ListingId, Money, PostalCode, State, Street, UserId, Whole,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -35,13 +37,19 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[schema(as = Listing)]
 struct ListingOut {
     /// Unique listing identifier
-    listing_id: String,
+    #[schema(value_type = String)]
+    listing_id: ListingId,
     /// Owner
-    user_id: String,
-    street_address: String,
-    city: String,
-    state: String,
-    postal_code: String,
+    #[schema(value_type = String)]
+    user_id: UserId,
+    #[schema(value_type = String)]
+    street_address: Street,
+    #[schema(value_type = String)]
+    city: City,
+    #[schema(value_type = String)]
+    state: State,
+    #[schema(value_type = String)]
+    postal_code: PostalCode,
     /// Monthly rent
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>, nullable = false)]
@@ -65,12 +73,12 @@ struct ListingOut {
 impl From<Listing> for ListingOut {
     fn from(listing: Listing) -> Self {
         Self {
-            listing_id: listing.id.into(),
-            user_id: listing.user.into(),
-            street_address: listing.street.into(),
-            city: listing.city.into(),
-            state: listing.state.into(),
-            postal_code: listing.postal.into(),
+            listing_id: listing.id,
+            user_id: listing.user,
+            street_address: listing.street,
+            city: listing.city,
+            state: listing.state,
+            postal_code: listing.postal,
             monthly_rent: listing.rent,
             bed_room_count: listing.bedrooms,
             bathroom_count: listing.bathrooms,

@@ -19,6 +19,7 @@ use portico_domain::text::fold;
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
+use super::reader::Commits;
 use super::writer::spawn;
 use super::{connect, exec, rows};
 use crate::listings::{self, digest, entry};
@@ -38,6 +39,7 @@ pub(super) struct Indexer(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     watermark: AtomicI64,
+    commits: Arc<Commits>,
     dirty: AtomicBool,
     thread: Mutex<Option<Thread>>,
     /// Who waits for the index to catch up.
@@ -45,10 +47,11 @@ struct Shared {
 }
 
 impl Indexer {
-    pub(super) fn start(path: &Path) -> Result<Self> {
+    pub(super) fn start(path: &Path, commits: Arc<Commits>) -> Result<Self> {
         let index = Index::open(path)?;
         let shared = Arc::new(Shared {
             watermark: AtomicI64::new(index.watermark()?),
+            commits,
             dirty: AtomicBool::new(true),
             thread: Mutex::new(None),
             waiting: Mutex::new(Vec::new()),
@@ -220,7 +223,11 @@ impl Index {
         loop {
             match self.batch(shared.watermark.load(Ordering::Acquire)) {
                 Ok(None) => break,
-                Ok(Some(watermark)) => shared.watermark.store(watermark, Ordering::Release),
+                Ok(Some(watermark)) => {
+                    // Who sees the new watermark must see the new entries.
+                    shared.commits.committed();
+                    shared.watermark.store(watermark, Ordering::Release);
+                }
                 Err(error) => {
                     tracing::warn!(%error, "the search index could not be brought up to date");
                     shared.dirty.store(true, Ordering::Release);

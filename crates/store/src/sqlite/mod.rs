@@ -3,10 +3,9 @@
 //! Replies follow the commit, so that a client always reads its own writes.
 
 mod indexer;
+mod reader;
 mod writer;
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,19 +23,22 @@ use crate::sql::{Columns, FromRow, Op, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
 use indexer::Indexer;
+use reader::Commits;
+pub use reader::rest;
 use writer::Writer;
 
 pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
     ("chain", include_str!("../../migrations/sqlite/0002_chain.sql")),
     ("screening", include_str!("../../migrations/sqlite/0003_screening.sql")),
+    ("owners", include_str!("../../migrations/sqlite/0004_owners.sql")),
 ];
 const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql"))];
 
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
-/// Pages kept by each asynchronous thread, of which there are as many as cores.
-const POINT_CACHE_KIB: u32 = 48 * 1024;
+/// Pages kept by all asynchronous threads together, of which there are as many as cores.
+const POINT_CACHE_KIB: u32 = 192 * 1024;
 /// Pages kept by each thread that scans.
 const SCAN_CACHE_KIB: u32 = 8 * 1024;
 const WRITER_CACHE_KIB: u32 = 32 * 1024;
@@ -50,6 +52,7 @@ struct Inner {
     /// Tells this database's connections from those of another one on the same thread.
     id: u64,
     path: PathBuf,
+    commits: Arc<Commits>,
     writer: Writer,
     indexer: Option<Indexer>,
     /// Whether there is a search index at all.
@@ -57,21 +60,17 @@ struct Inner {
     scans: Semaphore,
 }
 
-thread_local! {
-    /// This thread's reading connections, by database.
-    static READERS: RefCell<HashMap<u64, Connection>> = RefCell::new(HashMap::new());
-}
-
 impl Sqlite {
     /// Opens and migrates the database. Only the server that owns the data folder keeps the search index.
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
         let mut connection = connect(path, WRITER_CACHE_KIB)?;
         migrate::sqlite(&mut connection, MIGRATIONS)?;
+        let commits = Arc::default();
         let indexer = match role {
-            Role::Server => Some(Indexer::start(path)?),
+            Role::Server => Some(Indexer::start(path, Arc::clone(&commits))?),
             Role::Tool => None,
         };
-        Self::start(path, connection, indexer, true)
+        Self::start(path, connection, commits, indexer, true)
     }
 
     /// Opens and migrates a keystore. What is deleted from it is overwritten.
@@ -79,12 +78,13 @@ impl Sqlite {
         let mut connection = connect(path, SCAN_CACHE_KIB)?;
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         migrate::sqlite(&mut connection, KEYSTORE)?;
-        Self::start(path, connection, None, false)
+        Self::start(path, connection, Arc::default(), None, false)
     }
 
     fn start(
         path: &Path,
         connection: Connection,
+        commits: Arc<Commits>,
         indexer: Option<Indexer>,
         searchable: bool,
     ) -> Result<Self> {
@@ -92,7 +92,8 @@ impl Sqlite {
         Ok(Self(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             path: path.to_owned(),
-            writer: Writer::start(connection, path, indexer.clone())?,
+            writer: Writer::start(connection, path, commits.clone(), indexer.clone())?,
+            commits,
             indexer,
             searchable,
             scans: Semaphore::new(SCANS),
@@ -114,7 +115,7 @@ impl Sqlite {
     ) -> Result<Vec<R>> {
         match weight {
             Weight::Point => {
-                self.with_reader(POINT_CACHE_KIB, |connection| rows(connection, sql.lite, params))
+                self.with_reader(point_cache_kib, |connection| rows(connection, sql.lite, params))
             }
             Weight::Scan | Weight::Search => {
                 let params: Vec<_> = params.iter().map(Owned::from).collect();
@@ -162,20 +163,18 @@ impl Sqlite {
     ) -> Result<T> {
         let _turn = self.0.scans.acquire().await.map_err(|_| Error::Busy)?;
         let this = self.clone();
-        tokio::task::spawn_blocking(move || this.with_reader(SCAN_CACHE_KIB, read))
+        tokio::task::spawn_blocking(move || this.with_reader(|| SCAN_CACHE_KIB, read))
             .await
             .map_err(|panic| Error::Bug(panic.to_string()))?
     }
 
     /// Reads on this thread's own connection.
-    fn with_reader<T>(&self, cache_kib: u32, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        READERS.with_borrow_mut(|readers| {
-            let connection = match readers.entry(self.0.id) {
-                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(self.reader(cache_kib)?),
-            };
-            read(connection)
-        })
+    fn with_reader<T>(
+        &self,
+        cache_kib: fn() -> u32,
+        read: impl FnOnce(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        reader::with(self.0.id, &self.0.commits, || self.reader(cache_kib()), read)
     }
 
     fn reader(&self, cache_kib: u32) -> Result<Connection> {
@@ -186,6 +185,12 @@ impl Sqlite {
         connection.execute_batch("PRAGMA query_only = ON")?;
         Ok(connection)
     }
+}
+
+fn point_cache_kib() -> u32 {
+    let threads =
+        std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
+    (POINT_CACHE_KIB / threads).max(SCAN_CACHE_KIB)
 }
 
 /// A connection with the settings that every one of ours has.

@@ -16,6 +16,7 @@ use rusqlite::hooks::Wal;
 use tokio::sync::oneshot;
 
 use super::indexer::Indexer;
+use super::reader::Commits;
 use super::{connect, exec, rows};
 use crate::ledger::{COUNT, Count, EVENT};
 use crate::sql::{FromRow, Op, Sql, Tx, Val};
@@ -40,10 +41,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(mut connection: Connection, path: &Path, indexer: Option<Indexer>) -> Result<Self> {
+    pub(super) fn start(
+        mut connection: Connection,
+        path: &Path,
+        commits: Arc<Commits>,
+        indexer: Option<Indexer>,
+    ) -> Result<Self> {
         let (jobs, inbox) = sync_channel(QUEUE);
         let checkpointer = Checkpointer::start(path, &mut connection)?;
-        let thread = Thread { connection, inbox, checkpointer, indexer };
+        let thread = Thread { connection, inbox, commits, checkpointer, indexer };
         spawn("portico-writer", move || thread.run())?;
         Ok(Self { jobs })
     }
@@ -76,6 +82,7 @@ pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<
 struct Thread {
     connection: Connection,
     inbox: Receiver<Job>,
+    commits: Arc<Commits>,
     checkpointer: Checkpointer,
     indexer: Option<Indexer>,
 }
@@ -85,6 +92,7 @@ impl Thread {
         while let Ok(first) = self.inbox.recv() {
             let mut replies = Vec::new();
             let committed = self.group(first, &mut replies);
+            self.commits.committed();
             if let Err(error) = &committed {
                 tracing::error!(%error, "a group of writes was not committed");
             }

@@ -37,5 +37,6 @@ mod samples;
 mod saved;
 mod screening;
 mod search_index;
+mod snapshots;
 mod templates;
 mod tools;

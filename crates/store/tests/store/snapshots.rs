@@ -1,0 +1,86 @@
+//! A thread that tells when it rests may share what its reads see; nothing acknowledged is ever missed.
+
+use std::time::{Duration, Instant};
+
+use portico_domain::listings::ListingFilter;
+use portico_store::Role;
+
+use crate::engines::Db;
+use crate::samples::{create, delete, found, listing, term, text};
+
+on_both_engines! {
+    what_was_acknowledged_is_read_at_once,
+    what_the_search_index_has_taken_in_is_found,
+    what_another_process_wrote_is_read_soon,
+    a_read_that_failed_does_not_spoil_the_next_one,
+    a_thread_at_rest_holds_nothing_back,
+}
+
+async fn what_was_acknowledged_is_read_at_once(db: Db) {
+    portico_store::rest();
+    for n in 0..200 {
+        let id = format!("l-{n}");
+        assert!(db.listing(&text(&id)).await.unwrap().is_none());
+        // By another thread.
+        let (writing, new) = (db.handle(), listing(&id));
+        tokio::spawn(async move { writing.write(create(new)).await }).await.unwrap().unwrap();
+        assert!(db.listing(&text(&id)).await.unwrap().is_some(), "{id}");
+        if n % 3 == 0 {
+            portico_store::rest();
+        }
+        if n % 2 == 0 {
+            db.write(delete(&id)).await.unwrap();
+            assert!(db.listing(&text(&id)).await.unwrap().is_none(), "{id}");
+        }
+    }
+}
+
+async fn what_the_search_index_has_taken_in_is_found(db: Db) {
+    portico_store::rest();
+    let filter = ListingFilter { city: Some(text("austin")), ..ListingFilter::default() };
+    for n in 1..=30 {
+        db.write(create(listing(&format!("l-{n}")))).await.unwrap();
+        assert_eq!(found(&db, &filter).await.len(), n);
+        db.settle().await.unwrap();
+        assert_eq!(found(&db, &filter).await.len(), n, "after the index has it");
+    }
+    let filter = ListingFilter { term: Some(term("l-30")), ..ListingFilter::default() };
+    assert_eq!(found(&db, &filter).await, ["l-30"]);
+}
+
+async fn what_another_process_wrote_is_read_soon(server: Db) {
+    portico_store::rest();
+    let tool = server.place().open(Role::Tool).await;
+    assert!(server.listing(&text("a")).await.unwrap().is_none());
+    tool.write(create(listing("a"))).await.unwrap();
+    let (began, mut seen) = (Instant::now(), false);
+    // The thread never rests.
+    while !seen && began.elapsed() < Duration::from_secs(10) {
+        seen = server.listing(&text("a")).await.unwrap().is_some();
+    }
+    assert!(seen);
+}
+
+async fn a_read_that_failed_does_not_spoil_the_next_one(db: Db) {
+    portico_store::rest();
+    db.write(create(listing("a"))).await.unwrap();
+    assert!(db.listing(&text("a")).await.unwrap().is_some());
+    db.raw("ALTER TABLE listings RENAME COLUMN street TO elsewhere").await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(db.listing(&text("a")).await.is_err());
+    db.raw("ALTER TABLE listings RENAME COLUMN elsewhere TO street").await;
+    assert!(db.listing(&text("a")).await.unwrap().is_some());
+}
+
+async fn a_thread_at_rest_holds_nothing_back(db: Db) {
+    portico_store::rest();
+    assert!(db.listing(&text("a")).await.unwrap().is_none());
+    db.write(create(listing("a"))).await.unwrap();
+    portico_store::rest();
+    // The log can be copied back and emptied only if nobody reads an old state.
+    db.close().unwrap();
+    if let Some(index) = db.place().search_index() {
+        let log = index.with_file_name("portico.db-wal");
+        assert_eq!(std::fs::metadata(log).unwrap().len(), 0);
+    }
+}
