@@ -1,6 +1,7 @@
 //! Fills databases for `bench/run`, and measures what the service is compared with: a raw insert loop, and a
 //! scan without an index.
 
+mod bureau;
 mod chain;
 
 use std::path::{Path, PathBuf};
@@ -49,6 +50,11 @@ enum Command {
     },
     /// Prints a new private key that has funds on a node which gives them to whoever asks
     Fund { url: String },
+    /// Answers checks of applicants, each after a while; prints its address
+    Bureau {
+        #[arg(long, default_value_t = 2000)]
+        delay_ms: u64,
+    },
     /// Looks for a text with LIKE and no index; prints milliseconds
     Scan { database: String, term: String },
 }
@@ -77,6 +83,7 @@ async fn main() -> Result<()> {
             let key = chain::funded_key(&url)?;
             println!("{:.0}", chain::measure(&url, &key, batch, Duration::from_secs(seconds)).await?);
         }
+        Command::Bureau { delay_ms } => bureau::serve(Duration::from_millis(delay_ms)).await?,
         Command::Fund { url } => println!("{}", chain::funded_key(&url)?),
         Command::Scan { database, term } => println!("{:.2}", scan(&database, &term).await?),
     }
