@@ -1,6 +1,7 @@
 //! The audit log: what is put on record, its anchor on the chain, and whether it was altered.
 
 use portico_chain::contracts::{Content, Kind};
+use portico_domain::Timestamp;
 use portico_domain::keys::KeyScope;
 use portico_store::audit::{Append, Entry, Logged};
 use portico_store::chain::{Want, Wanted, Word};
@@ -9,6 +10,8 @@ use crate::{Actor, Call, Portico, Result};
 
 /// Entries that are read at once.
 const AT_ONCE: i64 = 1000;
+/// A server has anchored the log by then, many times over.
+const ANCHORED_WITHIN_SECONDS: i64 = 60 * 60;
 
 impl Actor {
     /// How the audit log calls them.
@@ -20,6 +23,34 @@ impl Actor {
             Self::Key { id, scope: KeyScope::Operator } => format!("operator's key {id}"),
             Self::Key { id, .. } => format!("key {id}"),
             Self::Operator => "operator at the command line".into(),
+        }
+    }
+}
+
+/// What the chain says of the log's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// It could not be asked.
+    Unknown,
+    /// Nothing.
+    Nothing,
+    /// The hash of the entry at which it stands.
+    At(Word),
+}
+
+impl Anchor {
+    /// What is wrong with it, for a log that has the anchored entry at a place and began at a moment.
+    fn fault(self, anchored: Option<i64>, first: Option<Timestamp>, now: Timestamp) -> Option<&'static str> {
+        let late = now.minus_seconds(ANCHORED_WITHIN_SECONDS);
+        match self {
+            Self::At(_) if anchored.is_none() => Some(
+                "the entry at which the chain's anchor stands is not there: the log was cut or rewritten",
+            ),
+            Self::Nothing if first.is_some_and(|first| first < late) => Some(
+                "the chain has no anchor under the log's name and should have one by now: the name was \
+                 altered, or no server has run since the first entry",
+            ),
+            _ => None,
         }
     }
 }
@@ -86,19 +117,17 @@ impl Portico {
         Ok(())
     }
 
-    /// Reads the whole log and names everything that is wrong with it. `anchor` is what the chain says.
-    pub async fn inspect_audit(
-        &self,
-        anchor: Option<Word>,
-        mut progress: impl FnMut(i64),
-    ) -> Result<Inspection> {
+    /// Reads the whole log and names everything that is wrong with it.
+    pub async fn inspect_audit(&self, anchor: Anchor, mut progress: impl FnMut(i64)) -> Result<Inspection> {
         let mut inspector =
             Inspector { previous: Word::default(), next: 1, anchor, found: Inspection::empty() };
+        let mut first = None;
         loop {
             let entries = self.db.audit_after(inspector.next - 1, AT_ONCE).await?;
             if entries.is_empty() {
                 break;
             }
+            first = first.or(entries.first().map(|entry| entry.at));
             for entry in &entries {
                 inspector.read(entry);
             }
@@ -112,11 +141,8 @@ impl Portico {
                 inspector.next - 1
             ));
         }
-        if anchor.is_some() && inspector.found.anchored.is_none() {
-            let cut =
-                "the entry at which the chain's anchor stands is not there: the log was cut or rewritten";
-            inspector.found.faults.push(cut.into());
-        }
+        let fault = anchor.fault(inspector.found.anchored, first, self.clock.now());
+        inspector.found.faults.extend(fault.map(Into::into));
         Ok(inspector.found)
     }
 }
@@ -130,7 +156,7 @@ impl Inspection {
 struct Inspector {
     previous: Word,
     next: i64,
-    anchor: Option<Word>,
+    anchor: Anchor,
     found: Inspection,
 }
 
@@ -143,9 +169,27 @@ impl Inspector {
         if entry.hash_after(&self.previous) != entry.hash {
             self.found.faults.push(format!("entry {} was altered, or the one before it", entry.seq));
         }
-        if self.anchor == Some(entry.hash) {
+        if self.anchor == Anchor::At(entry.hash) {
             self.found.anchored = Some(entry.seq);
         }
         (self.previous, self.next) = (entry.hash, entry.seq + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_anchor_that_should_be_there_and_is_not_is_a_fault() {
+        let now = Timestamp::from_micros(1_800_000_000_000_000);
+        let (recent, old) = (now.minus_seconds(60), now.minus_seconds(2 * 60 * 60));
+        let at = Anchor::At([7; 32]);
+        assert_eq!(at.fault(Some(3), Some(old), now), None);
+        assert!(at.fault(None, Some(recent), now).is_some_and(|fault| fault.contains("cut or rewritten")));
+        assert!(Anchor::Nothing.fault(None, Some(old), now).is_some_and(|fault| fault.contains("name")));
+        assert_eq!(Anchor::Nothing.fault(None, Some(recent), now), None);
+        assert_eq!(Anchor::Nothing.fault(None, None, now), None);
+        assert_eq!(Anchor::Unknown.fault(None, Some(old), now), None);
     }
 }

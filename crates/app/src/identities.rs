@@ -140,7 +140,12 @@ impl Portico {
         last: &str,
     ) -> Result<String> {
         let (caller, _) = signed_in(&call.actor)?;
-        let verification = self.db.verification(&id).await?.ok_or(NO_SUCH_IDENTITY)?;
+        let Some(verification) = self.db.verification(&id).await? else {
+            // What was asked for may be anything, a name even: it stays off the record.
+            self.put_on_record(self.entry(call, "identity.not_validated", "", "no such verification"))
+                .await?;
+            return Err(NO_SUCH_IDENTITY);
+        };
         let case = self.db.case(&verification.case).await?.ok_or(NO_SUCH_IDENTITY)?;
         let entry = |action| self.entry(call, action, id.as_str(), token_number(&case.token));
         let now = self.clock.now();

@@ -16,16 +16,16 @@ impl Portico {
     /// Erases a person: the key first, then everything that it sealed; tokens are revoked and flags cleared.
     pub async fn erase_person(&self, call: &Call, user: &UserId) -> Result<()> {
         self.may_act_for(&call.actor, user).await?;
-        let place = self.keystore.erase(user, self.clock.now()).await?;
-        self.forget_person(call, user, place).await
+        let erasure = self.keystore.erase(user, self.clock.now()).await?;
+        self.forget_person(call, user, erasure, erasure - 1).await
     }
 
-    async fn forget_person(&self, call: &Call, user: &UserId, place: i64) -> Result<()> {
+    async fn forget_person(&self, call: &Call, user: &UserId, erasure: i64, after: i64) -> Result<()> {
         let mut gone = self.cleared_flags(user).await?;
         gone.extend(self.db.cases_of(user).await?.iter().map(|case| self.revoked_token(case)));
         let entry = self.entry(call, "person.erased", user.as_str(), "");
         let (user, by) = (user.clone(), self.by(call));
-        self.db.write(ErasePerson { user, gone, followed: Some(place), entry, by }).await?;
+        self.db.write(ErasePerson { user, gone, erasure, after, entry, by }).await?;
         self.wake_chain();
         Ok(())
     }
@@ -36,13 +36,14 @@ impl Portico {
         let call = Call { actor: Actor::Operator, once: None };
         let mut followed = 0;
         loop {
-            let since = self.db.erasures_followed().await?;
-            let erasures = self.keystore.erasures_after(since, AT_ONCE).await?;
+            let mut after = self.db.erasures_followed().await?;
+            let erasures = self.keystore.erasures_after(after, AT_ONCE).await?;
             if erasures.is_empty() {
                 return Ok(followed);
             }
             for (erasure, user) in erasures {
-                self.forget_person(&call, &user, erasure.seq).await?;
+                self.forget_person(&call, &user, erasure.seq, after).await?;
+                after = erasure.seq;
                 followed += 1;
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
+use portico_app::audit::Anchor;
 use portico_app::chain::Chain;
 use portico_app::clock::{Clock, SystemClock};
 use portico_chain::contracts::{Contracts, Kind};
@@ -13,7 +14,6 @@ use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
 use portico_chain::{AnyNode, Error, Node, reads, reconcile};
-use portico_store::chain::Word;
 use portico_store::{Db, Role};
 use secrecy::SecretString;
 
@@ -117,11 +117,11 @@ async fn database(config: &Config) -> Result<Db> {
 }
 
 /// What the chain says of the audit log's end: the hash of an entry; none: it has no anchor yet.
-pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Option<Word>> {
-    let Some((_, contracts)) = deploy::remembered(db).await? else { return Ok(None) };
+pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
+    let Some((_, contracts)) = deploy::remembered(db).await? else { return Ok(Anchor::Nothing) };
     let node = node(config, &keys(config)?)?;
     let anchor = reads::anchor(&node, contracts, &db.audit_head().await?.log).await?;
-    Ok(anchor.map(|(_, head)| head))
+    Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
 }
 
 /// `portico chain deploy`: deploys the contracts, once, and prints where they are.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use portico_app::Actor;
+use portico_app::audit::Anchor;
 use portico_app::clock::{Clock as _, SystemClock};
 use portico_app::keystore::{Keystore, Root};
 use portico_domain::UserId;
@@ -65,7 +66,7 @@ pub(crate) async fn verify_audit(config: &Config) -> Result<String> {
         Ok(anchor) => anchor,
         Err(error) => {
             eprintln!("the log's end is not compared with the chain: {error:#}");
-            None
+            Anchor::Unknown
         }
     };
     let found = app.inspect_audit(anchor, |_| ()).await?;

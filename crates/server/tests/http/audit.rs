@@ -1,5 +1,6 @@
 //! The audit log: who did what to whose data, and that nobody can alter it unseen.
 
+use portico_app::audit::Anchor;
 use reqwest::Method;
 use serde_json::json;
 
@@ -44,6 +45,11 @@ async fn everything_that_is_done_with_a_person_is_on_record(app: &App) {
         app.validate(&landlord.token, &made.id, "Ada", "Hopper").await.refused(404, "identity_not_found");
     }
     app.validate(&landlord.token, &made.id, "Ada", "Evicted").await.refused(429, "too_many_guesses");
+    let unknown = unique("unknown");
+    app.validate(&landlord.token, &unknown, "Ada", "Evicted").await.refused(404, "identity_not_found");
+    let told = done(app, "").await;
+    assert!(told.contains(&by(&landlord.user, &["identity.not_validated"])[0]), "{told:?}");
+    assert_eq!(done(app, &unknown).await, [], "what was asked for may be anything, and is not kept");
     let wrong = "identity.not_validated";
     let mut expected = by(
         &ada.user,
@@ -180,7 +186,7 @@ async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
     app.signal("TERM");
     assert!(app.ended().await);
     let tool = app.tool().await;
-    let whole = tool.inspect_audit(None, |_| ()).await.unwrap();
+    let whole = tool.inspect_audit(Anchor::Unknown, |_| ()).await.unwrap();
     assert_eq!(whole.faults, [""; 0]);
     let raw = Raw::open(&app).await;
     let last = raw.rows("SELECT max(seq) FROM audit", &[]).await[0][0].int();
@@ -205,14 +211,15 @@ async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
         let Some(changed) = raw.change(&set, &[row.clone(), after.clone()]).await else { continue };
         assert_eq!(changed, 1);
         edits += 1;
-        let seen = tool.inspect_audit(None, |_| ()).await.is_ok_and(|found| found.faults.is_empty());
+        let seen =
+            tool.inspect_audit(Anchor::Unknown, |_| ()).await.is_ok_and(|found| found.faults.is_empty());
         assert!(!seen, "not found: {table}.{column} of {row:?}: {before:?} became {after:?}");
         found += 1;
         let row = if column == "seq" && table == "audit" { after } else { row };
         assert_eq!(raw.change(&set, &[row, before]).await, Some(1));
     }
     println!("{found} of {edits} altered bytes were found");
-    assert_eq!(tool.inspect_audit(None, |_| ()).await.unwrap(), whole);
+    assert_eq!(tool.inspect_audit(Anchor::Unknown, |_| ()).await.unwrap(), whole);
 }
 
 async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
@@ -272,7 +279,7 @@ async fn a_log_that_was_cut_is_found_by_its_anchor(engine: Engine) {
     raw.change(&format!("DELETE FROM audit WHERE seq > {end}"), &[]).await.unwrap();
     let hash = format!("(SELECT hash FROM audit WHERE seq = {end})");
     raw.change(&format!("UPDATE audit_head SET seq = {end}, hash = {hash}"), &[]).await.unwrap();
-    let whole = app.tool().await.inspect_audit(None, |_| ()).await.unwrap();
+    let whole = app.tool().await.inspect_audit(Anchor::Unknown, |_| ()).await.unwrap();
     assert_eq!(whole.faults, [""; 0], "without the chain nothing is to be seen");
     let is_found = |app: &App| {
         let output = app.command(&["audit", "verify"]);

@@ -51,7 +51,7 @@ static CASES: Sql = sql("UPDATE cases SET user_id = '', account = '', secret = N
      revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
 static REFERENCE: Sql = sql("DELETE FROM chain_references WHERE user_id = ?1");
 static INTENTS: Sql = sql("DELETE FROM attestations WHERE user_id = ?1");
-static FOLLOWED: Sql = sql("UPDATE erasures SET seq = ?1 WHERE id = 1 AND seq < ?1");
+static FOLLOWED: Sql = sql("UPDATE erasures SET seq = ?1 WHERE id = 1 AND seq >= ?2 AND seq < ?1");
 
 /// Erases a person: what is sealed goes, tokens are revoked, flags are cleared.
 #[derive(Debug)]
@@ -61,7 +61,9 @@ pub struct ErasePerson {
     /// Everything of theirs on the chain that is to be gone.
     pub gone: Vec<Wanted>,
     /// The keystore's erasure that is followed.
-    pub followed: Option<i64>,
+    pub erasure: i64,
+    /// The one before it. If that was not followed yet, this one will be followed again after it.
+    pub after: i64,
     /// What is put on record.
     pub entry: Entry,
     /// Who, and when.
@@ -78,9 +80,7 @@ impl Op for ErasePerson {
             tx.exec(sql, &[(&self.user).into()]).await?;
         }
         tx.exec(&CASES, &[(&self.user).into(), self.by.at.into()]).await?;
-        if let Some(seq) = self.followed {
-            tx.exec(&FOLLOWED, &[seq.into()]).await?;
-        }
+        tx.exec(&FOLLOWED, &[self.erasure.into(), self.after.into()]).await?;
         append(tx, &self.entry).await?;
         record(tx, &self.by, "person.erased", self.user.as_str(), &[]).await
     }
@@ -89,7 +89,7 @@ impl Op for ErasePerson {
 static ERASURES: Sql = sql("SELECT seq FROM erasures WHERE id = 1");
 
 impl Db {
-    /// The last of the keystore's erasures that this database has followed.
+    /// The last of the keystore's erasures that this database has followed, and all before it.
     pub async fn erasures_followed(&self) -> Result<i64> {
         Ok(self.one::<(i64,)>(&ERASURES, &[]).await?.map_or(0, |(seq,)| seq))
     }

@@ -263,16 +263,21 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     db.write(result("w", &other)).await.unwrap();
     db.write(guess(0)).await.unwrap();
     db.write(Refer { user: ann.clone(), reference: [9; 32] }).await.unwrap();
-    let erase = |place: i64| ErasePerson {
+    let erase = |erasure: i64, after: i64| ErasePerson {
         user: ann.clone(),
         gone: vec![wanted(1, true)],
-        followed: Some(place),
+        erasure,
+        after,
         entry: entry("person.erased", "ann"),
         by: by(),
     };
-    db.write(erase(5)).await.unwrap();
+    db.write(erase(5, 4)).await.unwrap();
+    assert_eq!(db.erasures_followed().await.unwrap(), 0, "those before it are still to be followed");
+    db.write(erase(1, 0)).await.unwrap();
+    assert_eq!(db.erasures_followed().await.unwrap(), 1);
+    db.write(erase(5, 1)).await.unwrap();
     assert_eq!(db.erasures_followed().await.unwrap(), 5);
-    db.write(erase(4)).await.unwrap();
+    db.write(erase(4, 3)).await.unwrap();
     assert_eq!(db.erasures_followed().await.unwrap(), 5, "what was followed stays followed");
     assert!(db.verification(&text("v")).await.unwrap().is_none());
     assert!(db.verification(&text("w")).await.unwrap().is_some(), "others stay");
