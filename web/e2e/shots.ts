@@ -78,7 +78,7 @@ const FULL: Scene[] = [
     path: '/chain',
     act: async (page) => {
       await press('link', /^\d+$/)(page);
-      await page.getByRole('link', { name: /^0x/ }).last().click();
+      await page.locator('a[href*="/chain/transactions/"]').first().click();
     },
   },
   { name: 'api', path: '/api' },
