@@ -34,7 +34,7 @@ test('the console’s own key may be revoked: signing in again brings another on
   const page = await app.open('/api', { as: 'careless' });
   page.watch.allow(/401/);
   await page.getByText('This console', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Revoke sandbox session' }).click();
+  await page.getByRole('button', { name: 'Revoke Sandbox session' }).click();
   await page.getByText('This console uses the key itself').waitFor();
   await page.getByRole('button', { name: 'Revoke key' }).click();
   await page.getByText('Revoked', { exact: true }).waitFor();

@@ -26,7 +26,6 @@ test('applications show their homes and flags, and what to do while nothing is v
   await axe(page);
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).click();
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
-  page.watch.allow(/404/);
   await page.goBack();
   await page.getByRole('link', { name: 'Verify yourself in screening' }).click();
   await page.getByRole('heading', { level: 1, name: 'Screening' }).waitFor();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axe, useConsole } from './harness';
+import { ABSENT, axe, useConsole } from './harness';
 import { home } from './harness/homes';
 
 const app = useConsole();
@@ -99,13 +99,28 @@ test('the owner is led to the applicants', async () => {
 
 test('a home without a record says what is missing', async () => {
   await app.post('/listings', home('plain-1', { streetAddress: '1 Plain Street', monthlyRent: undefined }));
-  const page = await app.open('/listings/plain-1', { as: 'ada', width: 390, height: 844 });
-  // The service has no other way to say that there is no record, or no application.
-  page.watch.allow(/404/);
+  const page = await app.open('/listings', { as: 'ada', width: 390, height: 844 });
+  page.watch.allow(ABSENT.record, ABSENT.applications);
+  await page.getByRole('link', { name: '1 Plain Street' }).click();
   await page.getByText('Rent on request').waitFor();
   await page.getByText('listed without a record on the chain').waitFor();
   await axe(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
+test('a record that is not there is asked for once', async () => {
+  await record('oak-99');
+  await app.post('/listings', home('bare-1', { streetAddress: '1 Bare Street' }));
+  const page = await app.open('/listings', { as: 'ada' });
+  page.watch.allow(ABSENT.record, ABSENT.applications);
+  let asked = 0;
+  page.on('request', (request) => (asked += request.url().endsWith('/bare-1/proof') ? 1 : 0));
+  for (let visit = 0; visit < 2; visit++) {
+    await page.getByRole('link', { name: '1 Bare Street' }).click();
+    await page.getByText('listed without a record on the chain').waitFor();
+    await page.goBack();
+  }
+  expect(asked).toBe(1);
 });
 
 test('a home that is gone says so', async () => {

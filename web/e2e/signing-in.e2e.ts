@@ -105,3 +105,30 @@ test('in the sandbox anybody can be chosen or named, and stays chosen in the nex
   await page.getByRole('button', { name: 'Acting as newcomer' }).waitFor();
   expect(await page.evaluate(() => localStorage.getItem('portico.acting-as'))).toBe('newcomer');
 });
+
+test('an administrator by token is offered the templates, as an operator is, and others are not', async () => {
+  const page = await app.open('/portfolios', { config: live() });
+  await playIssuer(page, issuerUrl(), { token: () => app.adminToken('root') });
+  await page.getByRole('button', { name: 'Sign in' }).first().click();
+  await page.getByRole('button', { name: /Sign in with/ }).click();
+  await page.getByRole('link', { name: 'New template' }).click();
+  await page.getByLabel('Name').fill('By an administrator');
+  await page.getByRole('combobox', { name: 'Risk' }).click();
+  await page.getByRole('option', { name: 'Moderate', exact: true }).click();
+  const row = page.getByRole('group', { name: 'Protocol 1', exact: true });
+  await row.getByLabel('Protocol', { exact: true }).fill('Helium');
+  await page.getByRole('button', { name: 'Rest: add 100% to Helium' }).click();
+  await page.getByRole('button', { name: 'Offer the template' }).click();
+  await page.getByRole('button', { name: 'Deactivate By an administrator' }).click();
+  await page.getByRole('tab', { name: 'Inactive' }).click();
+  await page.getByRole('button', { name: 'Restore By an administrator' }).click();
+  await page.getByRole('heading', { name: 'Every template is offered' }).waitFor();
+  await axe(page);
+
+  const other = await app.open('/portfolios', { config: live() });
+  await playIssuer(other, issuerUrl(), { token: () => tokenOf('zoe') });
+  await other.getByRole('button', { name: 'Sign in' }).first().click();
+  await other.getByRole('button', { name: /Sign in with/ }).click();
+  await other.getByRole('link', { name: 'By an administrator', exact: true }).waitFor();
+  expect(await other.getByRole('link', { name: 'New template' }).count()).toBe(0);
+});

@@ -4,6 +4,7 @@ import './styles/fonts.css';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
+import './styles/tones.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
 import { connect } from './lib/api';

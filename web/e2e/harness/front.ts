@@ -32,8 +32,9 @@ const TYPES: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** The server itself once it carries the console, else a front before it. */
+/** The server itself once it carries the console, else (or with PORTICO_CONSOLE=dist) a front before it. */
 export async function withConsole(server: Running): Promise<Running> {
+  if (process.env.PORTICO_CONSOLE === 'dist') return front(server);
   const own = await fetch(`${server.url}/console/`).catch(() => undefined);
   return own?.ok ? server : front(server);
 }
@@ -73,6 +74,7 @@ async function front(server: Running): Promise<Running> {
   await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    run: (...command) => server.run(...command),
     async stop() {
       listener.closeAllConnections();
       listener.close();

@@ -6,6 +6,7 @@ import { startServer, type Running } from './server';
 import { reportRefusals, Watch } from './watch';
 
 export { axe } from './axe';
+export { ABSENT } from './watch';
 
 const FLAGS = [
   '--no-sandbox',
@@ -95,6 +96,12 @@ class App {
   async tokenOf(userId: string): Promise<Record<string, string>> {
     const { token } = await this.post<{ token: string }>('/v1/sandbox/sessions', { userId });
     return { authorization: `Bearer ${token}` };
+  }
+
+  /** A token that makes somebody an administrator, as the operator prints one. */
+  async adminToken(userId: string): Promise<string> {
+    if (!this.#running) throw new Error('the server is not started');
+    return this.#running.run('token', '--sub', userId, '--scope', 'admin');
   }
 
   /** The headers of a person's key, for /stage. */

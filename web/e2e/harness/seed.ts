@@ -40,6 +40,7 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
       if (i <= 2) await app.post('/stage/savedListings', { userId: 'ada', listingId: id }, key);
     }
   }
+  await people(app);
   for (const [r, riskLevel] of RISKS.entries()) {
     const items = NETWORKS.slice(0, 2 + (r % 3)).map((protocolName, i, { length }) => ({
       protocolName,
@@ -65,4 +66,32 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
       });
     }
   }
+}
+
+/** Ben is verified, once well and once badly, and applies for some of Ada's homes, who has a pipeline. */
+async function people(app: ReturnType<typeof useConsole>): Promise<void> {
+  const [ada, ben] = [await app.tokenOf('ada'), await app.tokenOf('ben')];
+  const checks = { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true };
+  // It answers in words, not in JSON.
+  await fetch(`${app.url}/verificationPipeline`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...ada },
+    body: JSON.stringify({ ClientId: 'okafor-homes', CountryIdentifier: 'US', ...checks }),
+  });
+  const applicant = {
+    FirstName: 'Ben',
+    LastName: 'Castillo',
+    DateOfBirth: '1990-04-01',
+    StreetAddress: '1 Elm Road',
+    City: 'Austin',
+    State: 'TX',
+    PostalCode: '78701',
+    Email: 'ben@example.com',
+  };
+  const asked = { ...applicant, consentVersion: '2026-11', consentedAt: new Date().toISOString() };
+  const low = { SSN: '900-00-0560', OpenBankingToken: 'income-41000', OpenBankingSubscriptionId: 'sub-1' };
+  const good = { SSN: '900-00-0660', OpenBankingToken: 'income-85000', OpenBankingSubscriptionId: 'sub-1' };
+  await app.post('/verifyRentalRequirements?caseId=first', { ...asked, ...low }, ben);
+  await app.post('/verifyRentalRequirements?caseId=second', { ...asked, ...good }, ben);
+  await app.post('/applications', { userId: 'ben', listingIds: ['dallas-2', 'dallas-1', 'austin-1'] }, ben);
 }

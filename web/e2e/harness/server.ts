@@ -1,13 +1,16 @@
 // The real server, on a free port and in a folder of its own.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 export interface Running {
   url: string;
+  /** What a command of the same program prints about the same data. */
+  run(...command: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -24,6 +27,10 @@ export async function startServer(): Promise<Running> {
   await ready(url, () => child.exitCode !== null);
   return {
     url,
+    async run(...command) {
+      const { stdout } = await promisify(execFile)(BINARY, [...command, '--data', data]);
+      return stdout.trim();
+    },
     async stop() {
       child.kill('SIGTERM');
       await ended;

@@ -1,6 +1,8 @@
 export interface Slice {
   label: string;
   value: number;
+  /** Which colour of the series, if not the next one. */
+  series?: number;
 }
 
 export interface Point {

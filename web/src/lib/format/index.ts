@@ -54,3 +54,9 @@ export const { number, compact, percent, money, date, time, ago } = formats(LOCA
 export function shorten(text: string, start = 6, end = 4): string {
   return text.length <= start + end + 1 ? text : `${text.slice(0, start)}…${text.slice(-end)}`;
 }
+
+/** `US` as the reader calls it; what is no code stays as it is. */
+export function countryName(code: string): string {
+  if (!/^[A-Za-z]{2}$/.test(code)) return code;
+  return new Intl.DisplayNames(LOCALE, { type: 'region', fallback: 'code' }).of(code.toUpperCase()) ?? code;
+}

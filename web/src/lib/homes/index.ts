@@ -2,3 +2,5 @@
 export { applicationsOf, proofOf } from './asked';
 export { default as DemoButton } from './DemoButton.svelte';
 export { default as Flags } from './Flags.svelte';
+export { default as FlagsProof } from './FlagsProof.svelte';
+export { default as Rent } from './Rent.svelte';

@@ -6,6 +6,8 @@ export interface Config {
   /** What the OpenID Connect issuer is asked for besides `openid`. */
   scope?: string;
   audience?: string;
+  /** What makes an administrator in the issuer's tokens; without it, the scope `admin`. */
+  adminClaim?: { claim: string; value: string };
   currency: string;
   chain?: { id: number; rpc?: string; explorer?: string };
 }

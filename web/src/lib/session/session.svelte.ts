@@ -2,7 +2,7 @@
 // which is no secret, is remembered across tabs.
 import { createKey, openSandboxSession, revokeKey } from '../api';
 import type { Credentials } from '../api/credentials';
-import { claimsOf, keyIdOf } from './claims';
+import { claimHolds, claimsOf, keyIdOf } from './claims';
 import { loadConfig, type Config } from './config';
 import { PEOPLE, personOf, type Person } from './people';
 
@@ -47,8 +47,11 @@ class Session {
     return this.#who?.apiKey && keyIdOf(this.#who.apiKey);
   }
 
+  /** May act for others: by a key, or by a token that says so. */
   get operator(): boolean {
-    return this.#who?.operator ?? false;
+    const token = this.#who?.token;
+    const { claim, value } = this.config.adminClaim ?? { claim: 'scope', value: 'admin' };
+    return this.#who?.operator || (token !== undefined && claimHolds(claimsOf(token), claim, value));
   }
 
   get sandbox(): boolean {

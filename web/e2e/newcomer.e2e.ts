@@ -1,0 +1,106 @@
+// The way of somebody who has read nothing: from an empty sandbox to a home on the chain, an application with its four
+// flags, a portfolio and a device. Only what is on the screen is pressed, and no address is typed.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+
+const app = useConsole();
+
+async function actAs(page: Page, name: string) {
+  await page.getByRole('button', { name: /^Acting as/ }).click();
+  await page.getByRole('menuitem', { name }).click();
+  await page.getByRole('button', { name: `Acting as ${name}` }).waitFor();
+}
+
+const go = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name, exact: true }).click();
+
+test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
+  const page = await app.open('/');
+  const main = page.getByRole('main');
+
+  // A landlord lists a home.
+  await main.getByRole('link', { name: /^List a home/ }).click();
+  await main.getByRole('link', { name: 'List a home' }).click();
+  const fields = {
+    Street: '12 Oak Street',
+    City: 'Austin',
+    State: 'TX',
+    'Postal code': '78701',
+    'Monthly rent': '1850',
+    'Minimum credit': '620',
+    'Preferred credit': '700',
+    'Minimum income': '50000',
+    'Preferred income': '90000',
+  };
+  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
+  await page.getByRole('application', { name: 'Place of the home' }).click({ position: { x: 200, y: 150 } });
+  await page.getByRole('button', { name: 'List this home' }).click();
+  await page.getByText(/Mined in block/).waitFor();
+  await page.getByText('To see it from the other side').waitFor();
+  await axe(page);
+
+  // An applicant verifies, and goes on to the home.
+  await actAs(page, 'Ben Castillo');
+  await main.getByRole('link', { name: 'Screening' }).click();
+  await page.getByRole('button', { name: 'Good applicant' }).click();
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Every check that ran was passed.').waitFor();
+  await page.getByRole('button', { name: 'Copy holder’s address' }).waitFor();
+  await main.getByRole('link', { name: 'Find a home to apply for' }).click();
+  await main.getByRole('link', { name: '12 Oak Street' }).click();
+  await page.getByText('Matches the chain').waitFor();
+  await page.getByRole('button', { name: 'Apply for this home' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
+
+  // Four flags, and where the chain keeps them.
+  await page.getByRole('heading', { name: 'Your application' }).waitFor();
+  for (const flag of ['Minimum credit: met', 'Preferred credit: met', 'Minimum income: met'])
+    await main.getByText(flag).waitFor();
+  await main.getByText('Preferred income: not met').waitFor();
+  await main.getByText(/Read from the chain\s+at block/).waitFor();
+  await axe(page);
+  await main.getByRole('link', { name: 'All your applications' }).click();
+  await main.getByText('Preferred credit: met').waitFor();
+  await main.getByText(/Read from the chain\s+at block/).waitFor();
+  await axe(page);
+
+  // The landlord sees the same.
+  await go(page, 'My listings');
+  await actAs(page, 'Ada Okafor');
+  await main.getByRole('link', { name: 'Applicants of 12 Oak Street' }).click();
+  const applicants = page.getByRole('dialog', { name: 'Applicants' });
+  await applicants.getByText('Ben Castillo').waitFor();
+  await applicants.getByText('Minimum income: met').waitFor();
+  await applicants.getByText(/Read from the chain\s+at block/).waitFor();
+  await axe(page);
+  await applicants.getByRole('button', { name: 'Close' }).click();
+
+  // An empty sandbox has no templates, and says where they come from.
+  await go(page, 'Portfolios');
+  await main.getByRole('heading', { name: 'No templates yet' }).waitFor();
+  await main.getByRole('button', { name: 'Fill with demo data' }).click();
+  await main
+    .getByRole('button', { name: /^Copy / })
+    .first()
+    .click();
+  await page.getByText('is in your portfolios').waitFor();
+  await page.getByRole('tab', { name: 'My portfolios' }).click();
+  await main.getByText('Copy', { exact: true }).first().waitFor();
+
+  // A device.
+  await go(page, 'Devices');
+  await main.getByRole('button', { name: 'Register a device' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Register a device' });
+  await dialog.getByLabel('Network').fill('Helium');
+  await dialog.getByLabel('Device identifier').fill('newcomers-hotspot');
+  await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+  await main.getByText('newcomers-hotspot', { exact: true }).waitFor();
+  await axe(page);
+
+  // Everything that was done counts.
+  await go(page, 'Overview');
+  await main.getByRole('link', { name: /Listings\s*361\s/ }).waitFor();
+  expect(await page.getByRole('heading', { name: 'Welcome to your sandbox' }).count()).toBe(0);
+});
