@@ -149,10 +149,11 @@ fn listing(prefix: &str, n: i64, of: i64) -> Listing {
     }
 }
 
+/// Of ten users and ten networks, so that statistics over a million have the size of those over ten.
 fn device(n: i64) -> Device {
     Device {
         id: Text::stored(format!("device-{n}")),
-        user: Text::stored(format!("user-{}", n % 1000)),
+        user: Text::stored(format!("user-{}", n % 10)),
         network: Text::stored(format!("network-{}", n % 10)),
         identifier: Text::stored(format!("{n:016x}")),
         created_at: NOW,

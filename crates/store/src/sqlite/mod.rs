@@ -38,9 +38,9 @@ const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-ke
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
-const POINT_CACHE_KIB: u32 = 192 * 1024;
+const POINT_CACHE_KIB: u32 = 144 * 1024;
 /// Pages kept by each thread that scans.
-const SCAN_CACHE_KIB: u32 = 8 * 1024;
+const SCAN_CACHE_KIB: u32 = 2 * 1024;
 const WRITER_CACHE_KIB: u32 = 32 * 1024;
 
 /// The engine. Cloning is cheap.
@@ -190,7 +190,7 @@ impl Sqlite {
 fn point_cache_kib() -> u32 {
     let threads =
         std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
-    (POINT_CACHE_KIB / threads).max(SCAN_CACHE_KIB)
+    (POINT_CACHE_KIB / threads).max(8 * 1024)
 }
 
 /// A connection with the settings that every one of ours has.
