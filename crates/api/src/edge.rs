@@ -6,8 +6,8 @@
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::Router;
@@ -30,7 +30,7 @@ use crate::routes::{Found, Route, Routes};
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The route that answered, of those that are no operation, for the log and the metrics.
+/// The route that answered, where a response has come through a router or a layer, for the log and the metrics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Matched(pub(crate) &'static str);
 
@@ -145,10 +145,8 @@ impl Inner {
             match &self.cors {
                 // Everything but the headers of the browser's own rules happens inside.
                 Some(cors) => {
-                    let found = OnceLock::new();
-                    let inside = tower::service_fn(|request| self.answer_to_browser(request, &found));
+                    let inside = tower::service_fn(|request| self.answer_to_browser(request));
                     let Ok(response) = cors.layer(inside).oneshot(request).await;
-                    *route = found.into_inner();
                     Ok(response)
                 }
                 None => self.answer(request, route).await,
@@ -165,17 +163,14 @@ impl Inner {
         }
     }
 
-    async fn answer_to_browser<'e>(
-        &'e self,
-        request: Request,
-        found: &OnceLock<&'e Route>,
-    ) -> std::result::Result<Response, Infallible> {
+    async fn answer_to_browser(&self, request: Request) -> std::result::Result<Response, Infallible> {
         let mut route = None;
         let outcome = self.answer(request, &mut route).await;
+        let mut response = outcome.unwrap_or_else(Problem::into_response);
         if let Some(route) = route {
-            let _ = found.set(route);
+            response.extensions_mut().insert(Matched(route.template));
         }
-        Ok(outcome.unwrap_or_else(Problem::into_response))
+        Ok(response)
     }
 
     async fn answer<'e>(&'e self, request: Request, route: &mut Option<&'e Route>) -> Result<Response> {

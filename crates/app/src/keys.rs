@@ -72,7 +72,7 @@ impl Portico {
         }
         let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION };
         let token = self.tokens.issue(&token, self.clock.now())?;
-        let (op, key) = self.new_key(call, Label::stored("sandbox session"), KeyScope::User(user), None)?;
+        let (op, key) = self.new_key(call, Label::stored("Sandbox session"), KeyScope::User(user), None)?;
         self.write(call, answering(op, Session { token, key })).await
     }
 

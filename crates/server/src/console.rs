@@ -34,6 +34,9 @@ pub(crate) fn console(config: &Config) -> Console {
         wanted["issuer"] = json!(issuer.issuer);
         wanted["audience"] = json!(issuer.audience);
         wanted["clientId"] = json!(config.console_client);
+        if let Some((claim, value)) = &issuer.admin_claim {
+            wanted["adminClaim"] = json!({"claim": claim, "value": value});
+        }
     }
     Console { find, config: wanted, connect: origin }
 }

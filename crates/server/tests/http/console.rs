@@ -83,11 +83,14 @@ fn the_console_is_told_how_people_sign_in() {
             "https://id.example/keys",
             "--console-client",
             "console",
+            "--admin-claim",
+            "roles=portico-admin",
         ];
         let app = Options::new(Engine::Sqlite).flags(&flags).start().await;
         let config = app.get("/console/config.json").await.json(200);
         assert_eq!(config["issuer"], "https://id.example/tenant");
         assert_eq!((&config["clientId"], &config["audience"]), (&json!("console"), &json!("portico")));
+        assert_eq!(config["adminClaim"], json!({"claim": "roles", "value": "portico-admin"}));
         let page = app.get("/console/").await.status(200);
         assert!(page.header("content-security-policy").contains("connect-src 'self' https://id.example;"));
     });

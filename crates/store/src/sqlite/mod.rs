@@ -39,6 +39,8 @@ const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-ke
 const SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
 const POINT_CACHE_KIB: u32 = 144 * 1024;
+/// Pages kept by each of them at least, on machines with many cores.
+const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 /// Pages kept by each thread that scans.
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 const WRITER_CACHE_KIB: u32 = 32 * 1024;
@@ -190,7 +192,7 @@ impl Sqlite {
 fn point_cache_kib() -> u32 {
     let threads =
         std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
-    (POINT_CACHE_KIB / threads).max(8 * 1024)
+    (POINT_CACHE_KIB / threads).max(LEAST_POINT_CACHE_KIB)
 }
 
 /// A connection with the settings that every one of ours has.
