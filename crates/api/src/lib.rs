@@ -58,6 +58,8 @@ pub struct Service {
     pub origins: Vec<String>,
     /// How many proxies stand in front.
     pub trusted_hops: usize,
+    /// Threads of their own for work that many small answers must not wait behind.
+    pub aside: tokio::runtime::Handle,
     /// The pages for people.
     pub console: console::Console,
 }

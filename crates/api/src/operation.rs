@@ -17,6 +17,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use percent_encoding::percent_decode_str;
 use portico_app::{Call, OnceKey, Portico};
 use portico_domain::Fault;
+use tokio::task::JoinSet;
 
 use crate::Service;
 use crate::access::Access;
@@ -40,6 +41,27 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn app(&self) -> &Portico {
         &self.service.app
+    }
+
+    /// Works beside the requests of others: where hundreds of steps become possible at the same moment, as when
+    /// a bureau answers for everybody at once, the small answers in between do not wait for all of them.
+    /// Who is no longer waited for is not worked on any more.
+    pub(crate) async fn aside<T, F>(self, work: impl FnOnce(Self) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let aside = self.service.aside.clone();
+        let mut task = JoinSet::new();
+        task.spawn_on(work(self), &aside);
+        match task.join_next().await {
+            Some(Ok(answer)) => answer,
+            Some(Err(error)) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(Problem::unavailable("shutting down")),
+            },
+            None => Err(Problem::unavailable("shutting down")),
+        }
     }
 }
 

@@ -324,7 +324,9 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Serve(args) => {
             let json = args.json;
             flags.fill(*args);
-            runtime()?.block_on(serve(Config::load(flags, Role::Server)?, json))
+            let config = Config::load(flags, Role::Server)?;
+            let (requests, aside) = (runtime()?, threads().worker_threads(1).thread_name("portico-aside").build()?);
+            requests.block_on(serve(config, json, aside.handle().clone()))
         }
         Command::Token(args) => print(&token(&Config::load(flags, Role::Tool)?, &args)?),
         Command::Key(command) => runtime()?.block_on(key(flags, command)),
@@ -356,12 +358,13 @@ pub fn run(cli: Cli) -> Result<()> {
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .max_blocking_threads(16)
-        .on_thread_park(portico_store::rest)
-        .build()
-        .map_err(Into::into)
+    threads().build().map_err(Into::into)
+}
+
+fn threads() -> tokio::runtime::Builder {
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    threads.enable_all().max_blocking_threads(16).on_thread_park(portico_store::rest);
+    threads
 }
 
 /// Writes to stdout; a reader that has gone is no error.

@@ -14,6 +14,7 @@ use portico_app::{Actor, Call, Portico, Profile};
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -26,8 +27,8 @@ const TIDY: Duration = Duration::from_mins(10);
 /// How often flags are looked for that nobody has attested yet.
 const ATTEST: Duration = Duration::from_secs(1);
 
-/// Runs the service until it is told to stop.
-pub async fn serve(config: Config, json: bool) -> Result<()> {
+/// Runs the service until it is told to stop; what others must not wait behind, aside.
+pub async fn serve(config: Config, json: bool, aside: Handle) -> Result<()> {
     log(&config.log)?;
     let _lock = config.data.lock()?;
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
@@ -43,6 +44,7 @@ pub async fn serve(config: Config, json: bool) -> Result<()> {
     let service = Service {
         console,
         app,
+        aside,
         metrics: Metrics::default(),
         limits: Limits { in_flight: config.max_in_flight, rate: config.rate_limit, ..Limits::default() },
         hosts: config.hosts,

@@ -100,5 +100,5 @@ impl Input for Verify {
 }
 
 async fn verify(cx: Context, Verify(asked): Verify) -> Result<Json<VerificationResult>> {
-    Ok(Json(cx.app().verify(&cx.call, asked).await?.into()))
+    cx.aside(async |cx| Ok(Json(cx.app().verify(&cx.call, asked).await?.into()))).await
 }
