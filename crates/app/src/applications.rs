@@ -1,8 +1,8 @@
 //! Applications of a user to listings.
 
-use portico_domain::applications::ApplicationMapping;
+use portico_domain::applications::{Application, ApplicationMapping};
 use portico_domain::{ListingId, UserId};
-use portico_store::Apply;
+use portico_store::{Apply, Cursor, Page};
 
 use crate::{Call, Error, Portico, Profile, Result};
 
@@ -56,5 +56,17 @@ impl Portico {
             return Err(Error::NotFound("application_not_found"));
         }
         Ok(ApplicationMapping { user, listings })
+    }
+
+    /// A piece of what a user applied to, which may be nothing.
+    pub async fn applications_of(
+        &self,
+        call: &Call,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Application>> {
+        self.may_act_for(&call.actor, user).await?;
+        Ok(self.db.applications_of(user, after, limit).await?)
     }
 }

@@ -12,7 +12,7 @@ use portico_chain::{AnyNode, Node, reads};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::Listing;
 use portico_domain::{ListingId, Timestamp, UserId};
-use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Wanted, Word};
+use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Standing, StoredItem, Wanted, Word};
 
 use crate::{Call, Error, Portico, Result};
 
@@ -48,13 +48,22 @@ pub struct Proof {
     pub digest: Word,
     /// The digest on the chain.
     pub on_chain: Word,
-    /// The listing's key on the chain.
+    /// Where it stands.
+    pub record: Record,
+}
+
+/// Where something stands on the chain.
+#[derive(Debug)]
+pub struct Record {
+    /// How far it has come.
+    pub standing: Standing,
+    /// Its key on the chain.
     pub key: Word,
-    /// The version of its record.
+    /// Its version.
     pub version: u64,
-    /// The transaction that recorded it, and its block.
+    /// The transaction that carries it.
     pub transaction: Option<Word>,
-    /// The block.
+    /// The block of that.
     pub block: Option<u64>,
     /// Where it can be read.
     pub contract: Address,
@@ -207,17 +216,71 @@ impl Portico {
     }
 
     /// Which of a listing's terms an applicant meets, as the chain says; before a verification, none.
-    pub async fn application_check(&self, call: &Call, user: UserId, listing: ListingId) -> Result<Passes> {
-        self.may_see_application(call, &user, std::slice::from_ref(&listing)).await?;
-        if !self.db.has_applied(&user, &listing).await? {
-            return Err(Error::NotFound("application_not_found"));
-        }
-        let Some(applicant) = self.db.chain_reference(&user).await? else { return Ok(Passes::default()) };
-        let listing = listing_key(&listing);
+    pub async fn application_check(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Passes> {
+        let applicant = self.applicant_on_chain(call, user, listing).await?;
+        let Some(applicant) = applicant else { return Ok(Passes::default()) };
+        let listing = listing_key(listing);
         let (node, contracts) = self.reading()?;
         let read = || reads::application(node, contracts, &listing, &applicant);
         let passes = self.on_chain(Kind::Check, &check_key(&listing, &applicant), read).await?;
         Ok(passes.unwrap_or_default())
+    }
+
+    /// By what the chain knows one who applied to a listing, if it does.
+    async fn applicant_on_chain(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<Option<Word>> {
+        self.may_see_application(call, user, std::slice::from_ref(listing)).await?;
+        if !self.db.has_applied(user, listing).await? {
+            return Err(Error::NotFound("application_not_found"));
+        }
+        Ok(self.db.chain_reference(user).await?)
+    }
+
+    /// Where the four flags of an application stand on the chain; before a verification, nowhere.
+    pub async fn application_record(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<Option<Record>> {
+        let applicant = self.applicant_on_chain(call, user, listing).await?;
+        let Some(applicant) = applicant else { return Ok(None) };
+        self.record_of(Kind::Check, check_key(&listing_key(listing), &applicant)).await
+    }
+
+    /// Where a listing stands on the chain, if it was recorded at all.
+    pub async fn listing_record(&self, id: &ListingId) -> Result<Option<Record>> {
+        self.listing(id).await?;
+        self.record_of(Kind::Listing, listing_key(id)).await
+    }
+
+    async fn record_of(&self, kind: Kind, key: Word) -> Result<Option<Record>> {
+        match self.db.chain_item(kind.number(), &key).await? {
+            Some(item) if !item.gone => Ok(Some(self.standing(kind, key, &item).await?)),
+            _ => Ok(None),
+        }
+    }
+
+    async fn standing(&self, kind: Kind, key: Word, item: &StoredItem) -> Result<Record> {
+        // What was just mined may not be written down yet.
+        let traced = match item.hash {
+            Some(hash) => Some(self.transaction(hash).await?),
+            None => None,
+        };
+        let mined = traced.as_ref().is_some_and(|traced| traced.fate == TracedFate::Mined);
+        Ok(Record {
+            standing: if mined { Standing::Mined } else { item.standing },
+            key,
+            version: item.version.unsigned_abs(),
+            transaction: item.hash,
+            block: traced.and_then(|traced| traced.block),
+            contract: self.reading()?.1.of(kind),
+            chain_id: self.chain()?.engine().chain_id(),
+        })
     }
 
     /// Proves a listing's content by its digest on the chain.
@@ -227,21 +290,12 @@ impl Portico {
         let item = self.db.chain_item(Kind::Listing.number(), &key).await?;
         let item = item.ok_or(Error::NotFound("record_not_found"))?;
         let salt = item.salt.ok_or(PENDING)?;
-        let transaction = match item.hash {
-            Some(hash) => Some((hash, self.transaction(hash).await?.block)),
-            None => None,
-        };
         Ok(Proof {
             digest: listing_digest(&salt, &listing),
             content: public_content(&listing),
             salt,
             on_chain,
-            key,
-            version,
-            transaction: transaction.map(|(hash, _)| hash),
-            block: transaction.and_then(|(_, block)| block),
-            contract: self.reading()?.1.of(Kind::Listing),
-            chain_id: self.chain()?.engine().chain_id(),
+            record: Record { version, ..self.standing(Kind::Listing, key, &item).await? },
         })
     }
 

@@ -23,6 +23,11 @@ impl Portico {
         pipeline.ok_or(Error::NotFound("pipeline_not_found"))
     }
 
+    /// The pipeline of the caller's account, if it has one.
+    pub async fn own_pipeline(&self, call: &Call) -> Result<Option<Pipeline>> {
+        Ok(self.db.pipeline(signed_in(&call.actor)?).await?)
+    }
+
     /// Changes what the change names in the pipeline of the caller's account.
     pub async fn put_pipeline(&self, call: &Call, change: Pipeline) -> Result<()> {
         let (account, by) = (signed_in(&call.actor)?.clone(), self.by(call));

@@ -19,3 +19,12 @@ pub struct Applicant {
     /// Since when.
     pub applied_at: Timestamp,
 }
+
+/// One listing that a user applied to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Application {
+    /// Which.
+    pub listing: ListingId,
+    /// Since when.
+    pub applied_at: Timestamp,
+}

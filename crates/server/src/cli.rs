@@ -325,7 +325,8 @@ pub fn run(cli: Cli) -> Result<()> {
             let json = args.json;
             flags.fill(*args);
             let config = Config::load(flags, Role::Server)?;
-            let (requests, aside) = (runtime()?, threads().worker_threads(1).thread_name("portico-aside").build()?);
+            let (requests, aside) =
+                (runtime()?, threads().worker_threads(1).thread_name("portico-aside").build()?);
             requests.block_on(serve(config, json, aside.handle().clone()))
         }
         Command::Token(args) => print(&token(&Config::load(flags, Role::Tool)?, &args)?),

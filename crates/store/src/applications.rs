@@ -1,6 +1,6 @@
 //! Applications: which user applied to which listing, in the order of applying.
 
-use portico_domain::applications::Applicant;
+use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ListingId, UserId};
 
 use crate::ledger::{By, record};
@@ -18,6 +18,9 @@ static INSERT: Sql =
     sql("INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (user_id, listing_id) DO NOTHING");
 static OF_USER: Sql = sql("SELECT listing_id FROM applications WHERE user_id = ?1 ORDER BY seq");
+static APPLICATIONS: Sql = sql(
+    "SELECT listing_id, created_at, seq, seq FROM applications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 static APPLICANTS: Sql = sql(
     "SELECT user_id, created_at, seq, seq FROM applications WHERE listing_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
 );
@@ -64,6 +67,12 @@ impl FromRow for Applicant {
     }
 }
 
+impl FromRow for Application {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self { listing: c.get()?, applied_at: c.get()? })
+    }
+}
+
 impl Db {
     /// The listings a user applied to.
     pub async fn applications(&self, user: &UserId) -> Result<Vec<ListingId>> {
@@ -74,6 +83,16 @@ impl Db {
     /// Whether a user applied to a listing.
     pub async fn has_applied(&self, user: &UserId, listing: &ListingId) -> Result<bool> {
         Ok(self.one::<(i64,)>(&APPLIED, &[user.into(), listing.into()]).await?.is_some())
+    }
+
+    /// A piece of what a user applied to.
+    pub async fn applications_of(
+        &self,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Application>> {
+        self.page(&APPLICATIONS, &[user.into()], after, limit).await
     }
 
     /// A piece of those who applied to a listing.

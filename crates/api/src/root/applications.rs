@@ -116,7 +116,7 @@ impl Input for Check {
 }
 
 async fn check(cx: Context, Check(user, listing): Check) -> Result<Json<ApplicationCheck>> {
-    Ok(Json(cx.app().application_check(&cx.call, user, listing).await?.into()))
+    Ok(Json(cx.app().application_check(&cx.call, &user, &listing).await?.into()))
 }
 
 struct ApplyByPath(Apply);

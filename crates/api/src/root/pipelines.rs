@@ -20,6 +20,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         post("/verificationPipeline", BEARER, write)
             .says("putPipeline", "Adds the pipeline of the caller's account, or changes what the body names")
             .conflict("The ClientId belongs to another account"),
+        get("/v1/pipelines", BEARER, list)
+            .says("listPipelines", "The pipelines of the caller's account: one, or none yet"),
     ];
     all.into_iter().map(|operation| operation.tagged("Verification pipeline")).collect()
 }
@@ -72,6 +74,11 @@ impl Input for Read {
 
 async fn read(cx: Context, Read(account): Read) -> Result<Json<PipelineOut>> {
     Ok(Json(cx.app().pipeline(&cx.call, &account).await?.into()))
+}
+
+async fn list(cx: Context, (): ()) -> Result<Json<Vec<PipelineOut>>> {
+    let own = cx.app().own_pipeline(&cx.call).await?;
+    Ok(Json(own.map(PipelineOut::from).into_iter().collect()))
 }
 
 struct Write(Pipeline);

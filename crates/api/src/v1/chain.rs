@@ -1,9 +1,10 @@
 //! `/v1/chain`: how the chain stands, its blocks, and what became of a transaction.
 
-use portico_app::chain::TracedFate;
+use portico_app::chain::{Record, TracedFate};
 use portico_chain::contracts::Kind;
 use portico_chain::node::Block;
 use portico_domain::{SafeInteger, Timestamp};
+use portico_store::chain::Standing;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,6 +29,47 @@ pub(crate) fn operations() -> Vec<Operation> {
             .not_found("There is no such transaction"),
     ];
     all.into_iter().map(|operation| operation.tagged("Chain")).collect()
+}
+
+/// Where something stands on the chain.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Record)]
+pub(crate) struct RecordOut {
+    /// `pending`, `mined` or `refused`
+    #[schema(example = "mined")]
+    status: &'static str,
+    /// By what the contract knows it
+    key: String,
+    version: u64,
+    /// The transaction that carries it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    transaction_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    block_number: Option<u64>,
+    /// The contract that holds it
+    contract: String,
+    chain_id: u64,
+}
+
+impl From<Record> for RecordOut {
+    fn from(record: Record) -> Self {
+        Self {
+            status: match record.standing {
+                Standing::Waiting | Standing::Signed => "pending",
+                Standing::Mined => "mined",
+                Standing::Failed => "refused",
+            },
+            key: hex(&record.key),
+            version: record.version,
+            transaction_hash: record.transaction.as_ref().map(|hash| hex(hash)),
+            block_number: record.block,
+            contract: record.contract.to_string(),
+            chain_id: record.chain_id,
+        }
+    }
 }
 
 /// A block.

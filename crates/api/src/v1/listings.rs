@@ -14,6 +14,7 @@ use crate::paging::{Listed, Paging};
 use crate::problem::Result;
 use crate::reply::Json;
 use crate::request::{Input, Reader};
+use crate::v1::chain::RecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
@@ -23,6 +24,9 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/v1/listings/{id}/proof", PUBLIC, proof)
             .says("proveListing", "The listing's digest, computed anew, beside the one on the chain")
             .not_found("There is no such listing, or it has no record on the chain"),
+        get("/v1/listings/{id}/records", PUBLIC, records)
+            .says("listListingRecords", "Where a listing stands on the chain: one record, or none")
+            .not_found("There is no such listing"),
         get("/v1/listings/stats/overview", PUBLIC, statistics)
             .says("getListingStatistics", "Totals over all listings"),
     ];
@@ -110,6 +114,7 @@ struct ProofField {
 
 async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
     let proof = cx.app().listing_proof(&id).await?;
+    let record = proof.record;
     Ok(Json(ListingProof {
         listing_id: id.into(),
         matches: proof.digest == proof.on_chain,
@@ -117,13 +122,18 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
         chain_digest: hex(&proof.on_chain),
         salt: hex(&proof.salt),
         content: proof.content.into_iter().map(|(name, value)| ProofField { name, value }).collect(),
-        key: hex(&proof.key),
-        version: proof.version,
-        transaction_hash: proof.transaction.as_ref().map(|hash| hex(hash)),
-        block_number: proof.block,
-        contract: proof.contract.to_string(),
-        chain_id: proof.chain_id,
+        key: hex(&record.key),
+        version: record.version,
+        transaction_hash: record.transaction.as_ref().map(|hash| hex(hash)),
+        block_number: record.block,
+        contract: record.contract.to_string(),
+        chain_id: record.chain_id,
     }))
+}
+
+async fn records(cx: Context, One(id): One) -> Result<Json<Vec<RecordOut>>> {
+    let record = cx.app().listing_record(&id).await?;
+    Ok(Json(record.map(RecordOut::from).into_iter().collect()))
 }
 
 /// Totals over all listings.

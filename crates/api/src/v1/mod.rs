@@ -1,5 +1,6 @@
 //! The surface under `/v1`.
 
+mod applications;
 mod chain;
 mod devices;
 mod keys;
@@ -18,6 +19,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         templates::operations(),
         devices::operations(),
         listings::operations(),
+        applications::operations(),
         chain::operations(),
         screening::operations(),
         keys::operations(profile),

@@ -1,6 +1,6 @@
 //! Applications: which listings a user applied to, and who applied to a listing.
 
-use portico_domain::applications::Applicant;
+use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ListingId, Timestamp};
 use portico_store::{Apply, Page, Result};
 
@@ -16,6 +16,7 @@ on_both_engines! {
     unknown_and_deleted_listings_are_kept,
     applicants_are_listed_oldest_first_with_their_time,
     applicants_are_read_in_pieces,
+    what_a_user_applied_to_is_read_in_pieces_with_its_times,
     applications_are_counted_once,
     a_full_list_is_refused_as_a_whole,
     applying_twice_changes_nothing_on_a_full_list_either,
@@ -95,6 +96,21 @@ async fn applicants_are_read_in_pieces(db: Db) {
         let read = in_pieces(limit, None, |after| db.applicants(&listing, after, limit)).await;
         let read: Vec<String> = read.into_iter().map(|applicant| applicant.user.to_string()).collect();
         assert_eq!(read, users, "in pieces of {limit}");
+    }
+}
+
+async fn what_a_user_applied_to_is_read_in_pieces_with_its_times(db: Db) {
+    let ann = text("ann");
+    assert_eq!(db.applications_of(&ann, None, 10).await.unwrap(), Page { items: Vec::new(), next: None });
+    let applied = |n: i64| Application { listing: text(&format!("home-{}", 6 - n)), applied_at: later(n) };
+    let wanted: Vec<Application> = (0..7).map(applied).collect();
+    for (application, n) in wanted.iter().zip(0..) {
+        apply_at(&db, "ann", &[application.listing.as_str()], later(n)).await.unwrap();
+        apply_at(&db, "bob", &[application.listing.as_str(), "other"], later(n)).await.unwrap();
+    }
+    for limit in [1, 3, 7, 8] {
+        let read = in_pieces(limit, None, |after| db.applications_of(&ann, after, limit)).await;
+        assert_eq!(read, wanted, "in pieces of {limit}");
     }
 }
 

@@ -8,6 +8,7 @@ on_both_engines! {
     shared:
         an_application_is_added_and_read_with_exactly_its_fields,
         applying_twice_changes_nothing,
+        applications_are_listed_with_their_times_and_there_may_be_none,
         listings_need_not_exist,
         a_user_who_has_not_applied_is_not_found,
         an_applicant_reads_and_writes_only_their_own,
@@ -43,6 +44,21 @@ async fn applying_twice_changes_nothing(app: &App) {
     apply(app, &ada, json!(["oak", "elm", "oak"])).await.only_says(201);
     apply(app, &ada, json!(["elm", "ash"])).await.only_says(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["oak", "elm", "ash"]));
+}
+
+async fn applications_are_listed_with_their_times_and_there_may_be_none(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let path = format!("/v1/users/{}/applications", encoded(&ada.user));
+    assert_eq!(app.to_get(&path).bearer(&ada.token).send().await.json(200), json!([]));
+    apply(app, &ada, json!(["oak", "elm", "ash"])).await.only_says(201);
+    let listed = app.to_get(&path).bearer(&ada.token).send().await.json(200);
+    let ids: Vec<&Value> = listed.as_array().unwrap().iter().map(|found| &found["listingId"]).collect();
+    assert_eq!(ids, ["oak", "elm", "ash"]);
+    assert!(listed[0]["appliedAt"].as_str().unwrap().ends_with('Z'), "{listed}");
+    let piece = app.to_get(&format!("{path}?limit=2")).bearer(&ada.token).send().await;
+    assert!(piece.header("link").contains("rel=\"next\""));
+    assert_eq!(piece.json(200), json!([listed[0], listed[1]]));
+    app.to_get(&path).bearer(&bob.token).send().await.refused(403, "forbidden");
 }
 
 async fn listings_need_not_exist(app: &App) {

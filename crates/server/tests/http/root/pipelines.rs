@@ -11,6 +11,7 @@ on_both_engines! {
         a_pipeline_is_read_by_its_client_id_too,
         before_the_first_write_there_is_none,
         another_accounts_pipeline_is_forbidden,
+        pipelines_are_listed_and_there_may_be_none,
         people_of_one_account_share_its_pipeline,
         an_administrator_may_read_any_pipeline,
         a_client_id_belongs_to_one_account,
@@ -63,6 +64,15 @@ async fn a_pipeline_is_read_by_its_client_id_too(app: &App) {
     assert_success(write(app, &ada.token, json!({"ClientId": renamed})).await);
     read(app, &ada.token, &client).await.refused(403, "forbidden");
     assert_eq!(read(app, &ada.token, &renamed).await.json(200), json!({"ClientId": renamed}));
+}
+
+async fn pipelines_are_listed_and_there_may_be_none(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let list = async |token: &str| app.to_get("/v1/pipelines").bearer(token).send().await.json(200);
+    assert_eq!(list(&ada.token).await, json!([]));
+    assert_success(write(app, &ada.token, json!({"IncomeCheck": true})).await);
+    assert_eq!(list(&ada.token).await, json!([{"IncomeCheck": true}]));
+    assert_eq!(list(&bob.token).await, json!([]), "another account's is not shown");
 }
 
 async fn before_the_first_write_there_is_none(app: &App) {

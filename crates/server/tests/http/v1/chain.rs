@@ -17,6 +17,7 @@ on_both_engines! {
         a_listing_is_proved_by_its_digest,
         what_was_altered_in_the_database_no_longer_matches,
         a_listing_without_a_record_has_no_proof,
+        the_record_of_a_listing_names_its_transaction_and_there_may_be_none,
         before_a_verification_nothing_is_passed,
         without_an_application_there_is_no_check,
         attested_flags_are_read_from_the_chain;
@@ -120,6 +121,22 @@ async fn a_listing_without_a_record_has_no_proof(app: &App) {
     app.get(&format!("/v1/listings/{id}/proof")).await.refused(404, "record_not_found");
 }
 
+async fn the_record_of_a_listing_names_its_transaction_and_there_may_be_none(app: &App) {
+    let (simple, id) = (unique("simple"), unique("recorded"));
+    app.get(&format!("/v1/listings/{id}/records")).await.refused(404, "listing_not_found");
+    app.add_listing(listing(&simple, "ada")).await;
+    assert_eq!(app.get(&format!("/v1/listings/{simple}/records")).await.json(200), json!([]));
+    let recorded = record(app, on_chain(&id, "ada")).await;
+    let records = app.get(&format!("/v1/listings/{id}/records")).await.json(200);
+    let proof = app.get(&format!("/v1/listings/{id}/proof")).await.json(200);
+    assert_eq!(records.as_array().unwrap().len(), 1);
+    assert_eq!(records[0]["status"], "mined");
+    assert_eq!(records[0]["transactionHash"], recorded["transactionHash"]);
+    for field in ["key", "version", "transactionHash", "blockNumber", "contract", "chainId"] {
+        assert_eq!(records[0][field], proof[field], "{field}");
+    }
+}
+
 const NOTHING: [bool; 4] = [false; 4];
 
 async fn check(app: &App, user: &str, listing: &str) -> [bool; 4] {
@@ -168,13 +185,23 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
         };
         db.write(Want(vec![wanted])).await.unwrap();
     };
+    let records = format!("/v1/applications/{user}/{id}/records");
+    app.get(&format!("/v1/applications/{user}/nowhere/records")).await.refused(404, "application_not_found");
+    assert_eq!(app.get(&records).await.json(200), json!([]));
     attest(Some(Passes::from_bits(0b0111))).await;
     assert_eq!(check(app, &user, &id).await, [true, true, true, false]);
+    let found = app.get(&records).await.json(200);
+    assert_eq!((&found[0]["status"], &found[0]["version"]), (&json!("mined"), &json!(1)), "{found}");
+    let status = app.get("/v1/chain/status").await.json(200);
+    assert_eq!(found[0]["contract"], status["contracts"]["applicationChecks"]);
+    let block = app.get(&format!("/v1/chain/blocks/{}", found[0]["blockNumber"])).await.json(200);
+    assert!(block["transactions"].as_array().unwrap().contains(&found[0]["transactionHash"]), "{block}");
     attest(Some(Passes::from_bits(0b0001))).await;
     assert_eq!(check(app, &user, &id).await, [true, false, false, false]);
     assert_eq!(check(app, &user, &other).await, NOTHING, "for another listing nothing is attested");
     attest(None).await;
     assert_eq!(check(app, &user, &id).await, NOTHING);
+    assert_eq!(app.get(&records).await.json(200), json!([]), "what is gone has no record");
 }
 
 async fn on_a_real_node_everything_is_the_same(engine: Engine) {

@@ -1,0 +1,77 @@
+//! What a person applied to, beyond the specification: with times, and where the flags stand.
+
+use portico_domain::applications::Application;
+use portico_domain::{ListingId, Timestamp, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::{OWNED, SIGNED_IN};
+use crate::operation::{Context, Operation, get};
+use crate::paging::{Listed, Paging};
+use crate::problem::Result;
+use crate::reply::Json;
+use crate::request::{Input, Reader};
+use crate::v1::chain::RecordOut;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/v1/users/{userId}/applications", SIGNED_IN, list)
+            .says("listApplications", "What a user applied to, and when, oldest first"),
+        get("/v1/applications/{userId}/{listingId}/records", OWNED, records)
+            .says(
+                "listApplicationRecords",
+                "Where the four flags of an application stand on the chain: one record, or none before a verification",
+            )
+            .not_found("The user has not applied to this listing"),
+    ];
+    all.into_iter().map(|operation| operation.tagged("Applications")).collect()
+}
+
+/// One listing that a user applied to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Application)]
+struct ApplicationOut {
+    listing_id: String,
+    #[schema(value_type = String, format = DateTime)]
+    applied_at: Timestamp,
+}
+
+impl From<Application> for ApplicationOut {
+    fn from(application: Application) -> Self {
+        Self { listing_id: application.listing.into(), applied_at: application.applied_at }
+    }
+}
+
+struct List(UserId, Paging);
+
+impl Input for List {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (user, paging) = (from.path("userId", "The applicant"), Paging::read(from));
+        Some(Self(user?, paging))
+    }
+}
+
+async fn list(cx: Context, List(user, paging): List) -> Result<Listed<ApplicationOut>> {
+    let uri = cx.uri.clone();
+    Listed::read(&uri, paging, move |after, limit| {
+        let (cx, user) = (cx.clone(), user.clone());
+        async move { Ok(cx.app().applications_of(&cx.call, &user, after, limit).await?.map(Into::into)) }
+    })
+    .await
+}
+
+struct One(UserId, ListingId);
+
+impl Input for One {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let user = from.path("userId", "The applicant");
+        let listing = from.path("listingId", "The listing");
+        Some(Self(user?, listing?))
+    }
+}
+
+async fn records(cx: Context, One(user, listing): One) -> Result<Json<Vec<RecordOut>>> {
+    let record = cx.app().application_record(&cx.call, &user, &listing).await?;
+    Ok(Json(record.map(RecordOut::from).into_iter().collect()))
+}
