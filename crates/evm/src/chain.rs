@@ -1,7 +1,7 @@
 //! The chain: opening it, adding to it, reading it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
@@ -33,6 +33,8 @@ struct Inner {
     genesis_hash: B256,
     rules: Rules,
     state: State,
+    /// The receipts of the latest block, for whoever has just sent a transaction.
+    newest: RwLock<Vec<Receipt>>,
     writer: Mutex<Writer>,
     _lock: Lock,
 }
@@ -63,6 +65,7 @@ impl Chain {
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
             state: State::new(Readers::new(path), head),
+            newest: RwLock::default(),
             writer: Mutex::new(Writer::start(connection, path)?),
             _lock: lock,
         })))
@@ -95,6 +98,11 @@ impl Chain {
             let header = block::seal(header, &parent, &ran.executed, &ran.changes);
             let transactions: Vec<_> = ran.executed.iter().map(new_transaction).collect();
             next.keep(&header, &transactions, &mut ran.changes)?;
+            let receipts =
+                (0..).zip(ran.executed).map(|(position, Executed { transaction, receipt, .. })| {
+                    receipt.told(&header, (position, transaction.hash, transaction.sender))
+                });
+            *self.0.newest.write().unwrap_or_else(PoisonError::into_inner) = receipts.collect();
             self.0.state.publish(header, ran.changes);
             writer.tidy();
         }
@@ -125,8 +133,18 @@ impl Chain {
 
     /// What came of a transaction.
     pub fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
+        if let Some(receipt) = self.newest_receipt(hash) {
+            return Ok(Some(receipt));
+        }
         let history = self.history()?;
         history.place(&hash)?.map_or(Ok(None), |place| history.receipt(place))
+    }
+
+    /// What came of a transaction of the latest block. What is not yet the head's is not told.
+    fn newest_receipt(&self, hash: B256) -> Option<Receipt> {
+        let newest = self.0.newest.read().unwrap_or_else(PoisonError::into_inner);
+        let receipt = newest.iter().find(|receipt| receipt.transaction_hash == hash)?;
+        (receipt.block_number <= self.0.state.head().number).then(|| receipt.clone())
     }
 
     /// Events, in order.

@@ -139,21 +139,5 @@ fn transaction(header: &Sealed<Header>, stored: &StoredTransaction) -> Result<Tr
 fn receipt(header: &Sealed<Header>, stored: &StoredTransaction) -> Result<Receipt> {
     let receipt = StoredReceipt::decode(&mut stored.receipt.as_slice())
         .map_err(|_| ChainError::Corrupt("a receipt cannot be read"))?;
-    Ok(Receipt {
-        transaction_hash: stored.hash,
-        transaction_index: stored.place.position,
-        block_hash: header.hash(),
-        block_number: header.number,
-        block_timestamp: header.timestamp,
-        ty: receipt.ty,
-        from: stored.sender,
-        to: (!receipt.creates).then_some(receipt.to),
-        contract_address: receipt.creates.then_some(receipt.to),
-        success: receipt.success,
-        gas_used: receipt.gas_used,
-        cumulative_gas_used: receipt.cumulative_gas_used,
-        effective_gas_price: receipt.effective_gas_price,
-        logs: receipt.logs,
-        first_log_index: receipt.first_log,
-    })
+    Ok(receipt.told(header, (stored.place.position, stored.hash, stored.sender)))
 }

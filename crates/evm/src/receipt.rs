@@ -1,6 +1,7 @@
 //! What came of a transaction: as it is kept, and as it is told.
 
-use alloy_primitives::{Address, B256, Bloom, Log};
+use alloy_consensus::Header;
+use alloy_primitives::{Address, B256, Bloom, Log, Sealed};
 use alloy_rlp::{RlpDecodable, RlpEncodable};
 
 use crate::block;
@@ -60,4 +61,31 @@ pub(crate) struct StoredReceipt {
     pub(crate) to: Address,
     pub(crate) first_log: u64,
     pub(crate) logs: Vec<Log>,
+}
+
+impl StoredReceipt {
+    /// As it is told, with what it does not keep itself: its block, and the transaction's position, hash and sender.
+    pub(crate) fn told(
+        self,
+        header: &Sealed<Header>,
+        (index, hash, sender): (u64, B256, Address),
+    ) -> Receipt {
+        Receipt {
+            transaction_hash: hash,
+            transaction_index: index,
+            block_hash: header.hash(),
+            block_number: header.number,
+            block_timestamp: header.timestamp,
+            ty: self.ty,
+            from: sender,
+            to: (!self.creates).then_some(self.to),
+            contract_address: self.creates.then_some(self.to),
+            success: self.success,
+            gas_used: self.gas_used,
+            cumulative_gas_used: self.cumulative_gas_used,
+            effective_gas_price: self.effective_gas_price,
+            logs: self.logs,
+            first_log_index: self.first_log,
+        }
+    }
 }

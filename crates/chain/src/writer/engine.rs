@@ -336,6 +336,14 @@ impl<N: Node> Engine<N> {
         self.memory().under(lease)?.open.get_mut(&nonce).map(change)
     }
 
+    /// Batches below a nonce that were signed and never sent.
+    pub(super) fn unsent_before(&self, lease: Lease, nonce: i64) -> Vec<i64> {
+        let mut memory = self.memory();
+        let Some(held) = memory.under(lease) else { return Vec::new() };
+        let unsent = |open: &Open| open.batch.fate == Fate::Signed && open.sent.is_none();
+        held.open.range(..nonce).filter(|(_, open)| unsent(open)).map(|(nonce, _)| *nonce).collect()
+    }
+
     /// Takes over into memory what was signed, unless somebody else signs by now.
     pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
         if let Some(held) = self.memory().under(lease) {

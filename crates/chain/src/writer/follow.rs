@@ -469,10 +469,10 @@ impl<N: Node> Engine<N> {
     pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<Settled>> {
         let Some(lease) = self.lease() else { return Ok(None) };
         // Those before it first, if they were signed by the task that follows and not sent yet.
-        let before = self.open(lease).into_iter().filter(|(_, open)| open.batch.fate == Fate::Signed);
-        for nonce in before.map(|(nonce, _)| nonce).take_while(|before| *before <= nonce) {
-            self.send_under(lease, nonce, now).await?;
+        for before in self.unsent_before(lease, nonce) {
+            self.send_under(lease, before, now).await?;
         }
+        self.send_under(lease, nonce, now).await?;
         let Some(Some(hash)) = self.with_open(lease, nonce, |open| open.newest().map(|attempt| attempt.hash))
         else {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The tasks that run the engine's steps, and the queue in front of them.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use portico_domain::Timestamp;
@@ -15,12 +15,14 @@ use crate::{Error, Result};
 
 /// Requests that may wait for their group.
 const QUEUE: usize = 4096;
-/// Groups that may wait for the chain while the next one is committed.
-const PIPELINE: usize = 4;
+/// Groups that may wait for the chain. With one of them waiting, the next is not committed yet but grows.
+const PIPELINE: usize = 1;
 /// How often everything open is looked at, if nothing else happens.
 const TICK: Duration = Duration::from_millis(500);
 /// How soon, if the node has just taken what was sent and more is to come.
 const SOON: Duration = Duration::from_millis(20);
+/// How long what was delivered waits for a commit that it can be written down with.
+const QUIET: Duration = Duration::from_millis(20);
 /// How long requests are gathered while the chain does not keep up; longer, the more calls wait for it.
 const GATHER: Duration = Duration::from_millis(100);
 /// How many times that at most.
@@ -36,6 +38,29 @@ type Answers = Vec<(oneshot::Sender<Result<Accepted>>, Result<Accepted, Refusal>
 struct Group {
     answers: Answers,
     nonce: Option<i64>,
+}
+
+/// What was mined at once and is not written down yet. It is written with the next group, whose commit waits for
+/// the disk anyway; or by itself, if none comes.
+#[derive(Debug, Default)]
+struct Delivered(Mutex<Vec<Settled>>);
+
+impl Delivered {
+    fn add(&self, settled: Settled) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(settled);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    async fn note<N: Node>(&self, engine: &Engine<N>, wake: &Notify) {
+        let settled = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Err(error) = engine.note_delivered(settled).await {
+            tracing::warn!(%error, "what was mined could not be written down; it is found again");
+            wake.notify_one();
+        }
+    }
 }
 
 /// Tells the time.
@@ -67,9 +92,15 @@ impl<N: Node> Writer<N> {
         let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
         let (jobs, inbox) = mpsc::channel(QUEUE);
         let (groups, committed) = mpsc::channel(PIPELINE);
+        let common = Common {
+            engine: engine.clone(),
+            wake: wake.clone(),
+            now: now.clone(),
+            delivered: Arc::default(),
+        };
         let tasks = vec![
-            tokio::spawn(commit_groups(engine.clone(), inbox, groups, now.clone())),
-            tokio::spawn(deliver_groups(engine.clone(), committed, wake.clone(), now.clone())),
+            tokio::spawn(commit_groups(common.clone(), inbox, groups)),
+            tokio::spawn(deliver_groups(common, committed)),
             tokio::spawn(follow(engine.clone(), wake.clone(), now)),
         ];
         Self { engine, jobs, wake, tasks }
@@ -105,16 +136,32 @@ impl<N: Node> Writer<N> {
     }
 }
 
+/// What committing and delivering share.
+struct Common<N> {
+    engine: Arc<Engine<N>>,
+    wake: Arc<Notify>,
+    now: Now,
+    delivered: Arc<Delivered>,
+}
+
+impl<N> Clone for Common<N> {
+    fn clone(&self) -> Self {
+        let Self { engine, wake, now, delivered } = self;
+        Self { engine: engine.clone(), wake: wake.clone(), now: now.clone(), delivered: delivered.clone() }
+    }
+}
+
 /// Takes what has arrived, commits it as one group, and goes on with the next while that one is delivered.
 async fn commit_groups<N: Node>(
-    engine: Arc<Engine<N>>,
+    Common { engine, wake, now, delivered }: Common<N>,
     mut inbox: mpsc::Receiver<Job>,
     groups: mpsc::Sender<Group>,
-    now: Now,
 ) {
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
-    while inbox.recv_many(&mut jobs, limit).await > 0 {
+    while let Ok(place) = groups.reserve().await
+        && inbox.recv_many(&mut jobs, limit).await > 0
+    {
         if let Some(patience) = gathering(engine.status().unmined, engine.settings.window) {
             let end = tokio::time::Instant::now() + patience;
             while let room @ 1.. = limit - jobs.len() {
@@ -126,15 +173,15 @@ async fn commit_groups<N: Node>(
         }
         let (records, answers): (Vec<NewRecord>, Vec<_>) =
             jobs.drain(..).map(|job| (job.record, job.answer)).unzip();
-        match engine.commit(records.into(), now()).await {
+        let (committed, ()) =
+            tokio::join!(engine.commit(records.into(), now()), delivered.note(&engine, &wake));
+        match committed {
             Ok(committed) => {
                 let group = Group {
                     answers: answers.into_iter().zip(committed.answers).collect(),
                     nonce: committed.nonce,
                 };
-                if groups.send(group).await.is_err() {
-                    return;
-                }
+                place.send(group);
             }
             Err(error) => refuse(answers, &error),
         }
@@ -169,22 +216,24 @@ fn tell(answers: Answers) {
 
 /// Sends groups in their order. Where the chain mines at once, a caller hears only then.
 async fn deliver_groups<N: Node>(
-    engine: Arc<Engine<N>>,
+    Common { engine, wake, now, delivered }: Common<N>,
     mut groups: mpsc::Receiver<Group>,
-    wake: Arc<Notify>,
-    now: Now,
 ) {
     let at_once = engine.node().confirmations() == 0;
-    let mut delivered: Vec<Settled> = Vec::new();
-    while let Some(group) = groups.recv().await {
-        if !at_once {
-            tell(group.answers);
-            wake.notify_one();
-            continue;
+    loop {
+        let mut next = if delivered.is_empty() {
+            Ok(groups.recv().await)
+        } else {
+            tokio::time::timeout(QUIET, groups.recv()).await
+        };
+        if next.is_err() {
+            delivered.note(&engine, &wake).await;
+            next = Ok(groups.recv().await);
         }
-        if let Some(nonce) = group.nonce {
+        let Ok(Some(group)) = next else { return };
+        if let (true, Some(nonce)) = (at_once, group.nonce) {
             match engine.deliver_now(nonce, now()).await {
-                Ok(Some(settled)) => delivered.push(settled),
+                Ok(Some(settled)) => delivered.add(settled),
                 Ok(None) => wake.notify_one(),
                 Err(error) => {
                     tracing::error!(%error, nonce, "a batch was not mined at once; it is followed");
@@ -193,10 +242,7 @@ async fn deliver_groups<N: Node>(
             }
         }
         tell(group.answers);
-        if (groups.is_empty() || delivered.len() >= PIPELINE)
-            && let Err(error) = engine.note_delivered(std::mem::take(&mut delivered)).await
-        {
-            tracing::warn!(%error, "what was mined could not be written down; it is found again");
+        if !at_once {
             wake.notify_one();
         }
     }

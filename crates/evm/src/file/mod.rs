@@ -25,7 +25,7 @@ const APPLICATION: i64 = 0x7074_6576;
 /// Grows when the schema changes.
 const FORMAT: i64 = 1;
 /// Not more: SQLite looks through all of it at every commit.
-const WRITER_CACHE_KIB: u32 = 16 * 1024;
+const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
