@@ -362,6 +362,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn somebody_is_erased_although_a_busy_thread_has_read_a_key_and_not_rested_since() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = keystore(&folder, 1).await;
+        let (ada, bob) = (UserId::stored("ada"), UserId::stored("bob"));
+        // As the server's threads do: from here on this one might share what its reads see.
+        portico_store::rest();
+        keys.person_or_new(&ada, AT).await.unwrap();
+        keys.person_or_new(&bob, AT).await.unwrap();
+        assert!(keys.person(&ada).await.unwrap().is_some());
+        keys.erase(&bob, AT).await.unwrap();
+        let log = std::fs::metadata(folder.path().join("keys.db-wal")).unwrap();
+        assert_eq!(log.len(), 0, "nothing of him is in the log");
+        assert!(keys.person(&bob).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
     async fn rotation_keeps_every_value_readable_for_those_who_opened_the_keystore_before() {
         let folder = tempfile::tempdir().unwrap();
         let (server, tool) = (keystore(&folder, 1).await, keystore(&folder, 1).await);

@@ -227,8 +227,10 @@ impl External {
             }
         };
         if keys.asked.is_none_or(|asked| asked.elapsed() >= REFRESH) {
+            let fetched = self.fetch().await;
+            // Only now: whoever asks next asks again if this caller has gone away meanwhile.
             keys.asked = Some(Instant::now());
-            match self.fetch().await {
+            match fetched {
                 Ok(set) => keys.set = Some(set),
                 // Known keys go on working.
                 Err(error) => tracing::warn!(%error, "the issuer's keys could not be read"),

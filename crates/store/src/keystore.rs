@@ -175,7 +175,7 @@ impl Keystore {
     /// Removes the master keys that wrap nothing any more, except one.
     pub async fn drop_masters_but(&self, keep: &[u8]) -> Result<()> {
         self.0.write(DropMasters { keep: keep.to_vec() }).await?;
-        self.0.close()
+        self.0.forget()
     }
 
     /// A key.
@@ -201,8 +201,7 @@ impl Keystore {
     /// Destroys a key for good and notes whose it was; answers with the note's place among all erasures.
     pub async fn erase(&self, name: &str, at: Timestamp) -> Result<i64> {
         let place = self.0.write(Erase { name: name.into(), at }).await?;
-        // So that it is in no log either.
-        self.0.close()?;
+        self.0.forget()?;
         Ok(place)
     }
 

@@ -133,8 +133,18 @@ impl Db {
     /// Leaves everything in a tidy state before the process ends.
     pub fn close(&self) -> Result<()> {
         match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.close(),
+            Engine::Sqlite(sqlite) => sqlite.empty_log().map(drop),
             Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Makes sure that what was overwritten is in no log of the database any more.
+    pub(crate) fn forget(&self) -> Result<()> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) if !sqlite.empty_log()? => {
+                Err(Error::Unavailable("the log could not be emptied: it is being read".into()))
+            }
+            _ => Ok(()),
         }
     }
 

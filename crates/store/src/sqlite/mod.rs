@@ -45,6 +45,15 @@ const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 const WRITER_CACHE_KIB: u32 = 32 * 1024;
 
+/// What a database is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// The service's data. There is a search index beside it, and a thread's reads may share a snapshot.
+    Data,
+    /// Keys. Whoever erases one waits until nobody reads what was before, so no read outlasts its answer.
+    Keys,
+}
+
 /// The engine. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct Sqlite(Arc<Inner>);
@@ -57,8 +66,7 @@ struct Inner {
     commits: Arc<Commits>,
     writer: Writer,
     indexer: Option<Indexer>,
-    /// Whether there is a search index at all.
-    searchable: bool,
+    purpose: Purpose,
     scans: Semaphore,
 }
 
@@ -72,7 +80,7 @@ impl Sqlite {
             Role::Server => Some(Indexer::start(path, Arc::clone(&commits))?),
             Role::Tool => None,
         };
-        Self::start(path, connection, commits, indexer, true)
+        Self::start(path, connection, commits, indexer, Purpose::Data)
     }
 
     /// Opens and migrates a keystore. What is deleted from it is overwritten.
@@ -80,7 +88,7 @@ impl Sqlite {
         let mut connection = connect(path, SCAN_CACHE_KIB)?;
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         migrate::sqlite(&mut connection, KEYSTORE)?;
-        Self::start(path, connection, Arc::default(), None, false)
+        Self::start(path, connection, Arc::default(), None, Purpose::Keys)
     }
 
     fn start(
@@ -88,7 +96,7 @@ impl Sqlite {
         connection: Connection,
         commits: Arc<Commits>,
         indexer: Option<Indexer>,
-        searchable: bool,
+        purpose: Purpose,
     ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Ok(Self(Arc::new(Inner {
@@ -97,7 +105,7 @@ impl Sqlite {
             writer: Writer::start(connection, path, commits.clone(), indexer.clone())?,
             commits,
             indexer,
-            searchable,
+            purpose,
             scans: Semaphore::new(SCANS),
         })))
     }
@@ -134,10 +142,12 @@ impl Sqlite {
         self.0.writer.run(op).await
     }
 
-    /// Copies the write-ahead log back, so that the database is one file again.
-    pub(crate) fn close(&self) -> Result<()> {
+    /// Copies the write-ahead log back and empties it, so that the database is one file again; tells whether
+    /// nobody held on to it for too long.
+    pub(crate) fn empty_log(&self) -> Result<bool> {
         let connection = connect(&self.0.path, SCAN_CACHE_KIB)?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(Into::into)
+        let held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
+        Ok(held == 0)
     }
 
     /// Waits until the search index holds everything committed so far.
@@ -176,12 +186,13 @@ impl Sqlite {
         cache_kib: fn() -> u32,
         read: impl FnOnce(&Connection) -> Result<T>,
     ) -> Result<T> {
-        reader::with(self.0.id, &self.0.commits, || self.reader(cache_kib()), read)
+        let shared = (self.0.purpose == Purpose::Data).then_some(&*self.0.commits);
+        reader::with(self.0.id, shared, || self.reader(cache_kib()), read)
     }
 
     fn reader(&self, cache_kib: u32) -> Result<Connection> {
         let connection = connect(&self.0.path, cache_kib)?;
-        if self.0.searchable {
+        if self.0.purpose == Purpose::Data {
             indexer::attach(&connection, &self.0.path)?;
         }
         connection.execute_batch("PRAGMA query_only = ON")?;

@@ -49,10 +49,11 @@ thread_local! {
     static TELLS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reads on this thread's own connection to a database, which is opened if there is none yet.
+/// Reads on this thread's own connection to a database, which is opened if there is none yet. Where the commits
+/// are given, reads may share a snapshot.
 pub(super) fn with<T>(
     of: u64,
-    commits: &Commits,
+    commits: Option<&Commits>,
     open: impl FnOnce() -> Result<Connection>,
     read: impl FnOnce(&Connection) -> Result<T>,
 ) -> Result<T> {
@@ -65,9 +66,7 @@ pub(super) fn with<T>(
             }
         };
         let reader = &mut readers[at];
-        if !TELLS.get() {
-            return read(&reader.connection);
-        }
+        let Some(commits) = commits.filter(|_| TELLS.get()) else { return read(&reader.connection) };
         reader.refresh(commits)?;
         let outcome = read(&reader.connection);
         if outcome.is_err() {
