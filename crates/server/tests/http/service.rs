@@ -195,8 +195,8 @@ fn only_the_configured_origins_may_call_from_a_browser() {
 
 #[test]
 fn the_document_describes_every_operation() {
+    let app = App::shared(Engine::Sqlite);
     run(async {
-        let app = App::shared(Engine::Sqlite);
         let document = app.get("/openapi.json").await.json(200);
         assert_eq!(document["openapi"], "3.1.0");
         let mut names = BTreeSet::new();
@@ -236,8 +236,8 @@ fn the_document_describes_every_operation() {
 
 #[test]
 fn the_document_says_what_every_list_is_of() {
+    let app = App::shared(Engine::Sqlite);
     run(async {
-        let app = App::shared(Engine::Sqlite);
         let document = app.get("/openapi.json").await.json(200);
         for (path, of) in [
             ("/v1/pipelines", "Pipeline"),
