@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 import { home } from './harness/homes';
@@ -21,7 +22,10 @@ test('applications show their homes and flags, and what to do while nothing is v
   const page = await app.open('/applications', { as: 'ben' });
   await page.getByText('You applied for 2 homes.').waitFor();
   await page.getByText('No longer listed').waitFor();
+  await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).waitFor();
   expect(await page.getByText('Minimum income: not met').count()).toBe(2);
+  // Nothing was verified, so the chain has nothing of it.
+  expect(await page.getByText('Recorded in block').count()).toBe(0);
   await page.getByText('You are not verified yet').waitFor();
   await axe(page);
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).click();
@@ -31,13 +35,14 @@ test('applications show their homes and flags, and what to do while nothing is v
   await page.getByRole('heading', { level: 1, name: 'Screening' }).waitFor();
 });
 
-test('after a verification the flags that are met are shown', async () => {
+/** Dev applies for a home of Ada's and is verified. */
+async function verify(id: string) {
   const terms = { minCredit: 620, prefCredit: 700, minIncome: 50000, prefIncome: 90000 };
   const where = { addressStreet: '7 Elm Street', addressCity: 'Austin', addressState: 'TX', addressPostal: '78701' };
-  const listing = { id: 'elm-7', userId: 'ada', ...where, monthlyPayment: 1850, ...terms };
+  const listing = { id, userId: 'ada', ...where, monthlyPayment: 1850, ...terms };
   await app.post('/stage/listings', listing, await app.keyOf('ada'));
   const dev = await tokenOf('dev');
-  await app.post('/applications', { userId: 'dev', listingIds: ['elm-7'] }, dev);
+  await app.post('/applications', { userId: 'dev', listingIds: [id] }, dev);
   const applicant = {
     FirstName: 'Dev',
     LastName: 'Raman',
@@ -51,7 +56,29 @@ test('after a verification the flags that are met are shown', async () => {
     OpenBankingSubscriptionId: 'sub-1',
     OpenBankingToken: 'income-85000',
   };
-  await app.post('/verifyRentalRequirements', applicant, dev);
+  await app.post(`/verifyRentalRequirements?caseId=${id}`, applicant, dev);
+}
+
+/** Follows the transaction that carries the flags to its page, and to its block. */
+async function follow(page: Page) {
+  const block = await page.getByText('Recorded in block').first().getByRole('link').textContent();
+  const link = page
+    .getByText(/^Transaction/)
+    .getByRole('link')
+    .first();
+  const hash = (await link.getAttribute('title')) ?? '';
+  expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
+  await link.click();
+  await page.getByRole('heading', { level: 1, name: 'Transaction' }).waitFor();
+  await page.getByText('Mined', { exact: true }).waitFor();
+  await page.getByText(hash, { exact: true }).waitFor();
+  await page.getByText('Application checks').waitFor();
+  await page.getByRole('link', { name: block ?? '', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: `Block ${block}` }).waitFor();
+}
+
+test('after a verification the flags that are met are shown, with the transaction that carries them', async () => {
+  await verify('elm-7');
   const page = await app.open('/applications', { as: 'dev', width: 390, height: 844 });
   await page.getByText('Preferred credit: met').waitFor();
   await page.getByText('Minimum income: met').waitFor();
@@ -59,4 +86,42 @@ test('after a verification the flags that are met are shown', async () => {
   expect(await page.getByText('You are not verified yet').count()).toBe(0);
   await axe(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  expect(await page.getByRole('button', { name: 'Copy contract of the flags' }).count()).toBe(1);
+  await follow(page);
+});
+
+test('the applicant of a home sees where the flags stand, and when they applied', async () => {
+  await verify('elm-8');
+  const page = await app.open('/listings/elm-8', { as: 'dev' });
+  await page.getByRole('heading', { name: 'Your application' }).waitFor();
+  await page.getByText(/^You applied (now|.* ago)/).waitFor();
+  await page.getByText('Minimum income: met').waitFor();
+  await follow(page);
+});
+
+test('flags that wait for a block are on their way, and then there', async () => {
+  await verify('elm-9');
+  const page = await app.open('/', { as: 'dev' });
+  let mined = false;
+  await page.route('**/v1/applications/dev/elm-9/records', async (route) => {
+    const answer = await route.fetch();
+    const [found] = await answer.json();
+    await route.fulfill({ json: [mined ? found : { ...found, status: 'pending', blockNumber: undefined }] });
+  });
+  await page.goto(`${app.url}/console/applications`);
+  await page.getByText('The flags wait for a block.').waitFor();
+  await axe(page);
+  mined = true;
+  await page.getByText('The flags wait for a block.').waitFor({ state: 'detached' });
+  expect(await page.getByText('Refused', { exact: true }).count()).toBe(0);
+});
+
+test('when somebody applied is told as their language does', async () => {
+  await app.post('/listings', home('ash-1', { userId: 'ada' }));
+  await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await tokenOf('erik'));
+  const page = await app.open('/applications', { as: 'erik', locale: 'de-DE' });
+  const when = page.locator('time');
+  const at = (await when.getAttribute('datetime')) ?? '';
+  const german = new Intl.DateTimeFormat('de-DE', { dateStyle: 'medium', timeStyle: 'short' });
+  expect(await when.textContent()).toBe(german.format(new Date(at)));
 });

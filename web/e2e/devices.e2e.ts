@@ -12,6 +12,7 @@ test('a device is registered, removed, and brought back', async () => {
   await page.getByRole('heading', { name: 'No devices yet' }).waitFor();
   await axe(page);
   await page.getByRole('button', { name: 'Register a device' }).click();
+  await page.waitForFunction(() => document.activeElement?.matches('[role="dialog"] input'));
   await page.getByRole('button', { name: 'Register', exact: true }).click();
   await page.getByText('Which network?').waitFor();
   await axe(page);

@@ -59,12 +59,20 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   for (const flag of ['Minimum credit: met', 'Preferred credit: met', 'Minimum income: met'])
     await main.getByText(flag).waitFor();
   await main.getByText('Preferred income: not met').waitFor();
-  await main.getByText(/Read from the chain\s+at block/).waitFor();
+  await main.getByText(/Recorded in block\s+\d/).waitFor();
   await axe(page);
   await main.getByRole('link', { name: 'All your applications' }).click();
   await main.getByText('Preferred credit: met').waitFor();
-  await main.getByText(/Read from the chain\s+at block/).waitFor();
+  await main.getByText(/Applied .*\d{4}/).waitFor();
+  await main.getByText(/Recorded in block\s+\d/).waitFor();
   await axe(page);
+  await main
+    .getByText(/^Transaction/)
+    .getByRole('link')
+    .click();
+  await main.getByText('Mined', { exact: true }).waitFor();
+  await main.getByText('Application checks').waitFor();
+  await page.goBack();
 
   // The landlord sees the same.
   await go(page, 'My listings');
@@ -73,7 +81,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   const applicants = page.getByRole('dialog', { name: 'Applicants' });
   await applicants.getByText('Ben Castillo').waitFor();
   await applicants.getByText('Minimum income: met').waitFor();
-  await applicants.getByText(/Read from the chain\s+at block/).waitFor();
+  await applicants.getByText(/Recorded in block\s+\d/).waitFor();
   await axe(page);
   await applicants.getByRole('button', { name: 'Close' }).click();
 

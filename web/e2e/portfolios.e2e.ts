@@ -70,7 +70,7 @@ test('a copy is customised in the editor, which shows what is left and cannot sa
   await page.getByText('At most 4 decimals.').waitFor();
   expect(await save.isDisabled()).toBe(true);
   await share.fill('50');
-  await page.getByText('12.5% left to 100%').waitFor();
+  await page.getByText('12.5% left to allocate').waitFor();
 
   await page.getByRole('button', { name: 'Add a protocol' }).click();
   await save.click();
@@ -149,7 +149,7 @@ test('deleting a portfolio can be taken back, and asks first where it cannot', a
   await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('link', { name: 'Keep me', exact: true }).click();
-  await page.getByText('60% left to 100%').waitFor();
+  await page.getByText('60% left to allocate').waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog', { name: 'Delete this portfolio?' }).waitFor();
   await axe(page);
@@ -213,7 +213,7 @@ test('hostile text of a template stays text, for those who look at it and those 
   expect(await page.title()).toBe('Portfolios · Portico');
   expect(await page.locator('main img').count()).toBe(0);
   const editor = await app.open(`/portfolios/templates/${id}`, { as: 'operator' });
-  await editor.getByText('24% left to 100%').waitFor();
+  await editor.getByText('24% left to allocate').waitFor();
   expect(await editor.locator('main img').count()).toBe(0);
 });
 

@@ -61,6 +61,19 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for Json<T> {
     }
 }
 
+/// A list that is short by nature. `Json` would call every such schema the same: `Vec`.
+pub(crate) struct Several<T>(pub(crate) Vec<T>);
+
+impl<T: Serialize + ToSchema + Send + 'static> Output for Several<T> {
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        let array = ArrayBuilder::new().items(reference::<T>(schemas));
+        content(about, "application/json", array.into())
+    }
+    fn respond(self) -> Response {
+        json(Self::STATUS, &self.0)
+    }
+}
+
 /// Something new.
 pub(crate) struct Created<T>(pub(crate) T);
 

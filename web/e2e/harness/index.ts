@@ -6,7 +6,6 @@ import { startServer, type Running } from './server';
 import { reportRefusals, Watch } from './watch';
 
 export { axe } from './axe';
-export { ABSENT } from './watch';
 
 const FLAGS = [
   '--no-sandbox',

@@ -2,17 +2,6 @@
 // Content-Security-Policy. What a test means to provoke, it allows.
 import type { Page } from 'playwright-core';
 
-/** What the service answers with 404 because there is nothing, and says nowhere else; the browser reports each on its
- *  console. The console spares them where it can know (src/lib/homes/asked.ts); a test that meets one allows it by name. */
-export const ABSENT = {
-  /** GET /verificationPipeline?accountId=… of an account that has not set one up, when its tab is opened. */
-  pipeline: /404.*\/verificationPipeline\?/,
-  /** GET /v1/listings/{id}/proof of a home without a record, once another home has one. */
-  record: /404.*\/v1\/listings\/[^/]+\/proof/,
-  /** GET /applications/{userId} of somebody who applied for nothing, once anybody else has. */
-  applications: /404.*\/applications\/[^/]+$/,
-};
-
 export class Watch {
   readonly faults: string[] = [];
   #allowed: RegExp[] = [];

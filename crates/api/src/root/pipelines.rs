@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::access::BEARER;
 use crate::operation::{Context, Operation, get, post};
 use crate::problem::Result;
-use crate::reply::{Json, Plain};
+use crate::reply::{Json, Plain, Several};
 use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -76,9 +76,9 @@ async fn read(cx: Context, Read(account): Read) -> Result<Json<PipelineOut>> {
     Ok(Json(cx.app().pipeline(&cx.call, &account).await?.into()))
 }
 
-async fn list(cx: Context, (): ()) -> Result<Json<Vec<PipelineOut>>> {
+async fn list(cx: Context, (): ()) -> Result<Several<PipelineOut>> {
     let own = cx.app().own_pipeline(&cx.call).await?;
-    Ok(Json(own.map(PipelineOut::from).into_iter().collect()))
+    Ok(Several(own.map(PipelineOut::from).into_iter().collect()))
 }
 
 struct Write(Pipeline);

@@ -9,7 +9,7 @@ use crate::access::{OWNED, SIGNED_IN};
 use crate::operation::{Context, Operation, get};
 use crate::paging::{Listed, Paging};
 use crate::problem::Result;
-use crate::reply::Json;
+use crate::reply::Several;
 use crate::request::{Input, Reader};
 use crate::v1::chain::RecordOut;
 
@@ -71,7 +71,7 @@ impl Input for One {
     }
 }
 
-async fn records(cx: Context, One(user, listing): One) -> Result<Json<Vec<RecordOut>>> {
+async fn records(cx: Context, One(user, listing): One) -> Result<Several<RecordOut>> {
     let record = cx.app().application_record(&cx.call, &user, &listing).await?;
-    Ok(Json(record.map(RecordOut::from).into_iter().collect()))
+    Ok(Several(record.map(RecordOut::from).into_iter().collect()))
 }

@@ -13,7 +13,7 @@ use crate::fields::{Hash, hex};
 use crate::operation::{Context, Operation, get};
 use crate::paging::Limit;
 use crate::problem::Result;
-use crate::reply::Json;
+use crate::reply::{Json, Several};
 use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -217,9 +217,9 @@ impl Input for Blocks {
     }
 }
 
-async fn blocks(cx: Context, input: Blocks) -> Result<Json<Vec<BlockOut>>> {
+async fn blocks(cx: Context, input: Blocks) -> Result<Several<BlockOut>> {
     let blocks = cx.app().blocks(input.before, input.limit).await?;
-    Ok(Json(blocks.into_iter().map(Into::into).collect()))
+    Ok(Several(blocks.into_iter().map(Into::into).collect()))
 }
 
 struct OneBlock(u64);

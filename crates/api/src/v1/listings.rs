@@ -12,7 +12,7 @@ use crate::fields::hex;
 use crate::operation::{Context, Operation, get};
 use crate::paging::{Listed, Paging};
 use crate::problem::Result;
-use crate::reply::Json;
+use crate::reply::{Json, Several};
 use crate::request::{Input, Reader};
 use crate::v1::chain::RecordOut;
 
@@ -131,9 +131,9 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
     }))
 }
 
-async fn records(cx: Context, One(id): One) -> Result<Json<Vec<RecordOut>>> {
+async fn records(cx: Context, One(id): One) -> Result<Several<RecordOut>> {
     let record = cx.app().listing_record(&id).await?;
-    Ok(Json(record.map(RecordOut::from).into_iter().collect()))
+    Ok(Several(record.map(RecordOut::from).into_iter().collect()))
 }
 
 /// Totals over all listings.

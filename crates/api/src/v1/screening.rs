@@ -125,8 +125,8 @@ fn adverse(report: &CheckReport) -> Option<AdverseAction> {
     };
     let bureau = report.bureau.clone();
     let notice = format!(
-        "Your application may be declined because of {found}, as reported by {bureau}. {bureau} does not decide \
-         about it. You may ask {bureau} for a free copy of the report within 60 days, and dispute what is wrong \
+        "Your application may be declined because of {found}, as reported by {bureau}, which does not \
+         decide about it. You may ask {bureau} for a free copy of the report within 60 days, and dispute what is wrong \
          or incomplete in it."
     );
     Some(AdverseAction {

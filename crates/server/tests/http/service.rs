@@ -195,8 +195,8 @@ fn only_the_configured_origins_may_call_from_a_browser() {
 
 #[test]
 fn the_document_describes_every_operation() {
+    let app = App::shared(Engine::Sqlite);
     run(async {
-        let app = App::shared(Engine::Sqlite);
         let document = app.get("/openapi.json").await.json(200);
         assert_eq!(document["openapi"], "3.1.0");
         let mut names = BTreeSet::new();
@@ -231,5 +231,26 @@ fn the_document_describes_every_operation() {
                 }
             }
         }
+    });
+}
+
+#[test]
+fn the_document_says_what_every_list_is_of() {
+    let app = App::shared(Engine::Sqlite);
+    run(async {
+        let document = app.get("/openapi.json").await.json(200);
+        for (path, of) in [
+            ("/v1/pipelines", "Pipeline"),
+            ("/v1/chain/blocks", "Block"),
+            ("/v1/users/{userId}/applications", "Application"),
+            ("/v1/listings/{id}/records", "Record"),
+            ("/v1/applications/{userId}/{listingId}/records", "Record"),
+        ] {
+            let content = &document["paths"][path]["get"]["responses"]["200"]["content"];
+            let schema = &content["application/json"]["schema"];
+            assert_eq!(schema["type"], "array", "{path}");
+            assert_eq!(schema["items"]["$ref"], format!("#/components/schemas/{of}"), "{path}");
+        }
+        assert_eq!(document["components"]["schemas"]["Vec"], Value::Null);
     });
 }

@@ -15,8 +15,12 @@ const NEEDS_PERSON = [
   '/v1/keys',
   '/v1/verifications',
   '/v1/identities',
+  '/v1/pipelines',
   '/v1/users',
 ];
+
+/** The flags of an application, and where they stand. */
+const FLAGS = /^(?:\/v1)?\/applications\/([^/]+)\/[^/]+\/(?:check|records)$/;
 
 export function headersFor(path: string, who: Credentials | undefined): Record<string, string> {
   if (!who || path.startsWith('/v1/sandbox/')) return {};
@@ -25,9 +29,9 @@ export function headersFor(path: string, who: Credentials | undefined): Record<s
   // The sandbox is open, but its tokens are never an administrator's: its operator acts without one where one may.
   const needed = NEEDS_PERSON.some((start) => path.startsWith(start)) || path.endsWith('/applicants');
   if (who.operator && !needed && who.apiKey?.startsWith('test_')) return {};
-  // In the sandbox checks are open, but who signs in sees only their own: an owner asks about applicants without a name.
-  const [, , applicant, , check] = path.split('/');
-  const others = check === 'check' && decodeURIComponent(applicant ?? '') !== who.userId;
+  // In the sandbox flags are open, but who signs in sees only their own: an owner asks about applicants without a name.
+  const applicant = FLAGS.exec(path)?.[1];
+  const others = applicant !== undefined && decodeURIComponent(applicant) !== who.userId;
   if (others && who.apiKey?.startsWith('test_')) return {};
   return { Authorization: `Bearer ${who.token}` };
 }

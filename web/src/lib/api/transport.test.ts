@@ -80,13 +80,16 @@ test('stage calls carry the key, others the token, and never both', () => {
 test("the sandbox's operator is nobody in particular where the sandbox is open", () => {
   const operator = { ...ada, operator: true };
   expect(headersFor('/v1/predefined-portfolio', operator)).toEqual({});
-  expect(headersFor('/v1/keys', operator)).toEqual({ Authorization: 'Bearer T' });
+  for (const path of ['/v1/keys', '/v1/pipelines', '/v1/users/ada/applications'])
+    expect(headersFor(path, operator)).toEqual({ Authorization: 'Bearer T' });
   expect(headersFor('/stage/listings', operator)).toEqual({ 'X-API-Key': 'test_K' });
 });
 
 test('the sandbox shows an owner the checks of applicants to somebody without a name only', () => {
   expect(headersFor('/applications/ada/oak-12/check', ada)).toEqual({ Authorization: 'Bearer T' });
   expect(headersFor('/applications/ben%20c/oak-12/check', ada)).toEqual({});
+  expect(headersFor('/v1/applications/ada/oak-12/records', ada)).toEqual({ Authorization: 'Bearer T' });
+  expect(headersFor('/v1/applications/ben%20c/oak-12/records', ada)).toEqual({});
   expect(headersFor('/applications/ben/oak-12/check', { ...ada, apiKey: 'live_K' })).toEqual({
     Authorization: 'Bearer T',
   });
@@ -95,4 +98,5 @@ test('the sandbox shows an owner the checks of applicants to somebody without a 
 test("an operator's key is sent everywhere", () => {
   const key = { userId: 'operator', operator: true, apiKey: 'live_K' };
   expect(headersFor('/v1/predefined-portfolio', key)).toEqual({ 'X-API-Key': 'live_K' });
+  expect(headersFor('/v1/users/ada/applications', key)).toEqual({ 'X-API-Key': 'live_K' });
 });

@@ -1,8 +1,6 @@
 // What a token says about itself. Only for display and paths; the service checks the signature.
 export interface Claims {
   sub: string;
-  /** Absent where the person is the account. */
-  account?: string;
   [claim: string]: unknown;
 }
 

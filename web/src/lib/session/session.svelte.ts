@@ -31,12 +31,6 @@ class Session {
     return this.#who?.userId ?? '';
   }
 
-  /** The account whose pipeline the person keeps: the person's own, unless the token names another. */
-  get account(): string {
-    const token = this.#who?.token;
-    return (token && claimsOf(token).account) || this.userId;
-  }
-
   /** Some operations are a person's only: a key, even an operator's, is nobody. */
   get isPerson(): boolean {
     return this.#who?.token !== undefined;

@@ -4,9 +4,11 @@
 import { untrack } from 'svelte';
 import { isAbort } from '../api/problem';
 
-export interface ResourceOptions {
+export interface ResourceOptions<T> {
   /** Loads again after so many milliseconds, as long as the page is visible. */
   every?: number;
+  /** True for what will not change any more: it is not asked for again. */
+  done?: (data: T) => boolean;
 }
 
 export class Resource<T> {
@@ -14,10 +16,10 @@ export class Resource<T> {
   error = $state.raw<unknown>();
   loading = $state(true);
   #load: (signal: AbortSignal) => Promise<T>;
-  #options: ResourceOptions;
+  #options: ResourceOptions<T>;
   #tick = $state(0);
 
-  constructor(load: (signal: AbortSignal) => Promise<T>, options: ResourceOptions) {
+  constructor(load: (signal: AbortSignal) => Promise<T>, options: ResourceOptions<T>) {
     this.#load = load;
     this.#options = options;
     $effect(() => {
@@ -49,10 +51,12 @@ export class Resource<T> {
   }
 
   #poll(signal: AbortSignal) {
-    if (!this.#options.every) return undefined;
+    const { every, done } = this.#options;
+    if (!every) return undefined;
     return setInterval(() => {
+      if (this.data !== undefined && done?.(this.data)) return;
       if (!document.hidden && !this.loading) void this.#take(this.#load(signal), signal);
-    }, this.#options.every);
+    }, every);
   }
 
   async #take(answer: Promise<T>, signal: AbortSignal): Promise<void> {
@@ -70,6 +74,6 @@ export class Resource<T> {
   }
 }
 
-export function resource<T>(load: (signal: AbortSignal) => Promise<T>, options: ResourceOptions = {}): Resource<T> {
+export function resource<T>(load: (signal: AbortSignal) => Promise<T>, options: ResourceOptions<T> = {}): Resource<T> {
   return new Resource(load, options);
 }

@@ -1,7 +1,8 @@
-import type { ListingProof, ListingRequirements } from '$lib/api';
+import type { ListingProof, ListingRequirements, Record } from '$lib/api';
 
-/** What the chain says of a listing; the terms only to those who have a key. */
-export interface ChainRecord {
-  proof: ListingProof;
-  terms: ListingRequirements | undefined;
+/** What the chain says of a listing, once its record is mined; the terms only to those who have a key. */
+export interface OnChain {
+  record: Record;
+  proof?: ListingProof;
+  terms?: ListingRequirements;
 }
