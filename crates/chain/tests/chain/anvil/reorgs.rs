@@ -1,5 +1,6 @@
 //! Blocks that are undone.
 
+use portico_store::chain::Fate;
 use serde_json::json;
 
 use super::*;
@@ -12,11 +13,15 @@ async fn head(anvil: &Anvil) -> String {
 /// Waits until the writer has seen the newest block, and the node has everything that is not mined.
 async fn until_up_to_date(portico: &Portico, anvil: &Anvil, round: u64) {
     let give_up = tokio::time::Instant::now() + PATIENCE;
+    let signer = portico.db.chain_signers().await.unwrap()[0].id;
     loop {
-        let (head, pending, status) = (head(anvil).await, pending(anvil).await, portico.writer.status());
+        // In this order: what no longer waits is signed, and what is signed is then looked for at the node.
         let backlog = portico.db.chain_backlog().await.unwrap();
+        let open = portico.db.open_batches(signer).await.unwrap();
+        let signed = open.iter().filter(|batch| batch.fate == Fate::Signed).count() as u64;
+        let (head, pending, status) = (head(anvil).await, pending(anvil).await, portico.writer.status());
         let seen = status.head.as_ref().is_some_and(|seen| seen.hash.to_string() == head);
-        if seen && backlog.waiting == 0 && status.unmined as u64 == pending {
+        if seen && backlog.waiting == 0 && signed == pending {
             return;
         }
         let pool = anvil.ask("txpool_status", json!([])).await;
