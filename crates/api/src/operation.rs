@@ -56,11 +56,8 @@ impl Context {
         task.spawn_on(work(self), &aside);
         match task.join_next().await {
             Some(Ok(answer)) => answer,
-            Some(Err(error)) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Err(Problem::unavailable("shutting down")),
-            },
-            None => Err(Problem::unavailable("shutting down")),
+            Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            _ => Err(Problem::unavailable("shutting down")),
         }
     }
 }

@@ -64,6 +64,12 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for Json<T> {
 /// A list that is short by nature. `Json` would call every such schema the same: `Vec`.
 pub(crate) struct Several<T>(pub(crate) Vec<T>);
 
+impl<T> Several<T> {
+    pub(crate) fn at_most_one(one: Option<impl Into<T>>) -> Self {
+        Self(one.map(Into::into).into_iter().collect())
+    }
+}
+
 impl<T: Serialize + ToSchema + Send + 'static> Output for Several<T> {
     fn describe(about: &str, schemas: &mut Schemas) -> Described {
         let array = ArrayBuilder::new().items(reference::<T>(schemas));

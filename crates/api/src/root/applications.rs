@@ -105,9 +105,10 @@ impl From<Passes> for ApplicationCheck {
     }
 }
 
-struct Check(UserId, ListingId);
+/// Whose application, and for which listing.
+pub(crate) struct OneApplication(pub(crate) UserId, pub(crate) ListingId);
 
-impl Input for Check {
+impl Input for OneApplication {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let user = from.path("userId", "The applicant");
         let listing = from.path("listingId", "The listing");
@@ -115,7 +116,7 @@ impl Input for Check {
     }
 }
 
-async fn check(cx: Context, Check(user, listing): Check) -> Result<Json<ApplicationCheck>> {
+async fn check(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Json<ApplicationCheck>> {
     Ok(Json(cx.app().application_check(&cx.call, &user, &listing).await?.into()))
 }
 

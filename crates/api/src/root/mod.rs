@@ -1,6 +1,6 @@
 //! The surface without a prefix.
 
-mod applications;
+pub(crate) mod applications;
 mod identities;
 mod listings;
 mod pipelines;

@@ -78,7 +78,7 @@ async fn read(cx: Context, Read(account): Read) -> Result<Json<PipelineOut>> {
 
 async fn list(cx: Context, (): ()) -> Result<Several<PipelineOut>> {
     let own = cx.app().own_pipeline(&cx.call).await?;
-    Ok(Several(own.map(PipelineOut::from).into_iter().collect()))
+    Ok(Several::at_most_one(own))
 }
 
 struct Write(Pipeline);

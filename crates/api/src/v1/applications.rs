@@ -1,7 +1,7 @@
 //! What a person applied to, beyond the specification: with times, and where the flags stand.
 
 use portico_domain::applications::Application;
-use portico_domain::{ListingId, Timestamp, UserId};
+use portico_domain::{Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,6 +11,7 @@ use crate::paging::{Listed, Paging};
 use crate::problem::Result;
 use crate::reply::Several;
 use crate::request::{Input, Reader};
+use crate::root::applications::OneApplication;
 use crate::v1::chain::RecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -61,17 +62,7 @@ async fn list(cx: Context, List(user, paging): List) -> Result<Listed<Applicatio
     .await
 }
 
-struct One(UserId, ListingId);
-
-impl Input for One {
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
-        let user = from.path("userId", "The applicant");
-        let listing = from.path("listingId", "The listing");
-        Some(Self(user?, listing?))
-    }
-}
-
-async fn records(cx: Context, One(user, listing): One) -> Result<Several<RecordOut>> {
+async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Several<RecordOut>> {
     let record = cx.app().application_record(&cx.call, &user, &listing).await?;
-    Ok(Several(record.map(RecordOut::from).into_iter().collect()))
+    Ok(Several::at_most_one(record))
 }

@@ -133,7 +133,7 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
 
 async fn records(cx: Context, One(id): One) -> Result<Several<RecordOut>> {
     let record = cx.app().listing_record(&id).await?;
-    Ok(Several(record.map(RecordOut::from).into_iter().collect()))
+    Ok(Several::at_most_one(record))
 }
 
 /// Totals over all listings.

@@ -92,12 +92,12 @@ impl<N: Node> Writer<N> {
         let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
         let (jobs, inbox) = mpsc::channel(QUEUE);
         let (groups, committed) = mpsc::channel(PIPELINE);
-        let common = Common {
+        let common = Arc::new(Common {
             engine: engine.clone(),
             wake: wake.clone(),
             now: now.clone(),
-            delivered: Arc::default(),
-        };
+            delivered: Delivered::default(),
+        });
         let tasks = vec![
             tokio::spawn(commit_groups(common.clone(), inbox, groups)),
             tokio::spawn(deliver_groups(common, committed)),
@@ -141,22 +141,16 @@ struct Common<N> {
     engine: Arc<Engine<N>>,
     wake: Arc<Notify>,
     now: Now,
-    delivered: Arc<Delivered>,
-}
-
-impl<N> Clone for Common<N> {
-    fn clone(&self) -> Self {
-        let Self { engine, wake, now, delivered } = self;
-        Self { engine: engine.clone(), wake: wake.clone(), now: now.clone(), delivered: delivered.clone() }
-    }
+    delivered: Delivered,
 }
 
 /// Takes what has arrived, commits it as one group, and goes on with the next while that one is delivered.
 async fn commit_groups<N: Node>(
-    Common { engine, wake, now, delivered }: Common<N>,
+    common: Arc<Common<N>>,
     mut inbox: mpsc::Receiver<Job>,
     groups: mpsc::Sender<Group>,
 ) {
+    let Common { engine, wake, now, delivered } = &*common;
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while let Ok(place) = groups.reserve().await
@@ -174,7 +168,7 @@ async fn commit_groups<N: Node>(
         let (records, answers): (Vec<NewRecord>, Vec<_>) =
             jobs.drain(..).map(|job| (job.record, job.answer)).unzip();
         let (committed, ()) =
-            tokio::join!(engine.commit(records.into(), now()), delivered.note(&engine, &wake));
+            tokio::join!(engine.commit(records.into(), now()), delivered.note(engine, wake));
         match committed {
             Ok(committed) => {
                 let group = Group {
@@ -215,10 +209,8 @@ fn tell(answers: Answers) {
 }
 
 /// Sends groups in their order. Where the chain mines at once, a caller hears only then.
-async fn deliver_groups<N: Node>(
-    Common { engine, wake, now, delivered }: Common<N>,
-    mut groups: mpsc::Receiver<Group>,
-) {
+async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Receiver<Group>) {
+    let Common { engine, wake, now, delivered } = &*common;
     let at_once = engine.node().confirmations() == 0;
     loop {
         let mut next = if delivered.is_empty() {
@@ -227,7 +219,7 @@ async fn deliver_groups<N: Node>(
             tokio::time::timeout(QUIET, groups.recv()).await
         };
         if next.is_err() {
-            delivered.note(&engine, &wake).await;
+            delivered.note(engine, wake).await;
             next = Ok(groups.recv().await);
         }
         let Ok(Some(group)) = next else { return };
