@@ -15,12 +15,14 @@ async fn until_up_to_date(portico: &Portico, anvil: &Anvil, round: u64) {
     let give_up = tokio::time::Instant::now() + PATIENCE;
     let signer = portico.db.chain_signers().await.unwrap()[0].id;
     loop {
-        // In this order: what no longer waits is signed, and what is signed is then looked for at the node.
+        // In this order: once the newest block is seen, what it undid waits again; what no longer waits is
+        // signed; and what is signed is looked for at the node.
+        let (head, status) = (head(anvil).await, portico.writer.status());
+        let seen = status.head.as_ref().is_some_and(|seen| seen.hash.to_string() == head);
         let backlog = portico.db.chain_backlog().await.unwrap();
         let open = portico.db.open_batches(signer).await.unwrap();
         let signed = open.iter().filter(|batch| batch.fate == Fate::Signed).count() as u64;
-        let (head, pending, status) = (head(anvil).await, pending(anvil).await, portico.writer.status());
-        let seen = status.head.as_ref().is_some_and(|seen| seen.hash.to_string() == head);
+        let pending = pending(anvil).await;
         if seen && backlog.waiting == 0 && signed == pending {
             return;
         }
