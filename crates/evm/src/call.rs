@@ -1,17 +1,23 @@
 //! Calls that change nothing: reading contracts, and finding out how much gas something takes.
 
-use alloy_primitives::{Address, Bytes, TxKind, U256};
+use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use revm::ExecuteEvm;
 use revm::context::result::{EVMError, ExecutionResult};
 use revm::context::{CfgEnv, TxEnv};
 
+use crate::cache::Cache;
 use crate::error::{CallError, ChainError, Refused};
 use crate::machine::machine;
 use crate::state::{ReadError, State, View};
 use crate::{CALL_GAS_CAP, block, execute};
 
+/// Answers that are kept.
+const ANSWERS_KEPT: usize = 1 << 12;
+/// How long the question and the answer may be together to be kept.
+const ANSWER_BYTES: usize = 1 << 10;
+
 /// A call that changes nothing. Nobody signs it and nobody pays for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Call {
     /// Who calls.
     pub from: Address,
@@ -27,10 +33,32 @@ pub struct Call {
 
 pub(crate) type Ran = Result<ExecutionResult, Refused>;
 
-/// Runs the call on the latest state.
-pub(crate) fn run(state: &State, rules: &CfgEnv, call: &Call) -> Result<ExecutionResult, CallError> {
-    let ran = state.read(|view| transact(view, rules, call))?;
-    ran.map_err(CallError::Refused)
+/// Answers to calls. A call changes nothing and depends on nothing but its block, so that what was answered
+/// once is true until the next block.
+#[derive(Debug)]
+pub(crate) struct Answers(Cache<Call, (B256, Bytes)>);
+
+impl Default for Answers {
+    fn default() -> Self {
+        Self(Cache::new(ANSWERS_KEPT))
+    }
+}
+
+impl Answers {
+    /// Calls a contract on the latest state, unless its answer is at hand.
+    pub(crate) fn call(&self, state: &State, rules: &CfgEnv, call: &Call) -> Result<Bytes, CallError> {
+        if let Some((block, answer)) = self.0.get(call)
+            && block == state.head().hash()
+        {
+            return Ok(answer);
+        }
+        let (block, ran) = state.read(|view| Ok((view.head().hash(), transact(view, rules, call)?)))?;
+        let answer = output(ran.map_err(CallError::Refused)?)?;
+        if call.data.len() + answer.len() <= ANSWER_BYTES {
+            self.0.set(call.clone(), (block, answer.clone()));
+        }
+        Ok(answer)
+    }
 }
 
 /// What the caller of a contract wants to know of a run.

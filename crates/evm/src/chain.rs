@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
 use revm::Database;
 
 use crate::block::{self, Executed, Genesis};
-use crate::call::{self, Call};
+use crate::call::{Answers, Call};
 use crate::error::{CallError, ChainError, OpenError, Refused};
 use crate::execute;
 use crate::file::{self, Lock, NewTransaction, Readers, Writer, reads};
@@ -33,6 +33,7 @@ struct Inner {
     genesis_hash: B256,
     rules: Rules,
     state: State,
+    answers: Answers,
     /// The receipts of the latest block, for whoever has just sent a transaction.
     newest: RwLock<Vec<Receipt>>,
     writer: Mutex<Writer>,
@@ -65,6 +66,7 @@ impl Chain {
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
             state: State::new(Readers::new(path), head),
+            answers: Answers::default(),
             newest: RwLock::default(),
             writer: Mutex::new(Writer::start(connection, path)?),
             _lock: lock,
@@ -177,7 +179,7 @@ impl Chain {
 
     /// Calls a contract on the latest state, without changing anything.
     pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
-        call::output(call::run(&self.0.state, &self.0.rules.calls, call)?)
+        self.0.answers.call(&self.0.state, &self.0.rules.calls, call)
     }
 
     /// Answers a JSON-RPC 2.0 request or a batch of them, as Ethereum nodes do. It only reads. An empty answer
