@@ -4,10 +4,13 @@
 //! line and one set of metrics. Queries and bodies are never logged; paths only as their template.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Instant;
 
 use axum::Router;
@@ -18,7 +21,6 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http_body::Body as _;
-use tokio::sync::Semaphore;
 use tower::{Layer, ServiceExt};
 use tower_http::cors::CorsLayer;
 
@@ -44,15 +46,13 @@ struct Inner {
     routes: Routes,
     pages: Router,
     cors: Option<CorsLayer>,
-    turns: Semaphore,
     rates: Rates,
 }
 
 impl Edge {
     pub(crate) fn new(service: Arc<Service>, routes: Routes, pages: Router, cors: Option<CorsLayer>) -> Self {
-        let turns = Semaphore::new(service.limits.in_flight);
         let rates = Rates::new(service.limits.rate);
-        Self(Arc::new(Inner { service, routes, pages, cors, turns, rates }))
+        Self(Arc::new(Inner { service, routes, pages, cors, rates }))
     }
 
     /// The use cases behind it.
@@ -72,12 +72,16 @@ impl Inner {
         let method = method_name(request.method());
         let id = request_id(&request);
         let metrics = &self.service.metrics;
-        let _counted = metrics.in_flight();
+        let working = metrics.in_flight();
         // What the operator asks of a busy service must still be answered.
         let vital = matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics");
         let mut route = None;
         let outcome = match self.admit(&request, peer, vital) {
-            Ok(()) => self.run(request, vital, &mut route).await,
+            Ok(()) if !vital && working.count() > self.service.limits.in_flight => {
+                metrics.shed();
+                Err(Problem::unavailable("overloaded"))
+            }
+            Ok(()) => self.run(request, &mut route).await,
             Err(problem) => Err(problem),
         };
         let matched = |response: &Response| response.extensions().get().map_or("", |Matched(page)| page);
@@ -130,17 +134,7 @@ impl Inner {
     }
 
     /// Works on a request, within its time and whatever it does; tells which operation it was for.
-    async fn run<'e>(
-        &'e self,
-        request: Request,
-        vital: bool,
-        route: &mut Option<&'e Route>,
-    ) -> Result<Response> {
-        let turn = (!vital).then(|| self.turns.try_acquire());
-        if matches!(turn, Some(Err(_))) {
-            self.service.metrics.shed();
-            return Err(Problem::unavailable("overloaded"));
-        }
+    async fn run<'e>(&'e self, request: Request, route: &mut Option<&'e Route>) -> Result<Response> {
         let work = async {
             match &self.cors {
                 // Everything but the headers of the browser's own rules happens inside.
@@ -152,8 +146,14 @@ impl Inner {
                 None => self.answer(request, route).await,
             }
         };
-        let work = AssertUnwindSafe(work).catch_unwind();
-        match tokio::time::timeout(self.service.limits.operation_time, work).await {
+        let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
+        // Most are done at once, and need no timer.
+        let first = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+        let outcome = match first {
+            Poll::Ready(outcome) => Ok(outcome),
+            Poll::Pending => tokio::time::timeout(self.service.limits.operation_time, work).await,
+        };
+        match outcome {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(panic)) => {
                 self.service.metrics.panicked();

@@ -88,9 +88,9 @@ impl Metrics {
     }
 
     /// Counts a request as being worked on until the guard is dropped.
-    pub(crate) fn in_flight(&self) -> InFlight {
-        self.in_flight.inc();
-        InFlight(self.in_flight.clone())
+    pub(crate) fn in_flight(&self) -> InFlight<'_> {
+        let others = self.in_flight.inc();
+        InFlight { gauge: &self.in_flight, count: usize::try_from(others).unwrap_or(0) + 1 }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -117,10 +117,20 @@ impl OfRoute {
 
 /// A request being worked on.
 #[derive(Debug)]
-pub(crate) struct InFlight(Gauge);
+pub(crate) struct InFlight<'m> {
+    gauge: &'m Gauge,
+    count: usize,
+}
 
-impl Drop for InFlight {
+impl InFlight<'_> {
+    /// How many there were when it began, with itself.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.0.dec();
+        self.gauge.dec();
     }
 }

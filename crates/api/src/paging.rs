@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LINK};
 use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use portico_domain::Fault;
 use portico_store::{Cursor, Page};
@@ -138,14 +138,14 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     }
 
     pub(crate) fn into_response(self) -> Response {
-        let mut head = BytesMut::with_capacity(256 * (self.first.items.len() + 1));
-        head.put_u8(b'[');
+        let mut head = Vec::with_capacity(256 * (self.first.items.len() + 1));
+        head.push(b'[');
         write_items(&mut head, &self.first.items, true);
         let body = match (self.fetch, self.first.next) {
-            (Some(fetch), Some(next)) => Body::from_stream(rest(head.freeze(), fetch, next)),
+            (Some(fetch), Some(next)) => Body::from_stream(rest(head.into(), fetch, next)),
             _ => {
-                head.put_u8(b']');
-                Body::from(head.freeze())
+                head.push(b']');
+                Body::from(head)
             }
         };
         let mut response = Response::new(body);
@@ -157,13 +157,13 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     }
 }
 
-fn write_items<T: Serialize>(to: &mut BytesMut, items: &[T], first: bool) {
+fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T], first: bool) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 || !first {
-            to.put_u8(b',');
+            to.push(b',');
         }
         // Writing to memory cannot fail, and wire types always serialise.
-        let _ = serde_json::to_writer(to.writer(), item);
+        let _ = serde_json::to_writer(&mut *to, item);
     }
 }
 
@@ -185,16 +185,16 @@ fn rest<T: Serialize + Send + 'static>(
             Step::Head(head, fetch, next) => Some((Ok(head), Step::Read(fetch, next))),
             Step::Read(fetch, after) => match fetch(Some(after), NEXT).await {
                 Ok(page) => {
-                    let mut piece = BytesMut::with_capacity(256 * page.items.len() + 1);
+                    let mut piece = Vec::with_capacity(256 * page.items.len() + 1);
                     write_items(&mut piece, &page.items, false);
                     let step = match page.next {
                         Some(next) => Step::Read(fetch, next),
                         None => {
-                            piece.put_u8(b']');
+                            piece.push(b']');
                             Step::End
                         }
                     };
-                    Some((Ok(piece.freeze()), step))
+                    Some((Ok(piece.into()), step))
                 }
                 Err(problem) => {
                     tracing::error!(cause = problem.cause, code = problem.code, "a list broke off");
