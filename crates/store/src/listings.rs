@@ -3,6 +3,8 @@
 //! A read picks one way (a `Way`) to candidates and checks each of them against the whole filter, so that
 //! every index may offer too much but the answer is always exactly what the filter says.
 
+use std::sync::Arc;
+
 use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, place};
 use portico_domain::search::{SearchTerm, document};
@@ -13,7 +15,7 @@ use crate::chain::{Wanted, retire};
 use crate::ledger::{By, record, total};
 use crate::page::{Cursor, Page, Placed, SHORT, as_limit, weight};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::{Db, Error, Result};
+use crate::{Db, Engine, Error, Result};
 
 impl FromRow for Listing {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
@@ -125,6 +127,7 @@ impl Op for DeleteListing {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let deleted = tx.one::<(String,)>(&DELETE, &[(&self.id).into()]).await?;
         let (state,) = deleted.ok_or(Error::Missing("listing_not_found"))?;
+        tx.forget(&self.id);
         let recorded = retire(tx, &self.retired).await?;
         let counts = [
             ("listings", "total", -1),
@@ -347,8 +350,13 @@ impl Search<'_> {
         (self.limit + 1).clamp(SHORT / 4, 1024)
     }
 
-    fn take(&mut self, candidates: Vec<Placed<Listing>>) {
-        self.found.extend(candidates.into_iter().filter(|placed| self.filter.matches(&placed.item)));
+    fn take(&mut self, mut candidates: Vec<Placed<Listing>>) {
+        candidates.retain(|placed| self.filter.matches(&placed.item));
+        if self.found.is_empty() {
+            self.found = candidates;
+        } else {
+            self.found.append(&mut candidates);
+        }
     }
 
     /// Reads a part of the order of creation, until it is exhausted or enough is found.
@@ -430,9 +438,17 @@ impl Search<'_> {
 }
 
 impl Db {
-    /// One listing.
+    /// One listing, as the database has it now.
     pub async fn listing(&self, id: &ListingId) -> Result<Option<Listing>> {
         self.one(&BY_ID, &[id.into()]).await
+    }
+
+    /// One listing, from memory if it was read lately. Not for proofs: those ask what the database has.
+    async fn listing_to_show(&self, id: &ListingId) -> Result<Option<Arc<Listing>>> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.listing(&BY_ID, id),
+            Engine::Postgres(_) => Ok(self.listing(id).await?.map(Arc::new)),
+        }
     }
 
     /// A piece of the listings that fit the filter: by rent where rooms or rent are asked for, along the
@@ -444,8 +460,8 @@ impl Db {
         limit: usize,
     ) -> Result<Page<Listing>> {
         if let Some(id) = &filter.id {
-            let items =
-                self.listing(id).await?.into_iter().filter(|listing| filter.matches(listing)).collect();
+            let found = self.listing_to_show(id).await?.filter(|listing| filter.matches(listing));
+            let items = found.map(Arc::unwrap_or_clone).into_iter().collect();
             return Ok(Page { items, next: None });
         }
         let after = after.unwrap_or(Cursor::START);

@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
-use portico_domain::Timestamp;
 use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
+use portico_domain::{ListingId, Timestamp};
 
 use crate::Result;
 use crate::ledger::Count;
@@ -77,6 +77,37 @@ impl<U: Unit> From<Decimal<U>> for Val<'_> {
 impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A parameter that is kept for later, or travels to another thread.
+#[derive(Debug)]
+pub(crate) enum Owned {
+    Null,
+    Int(i64),
+    Text(Box<str>),
+    Bytes(Box<[u8]>),
+}
+
+impl From<&Val<'_>> for Owned {
+    fn from(value: &Val<'_>) -> Self {
+        match *value {
+            Val::Null => Self::Null,
+            Val::Int(int) => Self::Int(int),
+            Val::Text(text) => Self::Text(text.into()),
+            Val::Bytes(bytes) => Self::Bytes(bytes.into()),
+        }
+    }
+}
+
+impl Owned {
+    pub(crate) fn borrow(&self) -> Val<'_> {
+        match self {
+            Self::Null => Val::Null,
+            Self::Int(int) => Val::Int(*int),
+            Self::Text(text) => Val::Text(text),
+            Self::Bytes(bytes) => Val::Bytes(bytes),
+        }
     }
 }
 
@@ -230,6 +261,9 @@ pub trait Tx: Send {
 
     /// The next place in the order of creation: chosen by the engine (`SQLite`: when the row is inserted).
     fn seq(&mut self) -> Val<'static>;
+
+    /// Has a listing that is deleted forgotten wherever the engine keeps it in memory, before anybody is told.
+    fn forget(&mut self, listing: &ListingId);
 }
 
 /// A unit of work: all of it happens, or nothing. It is run again if the engine asks for that.

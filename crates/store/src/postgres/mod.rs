@@ -5,13 +5,17 @@
 mod connection;
 mod pool;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use futures_util::future::{join, try_join, try_join_all};
+use portico_domain::ListingId;
+
 use crate::ledger::{COUNT, Count, EVENT};
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight};
+use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Tx, Val, Weight};
 use crate::{Error, Result};
 use connection::{Connection, Connector};
 use pool::{Lane, Pool};
@@ -123,9 +127,9 @@ impl Postgres {
                     let undone = connection.batch("ROLLBACK").await;
                     undone.and(Err(Error::Bug("a failed statement was ignored".into())))
                 }
-                (Ok(out), true) => connection.batch("COMMIT").await.map(|()| out),
+                (Ok(out), _) => tx.commit().await.map(|()| out),
                 (Err(error), true) => connection.batch("ROLLBACK").await.and(Err(error)),
-                (outcome, false) => outcome,
+                (Err(error), false) => Err(error),
             };
             match outcome {
                 // Nobody knows what its server is doing: the connection is let go.
@@ -164,14 +168,16 @@ struct PgTx<'c> {
     begun: bool,
     /// A statement failed, so that the server is going to undo everything.
     failed: bool,
-    /// One shard for the whole transaction: two that draw several could wait for each other.
-    shard: i64,
+    /// Events, and what totals move by: written together with the commit.
+    events: Vec<Vec<Owned>>,
+    totals: BTreeMap<(&'static str, Box<str>), i64>,
     last_seq: &'c AtomicI64,
 }
 
 impl<'c> PgTx<'c> {
     fn new(connection: &'c Connection, last_seq: &'c AtomicI64) -> Self {
-        Self { connection, begun: false, failed: false, shard: noise(SHARDS), last_seq }
+        let (events, totals) = (Vec::new(), BTreeMap::new());
+        Self { connection, begun: false, failed: false, events, totals, last_seq }
     }
 
     /// Opens the transaction together with its first statement, in one round trip.
@@ -180,12 +186,37 @@ impl<'c> PgTx<'c> {
             statement.await
         } else {
             self.begun = true;
-            let (begun, outcome) =
-                futures_util::future::join(self.connection.batch("BEGIN"), statement).await;
+            let (begun, outcome) = join(self.connection.batch("BEGIN"), statement).await;
             begun.and(outcome)
         };
         self.failed |= outcome.is_err();
         outcome
+    }
+
+    /// Writes what was booked and commits, in one round trip, so that nobody waits for a total for longer than
+    /// that takes. Totals are spread over shards; one shard and one order for the whole transaction, so that no
+    /// two wait for each other. If a statement fails, the server undoes everything instead of committing.
+    async fn commit(mut self) -> Result<()> {
+        let (events, totals) = (std::mem::take(&mut self.events), std::mem::take(&mut self.totals));
+        let connection = self.connection;
+        if events.is_empty() && totals.is_empty() {
+            return if self.begun { connection.batch("COMMIT").await } else { Ok(()) };
+        }
+        let (insert, upsert) = (connection.prepared(&EVENT).await?, connection.prepared(&COUNT).await?);
+        let events: Vec<Vec<Val<'_>>> =
+            events.iter().map(|event| event.iter().map(Owned::borrow).collect()).collect();
+        let shard = noise(SHARDS);
+        let totals: Vec<[Val<'_>; 4]> = totals
+            .iter()
+            .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
+            .collect();
+        let booked = self.begin(async {
+            let events = try_join_all(events.iter().map(|event| connection.exec(&insert, event)));
+            let totals = try_join_all(totals.iter().map(|total| connection.exec(&upsert, total)));
+            try_join(events, totals).await.map(drop)
+        });
+        let (booked, committed) = join(booked, connection.batch("COMMIT")).await;
+        booked.and(committed)
     }
 }
 
@@ -196,18 +227,12 @@ impl Tx for PgTx<'_> {
         self.begin(connection.exec(&statement, params)).await
     }
 
-    /// Everything in one round trip. Hot totals are spread over shards, so that writers do not queue at one row.
     async fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
-        let connection = self.connection;
-        let (insert, upsert) = (connection.prepared(&EVENT).await?, connection.prepared(&COUNT).await?);
-        let rows: Vec<[Val<'_>; 4]> = counts
-            .iter()
-            .filter(|(_, _, by)| *by != 0)
-            .map(|&(scope, name, by)| [scope.into(), name.into(), self.shard.into(), by.into()])
-            .collect();
-        let event = connection.exec(&insert, event);
-        let totals = futures_util::future::try_join_all(rows.iter().map(|row| connection.exec(&upsert, row)));
-        self.begin(async { futures_util::future::try_join(event, totals).await.map(drop) }).await
+        self.events.push(event.iter().map(Owned::from).collect());
+        for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
+            *self.totals.entry((scope, name.into())).or_insert(0) += by;
+        }
+        Ok(())
     }
 
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
@@ -215,6 +240,9 @@ impl Tx for PgTx<'_> {
         let statement = connection.prepared(sql).await?;
         self.begin(connection.query(&statement, params)).await
     }
+
+    /// Other replicas delete listings too: none is kept in memory.
+    fn forget(&mut self, _: &ListingId) {}
 
     /// Time-ordered and unique: microseconds, then noise that tells replicas apart.
     fn seq(&mut self) -> Val<'static> {

@@ -4,6 +4,7 @@
 
 mod indexer;
 mod reader;
+mod recent;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -16,15 +17,18 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
+use portico_domain::ListingId;
+use portico_domain::listings::Listing;
 use portico_domain::search::SearchTerm;
 
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Val, Weight};
+use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
 use indexer::Indexer;
 use reader::Commits;
 pub use reader::rest;
+use recent::Recent;
 use writer::Writer;
 
 pub(crate) const MIGRATIONS: Migrations = &[
@@ -38,7 +42,7 @@ const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-ke
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
-const POINT_CACHE_KIB: u32 = 144 * 1024;
+const POINT_CACHE_KIB: u32 = 96 * 1024;
 /// Pages kept by each of them at least, on machines with many cores.
 const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 /// Pages kept by each thread that scans.
@@ -66,21 +70,23 @@ struct Inner {
     commits: Arc<Commits>,
     writer: Writer,
     indexer: Option<Indexer>,
+    recent: Option<Arc<Recent>>,
     purpose: Purpose,
     scans: Semaphore,
 }
 
 impl Sqlite {
-    /// Opens and migrates the database. Only the server that owns the data folder keeps the search index.
+    /// Opens and migrates the database. Only the server that owns the data folder keeps the search index, and
+    /// listings in memory: nobody else deletes any.
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
         let mut connection = connect(path, WRITER_CACHE_KIB)?;
         migrate::sqlite(&mut connection, MIGRATIONS)?;
         let commits = Arc::default();
-        let indexer = match role {
-            Role::Server => Some(Indexer::start(path, Arc::clone(&commits))?),
-            Role::Tool => None,
+        let (indexer, recent) = match role {
+            Role::Server => (Some(Indexer::start(path, Arc::clone(&commits))?), Some(Arc::default())),
+            Role::Tool => (None, None),
         };
-        Self::start(path, connection, commits, indexer, Purpose::Data)
+        Self::start(path, connection, commits, (indexer, recent), Purpose::Data)
     }
 
     /// Opens and migrates a keystore. What is deleted from it is overwritten.
@@ -88,23 +94,24 @@ impl Sqlite {
         let mut connection = connect(path, SCAN_CACHE_KIB)?;
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         migrate::sqlite(&mut connection, KEYSTORE)?;
-        Self::start(path, connection, Arc::default(), None, Purpose::Keys)
+        Self::start(path, connection, Arc::default(), (None, None), Purpose::Keys)
     }
 
     fn start(
         path: &Path,
         connection: Connection,
         commits: Arc<Commits>,
-        indexer: Option<Indexer>,
+        (indexer, recent): (Option<Indexer>, Option<Arc<Recent>>),
         purpose: Purpose,
     ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Ok(Self(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             path: path.to_owned(),
-            writer: Writer::start(connection, path, commits.clone(), indexer.clone())?,
+            writer: Writer::start(connection, path, commits.clone(), indexer.clone(), recent.clone())?,
             commits,
             indexer,
+            recent,
             purpose,
             scans: Semaphore::new(SCANS),
         })))
@@ -135,6 +142,19 @@ impl Sqlite {
                 })
                 .await
             }
+        }
+    }
+
+    /// A listing by its id, from memory if it was read lately.
+    pub(crate) fn listing(&self, by_id: &'static Sql, id: &ListingId) -> Result<Option<Arc<Listing>>> {
+        let read = || {
+            let found =
+                self.with_reader(point_cache_kib, |connection| rows(connection, by_id.lite, &[id.into()]))?;
+            Ok(found.into_iter().next())
+        };
+        match &self.0.recent {
+            Some(recent) => recent.get(id, read),
+            None => Ok(read()?.map(Arc::new)),
         }
     }
 
@@ -285,36 +305,6 @@ impl Row for rusqlite::Row<'_> {
     }
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
         self.get_ref(column)?.as_blob_or_null().map_err(|e| Error::Bug(e.to_string()))
-    }
-}
-
-/// A parameter that travels to another thread.
-enum Owned {
-    Null,
-    Int(i64),
-    Text(Box<str>),
-    Bytes(Box<[u8]>),
-}
-
-impl From<&Val<'_>> for Owned {
-    fn from(value: &Val<'_>) -> Self {
-        match *value {
-            Val::Null => Self::Null,
-            Val::Int(int) => Self::Int(int),
-            Val::Text(text) => Self::Text(text.into()),
-            Val::Bytes(bytes) => Self::Bytes(bytes.into()),
-        }
-    }
-}
-
-impl Owned {
-    fn borrow(&self) -> Val<'_> {
-        match self {
-            Self::Null => Val::Null,
-            Self::Int(int) => Val::Int(*int),
-            Self::Text(text) => Val::Text(text),
-            Self::Bytes(bytes) => Val::Bytes(bytes),
-        }
     }
 }
 

@@ -8,15 +8,18 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
+use portico_domain::ListingId;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 use tokio::sync::oneshot;
 
 use super::indexer::Indexer;
 use super::reader::Commits;
+use super::recent::Recent;
 use super::{connect, exec, rows};
 use crate::ledger::{COUNT, Count, EVENT};
 use crate::sql::{FromRow, Op, Sql, Tx, Val};
@@ -28,12 +31,21 @@ const QUEUE: usize = 4096;
 const GROUP: usize = 256;
 /// The write-ahead log is copied back once it has so many pages (of 4 KiB).
 const CHECKPOINT_PAGES: i32 = 16_000;
+/// How often it is looked whether somebody else has changed the database.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What is left to do once the group's fate is known.
 type Reply = Box<dyn FnOnce(Result<()>) + Send>;
-type Job = Box<dyn FnOnce(&mut Connection, &mut Totals) -> Reply + Send>;
-/// What a group moves totals by; each is written once, at the end of the group.
-type Totals = HashMap<(&'static str, Box<str>), i64>;
+type Job = Box<dyn FnOnce(&mut Connection, &mut Together) -> Reply + Send>;
+
+/// What the jobs of a group leave to be done for all of them together.
+#[derive(Default)]
+struct Together {
+    /// What totals move by; each is written once, at the end of the group.
+    totals: HashMap<(&'static str, Box<str>), i64>,
+    /// Listings that were deleted.
+    gone: Vec<ListingId>,
+}
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -46,18 +58,20 @@ impl Writer {
         path: &Path,
         commits: Arc<Commits>,
         indexer: Option<Indexer>,
+        recent: Option<Arc<Recent>>,
     ) -> Result<Self> {
         let (jobs, inbox) = sync_channel(QUEUE);
         let checkpointer = Checkpointer::start(path, &mut connection)?;
-        let thread = Thread { connection, inbox, commits, checkpointer, indexer };
+        let memory = recent.map(|recent| Memory::of(recent, &connection)).transpose()?;
+        let thread = Thread { connection, inbox, commits, checkpointer, indexer, memory };
         spawn("portico-writer", move || thread.run())?;
         Ok(Self { jobs })
     }
 
     pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |connection, totals| {
-            let outcome = in_savepoint(connection, totals, &op);
+        let job: Job = Box::new(move |connection, together| {
+            let outcome = in_savepoint(connection, together, &op);
             Box::new(move |committed| {
                 // Nobody listens any more if the client has gone; the work is done all the same.
                 let _ = answer.send(committed.and(outcome));
@@ -85,14 +99,19 @@ struct Thread {
     commits: Arc<Commits>,
     checkpointer: Checkpointer,
     indexer: Option<Indexer>,
+    memory: Option<Memory>,
 }
 
 impl Thread {
     fn run(mut self) {
-        while let Ok(first) = self.inbox.recv() {
-            let mut replies = Vec::new();
-            let committed = self.group(first, &mut replies);
+        while let Some(first) = self.next() {
+            let (mut replies, mut together) = (Vec::new(), Together::default());
+            let committed = self.group(first, &mut replies, &mut together);
             self.commits.committed();
+            if let Some(memory) = &mut self.memory {
+                together.gone.iter().for_each(|id| memory.recent.forget(id));
+                memory.look(&self.connection);
+            }
             if let Err(error) = &committed {
                 tracing::error!(%error, "a group of writes was not committed");
             }
@@ -107,17 +126,29 @@ impl Thread {
         }
     }
 
+    /// The next job, once there is one.
+    fn next(&mut self) -> Option<Job> {
+        let Some(memory) = &mut self.memory else { return self.inbox.recv().ok() };
+        loop {
+            match self.inbox.recv_timeout(LOOK) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Timeout) => memory.look(&self.connection),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
     /// Runs what is waiting in one transaction. Every job that was taken has its reply in `replies`.
-    fn group(&mut self, first: Job, replies: &mut Vec<Reply>) -> Result<()> {
+    fn group(&mut self, first: Job, replies: &mut Vec<Reply>, together: &mut Together) -> Result<()> {
         let begun =
             self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.raw_execute());
-        let (mut next, mut totals) = (Some(first), Totals::new());
+        let mut next = Some(first);
         while let Some(job) = next {
-            replies.push(job(&mut self.connection, &mut totals));
+            replies.push(job(&mut self.connection, together));
             next = if replies.len() < GROUP { self.inbox.try_recv().ok() } else { None };
         }
         begun?;
-        let moved = totals.iter().try_for_each(|((scope, name), by)| {
+        let moved = together.totals.iter().try_for_each(|((scope, name), by)| {
             exec(&self.connection, COUNT.lite, &[(*scope).into(), (&**name).into(), 0.into(), (*by).into()])
                 .map(drop)
         });
@@ -130,17 +161,17 @@ impl Thread {
 }
 
 /// Runs one job so that its failure leaves its neighbours' work alone.
-fn in_savepoint<O: Op>(connection: &mut Connection, totals: &mut Totals, op: &O) -> Result<O::Out> {
+fn in_savepoint<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
     exec(connection, "SAVEPOINT job", &[])?;
-    let mut tx = LiteTx { connection: &mut *connection, counts: Vec::new() };
+    let mut tx = LiteTx { connection: &mut *connection, counts: Vec::new(), gone: &mut together.gone };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
     if outcome.is_ok() {
         for (scope, name, by) in tx.counts {
-            *totals.entry((scope, name)).or_insert(0) += by;
+            *together.totals.entry((scope, name)).or_insert(0) += by;
         }
     }
     if outcome.is_err() && !connection.is_autocommit() {
@@ -164,6 +195,7 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 struct LiteTx<'c> {
     connection: &'c mut Connection,
     counts: Vec<(&'static str, Box<str>, i64)>,
+    gone: &'c mut Vec<ListingId>,
 }
 
 impl Tx for LiteTx<'_> {
@@ -182,6 +214,43 @@ impl Tx for LiteTx<'_> {
     fn seq(&mut self) -> Val<'static> {
         Val::Null
     }
+    fn forget(&mut self, listing: &ListingId) {
+        self.gone.push(listing.clone());
+    }
+}
+
+/// Looks after what is kept in memory. This process forgets by itself what it deletes; that somebody else has
+/// changed the database, with a tool of their own, is noticed soon.
+struct Memory {
+    recent: Arc<Recent>,
+    /// Changes whenever another connection commits, and only this process's writer has one to commit on.
+    version: i64,
+    changed: bool,
+    looked: Instant,
+}
+
+impl Memory {
+    fn of(recent: Arc<Recent>, writer: &Connection) -> Result<Self> {
+        Ok(Self { recent, version: data_version(writer)?, changed: false, looked: Instant::now() })
+    }
+
+    fn look(&mut self, writer: &Connection) {
+        if self.looked.elapsed() < LOOK {
+            return;
+        }
+        self.looked = Instant::now();
+        let version = data_version(writer).unwrap_or(-1);
+        // And once more: who was reading when it was noticed may have kept what was true before.
+        if self.changed || version != self.version {
+            self.recent.forget_all();
+        }
+        self.changed = version != self.version;
+        self.version = version;
+    }
+}
+
+fn data_version(connection: &Connection) -> Result<i64> {
+    Ok(connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
 }
 
 /// Copies the write-ahead log back into the database, beside the writer.

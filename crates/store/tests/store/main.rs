@@ -28,6 +28,7 @@ mod finding;
 mod idempotency;
 mod keys;
 mod listings;
+mod memory;
 mod migrations;
 mod outages;
 mod pipelines;

@@ -1,0 +1,100 @@
+//! Listings that were read lately may be kept in memory; nobody notices, except that they come sooner.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use portico_domain::listings::ListingFilter;
+
+use crate::engines::Db;
+use crate::samples::{create, delete, listing, store_all, text};
+
+on_both_engines! {
+    nobody_is_shown_what_was_deleted,
+    an_id_that_is_used_again_shows_the_new_listing,
+    what_somebody_else_deletes_is_gone_soon,
+    a_proof_is_never_made_from_memory,
+    other_conditions_hold_for_what_is_kept_too,
+}
+
+/// The listing with this id as it is shown.
+async fn shown(db: &portico_store::Db, id: &str) -> Option<portico_domain::listings::Listing> {
+    let filter = ListingFilter { id: Some(text(id)), ..ListingFilter::default() };
+    db.find_listings(&filter, None, 10).await.unwrap().items.pop()
+}
+
+async fn nobody_is_shown_what_was_deleted(db: Db) {
+    const LISTINGS: usize = 300;
+    store_all(&db, (0..LISTINGS).map(|n| listing(&format!("l-{n}")))).await;
+    // All before this one are deleted.
+    let (deleted, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let readers: Vec<_> = (0..3)
+        .map(|_| {
+            let (db, deleted, done) = (db.handle(), deleted.clone(), done.clone());
+            tokio::spawn(async move {
+                portico_store::rest();
+                while !done.load(Ordering::Acquire) {
+                    let before = deleted.load(Ordering::Acquire);
+                    // What is about to be deleted, again and again, and what was.
+                    for n in before.saturating_sub(3)..(before + 3).min(LISTINGS) {
+                        let found = shown(&db, &format!("l-{n}")).await;
+                        assert!(n >= before || found.is_none(), "l-{n} is shown after it was deleted");
+                    }
+                    tokio::task::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for n in 0..LISTINGS {
+        let id = format!("l-{n}");
+        assert!(shown(&db, &id).await.is_some(), "{id}");
+        db.write(delete(&id)).await.unwrap();
+        deleted.store(n + 1, Ordering::Release);
+        assert!(shown(&db, &id).await.is_none(), "{id}");
+    }
+    done.store(true, Ordering::Release);
+    for reader in readers {
+        reader.await.unwrap();
+    }
+}
+
+async fn an_id_that_is_used_again_shows_the_new_listing(db: Db) {
+    for n in 0..20 {
+        let mut new = listing("again");
+        new.street = text(&format!("{n} Oak Street"));
+        db.write(create(new.clone())).await.unwrap();
+        assert_eq!(shown(&db, "again").await, Some(new.clone()));
+        assert_eq!(shown(&db, "again").await, Some(new));
+        db.write(delete("again")).await.unwrap();
+        assert_eq!(shown(&db, "again").await, None);
+    }
+}
+
+async fn what_somebody_else_deletes_is_gone_soon(db: Db) {
+    store_all(&db, [listing("a"), listing("b")]).await;
+    assert!(shown(&db, "a").await.is_some());
+    db.raw("DELETE FROM listings WHERE id = 'a'").await;
+    let began = Instant::now();
+    while shown(&db, "a").await.is_some() {
+        assert!(began.elapsed() < Duration::from_secs(10), "it is still shown");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(shown(&db, "b").await.is_some());
+}
+
+async fn a_proof_is_never_made_from_memory(db: Db) {
+    store_all(&db, [listing("a")]).await;
+    assert!(shown(&db, "a").await.is_some());
+    db.raw("UPDATE listings SET street = 'elsewhere' WHERE id = 'a'").await;
+    let now = db.listing(&text("a")).await.unwrap().unwrap();
+    assert_eq!(now.street.as_str(), "elsewhere");
+}
+
+async fn other_conditions_hold_for_what_is_kept_too(db: Db) {
+    store_all(&db, [listing("a")]).await;
+    let owner = shown(&db, "a").await.unwrap().user;
+    for (user, fits) in [(owner, true), (text("somebody-else"), false)] {
+        let filter = ListingFilter { id: Some(text("a")), user: Some(user), ..ListingFilter::default() };
+        assert_eq!(db.find_listings(&filter, None, 10).await.unwrap().items.len(), usize::from(fits));
+    }
+}
