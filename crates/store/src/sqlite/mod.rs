@@ -42,7 +42,7 @@ const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-ke
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
-const POINT_CACHE_KIB: u32 = 96 * 1024;
+const POINT_CACHE_KIB: u32 = 80 * 1024;
 /// Pages kept by each of them at least, on machines with many cores.
 const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 /// Pages kept by each thread that scans.
