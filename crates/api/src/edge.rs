@@ -25,6 +25,7 @@ use tower::{Layer, ServiceExt};
 use tower_http::cors::CorsLayer;
 
 use crate::Service;
+use crate::fields::hex_digits;
 use crate::operation::Asked;
 use crate::problem::{self, Problem, Result};
 use crate::rate::Rates;
@@ -70,7 +71,7 @@ impl Inner {
     async fn call(&self, request: Request, peer: SocketAddr) -> Response {
         let started = Instant::now();
         let method = method_name(request.method());
-        let id = request_id(&request);
+        let id = RequestId::of(&request);
         let metrics = &self.service.metrics;
         let working = metrics.in_flight();
         // What the operator asks of a busy service must still be answered.
@@ -203,7 +204,8 @@ fn without_body(mut response: Response) -> Response {
 }
 
 /// Renders a problem, writes the log line, and adds what every response has.
-fn finish(outcome: Result<Response>, id: String, method: &'static str, route: &'static str) -> Response {
+fn finish(outcome: Result<Response>, id: RequestId, method: &'static str, route: &'static str) -> Response {
+    let request_id = id.as_str();
     let (mut response, problem) = match outcome {
         Ok(mut response) => {
             let problem = response.extensions_mut().remove().or_else(|| problem::of_router(&response));
@@ -214,15 +216,15 @@ fn finish(outcome: Result<Response>, id: String, method: &'static str, route: &'
     let status = problem.as_ref().map_or(response.status(), |problem| problem.status).as_u16();
     match &problem {
         Some(Problem { code, cause: Some(cause), .. }) => {
-            tracing::error!(target: "portico::access", request_id = id, method, route, status, code, cause);
+            tracing::error!(target: "portico::access", request_id, method, route, status, code, cause);
         }
         Some(Problem { code, .. }) => {
-            tracing::info!(target: "portico::access", request_id = id, method, route, status, code);
+            tracing::info!(target: "portico::access", request_id, method, route, status, code);
         }
-        None => tracing::debug!(target: "portico::access", request_id = id, method, route, status),
+        None => tracing::debug!(target: "portico::access", request_id, method, route, status),
     }
     if let Some(problem) = problem {
-        let mut rendered = problem.render(&id);
+        let mut rendered = problem.render(request_id);
         for (name, value) in response.headers() {
             if !rendered.headers().contains_key(name) && name != CONTENT_LENGTH {
                 rendered.headers_mut().insert(name, value.clone());
@@ -236,9 +238,7 @@ fn finish(outcome: Result<Response>, id: String, method: &'static str, route: &'
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::try_from(id) {
-        headers.insert(REQUEST_ID.clone(), id);
-    }
+    headers.insert(REQUEST_ID.clone(), id.0);
     response
 }
 
@@ -263,20 +263,35 @@ fn host_name(host: &str) -> &str {
     }
 }
 
-/// The caller's own id for the request if it is a harmless one, else a new one.
-fn request_id(request: &Request) -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    static START: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| {
-        use std::hash::{BuildHasher, RandomState};
-        RandomState::new().hash_one(0_u8)
-    });
-    let harmless = |id: &&str| {
-        (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-    };
-    let given = request.headers().get(&REQUEST_ID).and_then(|id| id.to_str().ok()).filter(harmless);
-    match given {
-        Some(id) => id.into(),
-        None => format!("{:016x}", START.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed))),
+/// A request's name in answers and logs.
+struct RequestId(HeaderValue);
+
+impl RequestId {
+    /// The caller's own id for the request if it is a harmless one, else a new one.
+    fn of(request: &Request) -> Self {
+        let harmless = |id: &&HeaderValue| {
+            (1..=64).contains(&id.len())
+                && id.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+        };
+        match request.headers().get(&REQUEST_ID).filter(harmless) {
+            Some(id) => Self(id.clone()),
+            None => Self::new(),
+        }
+    }
+
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        static START: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| {
+            use std::hash::{BuildHasher, RandomState};
+            RandomState::new().hash_one(0_u8)
+        });
+        let number = START.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let digits = number.to_be_bytes().map(hex_digits);
+        Self(HeaderValue::from_bytes(digits.as_flattened()).unwrap_or(HeaderValue::from_static("")))
+    }
+
+    fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or("")
     }
 }
 

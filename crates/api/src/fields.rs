@@ -32,14 +32,16 @@ pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0
 
 /// Bytes as a chain shows them.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 + 2 * bytes.len()), |mut text, byte| {
-        if text.is_empty() {
-            text.push_str("0x");
-        }
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut text = String::with_capacity(2 + 2 * bytes.len());
+    text.push_str("0x");
+    text.extend(bytes.iter().flat_map(|byte| hex_digits(*byte)).map(char::from));
+    text
+}
+
+/// The two digits of a byte.
+pub(crate) fn hex_digits(byte: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
 /// The hash of a transaction.
@@ -150,7 +152,7 @@ impl<F: Field> Field for Vec<F> {
         let read: Vec<Option<F>> = items
             .into_iter()
             .enumerate()
-            .map(|(index, item)| F::from_json(item, &mut at.below(index)))
+            .map(|(index, item)| F::from_json(item, &mut at.below(&index)))
             .collect();
         read.into_iter().collect()
     }

@@ -57,16 +57,43 @@ const MAX_FAULTS: usize = 100;
 
 /// Where in the body a value stands, and where its faults go.
 pub(crate) struct Place<'f> {
-    pointer: String,
+    /// The way to it, if it is not the whole body. Most values are right, and nobody asks for it.
+    way: Option<Step<'f>>,
     faults: &'f mut Vec<FaultOut>,
 }
 
-impl Place<'_> {
+/// A member or an item, and where its object or array stands.
+#[derive(Clone, Copy)]
+struct Step<'f> {
+    above: Option<&'f Step<'f>>,
+    name: &'f dyn std::fmt::Display,
+}
+
+impl Step<'_> {
+    fn write(&self, pointer: &mut String) {
+        if let Some(above) = self.above {
+            above.write(pointer);
+        }
+        pointer.push('/');
+        pointer.push_str(&self.name.to_string().replace('~', "~0").replace('/', "~1"));
+    }
+}
+
+impl<'f> Place<'f> {
+    /// The body itself.
+    fn whole(faults: &'f mut Vec<FaultOut>) -> Self {
+        Self { way: None, faults }
+    }
+
     pub(crate) fn fault(&mut self, fault: Fault) {
         if self.faults.len() >= MAX_FAULTS {
             return;
         }
-        self.faults.push(FaultOut::in_body(self.pointer.clone(), fault));
+        let mut pointer = String::new();
+        if let Some(way) = &self.way {
+            way.write(&mut pointer);
+        }
+        self.faults.push(FaultOut::in_body(pointer, fault));
     }
 
     /// Takes what is right, notes what is wrong.
@@ -75,9 +102,8 @@ impl Place<'_> {
     }
 
     /// The place of a member or an item below this one.
-    pub(crate) fn below(&mut self, name: impl std::fmt::Display) -> Place<'_> {
-        let name = name.to_string().replace('~', "~0").replace('/', "~1");
-        Place { pointer: format!("{}/{name}", self.pointer), faults: self.faults }
+    pub(crate) fn below<'p>(&'p mut self, name: &'p dyn std::fmt::Display) -> Place<'p> {
+        Place { way: Some(Step { above: self.way.as_ref(), name }), faults: self.faults }
     }
 }
 
@@ -229,7 +255,7 @@ impl<'r> Reader<'r> {
                     reading.refused = Some(problem);
                     Vec::new()
                 });
-                Object::of(members, Place { pointer: String::new(), faults: &mut reading.faults })
+                Object::of(members, Place::whole(&mut reading.faults))
             }
         }
     }
@@ -256,7 +282,7 @@ impl<'o, 'b> Object<'o, 'b> {
         let mut names = HashSet::with_capacity(members.len());
         for (name, _) in &members {
             if !names.insert(name) {
-                place.below(name).fault(Fault::new("repeated", "is given twice"));
+                place.below(&name).fault(Fault::new("repeated", "is given twice"));
             }
         }
         Self::Read(members, place)
@@ -265,7 +291,7 @@ impl<'o, 'b> Object<'o, 'b> {
     /// Reads an object inside another.
     pub(crate) fn nested(json: Json<'b>, at: &'o mut Place<'_>) -> Option<Self> {
         let members = at.take(json.members())?;
-        Some(Self::of(members, Place { pointer: at.pointer.clone(), faults: at.faults }))
+        Some(Self::of(members, Place { way: at.way, faults: at.faults }))
     }
 
     /// A member that must be there.
@@ -281,7 +307,7 @@ impl<'o, 'b> Object<'o, 'b> {
     fn member<F: Field>(&mut self, name: &'static str, about: &str, required: bool) -> Option<F> {
         match self {
             Self::Read(members, place) => {
-                let mut place = place.below(name);
+                let mut place = place.below(&name);
                 match members.iter().find(|(of, _)| of == name) {
                     Some((_, json)) => F::from_json(*json, &mut place),
                     None => {
@@ -311,7 +337,7 @@ impl<'o, 'b> Object<'o, 'b> {
     /// Notes a fault that lies between several members.
     pub(crate) fn fault(&mut self, name: &'static str, fault: Fault) {
         if let Self::Read(_, place) = self {
-            place.below(name).fault(fault);
+            place.below(&name).fault(fault);
         }
     }
 

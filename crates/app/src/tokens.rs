@@ -160,7 +160,7 @@ impl Tokens {
         {
             return Ok(actor.clone());
         }
-        let (actor, until) = self.verify_anew(token, seconds).await?;
+        let (actor, until) = Box::pin(self.verify_anew(token, seconds)).await?;
         let mut remembered = self.remembered();
         if remembered.len() >= REMEMBERED {
             remembered.clear();

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use axum::body::Body;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -79,10 +81,10 @@ fn serve_connection(
 ) -> impl GracefulConnection<Error = hyper::Error> + Send {
     let _ = stream.set_nodelay(true);
     let stream = Paced::new(stream, pace.clone());
-    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (edge, working) = (edge.clone(), pace.working());
         async move {
-            let response = edge.call(request.map(axum::body::Body::new), peer).await;
+            let response = edge.call(request.map(body), peer).await;
             drop(working);
             Ok::<_, std::convert::Infallible>(response)
         }
@@ -92,4 +94,9 @@ fn serve_connection(
         .max_headers(HEADER_COUNT)
         .pipeline_flush(true)
         .serve_connection(TokioIo::new(stream), service)
+}
+
+/// A request's body. Most have none, and then none is boxed.
+fn body(incoming: Incoming) -> Body {
+    if incoming.is_end_stream() { Body::empty() } else { Body::new(incoming) }
 }

@@ -1,7 +1,7 @@
 //! The one way in which storing fails.
 
 /// Why something was not stored or read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// Something of that name is there already. The word is a stable code, such as `listing_exists`.
     #[error("conflict: {0}")]

@@ -126,7 +126,8 @@ impl Db {
     pub async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.write(op).await,
-            Engine::Postgres(postgres) => postgres.write(op).await,
+            // Boxed: it is large, and would be carried along where it is not used.
+            Engine::Postgres(postgres) => Box::pin(postgres.write(op)).await,
         }
     }
 
@@ -164,7 +165,7 @@ impl Db {
     ) -> Result<Vec<R>> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.read(sql, params, weight).await,
-            Engine::Postgres(postgres) => postgres.read(sql, params, weight).await,
+            Engine::Postgres(postgres) => Box::pin(postgres.read(sql, params, weight)).await,
         }
     }
 

@@ -79,7 +79,8 @@ impl CreateListing {
     /// Writes the row alone.
     pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
         let Listing { id, user, street, city, state, postal, country, place, .. } = listing;
-        let (city_fold, document) = (fold(city.as_str()), document(listing));
+        let city_fold = fold(city.as_str());
+        let document = if T::HOLDS_DOCUMENTS { document(listing) } else { String::new() };
         let params = [
             tx.seq(),
             id.into(),
@@ -213,6 +214,11 @@ pub(crate) mod entry {
 }
 
 static BY_ID: Sql = sql(concat!("SELECT ", columns!(), " FROM listings WHERE id = ?1"));
+/// On `SQLite` the one with this id; on `PostgreSQL` those with these ids.
+static TO_SHOW: Sql = dialects(
+    BY_ID.lite,
+    concat!("SELECT ", columns!(), " FROM listings WHERE id = ANY(string_to_array(?1, chr(31)))"),
+);
 static ALL: Sql = sql(in_order!(""));
 static OF_USER: Sql = sql(in_order!("user_id = ?4 AND"));
 static IN_CITY: Sql = dialects(indexed_in_order!("1"), in_order!("city_fold = ?4 AND"));
@@ -443,11 +449,12 @@ impl Db {
         self.one(&BY_ID, &[id.into()]).await
     }
 
-    /// One listing, from memory if it was read lately. Not for proofs: those ask what the database has.
+    /// One listing, from memory if it was read lately, or together with what others ask for. Not for proofs:
+    /// those ask what the database has.
     async fn listing_to_show(&self, id: &ListingId) -> Result<Option<Arc<Listing>>> {
         match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.listing(&BY_ID, id),
-            Engine::Postgres(_) => Ok(self.listing(id).await?.map(Arc::new)),
+            Engine::Sqlite(sqlite) => sqlite.listing(&TO_SHOW, id),
+            Engine::Postgres(postgres) => postgres.listing(&TO_SHOW, id).await,
         }
     }
 

@@ -236,6 +236,9 @@ tuples! { A; A B; A B C; A B C D; }
 
 /// One open transaction, on either engine.
 pub trait Tx: Send {
+    /// Whether a listing's row holds the text it is searched by; `SQLite` has an index of its own for that.
+    const HOLDS_DOCUMENTS: bool;
+
     /// Runs a statement and tells how many rows it touched.
     fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
 

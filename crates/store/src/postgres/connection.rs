@@ -68,7 +68,8 @@ impl Connector {
     }
 
     pub(super) async fn connect(&self) -> Result<Connection> {
-        let connecting = async {
+        // Rare and large: boxed, so that what may have to connect stays small.
+        let connecting = Box::pin(async {
             let client = if let Some(tls) = &self.tls {
                 let (client, io) = self.config.connect(tls.clone()).await?;
                 tokio::spawn(io);
@@ -80,7 +81,7 @@ impl Connector {
             };
             client.batch_execute(&self.settings).await?;
             Ok(Connection { client, statements: RwLock::default() })
-        };
+        });
         match tokio::time::timeout(CONNECT_DEADLINE, connecting).await {
             Ok(Err(Error::Bug(why))) => Err(Error::Unavailable(why)),
             Ok(connected) => connected,
@@ -117,7 +118,8 @@ impl Connection {
         if let Some(statement) = self.statements.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(statement.clone());
         }
-        let statement = Arc::new(in_time(self.client.prepare(&numbered(sql.pg))).await?);
+        let preparing = Box::pin(async { in_time(self.client.prepare(&numbered(sql.pg))).await });
+        let statement = Arc::new(preparing.await?);
         self.statements.write().unwrap_or_else(PoisonError::into_inner).insert(key, statement.clone());
         Ok(statement)
     }

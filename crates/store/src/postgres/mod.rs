@@ -3,6 +3,7 @@
 //! A lost server is `Unavailable` at once and comes back by itself; a serialization failure is run again.
 
 mod connection;
+mod gather;
 mod pool;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Tx, Val, Weight};
 use crate::{Error, Result};
 use connection::{Connection, Connector};
+use gather::Gather;
 use pool::{Lane, Pool};
 
 pub(crate) const MIGRATIONS: Migrations = &[
@@ -48,6 +50,7 @@ struct Inner {
     next_lane: AtomicI64,
     /// For queries whose plan depends on their parameters.
     search: Lane,
+    gather: Gather,
     pool: Pool,
     last_seq: Arc<AtomicI64>,
 }
@@ -77,6 +80,7 @@ impl Postgres {
             lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone(), "")).collect(),
             search: Lane::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),
             next_lane: AtomicI64::new(0),
+            gather: Gather::default(),
             pool: Pool::new(connector, WRITERS),
             last_seq: Arc::default(),
         })))
@@ -221,6 +225,8 @@ impl<'c> PgTx<'c> {
 }
 
 impl Tx for PgTx<'_> {
+    const HOLDS_DOCUMENTS: bool = true;
+
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         let connection = self.connection;
         let statement = connection.prepared(sql).await?;

@@ -23,14 +23,19 @@ use super::reader::Commits;
 use super::writer::spawn;
 use super::{connect, exec, rows};
 use crate::listings::{self, digest, entry};
-use crate::page::Placed;
+use crate::page::{Placed, as_limit};
 use crate::{Error, Result};
 
 /// Listings per transaction of the index.
-const BATCH: i64 = 4096;
+const BATCH: usize = 8192;
 const CACHE_KIB: u32 = 32 * 1024;
 /// How long to gather listings before the next batch, so that batches are worth their commit.
 const GATHER: Duration = Duration::from_millis(100);
+/// Likewise while many come. A batch is a segment of the text index, and segments are merged again and again:
+/// few large ones cost less.
+const GATHER_MANY: Duration = Duration::from_millis(500);
+/// So many in a batch are many.
+const MANY: usize = 512;
 
 /// What the engine knows of its indexer.
 #[derive(Debug, Clone)]
@@ -59,6 +64,7 @@ impl Indexer {
         // The thread ends when the engine is gone.
         let weak = Arc::downgrade(&shared);
         spawn("portico-search", move || {
+            let mut gather = GATHER;
             while let Some(shared) = weak.upgrade() {
                 shared
                     .thread
@@ -66,11 +72,11 @@ impl Indexer {
                     .unwrap_or_else(PoisonError::into_inner)
                     .get_or_insert_with(std::thread::current);
                 if shared.dirty.swap(false, Ordering::AcqRel) {
-                    index.catch_up(&shared);
+                    gather = if index.catch_up(&shared) < MANY { GATHER } else { GATHER_MANY };
                 }
                 drop(shared);
                 std::thread::park_timeout(Duration::from_secs(1));
-                std::thread::park_timeout(GATHER);
+                std::thread::park_timeout(gather);
             }
         })?;
         Ok(Self(shared))
@@ -218,15 +224,22 @@ impl Index {
         Ok(self.connection.query_row("SELECT watermark FROM progress", [], |row| row.get(0))?)
     }
 
-    fn catch_up(&self, shared: &Shared) {
+    /// Indexes what has come until now; tells how many of them the last batch had.
+    fn catch_up(&self, shared: &Shared) -> usize {
         let waiting = std::mem::take(&mut *shared.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut many = 0;
         loop {
             match self.batch(shared.watermark.load(Ordering::Acquire)) {
                 Ok(None) => break,
-                Ok(Some(watermark)) => {
+                Ok(Some((watermark, listings))) => {
                     // Who sees the new watermark must see the new entries.
                     shared.commits.committed();
                     shared.watermark.store(watermark, Ordering::Release);
+                    many = listings;
+                    // What came meanwhile is gathered first.
+                    if listings < BATCH {
+                        break;
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the search index could not be brought up to date");
@@ -238,12 +251,13 @@ impl Index {
         for done in waiting {
             let _ = done.send(());
         }
+        many
     }
 
-    /// Indexes the next listings; answers the new watermark, or `None` if there were none.
-    fn batch(&self, watermark: i64) -> Result<Option<i64>> {
+    /// Indexes the next listings; answers the new watermark and how many they were, or `None` if there were none.
+    fn batch(&self, watermark: i64) -> Result<Option<(i64, usize)>> {
         let next: Vec<Placed<Listing>> =
-            rows(&self.connection, listings::TO_INDEX, &[watermark.into(), BATCH.into()])?;
+            rows(&self.connection, listings::TO_INDEX, &[watermark.into(), as_limit(BATCH).into()])?;
         let Some(last) = next.last() else { return Ok(None) };
         let mut all = Vec::with_capacity(next.len() * 6);
         let tx = self.connection.unchecked_transaction()?;
@@ -265,6 +279,6 @@ impl Index {
         let progress = [last.at.seq.into(), (&last.item.id).into()];
         exec(&tx, "UPDATE progress SET watermark = ?1, listing = ?2", &progress)?;
         tx.commit()?;
-        Ok(Some(last.at.seq))
+        Ok(Some((last.at.seq, next.len())))
     }
 }

@@ -47,7 +47,8 @@ const POINT_CACHE_KIB: u32 = 80 * 1024;
 const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 /// Pages kept by each thread that scans.
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
-const WRITER_CACHE_KIB: u32 = 32 * 1024;
+/// Pages kept by the writer. After each commit `SQLite` walks over all of them, so that more is not better.
+const WRITER_CACHE_KIB: u32 = 8 * 1024;
 
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl Sqlite {
             Role::Server => (Some(Indexer::start(path, Arc::clone(&commits))?), Some(Arc::default())),
             Role::Tool => (None, None),
         };
-        Self::start(path, connection, commits, (indexer, recent), Purpose::Data)
+        Self::start(path, connection, commits, indexer, recent, Purpose::Data)
     }
 
     /// Opens and migrates a keystore. What is deleted from it is overwritten.
@@ -94,14 +95,15 @@ impl Sqlite {
         let mut connection = connect(path, SCAN_CACHE_KIB)?;
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         migrate::sqlite(&mut connection, KEYSTORE)?;
-        Self::start(path, connection, Arc::default(), (None, None), Purpose::Keys)
+        Self::start(path, connection, Arc::default(), None, None, Purpose::Keys)
     }
 
     fn start(
         path: &Path,
         connection: Connection,
         commits: Arc<Commits>,
-        (indexer, recent): (Option<Indexer>, Option<Arc<Recent>>),
+        indexer: Option<Indexer>,
+        recent: Option<Arc<Recent>>,
         purpose: Purpose,
     ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);

@@ -1,5 +1,9 @@
-//! The one thread that writes. It takes what has arrived, runs every job inside a savepoint of one
-//! transaction, commits once, and only then answers: a group commit.
+//! The one thread that writes. It takes what has arrived, runs every job inside one transaction, commits once,
+//! and only then answers: a group commit.
+//!
+//! A job that fails must leave its neighbours' work alone. Most fail before they have changed anything, as when an
+//! id is taken. If one fails half-way, which is rare, the group is undone and run again, each job in a savepoint
+//! of its own: savepoints keep a copy of every page that changes, and would cost every group much.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -34,9 +38,44 @@ const CHECKPOINT_PAGES: i32 = 16_000;
 /// How often it is looked whether somebody else has changed the database.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is left to do once the group's fate is known.
-type Reply = Box<dyn FnOnce(Result<()>) + Send>;
-type Job = Box<dyn FnOnce(&mut Connection, &mut Together) -> Reply + Send>;
+/// A unit of work and its caller.
+trait Job: Send {
+    /// Runs it within the group's transaction, if need be again; tells whether it left something half-done.
+    fn run(&mut self, connection: &mut Connection, together: &mut Together, alone: Alone) -> bool;
+    /// Tells the caller, once the group's fate is known.
+    fn answer(self: Box<Self>, committed: Result<()>);
+}
+
+/// Whether a job can be undone without its neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alone {
+    /// No: it is part of the group.
+    No,
+    /// Yes: it has a savepoint of its own.
+    Yes,
+}
+
+struct Asked<O: Op> {
+    op: O,
+    outcome: Result<O::Out>,
+    answer: oneshot::Sender<Result<O::Out>>,
+}
+
+impl<O: Op> Job for Asked<O> {
+    fn run(&mut self, connection: &mut Connection, together: &mut Together, alone: Alone) -> bool {
+        let before = connection.total_changes();
+        self.outcome = match alone {
+            Alone::No => run(connection, together, &self.op),
+            Alone::Yes => in_savepoint(connection, together, &self.op),
+        };
+        alone == Alone::No && self.outcome.is_err() && connection.total_changes() != before
+    }
+
+    fn answer(self: Box<Self>, committed: Result<()>) {
+        // Nobody listens any more if the client has gone; the work is done all the same.
+        let _ = self.answer.send(committed.and(self.outcome));
+    }
+}
 
 /// What the jobs of a group leave to be done for all of them together.
 #[derive(Default)]
@@ -49,7 +88,7 @@ struct Together {
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<Box<dyn Job>>,
 }
 
 impl Writer {
@@ -70,14 +109,8 @@ impl Writer {
 
     pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |connection, together| {
-            let outcome = in_savepoint(connection, together, &op);
-            Box::new(move |committed| {
-                // Nobody listens any more if the client has gone; the work is done all the same.
-                let _ = answer.send(committed.and(outcome));
-            })
-        });
-        self.jobs.try_send(job).map_err(|error| match error {
+        let outcome = Err(Error::Bug("a write was not run".into()));
+        self.jobs.try_send(Box::new(Asked { op, outcome, answer })).map_err(|error| match error {
             TrySendError::Full(_) => Error::Busy,
             TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".into()),
         })?;
@@ -95,7 +128,7 @@ pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<
 
 struct Thread {
     connection: Connection,
-    inbox: Receiver<Job>,
+    inbox: Receiver<Box<dyn Job>>,
     commits: Arc<Commits>,
     checkpointer: Checkpointer,
     indexer: Option<Indexer>,
@@ -105,8 +138,8 @@ struct Thread {
 impl Thread {
     fn run(mut self) {
         while let Some(first) = self.next() {
-            let (mut replies, mut together) = (Vec::new(), Together::default());
-            let committed = self.group(first, &mut replies, &mut together);
+            let (mut jobs, mut together) = (vec![first], Together::default());
+            let committed = self.group(&mut jobs, &mut together);
             self.commits.committed();
             if let Some(memory) = &mut self.memory {
                 together.gone.iter().for_each(|id| memory.recent.forget(id));
@@ -116,8 +149,8 @@ impl Thread {
                 tracing::error!(%error, "a group of writes was not committed");
             }
             let failed = committed.err().map(|error| error.to_string());
-            for reply in replies {
-                reply(failed.clone().map_or(Ok(()), |error| Err(Error::Unavailable(error))));
+            for job in jobs {
+                job.answer(failed.clone().map_or(Ok(()), |error| Err(Error::Unavailable(error))));
             }
             if let Some(indexer) = &self.indexer {
                 indexer.wake();
@@ -127,7 +160,7 @@ impl Thread {
     }
 
     /// The next job, once there is one.
-    fn next(&mut self) -> Option<Job> {
+    fn next(&mut self) -> Option<Box<dyn Job>> {
         let Some(memory) = &mut self.memory else { return self.inbox.recv().ok() };
         loop {
             match self.inbox.recv_timeout(LOOK) {
@@ -138,14 +171,30 @@ impl Thread {
         }
     }
 
-    /// Runs what is waiting in one transaction. Every job that was taken has its reply in `replies`.
-    fn group(&mut self, first: Job, replies: &mut Vec<Reply>, together: &mut Together) -> Result<()> {
-        let begun =
-            self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.raw_execute());
-        let mut next = Some(first);
-        while let Some(job) = next {
-            replies.push(job(&mut self.connection, together));
-            next = if replies.len() < GROUP { self.inbox.try_recv().ok() } else { None };
+    fn begin(&self) -> Result<()> {
+        exec(&self.connection, "BEGIN IMMEDIATE", &[]).map(drop)
+    }
+
+    /// Runs the first job and what is waiting behind it in one transaction. Every job that was taken is in `jobs`.
+    fn group(&mut self, jobs: &mut Vec<Box<dyn Job>>, together: &mut Together) -> Result<()> {
+        let mut begun = self.begin();
+        let (mut taken, mut half_done) = (0, false);
+        while let Some(job) = jobs.get_mut(taken) {
+            half_done |= job.run(&mut self.connection, together, Alone::No);
+            taken += 1;
+            if taken < GROUP {
+                jobs.extend(self.inbox.try_recv());
+            }
+        }
+        if half_done {
+            if !self.connection.is_autocommit() {
+                exec(&self.connection, "ROLLBACK", &[])?;
+            }
+            *together = Together::default();
+            begun = self.begin();
+            for job in &mut *jobs {
+                job.run(&mut self.connection, together, Alone::Yes);
+            }
         }
         begun?;
         let moved = together.totals.iter().try_for_each(|((scope, name), by)| {
@@ -162,10 +211,24 @@ impl Thread {
 
 /// Runs one job so that its failure leaves its neighbours' work alone.
 fn in_savepoint<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> Result<O::Out> {
+    if !connection.is_autocommit() {
+        exec(connection, "SAVEPOINT job", &[])?;
+    }
+    let outcome = run(connection, together, op);
+    if outcome.is_err() && !connection.is_autocommit() {
+        exec(connection, "ROLLBACK TO job", &[])?;
+    }
+    if !connection.is_autocommit() {
+        exec(connection, "RELEASE job", &[])?;
+    }
+    outcome
+}
+
+/// Runs one job.
+fn run<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    exec(connection, "SAVEPOINT job", &[])?;
     let mut tx = LiteTx { connection: &mut *connection, counts: Vec::new(), gone: &mut together.gone };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
@@ -173,12 +236,6 @@ fn in_savepoint<O: Op>(connection: &mut Connection, together: &mut Together, op:
         for (scope, name, by) in tx.counts {
             *together.totals.entry((scope, name)).or_insert(0) += by;
         }
-    }
-    if outcome.is_err() && !connection.is_autocommit() {
-        exec(connection, "ROLLBACK TO job", &[])?;
-    }
-    if !connection.is_autocommit() {
-        exec(connection, "RELEASE job", &[])?;
     }
     outcome
 }
@@ -199,6 +256,8 @@ struct LiteTx<'c> {
 }
 
 impl Tx for LiteTx<'_> {
+    const HOLDS_DOCUMENTS: bool = false;
+
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         exec(self.connection, sql.lite, params)
     }

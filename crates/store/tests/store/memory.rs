@@ -15,6 +15,7 @@ on_both_engines! {
     what_somebody_else_deletes_is_gone_soon,
     a_proof_is_never_made_from_memory,
     other_conditions_hold_for_what_is_kept_too,
+    of_many_who_ask_at_once_each_is_shown_what_they_asked_for,
 }
 
 /// The listing with this id as it is shown.
@@ -56,6 +57,30 @@ async fn nobody_is_shown_what_was_deleted(db: Db) {
     for reader in readers {
         reader.await.unwrap();
     }
+}
+
+async fn of_many_who_ask_at_once_each_is_shown_what_they_asked_for(db: Db) {
+    const STORED: usize = 100;
+    store_all(&db, (0..STORED).map(|n| listing(&format!("l-{n}")))).await;
+    let asking: Vec<_> = (0..2000)
+        .map(|n| {
+            let db = db.handle();
+            tokio::spawn(async move { shown(&db, &format!("l-{}", n % (STORED + 50))).await })
+        })
+        .collect();
+    // Some hang up, which is nothing to the others.
+    tokio::task::yield_now().await;
+    asking.iter().step_by(3).for_each(tokio::task::JoinHandle::abort);
+    let mut answered = 0;
+    for (n, task) in asking.into_iter().enumerate() {
+        let Ok(found) = task.await else { continue };
+        answered += 1;
+        let wanted = n % (STORED + 50);
+        let wanted = (wanted < STORED).then(|| format!("l-{wanted}"));
+        assert_eq!(found.map(|found| found.id.as_str().to_owned()), wanted);
+    }
+    assert!(answered >= 1333, "{answered} were answered");
+    assert!(shown(&db, "l-7").await.is_some());
 }
 
 async fn an_id_that_is_used_again_shows_the_new_listing(db: Db) {
