@@ -1,6 +1,6 @@
 //! The tasks that run the engine's steps, and the queue in front of them.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +27,10 @@ const QUIET: Duration = Duration::from_millis(20);
 const GATHER: Duration = Duration::from_millis(100);
 /// How many times that at most.
 const GATHER_MOST: usize = 10;
+
+/// How long those who have just been answered are waited for: under load most of them come back at once, and a
+/// large group costs little more than a small one.
+const RETURN: Duration = Duration::from_millis(2);
 
 struct Job {
     record: NewRecord,
@@ -97,6 +101,7 @@ impl<N: Node> Writer<N> {
             wake: wake.clone(),
             now: now.clone(),
             delivered: Delivered::default(),
+            told: AtomicUsize::new(0),
         });
         let tasks = vec![
             tokio::spawn(commit_groups(common.clone(), inbox, groups)),
@@ -142,6 +147,8 @@ struct Common<N> {
     wake: Arc<Notify>,
     now: Now,
     delivered: Delivered,
+    /// How many were answered last.
+    told: AtomicUsize,
 }
 
 /// Takes what has arrived, commits it as one group, and goes on with the next while that one is delivered.
@@ -150,19 +157,24 @@ async fn commit_groups<N: Node>(
     mut inbox: mpsc::Receiver<Job>,
     groups: mpsc::Sender<Group>,
 ) {
-    let Common { engine, wake, now, delivered } = &*common;
+    let Common { engine, wake, now, delivered, told } = &*common;
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while let Ok(place) = groups.reserve().await
         && inbox.recv_many(&mut jobs, limit).await > 0
     {
-        if let Some(patience) = gathering(engine.status().unmined, engine.settings.window) {
-            let end = tokio::time::Instant::now() + patience;
-            while let room @ 1.. = limit - jobs.len() {
-                let more = inbox.recv_many(&mut jobs, room);
-                if !matches!(tokio::time::timeout_at(end, more).await, Ok(1..)) {
-                    break;
-                }
+        // Half a batch is worth its commit; the other half may be on its way to the chain meanwhile.
+        let back = told.swap(0, Ordering::Relaxed).min(limit / 2);
+        let (enough, patience) = match gathering(engine.status().unmined, engine.settings.window) {
+            Some(patience) => (limit, patience),
+            None => (back, RETURN),
+        };
+        let end = tokio::time::Instant::now() + patience;
+        while jobs.len() < enough {
+            let room = limit - jobs.len();
+            let more = inbox.recv_many(&mut jobs, room);
+            if !matches!(tokio::time::timeout_at(end, more).await, Ok(1..)) {
+                break;
             }
         }
         let (records, answers): (Vec<NewRecord>, Vec<_>) =
@@ -210,7 +222,7 @@ fn tell(answers: Answers) {
 
 /// Sends groups in their order. Where the chain mines at once, a caller hears only then.
 async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Receiver<Group>) {
-    let Common { engine, wake, now, delivered } = &*common;
+    let Common { engine, wake, now, delivered, told } = &*common;
     let at_once = engine.node().confirmations() == 0;
     loop {
         let mut next = if delivered.is_empty() {
@@ -233,6 +245,7 @@ async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Recei
                 }
             }
         }
+        told.store(group.answers.len(), Ordering::Relaxed);
         tell(group.answers);
         if !at_once {
             wake.notify_one();
