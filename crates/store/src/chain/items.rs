@@ -29,14 +29,13 @@ pub struct Wanted {
 /// A batch may be as large as the writer likes.
 pub(super) const ANY_SHARE: i64 = i64::MAX;
 
-static WANT: Sql = sql("INSERT INTO chain_items \
+static WANT_FIRST: Sql = sql("INSERT INTO chain_items \
      (kind, key, version, payload, gone, salt, signer, nonce, share, reverts, failed, wanted_at) \
-     VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) \
-     ON CONFLICT (kind, key) DO UPDATE SET payload = excluded.payload, gone = excluded.gone, \
-     version = CASE WHEN chain_items.version >= excluded.version THEN chain_items.version + 1 ELSE excluded.version END, \
-     salt = coalesce(excluded.salt, chain_items.salt), signer = excluded.signer, nonce = excluded.nonce, \
-     share = excluded.share, reverts = 0, failed = 0, wanted_at = excluded.wanted_at \
-     RETURNING version");
+     VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) ON CONFLICT (kind, key) DO NOTHING");
+static WANT_NEXT: Sql =
+    sql("UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
+     payload = ?3, gone = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, share = ?8, reverts = 0, \
+     failed = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version");
 
 /// Writes the next version of an item; if a batch is given, as carried by it. Answers with the version.
 pub(crate) async fn want<T: Tx>(tx: &mut T, wanted: &Wanted, batch: Option<(i64, i64)>) -> Result<i64> {
@@ -52,7 +51,11 @@ pub(crate) async fn want<T: Tx>(tx: &mut T, wanted: &Wanted, batch: Option<(i64,
         wanted.at.into(),
         (wanted.above + 1).into(),
     ];
-    let version: Option<(i64,)> = tx.one(&WANT, &params).await?;
+    // Most items are wanted for the first time, and `SQLite` takes twice as long for a statement that answers.
+    if tx.exec(&WANT_FIRST, &params).await? > 0 {
+        return Ok(wanted.above + 1);
+    }
+    let version: Option<(i64,)> = tx.one(&WANT_NEXT, &params).await?;
     Ok(version.map_or(0, |(version,)| version))
 }
 
