@@ -64,6 +64,15 @@ pub struct ListingFilter {
 }
 
 impl ListingFilter {
+    /// Whether nothing is asked for but whose they are, if that.
+    pub fn is_by_user_only(&self) -> bool {
+        let Self { id, user: _, city, postal, term, field, min_rent, max_rent, bedrooms, bathrooms, areas } =
+            self;
+        (id.is_none() && city.is_none() && postal.is_none() && term.is_none() && field.is_none())
+            && (min_rent.is_none() && max_rent.is_none() && bedrooms.is_none() && bathrooms.is_none())
+            && areas.is_empty()
+    }
+
     /// The rule that every index must agree with.
     pub fn matches(&self, listing: &Listing) -> bool {
         fn is<T>(wanted: Option<&T>, holds: impl FnOnce(&T) -> bool) -> bool {

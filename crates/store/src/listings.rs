@@ -351,9 +351,11 @@ impl Search<'_> {
         self.found.len() > self.limit
     }
 
-    /// Mostly the first batch fits the filter whole; if not, larger ones follow.
+    /// If the way leads to nothing but what is asked for, as many as that. Else mostly the first batch has enough
+    /// that fits the filter; if not, larger ones follow.
     fn first_batch(&self) -> usize {
-        (self.limit + 1).clamp(SHORT / 4, 1024)
+        let wanted = (self.limit + 1).min(1024);
+        if self.filter.is_by_user_only() { wanted } else { wanted.max(SHORT / 4) }
     }
 
     fn take(&mut self, mut candidates: Vec<Placed<Listing>>) {
