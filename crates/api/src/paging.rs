@@ -1,7 +1,6 @@
 //! Lists: in pages with `limit` and `cursor`, or whole. Whole ones are streamed in short reads, so that they
 //! need neither much memory nor an open transaction.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -16,6 +15,7 @@ use serde::Serialize;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
+use crate::fields::hex_digits;
 use crate::problem::{Problem, Result};
 use crate::request::{Param, Reader};
 
@@ -78,20 +78,25 @@ impl Param for After {
     }
 }
 
-fn cursor_text(cursor: Cursor) -> String {
-    format!("{:016x}{:016x}", cursor.key, cursor.seq)
+fn cursor_digits(cursor: Cursor) -> impl Iterator<Item = u8> {
+    [cursor.key, cursor.seq].into_iter().flat_map(i64::to_be_bytes).flat_map(hex_digits)
 }
 
 /// The same request with the cursor of the next page.
 fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
-    let mut link = format!("<{}?", uri.path());
-    for part in
-        uri.query().unwrap_or("").split('&').filter(|part| !part.is_empty() && !part.starts_with("cursor="))
-    {
-        let _ = write!(link, "{part}&");
+    let (path, query) = (uri.path(), uri.query().unwrap_or(""));
+    let mut link = Vec::with_capacity(path.len() + query.len() + 64);
+    link.push(b'<');
+    link.extend_from_slice(path.as_bytes());
+    link.push(b'?');
+    for part in query.split('&').filter(|part| !part.is_empty() && !part.starts_with("cursor=")) {
+        link.extend_from_slice(part.as_bytes());
+        link.push(b'&');
     }
-    let _ = write!(link, "cursor={}>; rel=\"next\"", cursor_text(next));
-    HeaderValue::from_str(&link).ok()
+    link.extend_from_slice(b"cursor=");
+    link.extend(cursor_digits(next));
+    link.extend_from_slice(b">; rel=\"next\"");
+    HeaderValue::try_from(link).ok()
 }
 
 /// Reads the next piece after a cursor.
