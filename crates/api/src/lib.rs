@@ -11,6 +11,7 @@ mod edge;
 mod fields;
 mod json;
 mod metrics;
+mod object;
 mod openapi;
 mod operation;
 mod paging;

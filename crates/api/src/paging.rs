@@ -23,6 +23,8 @@ use crate::request::{Param, Reader};
 const FIRST: usize = 64;
 /// Further pieces.
 const NEXT: usize = 512;
+/// Bytes that most items do with.
+const ITEM: usize = 320;
 
 /// Which part of a list is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +111,11 @@ pub(crate) struct Listed<T> {
     link: Option<HeaderValue>,
     /// Whether this is a page after another one.
     begun: bool,
+    write: Write<T>,
 }
+
+/// Writes an item as JSON.
+type Write<T> = fn(&T, &mut Vec<u8>);
 
 impl<T: Serialize + Send + 'static> Listed<T> {
     /// Reads the page that is asked for, or the beginning of the whole list.
@@ -123,17 +129,24 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     {
         let first = fetch(paging.after, paging.limit.unwrap_or(FIRST)).await?;
         let begun = paging.after.is_some();
-        let Some(next) = first.next else { return Ok(Self { first, fetch: None, link: None, begun }) };
-        Ok(match paging.limit {
-            Some(_) => Self { first, fetch: None, link: next_link(uri, next), begun },
+        let mut this = Self { first, fetch: None, link: None, begun, write: by_serde };
+        let Some(next) = this.first.next else { return Ok(this) };
+        match paging.limit {
+            Some(_) => this.link = next_link(uri, next),
             None => {
                 let fetch: Fetch<T> = Arc::new(move |after, limit| {
                     let page = fetch(after, limit);
                     Box::pin(async { page.await.map_err(Problem::from) })
                 });
-                Self { first, fetch: Some(fetch), link: None, begun }
+                this.fetch = Some(fetch);
             }
-        })
+        }
+        Ok(this)
+    }
+
+    /// The same list, with items that have a quicker way to be written.
+    pub(crate) fn written_by(self, write: Write<T>) -> Self {
+        Self { write, ..self }
     }
 
     /// For lists of which the specification says that an empty one is not found. A page after the last one
@@ -143,11 +156,11 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     }
 
     pub(crate) fn into_response(self) -> Response {
-        let mut head = Vec::with_capacity(256 * (self.first.items.len() + 1));
+        let mut head = Vec::with_capacity(ITEM * self.first.items.len() + 2);
         head.push(b'[');
-        write_items(&mut head, &self.first.items, true);
+        write_items(&mut head, &self.first.items, self.write, true);
         let body = match (self.fetch, self.first.next) {
-            (Some(fetch), Some(next)) => Body::from_stream(rest(head.into(), fetch, next)),
+            (Some(fetch), Some(next)) => Body::from_stream(rest(head.into(), fetch, next, self.write)),
             _ => {
                 head.push(b']');
                 Body::from(head)
@@ -162,14 +175,18 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     }
 }
 
-fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T], first: bool) {
+fn write_items<T>(to: &mut Vec<u8>, items: &[T], write: Write<T>, first: bool) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 || !first {
             to.push(b',');
         }
-        // Writing to memory cannot fail, and wire types always serialise.
-        let _ = serde_json::to_writer(&mut *to, item);
+        write(item, to);
     }
+}
+
+fn by_serde<T: Serialize>(item: &T, to: &mut Vec<u8>) {
+    // Writing to memory cannot fail, and wire types always serialise.
+    let _ = serde_json::to_writer(to, item);
 }
 
 enum Step<T> {
@@ -180,18 +197,19 @@ enum Step<T> {
 
 /// The array after its first piece. A failure on the way breaks the connection off, so that nobody takes a
 /// part for the whole.
-fn rest<T: Serialize + Send + 'static>(
+fn rest<T: Send + 'static>(
     head: Bytes,
     fetch: Fetch<T>,
     next: Cursor,
+    write: Write<T>,
 ) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> + Send {
-    futures_util::stream::unfold(Step::Head(head, fetch, next), |step| async move {
+    futures_util::stream::unfold(Step::Head(head, fetch, next), move |step| async move {
         match step {
             Step::Head(head, fetch, next) => Some((Ok(head), Step::Read(fetch, next))),
             Step::Read(fetch, after) => match fetch(Some(after), NEXT).await {
                 Ok(page) => {
-                    let mut piece = Vec::with_capacity(256 * page.items.len() + 1);
-                    write_items(&mut piece, &page.items, false);
+                    let mut piece = Vec::with_capacity(ITEM * page.items.len() + 1);
+                    write_items(&mut piece, &page.items, write, false);
                     let step = match page.next {
                         Some(next) => Step::Read(fetch, next),
                         None => {
