@@ -51,7 +51,7 @@ pub(crate) async fn want<T: Tx>(tx: &mut T, wanted: &Wanted, batch: Option<(i64,
         wanted.at.into(),
         (wanted.above + 1).into(),
     ];
-    // Most items are wanted for the first time, and `SQLite` takes twice as long for a statement that answers.
+    // Most items are wanted for the first time, and `SQLite` keeps a table in memory for a statement that answers.
     if tx.exec(&WANT_FIRST, &params).await? > 0 {
         return Ok(wanted.above + 1);
     }
