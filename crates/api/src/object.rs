@@ -32,7 +32,7 @@ impl Object<'_> {
             self.to.extend_from_slice(text.as_bytes());
             self.to.push(b'"');
         } else {
-            self.value(&text);
+            by_serde(&text, self.to);
         }
     }
 
@@ -40,12 +40,13 @@ impl Object<'_> {
     pub(crate) fn optional(&mut self, name: &'static str, value: Option<impl Serialize>) {
         if let Some(value) = value {
             self.name(name);
-            self.value(&value);
+            by_serde(&value, self.to);
         }
     }
+}
 
-    fn value(&mut self, value: &impl Serialize) {
-        // Writing to memory cannot fail, and wire types always serialise.
-        let _ = serde_json::to_writer(&mut *self.to, value);
-    }
+/// Writes a value as it serialises.
+pub(crate) fn by_serde<T: Serialize>(value: &T, to: &mut Vec<u8>) {
+    // Writing to memory cannot fail, and wire types always serialise.
+    let _ = serde_json::to_writer(to, value);
 }

@@ -16,6 +16,7 @@ use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::fields::hex_digits;
+use crate::object::by_serde;
 use crate::problem::{Problem, Result};
 use crate::request::{Param, Reader};
 
@@ -182,11 +183,6 @@ fn write_items<T>(to: &mut Vec<u8>, items: &[T], write: Write<T>, first: bool) {
         }
         write(item, to);
     }
-}
-
-fn by_serde<T: Serialize>(item: &T, to: &mut Vec<u8>) {
-    // Writing to memory cannot fail, and wire types always serialise.
-    let _ = serde_json::to_writer(to, item);
 }
 
 enum Step<T> {
