@@ -1,7 +1,7 @@
 //! The chain: opening it, adding to it, reading it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
@@ -9,9 +9,10 @@ use revm::Database;
 
 use crate::block::{self, Executed, Genesis};
 use crate::call::{Answers, Call};
+use crate::changes::Changes;
 use crate::error::{CallError, ChainError, OpenError, Refused};
-use crate::execute;
-use crate::file::{self, Lock, NewTransaction, Readers, Writer, reads};
+use crate::execute::{self, Ran};
+use crate::file::{self, Lock, NewTransaction, Readers, Writer, Written, reads};
 use crate::history::{Block, History, Transaction};
 use crate::logs::{LogEntry, LogFilter, LogsError};
 use crate::machine::Rules;
@@ -21,6 +22,9 @@ use crate::state::State;
 use crate::transaction::Checked;
 
 type Result<T> = std::result::Result<T, ChainError>;
+
+/// For each transaction its hash, or why it was refused.
+type Outcomes = Vec<std::result::Result<B256, Refused>>;
 
 /// A chain. Cloning is cheap, and all clones are the same chain; the file is closed with the last of them.
 #[derive(Debug, Clone)]
@@ -36,8 +40,32 @@ struct Inner {
     answers: Answers,
     /// The receipts of the latest block, for whoever has just sent a transaction.
     newest: RwLock<Vec<Receipt>>,
-    writer: Mutex<Writer>,
+    mine: Mutex<Mine>,
     _lock: Lock,
+}
+
+/// Where blocks are made, one at a time.
+#[derive(Debug)]
+struct Mine {
+    writer: Writer,
+    /// What was run before it was submitted, and for which transactions.
+    prepared: Option<(Vec<Bytes>, Made)>,
+}
+
+/// Transactions that were run, and the block with those that were accepted.
+#[derive(Debug)]
+struct Made {
+    outcomes: Outcomes,
+    block: Option<Unkept>,
+}
+
+/// A block that is written, and that nobody sees before it is kept.
+#[derive(Debug)]
+struct Unkept {
+    written: Written,
+    header: Sealed<Header>,
+    changes: Changes,
+    receipts: Vec<Receipt>,
 }
 
 impl Chain {
@@ -68,7 +96,7 @@ impl Chain {
             state: State::new(Readers::new(path), head),
             answers: Answers::default(),
             newest: RwLock::default(),
-            writer: Mutex::new(Writer::start(connection, path)?),
+            mine: Mutex::new(Mine { writer: Writer::start(connection, path)?, prepared: None }),
             _lock: lock,
         })))
     }
@@ -88,28 +116,57 @@ impl Chain {
     /// block. When this returns, the block is durable and everybody sees it.
     ///
     /// `timestamp` is the time in seconds since 1970; the block's is never before its parent's.
-    pub fn submit(&self, raw: &[Bytes], timestamp: u64) -> Result<Vec<std::result::Result<B256, Refused>>> {
+    pub fn submit(&self, raw: &[Bytes], timestamp: u64) -> Result<Outcomes> {
+        let mut mine = self.mine();
+        let made = match mine.prepared.take() {
+            Some((prepared, made)) if prepared == raw => made,
+            _ => self.make(&mut mine.writer, raw, timestamp)?,
+        };
+        if let Some(block) = made.block {
+            mine.writer.keep(block.written)?;
+            self.0.state.publish(block.header, block.changes);
+            *self.0.newest.write().unwrap_or_else(PoisonError::into_inner) = block.receipts;
+            mine.writer.tidy();
+        }
+        Ok(made.outcomes)
+    }
+
+    /// Does beforehand what takes time about transactions that may be submitted next. Nobody sees anything of it,
+    /// and it costs nothing but that time if they never are. Only one such block is kept ready: until the next
+    /// one is submitted, others are not prepared.
+    pub fn prepare(&self, raw: &[Bytes], timestamp: u64) -> Result<()> {
+        let mut mine = self.mine();
+        if mine.prepared.is_none() {
+            let made = self.make(&mut mine.writer, raw, timestamp)?;
+            mine.prepared = Some((raw.to_vec(), made));
+        }
+        Ok(())
+    }
+
+    fn mine(&self) -> MutexGuard<'_, Mine> {
+        self.0.mine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs transactions and writes the block with those that are accepted.
+    fn make(&self, writer: &mut Writer, raw: &[Bytes], timestamp: u64) -> Result<Made> {
         let checked = raw.iter().map(|raw| Checked::parse(raw, self.0.chain_id)).collect();
-        let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let next = writer.begin()?;
         let view = self.0.state.view_of_writer(next.connection());
         let parent = view.head().clone();
         let header = block::next(&parent, timestamp);
-        let mut ran = execute::run(view, &header, &self.0.rules.transactions, checked)?;
-        if !ran.executed.is_empty() {
-            let header = block::seal(header, &parent, &ran.executed, &ran.changes);
-            let transactions: Vec<_> = ran.executed.iter().map(new_transaction).collect();
-            next.keep(&header, &transactions, &mut ran.changes)?;
-            let receipts =
-                (0..).zip(ran.executed).map(|(position, Executed { transaction, receipt, .. })| {
-                    receipt.told(&header, (position, transaction.hash, transaction.sender))
-                });
-            let receipts = receipts.collect();
-            self.0.state.publish(header, ran.changes);
-            *self.0.newest.write().unwrap_or_else(PoisonError::into_inner) = receipts;
-            writer.tidy();
+        let Ran { outcomes, executed, mut changes } =
+            execute::run(view, &header, &self.0.rules.transactions, checked)?;
+        if executed.is_empty() {
+            return Ok(Made { outcomes, block: None });
         }
-        Ok(ran.outcomes)
+        let header = block::seal(header, &parent, &executed, &changes);
+        let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
+        let written = next.write(&header, &transactions, &mut changes)?;
+        let receipts = (0..).zip(executed).map(|(position, Executed { transaction, receipt, .. })| {
+            receipt.told(&header, (position, transaction.hash, transaction.sender))
+        });
+        let receipts = receipts.collect();
+        Ok(Made { outcomes, block: Some(Unkept { written, header, changes, receipts }) })
     }
 
     /// The latest block's header, with its hash.

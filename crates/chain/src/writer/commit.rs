@@ -9,6 +9,7 @@ use portico_store::chain::{
     Accepted, Beat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
 };
 use portico_store::sql::{Op, Tx};
+use tokio::runtime::Handle;
 
 use super::engine::Engine;
 use super::{Step, lease::to_i64};
@@ -40,6 +41,26 @@ impl<O: Op<Out: Clone>> Op for Noted<O> {
     }
 }
 
+/// Work for the chain as well: it gets ready for the batch while the database waits for its disk.
+#[derive(Debug)]
+struct Foretold<N> {
+    op: RecordListings,
+    node: Arc<N>,
+    runtime: Handle,
+}
+
+impl<N: Node> Op for Foretold<N> {
+    type Out = Recorded;
+    async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<Recorded> {
+        let recorded = self.op.run(tx).await?;
+        let batch = recorded.1.as_ref();
+        if let Some(preparation) = batch.and_then(|batch| self.node.preparation(&batch.signed.raw)) {
+            self.runtime.spawn_blocking(preparation);
+        }
+        Ok(recorded)
+    }
+}
+
 /// How long to wait before a database that does not answer is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 
@@ -55,6 +76,7 @@ impl<N: Node> Engine<N> {
         let (lease, signer) = self.signing()?;
         let note = Arc::default();
         let op = RecordListings { records, lease, signer: Arc::new(signer), at: now };
+        let op = Foretold { op, node: self.node.clone(), runtime: Handle::current() };
         let noted = Noted { op, note: Arc::clone(&note) };
         let (answers, batch) = match self.write_under(lease, noted).await {
             Ok(recorded) => recorded,

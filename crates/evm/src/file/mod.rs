@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{ChainError, OpenError};
 
 pub(crate) use reads::{Outline, Place, StoredTransaction};
-pub(crate) use writes::{NewTransaction, Writer, create};
+pub(crate) use writes::{NewTransaction, Writer, Written, create};
 
 const SCHEMA: &str = include_str!("schema.sql");
 /// "ptev": what tells our files from other databases.

@@ -6,7 +6,7 @@ use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Sealed, U256};
 use revm::primitives::KECCAK_EMPTY;
 use revm::state::AccountId;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, DropBehavior, Transaction, TransactionBehavior};
 
 use super::checkpoint::Checkpointer;
 use super::reads::{self, Place, account_key};
@@ -41,10 +41,30 @@ impl Writer {
         Ok(Self { connection, checkpointer, last_account })
     }
 
-    /// Opens the file for the next block. Until that is kept, the state in it is the parent's.
+    /// Opens the file for the next block; one that was written and not kept is undone. Until the block is
+    /// written, the state in the file is the parent's.
     pub(crate) fn begin(&mut self) -> Result<NextBlock<'_>> {
+        self.undo()?;
         let sql = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        Ok(NextBlock { sql, last_account: &mut self.last_account })
+        Ok(NextBlock { sql, last_account: self.last_account })
+    }
+
+    /// Keeps the block that was written last, for good or not at all.
+    pub(crate) fn keep(&mut self, Written { last_account }: Written) -> Result<()> {
+        let kept = self.connection.prepare_cached("COMMIT")?.raw_execute();
+        if kept.is_err() {
+            self.undo()?;
+        }
+        kept?;
+        self.last_account = last_account;
+        Ok(())
+    }
+
+    fn undo(&self) -> Result<()> {
+        if !self.connection.is_autocommit() {
+            self.connection.prepare_cached("ROLLBACK")?.raw_execute()?;
+        }
+        Ok(())
     }
 
     /// Keeps the write-ahead log short. Called after every block, once that is visible.
@@ -57,7 +77,13 @@ impl Writer {
 #[derive(Debug)]
 pub(crate) struct NextBlock<'w> {
     sql: Transaction<'w>,
-    last_account: &'w mut u32,
+    last_account: u32,
+}
+
+/// A block that is in the file's transaction, and in the file once that is kept.
+#[derive(Debug)]
+pub(crate) struct Written {
+    last_account: u32,
 }
 
 impl NextBlock<'_> {
@@ -65,20 +91,18 @@ impl NextBlock<'_> {
         &self.sql
     }
 
-    /// Keeps the block and what it changed, for good or not at all. New accounts get their numbers here.
-    pub(crate) fn keep(
-        self,
+    /// Writes the block and what it changed, for nobody to see yet. New accounts get their numbers here.
+    pub(crate) fn write(
+        mut self,
         header: &Sealed<Header>,
         transactions: &[NewTransaction<'_>],
         changes: &mut Changes,
-    ) -> Result<()> {
+    ) -> Result<Written> {
         block(&self.sql, header)?;
         history(&self.sql, header.number, transactions)?;
-        let mut last_account = *self.last_account;
-        state(&self.sql, changes, &mut last_account)?;
-        self.sql.commit()?;
-        *self.last_account = last_account;
-        Ok(())
+        state(&self.sql, changes, &mut self.last_account)?;
+        self.sql.set_drop_behavior(DropBehavior::Ignore);
+        Ok(Written { last_account: self.last_account })
     }
 }
 
