@@ -48,7 +48,7 @@ struct Inner {
 #[derive(Debug)]
 struct Mine {
     writer: Writer,
-    /// What was run before it was submitted, and for which transactions.
+    /// A block that was made before it was asked for, and the transactions that it is for.
     prepared: Option<(Vec<Bytes>, Made)>,
 }
 
@@ -132,13 +132,13 @@ impl Chain {
     }
 
     /// Does beforehand what takes time about transactions that may be submitted next. Nobody sees anything of it,
-    /// and it costs nothing but that time if they never are. Only one such block is kept ready: until the next
-    /// one is submitted, others are not prepared.
+    /// and nothing comes of it if they never are. Only one block is kept ready: while it is, others are not
+    /// prepared.
     pub fn prepare(&self, raw: &[Bytes], timestamp: u64) -> Result<()> {
         let mut mine = self.mine();
         if mine.prepared.is_none() {
             let made = self.make(&mut mine.writer, raw, timestamp)?;
-            mine.prepared = Some((raw.to_vec(), made));
+            mine.prepared = made.block.is_some().then(|| (raw.to_vec(), made));
         }
         Ok(())
     }

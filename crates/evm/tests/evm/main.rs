@@ -8,6 +8,7 @@ mod contract;
 mod crash;
 mod history;
 mod open;
+mod prepare;
 mod reading;
 mod rpc;
 mod submit;
