@@ -67,23 +67,6 @@ impl Delivered {
     }
 }
 
-/// Callers who were answered and have not asked again since.
-#[derive(Debug, Default)]
-struct Away(AtomicUsize);
-
-impl Away {
-    fn told(&self, callers: usize) {
-        self.0.fetch_add(callers, Ordering::Relaxed);
-    }
-
-    /// So many have come back, or will not; tells how many are still away.
-    fn returned(&self, callers: usize) -> usize {
-        let fewer = |away: usize| Some(away.saturating_sub(callers));
-        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
-        before.unwrap_or_else(|away| away).saturating_sub(callers)
-    }
-}
-
 /// Tells the time.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -118,7 +101,7 @@ impl<N: Node> Writer<N> {
             wake: wake.clone(),
             now: now.clone(),
             delivered: Delivered::default(),
-            away: Away::default(),
+            told: AtomicUsize::new(0),
         });
         let tasks = vec![
             tokio::spawn(commit_groups(common.clone(), inbox, groups)),
@@ -164,7 +147,8 @@ struct Common<N> {
     wake: Arc<Notify>,
     now: Now,
     delivered: Delivered,
-    away: Away,
+    /// How many were answered last.
+    told: AtomicUsize,
 }
 
 /// Takes what has arrived, commits it as one group, and goes on with the next while that one is delivered.
@@ -173,28 +157,25 @@ async fn commit_groups<N: Node>(
     mut inbox: mpsc::Receiver<Job>,
     groups: mpsc::Sender<Group>,
 ) {
-    let Common { engine, wake, now, delivered, away } = &*common;
+    let Common { engine, wake, now, delivered, told } = &*common;
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while let Ok(place) = groups.reserve().await
         && inbox.recv_many(&mut jobs, limit).await > 0
     {
-        let mut awaited = away.returned(jobs.len());
         // Half a batch is worth its commit; the other half may be on its way to the chain meanwhile.
+        let back = told.swap(0, Ordering::Relaxed).min(limit / 2);
         let (enough, patience) = match gathering(engine.status().unmined, engine.settings.window) {
             Some(patience) => (limit, patience),
-            None => ((jobs.len() + awaited).min(limit / 2), RETURN),
+            None => (back, RETURN),
         };
         let end = tokio::time::Instant::now() + patience;
         while jobs.len() < enough {
             let room = limit - jobs.len();
             let more = inbox.recv_many(&mut jobs, room);
-            let Ok(more @ 1..) = tokio::time::timeout_at(end, more).await else { break };
-            away.returned(more);
-            awaited = awaited.saturating_sub(more);
-        }
-        if jobs.len() < enough {
-            away.returned(awaited);
+            if !matches!(tokio::time::timeout_at(end, more).await, Ok(1..)) {
+                break;
+            }
         }
         let (records, answers): (Vec<NewRecord>, Vec<_>) =
             jobs.drain(..).map(|job| (job.record, job.answer)).unzip();
@@ -241,7 +222,7 @@ fn tell(answers: Answers) {
 
 /// Sends groups in their order. Where the chain mines at once, a caller hears only then.
 async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Receiver<Group>) {
-    let Common { engine, wake, now, delivered, away } = &*common;
+    let Common { engine, wake, now, delivered, told } = &*common;
     let at_once = engine.node().confirmations() == 0;
     loop {
         let mut next = if delivered.is_empty() {
@@ -264,7 +245,7 @@ async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Recei
                 }
             }
         }
-        away.told(group.answers.len());
+        told.store(group.answers.len(), Ordering::Relaxed);
         tell(group.answers);
         if !at_once {
             wake.notify_one();
