@@ -11,8 +11,8 @@ use rusqlite::hooks::Wal;
 
 use super::{configure, connect};
 
-/// The log is copied back once it has so many pages (of 4 KiB).
-const CHECKPOINT_PAGES: i32 = 8_000;
+/// The log is copied back once it has so many pages.
+const CHECKPOINT_PAGES: i32 = 16_000;
 const CACHE_KIB: u32 = 2 * 1024;
 
 /// The long part runs on a thread of its own while blocks are written; the writer then copies the little that

@@ -24,8 +24,11 @@ const SCHEMA: &str = include_str!("schema.sql");
 const APPLICATION: i64 = 0x7074_6576;
 /// Grows when the schema changes.
 const FORMAT: i64 = 1;
+/// Bytes in a page of a new file. Most of a block's changes are slots, each of them somewhere else, and every page
+/// that changes is written whole.
+const PAGE: u32 = 2048;
 /// Not more: SQLite looks through all of it at every commit.
-const WRITER_CACHE_KIB: u32 = 4 * 1024;
+const WRITER_CACHE_KIB: u32 = 2 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
@@ -122,8 +125,12 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
             return Err(OpenError::Newer { path: path.to_owned(), found });
         }
     }
+    let new = tables == 0;
+    if new {
+        connection.execute_batch(&format!("PRAGMA page_size = {PAGE}")).map_err(ChainError::from)?;
+    }
     configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;
-    Ok((connection, tables == 0))
+    Ok((connection, new))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
