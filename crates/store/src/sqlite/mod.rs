@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("chain", include_str!("../../migrations/sqlite/0002_chain.sql")),
     ("screening", include_str!("../../migrations/sqlite/0003_screening.sql")),
     ("owners", include_str!("../../migrations/sqlite/0004_owners.sql")),
+    ("items", include_str!("../../migrations/sqlite/0005_items.sql")),
 ];
 const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql"))];
 
@@ -49,6 +50,9 @@ const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 /// Pages kept by the writer. After each commit `SQLite` walks over all of them, so that more is not better.
 const WRITER_CACHE_KIB: u32 = 8 * 1024;
+
+/// Where there are two rows there is mostly a page of them.
+const SEVERAL: usize = 20;
 
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,6 +280,9 @@ fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val<'_>]) -> R
     let mut rows = statement.raw_query();
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
+        if found.len() == 1 {
+            found.reserve(SEVERAL);
+        }
         found.push(R::from_row(&mut Columns::new(row))?);
     }
     Ok(found)

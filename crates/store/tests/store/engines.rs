@@ -229,7 +229,7 @@ impl Place {
         }
     }
 
-    fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Sqlite(path) => Some(path),
             Location::Postgres(_) => None,

@@ -2,10 +2,11 @@
 
 use futures_util::future::join_all;
 use portico_domain::listings::ListingFilter;
+use portico_store::chain::{Want, Wanted};
 use portico_store::{Error, Location, Role, Status};
 
 use crate::engines::{Db, Place};
-use crate::samples::{create, found, listing, text};
+use crate::samples::{create, found, listing, retired, text};
 
 on_both_engines! {
     a_database_is_opened_by_its_url,
@@ -18,6 +19,7 @@ on_both_engines! {
     the_status_tells_how_far_a_database_is,
     asking_for_the_status_of_an_empty_database_changes_nothing,
     every_step_is_recorded_by_name,
+    what_was_wanted_before_items_were_stored_otherwise_is_wanted_still,
 }
 
 /// The steps that were run.
@@ -135,4 +137,39 @@ async fn every_step_is_recorded_by_name(db: Db) {
     let steps = steps(db.place()).await;
     assert_eq!(steps.len(), db.place().status().await.latest);
     assert_eq!(steps[0], "initial");
+}
+
+/// How `SQLite` kept items up to the step before.
+const ITEMS_BEFORE: &str = "
+    CREATE TABLE before (
+        kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL, payload BLOB NOT NULL,
+        gone INTEGER NOT NULL, salt BLOB, signer INTEGER, nonce INTEGER, share INTEGER NOT NULL,
+        reverts INTEGER NOT NULL, failed INTEGER NOT NULL, wanted_at INTEGER NOT NULL,
+        PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
+    INSERT INTO before SELECT * FROM chain_items;
+    DROP TABLE chain_items;
+    ALTER TABLE before RENAME TO chain_items;
+    CREATE INDEX chain_items_waiting ON chain_items (wanted_at) WHERE signer IS NULL AND failed = 0;
+    DELETE FROM portico_migrations WHERE version >= 5";
+
+async fn what_was_wanted_before_items_were_stored_otherwise_is_wanted_still(db: Db) {
+    let items: Vec<_> = ["b", "a", "c"].map(|id| Wanted { payload: id.into(), ..retired(id) }).into();
+    db.write(Want(items.clone())).await.unwrap();
+    db.write(Want(vec![items[0].clone()])).await.unwrap();
+    let before = db.chain_items_after(0, &[], 9).await.unwrap();
+    assert_eq!(before.len(), 3);
+    let place = db.closed().await;
+    if place.path().is_some() {
+        for statement in ITEMS_BEFORE.split(';') {
+            place.raw(statement).await;
+        }
+        let Status { current, latest } = place.status().await;
+        assert!(current < latest);
+    }
+    let db = place.open(Role::Server).await;
+    assert_eq!(db.chain_items_after(0, &[], 9).await.unwrap(), before);
+    assert_eq!(db.chain_backlog().await.unwrap().waiting, 3);
+    db.write(Want(items)).await.unwrap();
+    let versions = db.raw("SELECT version FROM chain_items ORDER BY key").await;
+    assert_eq!(versions.concat(), ["2", "3", "2"].map(|version| Some(version.to_owned())));
 }
