@@ -120,10 +120,10 @@ impl Portico {
     pub async fn verify_key(&self, presented: &str) -> Result<Actor> {
         let id = presented.split('_').nth(1).ok_or(NOT_VALID)?;
         let id = KeyId::parse(id).map_err(|_| NOT_VALID)?;
-        let stored = self.db.key(&id).await?.ok_or(NOT_VALID)?;
+        let stored = self.db.presented_key(&id).await?.ok_or(NOT_VALID)?;
         verify_slices_are_equal(&stored.digest, &sha256(presented)).map_err(|_| NOT_VALID)?;
         match stored.key.revoked_at {
-            None => Ok(Actor::Key { id: stored.key.id, scope: stored.key.scope }),
+            None => Ok(Actor::Key { id: stored.key.id.clone(), scope: stored.key.scope.clone() }),
             Some(_) => Err(NOT_VALID),
         }
     }

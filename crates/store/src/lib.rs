@@ -15,6 +15,7 @@ pub mod keystore;
 mod ledger;
 mod listings;
 mod migrate;
+mod packed;
 mod page;
 mod pipelines;
 mod portfolios;

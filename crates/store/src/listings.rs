@@ -13,6 +13,7 @@ use portico_domain::{ListingId, Money, Timestamp, Whole};
 
 use crate::chain::{Wanted, retire};
 use crate::ledger::{By, record, total};
+use crate::packed::Packed;
 use crate::page::{Cursor, Page, Placed, SHORT, as_limit, weight};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Engine, Error, Result};
@@ -139,6 +140,23 @@ impl Op for DeleteListing {
     }
 }
 
+/// One of a user's listings, read as one text.
+struct OfUser(Placed<Listing>);
+
+impl FromRow for OfUser {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let item = Listing::from_row(&mut Columns::new(&Packed::<14>::new(c.text()?)?))?;
+        let seq = c.get()?;
+        Ok(Self(Placed { item, at: Cursor { key: seq, seq } }))
+    }
+}
+
+impl From<OfUser> for Placed<Listing> {
+    fn from(OfUser(placed): OfUser) -> Self {
+        placed
+    }
+}
+
 /// Candidates in order of creation: from (`?1`), to (`?2`), limit (`?3`), subject (`?4`).
 macro_rules! in_order {
     ($condition:literal) => {
@@ -220,7 +238,18 @@ static TO_SHOW: Sql = dialects(
     concat!("SELECT ", columns!(), " FROM listings WHERE id = ANY(string_to_array(?1, chr(31)))"),
 );
 static ALL: Sql = sql(in_order!(""));
-static OF_USER: Sql = sql(in_order!("user_id = ?4 AND"));
+/// As `in_order!`, each listing as one text. On `SQLite` that is what the index of users holds, word for word.
+static OF_USER: Sql = dialects(
+    "SELECT concat_ws(char(31), id, user_id, street, city, state, postal, country, coalesce(rent, char(30)), \
+     coalesce(property_value, char(30)), coalesce(bedrooms, char(30)), coalesce(bathrooms, char(30)), \
+     coalesce(latitude, char(30)), coalesce(longitude, char(30)), coalesce(walkthrough, char(30))), seq \
+     FROM listings WHERE user_id = ?4 AND seq BETWEEN ?1 AND ?2 ORDER BY seq LIMIT ?3",
+    "SELECT concat_ws(chr(31), id, user_id, street, city, state, postal, country, \
+     coalesce(rent::text, chr(30)), coalesce(property_value::text, chr(30)), \
+     coalesce(bedrooms::text, chr(30)), coalesce(bathrooms::text, chr(30)), \
+     coalesce(latitude::text, chr(30)), coalesce(longitude::text, chr(30)), coalesce(walkthrough, chr(30))), seq \
+     FROM listings WHERE user_id = ?4 AND seq BETWEEN ?1 AND ?2 ORDER BY seq LIMIT ?3",
+);
 static IN_CITY: Sql = dialects(indexed_in_order!("1"), in_order!("city_fold = ?4 AND"));
 static AT_POSTAL: Sql = dialects(indexed_in_order!("2"), in_order!("postal = ?4 AND"));
 static CONTAINING: Sql = dialects(
@@ -255,8 +284,10 @@ pub(crate) fn digest(text: &str) -> i64 {
 
 /// The way to candidates, and how they are sorted.
 enum Way<'f> {
-    /// In order of creation, by an index that is always complete: all listings, or a user's.
-    Complete(&'static Sql, &'f str),
+    /// In order of creation, all of them.
+    All,
+    /// In order of creation, this user's, by an index that is always complete.
+    OfUser(&'f str),
     /// In order of creation, with this subject in the search index.
     InOrder(&'static Sql, String),
     /// In order of creation, those that may contain the term.
@@ -269,7 +300,7 @@ impl<'f> Way<'f> {
     fn choose(filter: &'f ListingFilter) -> Self {
         let term = filter.term.as_ref().or(filter.field.as_ref().map(|(_, term)| term));
         if let Some(user) = &filter.user {
-            Self::Complete(&OF_USER, user.as_str())
+            Self::OfUser(user.as_str())
         } else if let Some(postal) = &filter.postal {
             Self::InOrder(&AT_POSTAL, postal.as_str().into())
         } else if let Some(area) = filter.areas.first() {
@@ -285,7 +316,7 @@ impl<'f> Way<'f> {
         } else if filter.min_rent.is_some() || filter.max_rent.is_some() {
             Self::ByKey(&BY_RENT, rent_key, None, rents(filter))
         } else {
-            Self::Complete(&ALL, "")
+            Self::All
         }
     }
 }
@@ -319,7 +350,10 @@ impl Search<'_> {
         let watermark = self.db.watermark();
         let mut from = self.after.seq.saturating_add(1).max(1);
         match Way::choose(self.filter) {
-            Way::Complete(sql, subject) => return self.in_order(sql, (from, i64::MAX), subject).await,
+            Way::All => return self.in_order(&ALL, (from, i64::MAX), "").await,
+            Way::OfUser(user) => {
+                return self.in_order_as::<OfUser>(&OF_USER, (from, i64::MAX), user).await;
+            }
             Way::InOrder(sql, subject) => self.in_order(sql, (from, watermark), &subject).await?,
             Way::Containing(term) => {
                 if term.trigrams().is_empty() && watermark < i64::MAX {
@@ -367,15 +401,25 @@ impl Search<'_> {
         }
     }
 
-    /// Reads a part of the order of creation, until it is exhausted or enough is found.
     async fn in_order(&mut self, sql: &'static Sql, range: (i64, i64), subject: &str) -> Result<()> {
+        self.in_order_as::<Placed<Listing>>(sql, range, subject).await
+    }
+
+    /// Reads a part of the order of creation, until it is exhausted or enough is found.
+    async fn in_order_as<R: FromRow + Into<Placed<Listing>>>(
+        &mut self,
+        sql: &'static Sql,
+        range: (i64, i64),
+        subject: &str,
+    ) -> Result<()> {
         let (mut from, mut batch) = (range.0, self.first_batch());
         while !self.full() && from <= range.1 {
             let params =
                 [from.into(), range.1.into(), as_limit(batch).into(), subject.into(), digest(subject).into()];
             let weight =
                 if std::ptr::eq(sql, &raw const CONTAINING) { Weight::Search } else { weight(batch) };
-            let candidates: Vec<Placed<Listing>> = self.db.read(sql, &params, weight).await?;
+            let candidates: Vec<R> = self.db.read(sql, &params, weight).await?;
+            let candidates: Vec<Placed<Listing>> = candidates.into_iter().map(Into::into).collect();
             let more = candidates.len() == batch;
             from = candidates.last().map_or(i64::MAX, |last| last.at.seq.saturating_add(1));
             self.take(candidates);
@@ -488,5 +532,23 @@ impl Db {
             applications: total(&self.all_totals("applications").await?, "total"),
             by_state: self.all_totals("listings.state").await?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sqlite_finds_the_listings_of_a_user_in_the_index_alone() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        for (_, step) in crate::sqlite::MIGRATIONS {
+            connection.execute_batch(step).unwrap();
+        }
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", OF_USER.lite)).unwrap();
+        let steps: Vec<String> =
+            plan.query_map([1, 2, 3, 4], |row| row.get("detail")).unwrap().collect::<Result<_, _>>().unwrap();
+        let [step] = steps.as_slice() else { panic!("{steps:?}") };
+        assert!(step.starts_with("SEARCH listings USING COVERING INDEX listings_user"), "{step}");
     }
 }

@@ -139,6 +139,12 @@ impl<'a, R: Row> Columns<'a, R> {
         self.next += 1;
         T::from_column(self.row, self.next - 1)
     }
+
+    /// The next column, a text that is never null, as it stands in the row.
+    pub fn text(&mut self) -> Result<&'a str> {
+        self.next += 1;
+        present(self.row.text(self.next - 1)?)
+    }
 }
 
 /// A value that a column can hold.

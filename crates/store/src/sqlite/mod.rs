@@ -3,6 +3,7 @@
 //! Replies follow the commit, so that a client always reads its own writes.
 
 mod indexer;
+mod presented;
 mod reader;
 mod recent;
 mod writer;
@@ -17,15 +18,17 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use portico_domain::ListingId;
 use portico_domain::listings::Listing;
 use portico_domain::search::SearchTerm;
+use portico_domain::{KeyId, ListingId};
 
+use crate::keys::StoredKey;
 use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
 use indexer::Indexer;
+use presented::Presented;
 use reader::Commits;
 pub use reader::rest;
 use recent::Recent;
@@ -37,6 +40,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("screening", include_str!("../../migrations/sqlite/0003_screening.sql")),
     ("owners", include_str!("../../migrations/sqlite/0004_owners.sql")),
     ("items", include_str!("../../migrations/sqlite/0005_items.sql")),
+    ("lists", include_str!("../../migrations/sqlite/0006_lists.sql")),
 ];
 const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql"))];
 
@@ -76,6 +80,7 @@ struct Inner {
     writer: Writer,
     indexer: Option<Indexer>,
     recent: Option<Arc<Recent>>,
+    presented: Presented,
     purpose: Purpose,
     scans: Semaphore,
 }
@@ -118,6 +123,7 @@ impl Sqlite {
             commits,
             indexer,
             recent,
+            presented: Presented::default(),
             purpose,
             scans: Semaphore::new(SCANS),
         })))
@@ -162,6 +168,15 @@ impl Sqlite {
             Some(recent) => recent.get(id, read),
             None => Ok(read()?.map(Arc::new)),
         }
+    }
+
+    /// An API key by its id, from memory if it was read a moment ago.
+    pub(crate) fn key(&self, by_id: &'static Sql, id: &KeyId) -> Result<Option<Arc<StoredKey>>> {
+        self.0.presented.get(id, &self.0.commits, || {
+            let found =
+                self.with_reader(point_cache_kib, |connection| rows(connection, by_id.lite, &[id.into()]))?;
+            Ok(found.into_iter().next())
+        })
     }
 
     pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use super::exec;
 use crate::Result;
 
-/// How long a snapshot is shared at most.
+/// How long what was read is taken for what a read would find, at most.
 const AGE: Duration = Duration::from_millis(2);
 
 /// Counts what this process commits to a database and to what is derived from it.
@@ -26,8 +26,23 @@ impl Commits {
     pub(super) fn committed(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }
-    fn so_far(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+    /// This moment. What is read from here on has everything that was acknowledged before.
+    pub(super) fn now(&self) -> Moment {
+        Moment { commits: self.0.load(Ordering::Acquire), at: Instant::now() }
+    }
+}
+
+/// When something was read, and how much was committed by then.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    commits: u64,
+    at: Instant,
+}
+
+impl Moment {
+    /// Whether what was read `then` still holds now.
+    pub(super) fn is_still(self, then: Self) -> bool {
+        self.commits == then.commits && self.at - then.at < AGE
     }
 }
 
@@ -35,12 +50,8 @@ struct Reader {
     /// The database that it reads.
     of: u64,
     connection: Connection,
-    snapshot: Option<Snapshot>,
-}
-
-struct Snapshot {
-    commits: u64,
-    since: Instant,
+    /// Since when it holds on to a snapshot, if it does.
+    snapshot: Option<Moment>,
 }
 
 thread_local! {
@@ -86,14 +97,13 @@ pub fn rest() {
 impl Reader {
     /// Makes sure that the snapshot is as new as what was acknowledged.
     fn refresh(&mut self, commits: &Commits) -> Result<()> {
-        let (commits, now) = (commits.so_far(), Instant::now());
-        let fresh = |snapshot: &Snapshot| snapshot.commits == commits && now - snapshot.since < AGE;
-        if self.snapshot.as_ref().is_some_and(fresh) {
+        let now = commits.now();
+        if self.snapshot.is_some_and(|since| now.is_still(since)) {
             return Ok(());
         }
         self.release()?;
         exec(&self.connection, "BEGIN", &[])?;
-        self.snapshot = Some(Snapshot { commits, since: now });
+        self.snapshot = Some(now);
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! API keys and the accounts users belong to.
 
+use std::time::{Duration, Instant};
+
 use futures_util::future::join_all;
 use portico_domain::Timestamp;
 use portico_domain::keys::{Key, KeyScope};
-use portico_store::{CreateKey, Error, JoinAccount, Result, RevokeKey, StoredKey};
+use portico_store::{CreateKey, Error, JoinAccount, Result, RevokeKey, Role, StoredKey};
 
 use crate::engines::Db;
 use crate::samples::{NOW, by, by_at, conflict, later, missing, text};
@@ -12,6 +14,8 @@ on_both_engines! {
     a_key_is_found_by_its_public_part,
     an_unknown_key_is_nothing,
     a_revoked_key_says_so_at_once,
+    a_key_that_is_presented_again_and_again_is_as_it_is_stored,
+    a_key_that_another_process_revokes_says_so_soon,
     revoking_twice_changes_nothing,
     revoking_an_unknown_key_is_refused,
     keys_are_listed_in_order_of_creation,
@@ -71,6 +75,35 @@ async fn a_revoked_key_says_so_at_once(db: Db) {
     assert_eq!(db.key(&text("b")).await.unwrap().unwrap().key.revoked_at, None);
     let revoked: Vec<_> = db.keys(None).await.unwrap().into_iter().map(|key| key.revoked_at).collect();
     assert_eq!(revoked, [Some(later(5)), None], "it is still listed");
+}
+
+async fn a_key_that_is_presented_again_and_again_is_as_it_is_stored(db: Db) {
+    portico_store::rest();
+    for n in 0..100 {
+        let id = format!("k{n}");
+        let presented = || async { db.presented_key(&text(&id)).await.unwrap() };
+        assert!(presented().await.is_none(), "{id} is not there yet");
+        create(&db, key(&id, ann()), None).await.unwrap();
+        for _again in 0..3 {
+            let found = presented().await.unwrap();
+            assert_eq!((&found.digest, &found.key), (&key(&id, ann()).digest, &key(&id, ann()).key));
+        }
+        revoke(&db, &id, later(5)).await.unwrap();
+        assert_eq!(presented().await.unwrap().key.revoked_at, Some(later(5)), "{id} at once");
+    }
+}
+
+async fn a_key_that_another_process_revokes_says_so_soon(server: Db) {
+    portico_store::rest();
+    create(&server, key("a", ann()), None).await.unwrap();
+    let tool = server.place().open(Role::Tool).await;
+    tool.write(RevokeKey { id: text("a"), by: by() }).await.unwrap();
+    let (began, mut seen) = (Instant::now(), false);
+    // It is presented without a pause.
+    while !seen && began.elapsed() < Duration::from_secs(10) {
+        seen = server.presented_key(&text("a")).await.unwrap().unwrap().key.revoked_at.is_some();
+    }
+    assert!(seen);
 }
 
 async fn revoking_twice_changes_nothing(db: Db) {

@@ -1,7 +1,7 @@
 //! Opening and closing a database, and bringing it to this version's shape.
 
 use futures_util::future::join_all;
-use portico_domain::listings::ListingFilter;
+use portico_domain::listings::{Listing, ListingFilter};
 use portico_store::chain::{Want, Wanted};
 use portico_store::{Error, Location, Role, Status};
 
@@ -20,6 +20,7 @@ on_both_engines! {
     asking_for_the_status_of_an_empty_database_changes_nothing,
     every_step_is_recorded_by_name,
     what_was_wanted_before_items_were_stored_otherwise_is_wanted_still,
+    listings_of_a_user_are_found_after_their_index_has_changed,
 }
 
 /// The steps that were run.
@@ -172,4 +173,33 @@ async fn what_was_wanted_before_items_were_stored_otherwise_is_wanted_still(db: 
     db.write(Want(items)).await.unwrap();
     let versions = db.raw("SELECT version FROM chain_items ORDER BY key").await;
     assert_eq!(versions.concat(), ["2", "3", "2"].map(|version| Some(version.to_owned())));
+}
+
+/// How `SQLite` found a user's listings up to the step before.
+const USERS_BEFORE: &str = "
+    DROP INDEX listings_user;
+    CREATE INDEX listings_user ON listings (
+        user_id, seq, id, street, city, state, postal, country, rent, property_value, bedrooms, bathrooms,
+        latitude, longitude, walkthrough);
+    DELETE FROM portico_migrations WHERE version >= 6";
+
+async fn listings_of_a_user_are_found_after_their_index_has_changed(db: Db) {
+    let bare =
+        Listing { rent: None, property_value: None, place: None, walkthrough: None, ..listing("bare") };
+    for new in [listing("full"), bare] {
+        db.write(create(new)).await.unwrap();
+    }
+    let filter = ListingFilter { user: Some(listing("full").user), ..ListingFilter::default() };
+    let before = db.find_listings(&filter, None, 9).await.unwrap();
+    assert_eq!(before.items.len(), 2);
+    let place = db.closed().await;
+    if place.path().is_some() {
+        for statement in USERS_BEFORE.split(';') {
+            place.raw(statement).await;
+        }
+        let Status { current, latest } = place.status().await;
+        assert!(current < latest);
+    }
+    let db = place.open(Role::Server).await;
+    assert_eq!(db.find_listings(&filter, None, 9).await.unwrap(), before);
 }
