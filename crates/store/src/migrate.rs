@@ -49,6 +49,8 @@ pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> 
     if sqlite_status(connection, all)?.current == all.len() {
         return Ok(());
     }
+    // An index of many rows is sorted through a file, not in memory.
+    connection.execute_batch("PRAGMA temp_store = FILE")?;
     // The lock is taken before the version is read again: whoever comes second finds nothing to do.
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     tx.execute_batch(TABLE)?;
@@ -59,6 +61,7 @@ pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> 
         tx.execute("INSERT INTO portico_migrations (version, name) VALUES (?1, ?2)", (version, name))?;
     }
     tx.commit()?;
+    connection.execute_batch("PRAGMA temp_store = MEMORY")?;
     Ok(())
 }
 

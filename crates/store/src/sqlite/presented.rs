@@ -1,7 +1,7 @@
 //! API keys that were presented a moment ago.
 //!
-//! Whoever sends many requests sends the same key with each. It is read again only if something was committed since,
-//! or after as long as a thread's snapshot lasts: what is remembered is never older than what a read would find.
+//! Whoever sends many requests sends the same key with each. It is read again as soon as this process has committed
+//! anything, and after as long as a snapshot is shared in any case: what this process has acknowledged is always seen.
 
 use std::sync::Arc;
 
