@@ -27,9 +27,7 @@ impl Object<'_> {
     /// A text.
     pub(crate) fn text(&mut self, name: &'static str, text: &str) {
         self.name(name);
-        // Looked at to the end whatever is found: many bytes at once, that way.
-        let odd = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-        if !text.bytes().fold(false, |found, byte| found | odd(byte)) {
+        if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
             self.to.push(b'"');
             self.to.extend_from_slice(text.as_bytes());
             self.to.push(b'"');
