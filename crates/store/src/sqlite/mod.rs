@@ -11,7 +11,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -54,6 +54,9 @@ const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 /// Pages kept by the writer. After each commit `SQLite` walks over all of them, so that more is not better.
 const WRITER_CACHE_KIB: u32 = 8 * 1024;
+
+/// How long it is tried to empty the write-ahead log.
+const EMPTYING: Duration = Duration::from_secs(5);
 
 /// Where there are two rows there is mostly a page of them.
 const SEVERAL: usize = 20;
@@ -187,8 +190,16 @@ impl Sqlite {
     /// nobody held on to it for too long.
     pub(crate) fn empty_log(&self) -> Result<bool> {
         let connection = connect(&self.0.path, SCAN_CACHE_KIB)?;
-        let held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-        Ok(held == 0)
+        let began = Instant::now();
+        loop {
+            let held =
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
+            if held == 0 || began.elapsed() > EMPTYING {
+                return Ok(held == 0);
+            }
+            // Whoever is copying it back at the same time turns others away at once.
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
     }
 
     /// Waits until the search index holds everything committed so far.
