@@ -146,9 +146,7 @@ impl Sqlite {
         weight: Weight,
     ) -> Result<Vec<R>> {
         match weight {
-            Weight::Point => {
-                self.with_reader(point_cache_kib, |connection| rows(connection, sql.lite, params))
-            }
+            Weight::Point => self.point(sql, params),
             Weight::Scan | Weight::Search => {
                 let params: Vec<_> = params.iter().map(Owned::from).collect();
                 self.scan(move |connection| {
@@ -162,11 +160,7 @@ impl Sqlite {
 
     /// A listing by its id, from memory if it was read lately.
     pub(crate) fn listing(&self, by_id: &'static Sql, id: &ListingId) -> Result<Option<Arc<Listing>>> {
-        let read = || {
-            let found =
-                self.with_reader(point_cache_kib, |connection| rows(connection, by_id.lite, &[id.into()]))?;
-            Ok(found.into_iter().next())
-        };
+        let read = || Ok(self.point(by_id, &[id.into()])?.into_iter().next());
         match &self.0.recent {
             Some(recent) => recent.get(id, read),
             None => Ok(read()?.map(Arc::new)),
@@ -175,11 +169,13 @@ impl Sqlite {
 
     /// An API key by its id, from memory if it was read a moment ago.
     pub(crate) fn key(&self, by_id: &'static Sql, id: &KeyId) -> Result<Option<Arc<StoredKey>>> {
-        self.0.presented.get(id, &self.0.commits, || {
-            let found =
-                self.with_reader(point_cache_kib, |connection| rows(connection, by_id.lite, &[id.into()]))?;
-            Ok(found.into_iter().next())
-        })
+        let read = || Ok(self.point(by_id, &[id.into()])?.into_iter().next());
+        self.0.presented.get(id, &self.0.commits, read)
+    }
+
+    /// Reads a few rows on the caller's own thread.
+    fn point<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+        self.with_reader(point_cache_kib, |connection| rows(connection, sql.lite, params))
     }
 
     pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {

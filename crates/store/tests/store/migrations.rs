@@ -140,6 +140,17 @@ async fn every_step_is_recorded_by_name(db: Db) {
     assert_eq!(steps[0], "initial");
 }
 
+/// Brings a database of `SQLite`, which has more steps than the other engine, to the shape before one of them.
+async fn take_back(place: &Place, statements: &str) {
+    if place.path().is_some() {
+        for statement in statements.split(';') {
+            place.raw(statement).await;
+        }
+        let Status { current, latest } = place.status().await;
+        assert!(current < latest);
+    }
+}
+
 /// How `SQLite` kept items up to the step before.
 const ITEMS_BEFORE: &str = "
     CREATE TABLE before (
@@ -160,13 +171,7 @@ async fn what_was_wanted_before_items_were_stored_otherwise_is_wanted_still(db: 
     let before = db.chain_items_after(0, &[], 9).await.unwrap();
     assert_eq!(before.len(), 3);
     let place = db.closed().await;
-    if place.path().is_some() {
-        for statement in ITEMS_BEFORE.split(';') {
-            place.raw(statement).await;
-        }
-        let Status { current, latest } = place.status().await;
-        assert!(current < latest);
-    }
+    take_back(&place, ITEMS_BEFORE).await;
     let db = place.open(Role::Server).await;
     assert_eq!(db.chain_items_after(0, &[], 9).await.unwrap(), before);
     assert_eq!(db.chain_backlog().await.unwrap().waiting, 3);
@@ -193,13 +198,7 @@ async fn listings_of_a_user_are_found_after_their_index_has_changed(db: Db) {
     let before = db.find_listings(&filter, None, 9).await.unwrap();
     assert_eq!(before.items.len(), 2);
     let place = db.closed().await;
-    if place.path().is_some() {
-        for statement in USERS_BEFORE.split(';') {
-            place.raw(statement).await;
-        }
-        let Status { current, latest } = place.status().await;
-        assert!(current < latest);
-    }
+    take_back(&place, USERS_BEFORE).await;
     let db = place.open(Role::Server).await;
     assert_eq!(db.find_listings(&filter, None, 9).await.unwrap(), before);
 }
