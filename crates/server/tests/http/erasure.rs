@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 
@@ -13,6 +14,7 @@ use crate::support::{
 on_both_engines! {
     shared:
         who_erases_themselves_is_unreadable_at_once,
+        people_who_erase_themselves_at_the_same_moment_are_all_forgotten,
         who_was_erased_may_begin_anew,
         somebody_is_erased_by_themselves_or_the_operator_only,
         who_is_not_known_can_be_erased,
@@ -77,6 +79,20 @@ async fn who_erases_themselves_is_unreadable_at_once(app: &App) {
     is_forgotten(app, &known).await;
     erase(app, &known.who.token, &known.who.user).await.only_says(200);
     is_forgotten(app, &known).await;
+}
+
+async fn people_who_erase_themselves_at_the_same_moment_are_all_forgotten(app: &App) {
+    let people = join_all((0..12).map(async |_| {
+        let who = app.someone().await;
+        let made = app.verified(&who.token, "", &applicant("Lovelace")).await;
+        (who, made)
+    }))
+    .await;
+    let erased = join_all(people.iter().map(|(who, _)| erase(app, &who.token, &who.user))).await;
+    for ((who, made), answer) in people.iter().zip(erased) {
+        answer.only_says(200);
+        app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    }
 }
 
 async fn who_was_erased_may_begin_anew(app: &App) {
