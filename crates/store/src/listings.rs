@@ -47,6 +47,15 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
+/// A listing as one text, on `SQLite`. The index of users holds it, word for word.
+macro_rules! as_text {
+    () => {
+        "concat_ws(char(31), id, user_id, street, city, state, postal, country, coalesce(rent, char(30)), \
+         coalesce(property_value, char(30)), coalesce(bedrooms, char(30)), coalesce(bathrooms, char(30)), \
+         coalesce(latitude, char(30)), coalesce(longitude, char(30)), coalesce(walkthrough, char(30)))"
+    };
+}
+
 static INSERT: Sql = dialects(
     "INSERT INTO listings (seq, id, user_id, street, city, city_fold, state, postal, country, rent, \
      property_value, bedrooms, bathrooms, latitude, longitude, morton, walkthrough, created_at) \
@@ -140,12 +149,17 @@ impl Op for DeleteListing {
     }
 }
 
+/// A listing that is one text, see `as_text!`.
+fn unpacked(text: &str) -> Result<Listing> {
+    Listing::from_row(&mut Columns::new(&Packed::<14>::new(text)?))
+}
+
 /// One of a user's listings, read as one text.
 struct OfUser(Placed<Listing>);
 
 impl FromRow for OfUser {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let item = Listing::from_row(&mut Columns::new(&Packed::<14>::new(c.text()?)?))?;
+        let item = unpacked(c.text()?)?;
         let seq = c.get()?;
         Ok(Self(Placed { item, at: Cursor { key: seq, seq } }))
     }
@@ -232,18 +246,19 @@ pub(crate) mod entry {
 }
 
 static BY_ID: Sql = sql(concat!("SELECT ", columns!(), " FROM listings WHERE id = ?1"));
-/// On `SQLite` the one with this id; on `PostgreSQL` those with these ids.
+/// On `SQLite` the one with this id, as one text; on `PostgreSQL` those with these ids.
 static TO_SHOW: Sql = dialects(
-    BY_ID.lite,
+    concat!("SELECT ", as_text!(), " FROM listings WHERE id = ?1"),
     concat!("SELECT ", columns!(), " FROM listings WHERE id = ANY(string_to_array(?1, chr(31)))"),
 );
 static ALL: Sql = sql(in_order!(""));
-/// As `in_order!`, each listing as one text. On `SQLite` that is what the index of users holds, word for word.
+/// As `in_order!`, each listing as one text.
 static OF_USER: Sql = dialects(
-    "SELECT concat_ws(char(31), id, user_id, street, city, state, postal, country, coalesce(rent, char(30)), \
-     coalesce(property_value, char(30)), coalesce(bedrooms, char(30)), coalesce(bathrooms, char(30)), \
-     coalesce(latitude, char(30)), coalesce(longitude, char(30)), coalesce(walkthrough, char(30))), seq \
-     FROM listings WHERE user_id = ?4 AND seq BETWEEN ?1 AND ?2 ORDER BY seq LIMIT ?3",
+    concat!(
+        "SELECT ",
+        as_text!(),
+        ", seq FROM listings WHERE user_id = ?4 AND seq BETWEEN ?1 AND ?2 ORDER BY seq LIMIT ?3"
+    ),
     "SELECT concat_ws(chr(31), id, user_id, street, city, state, postal, country, \
      coalesce(rent::text, chr(30)), coalesce(property_value::text, chr(30)), \
      coalesce(bedrooms::text, chr(30)), coalesce(bathrooms::text, chr(30)), \
@@ -497,10 +512,10 @@ impl Db {
 
     /// One listing, from memory if it was read lately, or together with what others ask for. Not for proofs:
     /// those ask what the database has.
-    async fn listing_to_show(&self, id: &ListingId) -> Result<Option<Arc<Listing>>> {
+    async fn listing_to_show(&self, id: &ListingId) -> Result<Option<Listing>> {
         match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.listing(&TO_SHOW, id),
-            Engine::Postgres(postgres) => postgres.listing(&TO_SHOW, id).await,
+            Engine::Sqlite(sqlite) => sqlite.listing(&TO_SHOW, id)?.map(|text| unpacked(&text)).transpose(),
+            Engine::Postgres(postgres) => Ok(postgres.listing(&TO_SHOW, id).await?.map(Arc::unwrap_or_clone)),
         }
     }
 
@@ -514,7 +529,7 @@ impl Db {
     ) -> Result<Page<Listing>> {
         if let Some(id) = &filter.id {
             let found = self.listing_to_show(id).await?.filter(|listing| filter.matches(listing));
-            let items = found.map(Arc::unwrap_or_clone).into_iter().collect();
+            let items = found.into_iter().collect();
             return Ok(Page { items, next: None });
         }
         let after = after.unwrap_or(Cursor::START);

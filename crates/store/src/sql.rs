@@ -1,6 +1,7 @@
 //! The vocabulary that both engines speak: statements, values, rows, transactions and units of work.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
@@ -182,6 +183,11 @@ impl FromColumn for String {
         present(row.text(column)?).map(Into::into)
     }
 }
+impl FromColumn for Arc<str> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(row.text(column)?).map(Into::into)
+    }
+}
 impl<K: Kind> FromColumn for Text<K> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         present(row.text(column)?).map(Self::stored)
@@ -281,6 +287,14 @@ pub trait Op: Send + Sync + 'static {
     type Out: Send + 'static;
     /// Does the work.
     fn run<T: Tx>(&self, tx: &mut T) -> impl Future<Output = Result<Self::Out>> + Send;
+}
+
+/// Nothing is to be done.
+impl Op for () {
+    type Out = ();
+    async fn run<T: Tx>(&self, _: &mut T) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// How much work a read is, which decides where `SQLite` runs it.

@@ -18,7 +18,6 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use portico_domain::listings::Listing;
 use portico_domain::search::SearchTerm;
 use portico_domain::{KeyId, ListingId};
 
@@ -158,12 +157,12 @@ impl Sqlite {
         }
     }
 
-    /// A listing by its id, from memory if it was read lately.
-    pub(crate) fn listing(&self, by_id: &'static Sql, id: &ListingId) -> Result<Option<Arc<Listing>>> {
-        let read = || Ok(self.point(by_id, &[id.into()])?.into_iter().next());
+    /// A listing by its id, as one text, from memory if it was read lately.
+    pub(crate) fn listing(&self, by_id: &'static Sql, id: &ListingId) -> Result<Option<Arc<str>>> {
+        let read = || Ok(self.point::<(Arc<str>,)>(by_id, &[id.into()])?.pop().map(|(text,)| text));
         match &self.0.recent {
             Some(recent) => recent.get(id, read),
-            None => Ok(read()?.map(Arc::new)),
+            None => read(),
         }
     }
 
