@@ -85,8 +85,8 @@ impl From<Refusal> for Error {
 enum Step {
     Refused(Refusal),
     Before(Accepted),
-    /// The same request is in the group already, under the same key.
-    Twin,
+    /// The same request is in the group already, at this place, under the same key.
+    Twin(usize),
     New,
 }
 
@@ -124,11 +124,14 @@ impl RecordListings {
     /// What becomes of a listing whose key another one of this group has claimed: nothing is kept under it yet.
     fn twin(&self, new: &NewRecord, steps: &[Step]) -> Option<Step> {
         let once = new.once.as_ref()?;
-        let earlier = self.records.iter().zip(steps).filter(|(_, step)| matches!(step, Step::New));
-        let mut claims = earlier.filter_map(|(other, _)| other.once.as_ref());
-        let claim = claims.find(|claim| claim.scope == once.scope)?;
+        let earlier = self.records.iter().zip(steps).enumerate();
+        let mut claims = earlier.filter_map(|(at, (other, step))| match step {
+            Step::New => Some((at, other.once.as_ref()?)),
+            _ => None,
+        });
+        let (at, claim) = claims.find(|(_, claim)| claim.scope == once.scope)?;
         let same = claim.fingerprint == once.fingerprint;
-        Some(if same { Step::Twin } else { Step::Refused(Refusal::KeyReused) })
+        Some(if same { Step::Twin(at) } else { Step::Refused(Refusal::KeyReused) })
     }
 
     /// Stores one listing, unless its key or its id was used before.
@@ -165,10 +168,13 @@ impl RecordListings {
     }
 
     fn answers(&self, steps: &[Step], hash: Word) -> Vec<Result<Accepted, Refusal>> {
+        let accepted = |new: &NewRecord| Accepted { id: new.listing.id.clone(), hash };
         let answer = |(new, step): (&NewRecord, &Step)| match step {
             Step::Refused(refusal) => Err(*refusal),
             Step::Before(accepted) => Ok(accepted.clone()),
-            Step::New | Step::Twin => Ok(Accepted { id: new.listing.id.clone(), hash }),
+            Step::New => Ok(accepted(new)),
+            // Its own id may be another one, if it was made for the request.
+            Step::Twin(at) => Ok(accepted(&self.records[*at])),
         };
         self.records.iter().zip(steps).map(answer).collect()
     }

@@ -191,6 +191,16 @@ async fn a_key_records_once_however_often_it_is_sent(app: &App) {
     assert_eq!(send().await, answers[0]);
     let proof = app.get(&format!("/v1/listings/{id}/proof")).await.json(200);
     assert_eq!((&proof["version"], &proof["transactionHash"]), (&json!(1), &answers[0]["transactionHash"]));
+    // Nor does it matter that each of them would have been given an id of its own.
+    let (mut nameless, key) = (body.clone(), unique("key"));
+    nameless.as_object_mut().unwrap().remove("id");
+    let send = async || {
+        app.to_post("/stage/listings", &nameless).key(app.operator()).once(&key).send().await.json(201)
+    };
+    let answers = join_all((0..10).map(async |_| send().await)).await;
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    let made = answers[0]["listingId"].as_str().unwrap();
+    app.to_get(&format!("/stage/listing/{made}")).key(app.operator()).send().await.json(200);
     // A key under which nothing came about may be used again.
     let (taken, free, key) = (body, on_chain(&unique("free"), "ada"), unique("key"));
     app.to_post("/stage/listings", &taken)
