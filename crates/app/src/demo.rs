@@ -9,12 +9,14 @@ use portico_domain::{
     AccountId, Allocation, Credit, Degrees, Income, ListingId, Money, TemplateId, Text, UserId, Whole,
 };
 use portico_screening::{Applicant, Field};
+use portico_store::Recall;
 use portico_store::chain::{NewRecord, RecordLater};
+use serde::{Deserialize, Serialize};
 
 use crate::chain::wanted_listing;
 use crate::templates::NewTemplate;
 use crate::verifications::Verification;
-use crate::{Actor, Call, Error, Portico, Result};
+use crate::{Actor, Call, Error, Portico, Result, answering};
 
 /// A city: its name, state, the beginning of its postal codes, its middle, and what rent is usual.
 type Place = (&'static str, &'static str, &'static str, f64, f64, i64);
@@ -123,7 +125,7 @@ const NETWORKS: [&str; 6] = ["Helium", "Hivemapper", "DIMO", "WeatherXM", "Rende
 const DEVICES: usize = 120;
 
 /// What there is after seeding.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeded {
     /// New listings.
     pub listings: u64,
@@ -207,8 +209,18 @@ fn unless_there<T>(outcome: Result<T>) -> Result<Option<T>> {
 }
 
 impl Portico {
-    /// Makes demonstration data; `progress` hears how many of how many steps are done.
-    pub async fn seed_demo(&self, mut progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
+    /// Makes demonstration data; `progress` hears how many of how many steps are done. Whoever asks again under the
+    /// same key is told what came about the first time.
+    pub async fn seed_demo(&self, call: &Call, progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
+        let Some(once) = call.once else { return self.seed(progress).await };
+        if let Some(first) = self.db.write(Recall::new(self.once(once))).await? {
+            return Ok(first);
+        }
+        let seeded = self.seed(progress).await?;
+        self.write(call, answering((), seeded)).await
+    }
+
+    async fn seed(&self, mut progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
         let steps = (HOMES + APPLICANTS.len() + TEMPLATES.len() + DEVICES) as u64;
         let (mut done, mut seeded) = (0, Seeded::default());
         let mut step = || {

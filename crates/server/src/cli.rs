@@ -90,6 +90,12 @@ enum Command {
         /// Homes in several cities, people, applications, portfolios, devices
         #[arg(long, required = true)]
         demo: bool,
+        /// The instance's; a live one is not filled [default: sandbox]
+        #[arg(long, value_enum, env = "PORTICO_PROFILE")]
+        profile: Option<ProfileName>,
+        /// The instance's: 64 hexadecimal digits [default: the one in the data folder]
+        #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+        encryption_key: Option<String>,
     },
     /// Erases a person: unreadable at once, in every copy; works while the server runs
     #[command(after_help = "Example:\n  portico erase --user ada")]
@@ -336,7 +342,8 @@ pub fn run(cli: Cli) -> Result<()> {
             runtime()?.block_on(migrate(&Config::load(flags, Role::Tool)?, &command))
         }
         Command::Chain(command) => runtime()?.block_on(on_chain(flags, command)),
-        Command::Seed { demo: _ } => {
+        Command::Seed { demo: _, profile, encryption_key } => {
+            (flags.profile, flags.encryption_key) = (profile, encryption_key);
             print(&runtime()?.block_on(seed::demo(&Config::load(flags, Role::Tool)?))?)
         }
         Command::Erase { user } => {

@@ -199,12 +199,17 @@ impl Config {
                 .map_err(|wrong| faults.0.extend(wrong))
                 .ok(),
         };
+        let origins = flags.cors_origin.unwrap_or_default();
+        for origin in origins.iter().filter(|origin| !is_origin(origin)) {
+            faults.0.push(format!("cors_origin: {origin} is no origin, such as https://app.example"));
+        }
         match profile {
+            // A command beside the server neither listens nor checks anybody.
+            _ if role == Role::Tool => {}
             Profile::Sandbox if listen.is_some_and(|at| !at.ip().is_loopback()) && !allow_open => faults.0.push(
                 "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant"
                     .into(),
             ),
-            _ if role == Role::Tool => {}
             Profile::Sandbox => {}
             Profile::Live => {
                 if chain.url == ChainUrl::Embedded {
@@ -239,7 +244,7 @@ impl Config {
             log: flags.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".into()),
             listen,
             hosts,
-            origins: flags.cors_origin.unwrap_or_default(),
+            origins,
             trusted_hops: flags.trusted_hops.unwrap_or(0),
             rate_limit: flags.rate_limit.unwrap_or(0),
             max_connections: flags.max_connections.unwrap_or(4096),
@@ -256,9 +261,13 @@ impl Config {
         })
     }
 
-    /// The bureaus, whose sandbox makes values up under this key.
-    pub(crate) fn bureaus(&self, sandbox_key: &SecretSlice<u8>) -> Result<Bureaus> {
-        let built = build(&self.screening, &self.bureaus, sandbox_key);
+    /// The bureaus, whose sandbox makes values up under this key. A command beside the server asks no other one:
+    /// it needs no secrets of theirs, and what it makes up costs nothing.
+    pub(crate) fn bureaus(&self, sandbox_key: &SecretSlice<u8>, role: Role) -> Result<Bureaus> {
+        let built = match role {
+            Role::Server => build(&self.screening, &self.bureaus, sandbox_key),
+            Role::Tool => build(&ScreeningConfig::default(), &BTreeMap::new(), sandbox_key),
+        };
         Ok(Bureaus::new(built.map_err(|faults| anyhow::anyhow!(faults.join("\n")))?))
     }
 }
@@ -320,10 +329,19 @@ fn chain(flags: &Flags, faults: &mut Faults) -> ChainConfig {
     }
 }
 
-/// The sandbox answers for its own machine only, so that no page elsewhere can reach it under another name.
+/// Whether pages can have this origin: a scheme and a host, and a port if need be.
+fn is_origin(text: &str) -> bool {
+    let host = text.split_once("://").filter(|(scheme, _)| !scheme.is_empty()).map_or("", |(_, host)| host);
+    !host.is_empty()
+        && !text.contains('*')
+        && host.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+}
+
+/// The sandbox answers for its own machine only, so that no page elsewhere can reach it under another name, unless
+/// it is meant to be open and nobody says for which names.
 fn allowed_hosts(profile: Profile, allow_open: bool, more: Vec<String>) -> Option<Vec<String>> {
     match profile {
-        Profile::Sandbox if !allow_open => {
+        Profile::Sandbox if !allow_open || !more.is_empty() => {
             let own = ["localhost", "127.0.0.1", "::1"].map(String::from);
             Some(own.into_iter().chain(more).collect())
         }
@@ -379,6 +397,47 @@ mod tests {
         let open = || Flags { listen: Some("0.0.0.0:1".into()), ..Flags::default() };
         assert!(faults(open()).contains("--allow-open"));
         assert_eq!(faults(Flags { allow_open: Some(true), ..open() }), "");
+    }
+
+    #[test]
+    fn commands_beside_the_server_do_not_mind_where_it_listens() {
+        let open = Flags { listen: Some("0.0.0.0:1".into()), ..Flags::default() };
+        assert!(Config::check(open, Role::Tool).is_ok());
+    }
+
+    #[test]
+    fn what_no_page_can_come_from_is_no_origin() {
+        let with = |origin: &str| Flags { cors_origin: Some(vec![origin.into()]), ..Flags::default() };
+        for wrong in [
+            "*",
+            "https://*.example",
+            "app.example",
+            "https://",
+            "https://app.example/",
+            "https://ä.example",
+            "://x",
+        ] {
+            let faults = faults(with(wrong));
+            assert!(faults.contains("cors_origin") && faults.contains(wrong), "{wrong}: {faults}");
+        }
+        for right in ["https://app.example", "http://localhost:3000", "http://[::1]:8080", "app://portico"] {
+            assert_eq!(faults(with(right)), "", "{right}");
+        }
+    }
+
+    #[test]
+    fn the_sandbox_always_answers_for_its_own_machine() {
+        let hosts = |allow_open, more: &[&str]| {
+            let more = more.iter().map(|&host| host.to_owned()).collect();
+            allowed_hosts(Profile::Sandbox, allow_open, more)
+        };
+        assert_eq!(hosts(false, &[]).unwrap().len(), 3);
+        assert_eq!(hosts(true, &[]), None);
+        for allow_open in [false, true] {
+            let hosts = hosts(allow_open, &["portico.test"]).unwrap();
+            assert!(["localhost", "portico.test"].iter().all(|host| hosts.iter().any(|name| name == host)));
+        }
+        assert_eq!(allowed_hosts(Profile::Live, false, vec!["a".into()]), Some(vec!["a".into()]));
     }
 
     #[test]

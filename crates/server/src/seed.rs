@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::Profile;
+use portico_app::{Actor, Call, Profile};
 
 use crate::config::Config;
 use crate::insider;
@@ -17,8 +17,9 @@ pub(crate) async fn demo(config: &Config) -> Result<String> {
     }
     config.data.create()?;
     let app = insider(config).await?;
+    let call = Call { actor: Actor::Operator, once: None };
     let shows = std::io::stderr().is_terminal();
-    let seeded = app.seed_demo(|done, all| {
+    let seeded = app.seed_demo(&call, |done, all| {
         if shows {
             show(done, all);
         }

@@ -64,14 +64,20 @@ pub async fn serve(config: Config, json: bool, aside: Handle) -> Result<()> {
     served
 }
 
-/// What has to be true before anybody is answered.
-async fn prepare(app: &Portico) -> Result<()> {
-    if !app.keystore.fits().await.context("the keystore cannot be read")? {
+/// What has to be true before anything is sealed.
+async fn fits(keystore: &Keystore) -> Result<()> {
+    if !keystore.fits().await.context("the keystore cannot be read")? {
         bail!(
             "the encryption key does not open this keystore: give the one it was made with \
              (PORTICO_ENCRYPTION_KEY, or encryption.key in the data folder)"
         );
     }
+    Ok(())
+}
+
+/// What has to be true before anybody is answered.
+async fn prepare(app: &Portico) -> Result<()> {
+    fits(&app.keystore).await?;
     let followed = app.follow_erasures().await.context("erasures could not be followed")?;
     if followed > 0 {
         tracing::info!(followed, "people who were erased since the database was saved are erased again");
@@ -113,7 +119,9 @@ pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
 /// Likewise, for a command that seals what people are to read later.
 pub(crate) async fn insider(config: &Config) -> Result<Portico> {
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
-    application(config, Role::Tool, &root).await
+    let app = application(config, Role::Tool, &root).await?;
+    fits(&app.keystore).await?;
+    Ok(app)
 }
 
 async fn application(config: &Config, role: Role, root: &SecretSlice<u8>) -> Result<Portico> {
@@ -132,7 +140,7 @@ async fn application(config: &Config, role: Role, root: &SecretSlice<u8>) -> Res
         ids: Arc::new(RandomIds),
         vault: Arc::new(Vault::new(root)?),
         keystore: keystore.context("the keystore cannot be opened")?,
-        bureaus: config.bureaus(root)?,
+        bureaus: config.bureaus(root, role)?,
         retention_days: config.retention_days.into(),
         tokens: config.data.tokens(config.issuer.clone())?,
         profile: config.profile,

@@ -136,7 +136,7 @@ struct Seeded {
 }
 
 async fn seed(cx: Context, (): ()) -> Result<Created<Seeded>> {
-    let seeded = cx.app().seed_demo(|_, _| ()).await?;
+    let seeded = cx.app().seed_demo(&cx.call, |_, _| ()).await?;
     Ok(Created(Seeded {
         message: "Demonstration data is there",
         listings: seeded.listings,

@@ -12,7 +12,8 @@ use crate::support::{App, Engine, Options, listing, on_both_engines, portico, ru
 
 on_both_engines! {
 own:
-    a_database_is_migrated_by_hand;
+    a_database_is_migrated_by_hand,
+    demonstration_data_belongs_to_the_instance_and_its_key;
 }
 
 /// Both streams of a command that has ended.
@@ -273,8 +274,10 @@ fn commands_beside_a_live_instance_take_its_settings() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("live.toml");
     let data = folder.path().join("data");
+    // Where it listens and the bureaus' secrets are the server's alone.
     let settings = format!(
-        "profile = \"live\"\nchain = \"http://127.0.0.1:1\"\ndata = {:?}\n",
+        "profile = \"live\"\nlisten = \"0.0.0.0:8080\"\nchain = \"http://127.0.0.1:1\"\ndata = {:?}\n\
+         [bureaus.acme]\nurl = \"http://127.0.0.1:1\"\nsecret_env = \"PORTICO_TEST_NO_SUCH_SECRET\"\n",
         data.display().to_string()
     );
     std::fs::write(&file, settings).unwrap();
@@ -290,6 +293,58 @@ fn commands_beside_a_live_instance_take_its_settings() {
     assert!(success, "key create: {err}");
     assert!(key.starts_with("live_"), "{key}");
     assert!(!data.join("encryption.key").exists(), "the key that was given is used");
+}
+
+#[test]
+fn commands_beside_an_open_sandbox_work_without_its_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("open.toml");
+    std::fs::write(&file, "listen = \"0.0.0.0:8080\"\n").unwrap();
+    for arguments in
+        [&["token", "--sub", "ada"][..], &["key", "create", "--name", "ci"], &["migrate", "status"]]
+    {
+        let mut command = portico();
+        command.args(arguments).arg("--config").arg(&file).arg("--data").arg(folder.path().join("data"));
+        let (success, _, err) = told(command.output().unwrap());
+        assert!(success, "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn an_origin_that_no_page_can_have_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = serve(folder.path());
+    command.args(["--cors-origin", "*"]);
+    refuses(command, &["cors_origin", "*"]);
+}
+
+async fn demonstration_data_belongs_to_the_instance_and_its_key(engine: Engine) {
+    const OTHER: &str = "0000000000000000000000000000000000000000000000000000000000000007";
+    let folder = tempfile::tempdir().unwrap();
+    let (data, database) = (folder.path().join("data"), engine.database().await);
+    let seed = |environment: &[(&str, &str)]| {
+        let mut command = portico();
+        command.args(["seed", "--demo", "--data"]).arg(&data).envs(environment.iter().copied());
+        if let Some(url) = &database {
+            command.args(["--database", url]);
+        }
+        told(command.output().unwrap())
+    };
+    let own = ("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
+    let (success, _, err) = seed(&[own, ("PORTICO_PROFILE", "live")]);
+    assert!(!success && err.contains("sandbox only"), "{err}");
+    let (success, out, err) = seed(&[own]);
+    assert!(success && out.starts_with("360 listings"), "{out}{err}");
+    assert!(!data.join("encryption.key").exists(), "the key that was given is used");
+    let (success, _, err) = seed(&[("PORTICO_ENCRYPTION_KEY", OTHER)]);
+    assert!(!success && err.contains("does not open this keystore"), "{err}");
+    let (success, out, err) = seed(&[own]);
+    assert!(success && out.starts_with("0 listings"), "{out}{err}");
+    let options = Options::new(engine).data(&data).env(own.0, own.1);
+    let options = if let Some(url) = &database { options.database(url) } else { options };
+    let app = options.start().await;
+    let totals = app.get("/v1/listings/stats/overview").await.json(200);
+    assert_eq!(totals["totalListings"], 360, "{totals}");
 }
 
 async fn a_database_is_migrated_by_hand(engine: Engine) {

@@ -1,4 +1,4 @@
-//! `/v1/keys`: a signed-in person's own API keys; and the sandbox's sessions.
+//! `/v1/keys`: a signed-in person's own API keys; and the sandbox's sessions and demonstration data.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,7 +15,23 @@ on_both_engines! {
         an_administrator_may_revoke_any_key,
         a_key_needs_a_name;
     own:
+        demonstration_data_is_made_once_and_a_retry_is_told_what_came_about,
         live_a_person_has_a_limited_number_of_keys;
+}
+
+async fn demonstration_data_is_made_once_and_a_retry_is_told_what_came_about(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    let demo = || app.request(Method::POST, "/v1/sandbox/demo");
+    let first = demo().once("demo").send().await.json(201);
+    assert_eq!(first["listings"], 360);
+    assert_eq!(demo().once("demo").send().await.json(201), first);
+    let again = demo().send().await.json(201);
+    for made in ["listings", "people", "applications", "portfolios", "devices"] {
+        assert!(first[made].as_u64().unwrap() > 0, "{first}");
+        assert_eq!(again[made], 0, "{again}");
+    }
+    let totals = app.get("/v1/listings/stats/overview").await.json(200);
+    assert_eq!(totals["totalListings"], 360, "{totals}");
 }
 
 async fn make(app: &App, token: &str, name: &str) -> (String, String) {
