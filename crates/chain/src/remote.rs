@@ -38,8 +38,14 @@ enum Failure {
 
 #[derive(Deserialize)]
 struct Answer {
+    /// Absent is not null: null is an answer.
+    #[serde(default, deserialize_with = "present")]
     result: Option<Value>,
     error: Option<RpcError>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
 }
 
 #[derive(Deserialize)]
@@ -172,8 +178,8 @@ impl Remote {
         if let Some(RpcError { code, message, data }) = answer.error {
             return Err(Failure::Rpc { code, message, data });
         }
-        serde_json::from_value(answer.result.unwrap_or(Value::Null))
-            .map_err(|error| strange(&error.to_string()))
+        let result = answer.result.ok_or_else(|| strange(&format!("no JSON-RPC, status {status}")))?;
+        serde_json::from_value(result).map_err(|error| strange(&error.to_string()))
     }
 
     async fn request<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
@@ -304,7 +310,42 @@ impl Node for Remote {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
     use super::*;
+
+    /// The address of a server that gives everybody this answer.
+    fn saying(status: &'static str, body: &'static str) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (mut stream, mut request) = (stream.unwrap(), Vec::new());
+                while !request.ends_with(b"}") {
+                    let mut some = [0; 1024];
+                    match stream.read(&mut some) {
+                        Ok(read @ 1..) => request.extend_from_slice(&some[..read]),
+                        _ => break,
+                    }
+                }
+                let length = body.len();
+                let head =
+                    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+                let _ = stream.write_all(format!("{head}{body}").as_bytes());
+            }
+        });
+        format!("http://{address}")
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_a_result_is_not_taken_for_nothing_found() {
+        let gateway = saying("403 Forbidden", r#"{"message": "no such project"}"#);
+        let node = saying("200 OK", r#"{"jsonrpc": "2.0", "id": 1, "result": null}"#);
+        let alone = Remote::new(vec![gateway.clone()], 1).unwrap();
+        assert!(matches!(alone.receipt(B256::ZERO).await, Err(Error::Unreachable(_))));
+        let both = Remote::new(vec![gateway, node], 1).unwrap();
+        assert!(both.receipt(B256::ZERO).await.unwrap().is_none(), "another address is asked");
+    }
 
     #[test]
     fn the_words_of_different_clients_are_understood() {

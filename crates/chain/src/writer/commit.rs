@@ -97,8 +97,8 @@ impl<N: Node> Engine<N> {
     /// Reads back whether a commit happened whose answer was lost.
     async fn recall(&self, lease: Lease, noted: Option<Recorded>, why: String) -> Result<Recorded> {
         let unavailable = || Error::Store(portico_store::Error::Unavailable(why.clone()));
-        let Some((answers, batch)) = noted else { return Err(unavailable()) };
-        let Some(batch) = batch else { return Ok((answers, None)) };
+        // Without a batch there is nothing to find it by, and what the answers rest on may have been undone.
+        let Some((answers, Some(batch))) = noted else { return Err(unavailable()) };
         loop {
             // The same row is written, so that a commit which is still under way has ended before it is read.
             let found = match self.db.write(Beat(lease)).await {
