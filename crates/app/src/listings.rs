@@ -21,7 +21,7 @@ impl Portico {
         let listing = self.db.listing(&id).await?.ok_or(NOT_FOUND)?;
         self.may_act_for(&call.actor, &listing.user).await?;
         let (by, retired) = (self.by(call), self.retired(&id));
-        self.write(call, DeleteListing { id, retired, by }).await?;
+        self.write(call, DeleteListing { id, owner: listing.user, retired, by }).await?;
         if let Some(chain) = &self.chain {
             chain.wake();
         }

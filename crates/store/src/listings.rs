@@ -9,7 +9,7 @@ use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, place};
 use portico_domain::search::{SearchTerm, document};
 use portico_domain::text::fold;
-use portico_domain::{ListingId, Money, Timestamp, Whole};
+use portico_domain::{ListingId, Money, Timestamp, UserId, Whole};
 
 use crate::chain::{Wanted, retire};
 use crate::ledger::{By, record, total};
@@ -119,7 +119,7 @@ impl CreateListing {
     }
 }
 
-static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 RETURNING state");
+static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING state");
 
 /// Deletes a listing, and wants its record on the chain to be gone. Its id may be used again; saved entries
 /// and applications keep it.
@@ -127,6 +127,8 @@ static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 RETURNING state");
 pub struct DeleteListing {
     /// Which one.
     pub id: ListingId,
+    /// Whose it is: one that has come in its place since is somebody else's.
+    pub owner: UserId,
     /// What is wanted on the chain of one that was recorded there.
     pub retired: Wanted,
     /// Who, and when.
@@ -136,7 +138,7 @@ pub struct DeleteListing {
 impl Op for DeleteListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let deleted = tx.one::<(String,)>(&DELETE, &[(&self.id).into()]).await?;
+        let deleted = tx.one::<(String,)>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
         let (state,) = deleted.ok_or(Error::Missing("listing_not_found"))?;
         tx.forget(&self.id);
         let recorded = retire(tx, &self.retired).await?;
@@ -540,12 +542,12 @@ impl Db {
 
     /// Totals over all listings.
     pub async fn listing_statistics(&self) -> Result<ListingStatistics> {
-        let totals = self.all_totals("listings").await?;
+        let totals = self.totals("listings").await?;
         Ok(ListingStatistics {
             total: total(&totals, "total"),
             on_chain: total(&totals, "on_chain"),
-            applications: total(&self.all_totals("applications").await?, "total"),
-            by_state: self.all_totals("listings.state").await?,
+            applications: total(&self.totals("applications").await?, "total"),
+            by_state: self.totals("listings.state").await?,
         })
     }
 }

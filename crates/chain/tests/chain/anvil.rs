@@ -73,7 +73,8 @@ impl Portico {
     /// Deletes a listing.
     async fn delete(&self, id: &str) {
         let (retired, by) = (samples::retired(id, now()), By { account: None, at: now() });
-        self.db.write(DeleteListing { id: ListingId::stored(id), retired, by }).await.unwrap();
+        let owner = samples::listing(id).user;
+        self.db.write(DeleteListing { id: ListingId::stored(id), owner, retired, by }).await.unwrap();
         self.writer.wake();
     }
 

@@ -17,6 +17,7 @@ on_both_engines! {
     ids_that_differ_in_case_are_different,
     a_deleted_listing_is_gone,
     deleting_an_unknown_listing_is_refused,
+    a_listing_that_is_somebody_elses_by_now_is_not_deleted,
     a_deleted_listings_id_may_be_used_again,
     listings_are_listed_in_order_of_creation,
     statistics_follow_every_change,
@@ -96,6 +97,14 @@ async fn deleting_an_unknown_listing_is_refused(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     db.write(delete("a")).await.unwrap();
     assert_eq!(missing(db.write(delete("a")).await), "listing_not_found");
+}
+
+async fn a_listing_that_is_somebody_elses_by_now_is_not_deleted(db: Db) {
+    let now = Listing { user: text("bob"), ..listing("a") };
+    db.write(create(now.clone())).await.unwrap();
+    // Ann's, who was seen to have one of that id before.
+    assert_eq!(missing(db.write(delete("a")).await), "listing_not_found");
+    assert_eq!(db.listing(&text("a")).await.unwrap(), Some(now));
 }
 
 async fn a_deleted_listings_id_may_be_used_again(db: Db) {

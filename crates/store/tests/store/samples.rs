@@ -71,8 +71,9 @@ pub(crate) fn create(listing: Listing) -> CreateListing {
     CreateListing { listing, by: by() }
 }
 
+/// Deletes a listing of ann's.
 pub(crate) fn delete(id: &str) -> DeleteListing {
-    DeleteListing { id: text(id), retired: retired(id), by: by() }
+    DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), by: by() }
 }
 
 /// What is wanted on the chain of a listing that is gone. Its key is a stand-in for the chain's own.

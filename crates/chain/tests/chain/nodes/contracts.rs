@@ -61,8 +61,9 @@ async fn a_listing_is_recorded_retired_and_recorded_again(ground: Ground) {
     let item = db.chain_item(samples::LISTING, &key).await.unwrap().unwrap();
     assert_eq!((item.standing, item.hash), (Standing::Mined, Some(accepted.hash)));
 
-    let (id, by) = (ListingId::stored("oak"), By { account: None, at: now() });
-    db.write(DeleteListing { id, retired: samples::retired("oak", now()), by }).await.unwrap();
+    let (oak, by) = (samples::listing("oak"), By { account: None, at: now() });
+    let retired = samples::retired("oak", now());
+    db.write(DeleteListing { id: oak.id, owner: oak.user, retired, by }).await.unwrap();
     follow_all(&engine, &db).await;
     assert_eq!(on_chain().await, ListingRecord { version: 2, content: None });
 

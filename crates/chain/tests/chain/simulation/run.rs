@@ -448,6 +448,7 @@ impl Run {
         self.world().note(|| format!("{id} is deleted"));
         let op = DeleteListing {
             id: ListingId::stored(id.as_str()),
+            owner: samples::listing(&id).user,
             retired: samples::retired(&id, at),
             by: By { account: None, at },
         };
