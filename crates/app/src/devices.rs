@@ -62,13 +62,13 @@ impl Portico {
         Ok(self.db.device_total().await?)
     }
 
-    /// How many devices each network has, by name, after the name `after`.
-    pub async fn devices_by_network(&self, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
-        Ok(self.db.devices_by_network(after, limit).await?)
+    /// How many devices each network has, by name.
+    pub async fn devices_by_network(&self) -> Result<Vec<(String, i64)>> {
+        Ok(self.db.devices_by_network().await?)
     }
 
-    /// How many devices each user has, by id, after the id `after`.
-    pub async fn devices_by_user(&self, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
-        Ok(self.db.devices_by_user(after, limit).await?)
+    /// How many devices each user has, by id.
+    pub async fn devices_by_user(&self) -> Result<Vec<(String, i64)>> {
+        Ok(self.db.devices_by_user().await?)
     }
 }

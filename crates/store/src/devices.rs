@@ -124,16 +124,16 @@ impl Db {
 
     /// How many devices there are.
     pub async fn device_total(&self) -> Result<i64> {
-        Ok(total(&self.all_totals("devices").await?, "total"))
+        Ok(total(&self.totals("devices").await?, "total"))
     }
 
-    /// How many devices each network has, by name, after the name `after`.
-    pub async fn devices_by_network(&self, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
-        self.totals("devices.network", after, limit).await
+    /// How many devices each network has, by name.
+    pub async fn devices_by_network(&self) -> Result<Vec<(String, i64)>> {
+        self.totals("devices.network").await
     }
 
-    /// How many devices each user has, by id, after the id `after`.
-    pub async fn devices_by_user(&self, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
-        self.totals("devices.user", after, limit).await
+    /// How many devices each user has, by id.
+    pub async fn devices_by_user(&self) -> Result<Vec<(String, i64)>> {
+        self.totals("devices.user").await
     }
 }

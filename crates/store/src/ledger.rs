@@ -2,6 +2,7 @@
 
 use portico_domain::{AccountId, Timestamp};
 
+use crate::page::as_limit;
 use crate::sql::{Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
@@ -18,6 +19,8 @@ pub(crate) static EVENT: Sql =
     sql("INSERT INTO events (seq, kind, subject, account, at) VALUES (?1, ?2, ?3, ?4, ?5)");
 pub(crate) static COUNT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n + excluded.n");
+/// Where there is one shard, a total of nothing is as good as none.
+pub(crate) static UNCOUNT: Sql = sql("DELETE FROM counters WHERE scope = ?1 AND name = ?2 AND n = 0");
 
 /// A total that a change moves: its scope, its name within that, and by how much.
 pub type Count<'a> = (&'static str, &'a str, i64);
@@ -37,15 +40,22 @@ pub(crate) async fn record<T: Tx>(
 static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
      GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
 
-impl Db {
-    /// The totals of a scope by name, after the name `after`.
-    pub(crate) async fn totals(&self, scope: &str, after: &str, limit: i64) -> Result<Vec<(String, i64)>> {
-        self.read(&TOTALS, &[scope.into(), after.into(), limit.into()], Weight::Point).await
-    }
+/// So many names are read at once; where there are more, the others take their time.
+const FEW: usize = 256;
 
-    /// All totals of a scope that has few names.
-    pub(crate) async fn all_totals(&self, scope: &str) -> Result<Vec<(String, i64)>> {
-        self.totals(scope, "", i64::MAX).await
+impl Db {
+    /// The totals of a scope by name.
+    pub(crate) async fn totals(&self, scope: &str) -> Result<Vec<(String, i64)>> {
+        let mut totals: Vec<(String, i64)> =
+            self.read(&TOTALS, &[scope.into(), "".into(), as_limit(FEW).into()], Weight::Point).await?;
+        if totals.len() == FEW
+            && let Some((last, _)) = totals.last()
+        {
+            let params = [scope.into(), last.as_str().into(), i64::MAX.into()];
+            let mut others = self.read(&TOTALS, &params, Weight::Scan).await?;
+            totals.append(&mut others);
+        }
+        Ok(totals)
     }
 }
 

@@ -205,16 +205,15 @@ impl Db {
 
     /// Totals over all templates and portfolios.
     pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {
-        let (templates, portfolios) =
-            (self.all_totals("templates").await?, self.all_totals("portfolios").await?);
+        let (templates, portfolios) = (self.totals("templates").await?, self.totals("portfolios").await?);
         Ok(PortfolioStatistics {
             templates: total(&templates, "total"),
             active_templates: total(&templates, "active"),
-            template_risks: self.all_totals("templates.risk").await?,
+            template_risks: self.totals("templates.risk").await?,
             portfolios: total(&portfolios, "total"),
             custom_portfolios: total(&portfolios, "custom"),
             based_on_template: total(&portfolios, "based_on"),
-            portfolio_risks: self.all_totals("portfolios.risk").await?,
+            portfolio_risks: self.totals("portfolios.risk").await?,
         })
     }
 }

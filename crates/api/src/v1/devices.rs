@@ -176,7 +176,7 @@ async fn statistics(cx: Context, (): ()) -> Result<Json<DeviceStatistics>> {
     let app = cx.app();
     Ok(Json(DeviceStatistics {
         total_devices: app.device_total().await?,
-        network_distribution: app.devices_by_network("", i64::MAX).await?.into_iter().collect(),
-        user_distribution: app.devices_by_user("", i64::MAX).await?.into_iter().collect(),
+        network_distribution: app.devices_by_network().await?.into_iter().collect(),
+        user_distribution: app.devices_by_user().await?.into_iter().collect(),
     }))
 }

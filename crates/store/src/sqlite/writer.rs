@@ -25,7 +25,7 @@ use super::indexer::Indexer;
 use super::reader::Commits;
 use super::recent::Recent;
 use super::{connect, exec, rows};
-use crate::ledger::{COUNT, Count, EVENT};
+use crate::ledger::{COUNT, Count, EVENT, UNCOUNT};
 use crate::sql::{FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
 
@@ -197,9 +197,17 @@ impl Thread {
             }
         }
         begun?;
+        // Some failures end the transaction, such as that of a full disk: then nothing may be written any more.
+        if self.connection.is_autocommit() {
+            return Err(Error::Unavailable("a failure has undone the whole group".into()));
+        }
         let moved = together.totals.iter().try_for_each(|((scope, name), by)| {
-            exec(&self.connection, COUNT.lite, &[(*scope).into(), (&**name).into(), 0.into(), (*by).into()])
-                .map(drop)
+            let [scope, name] = [(*scope).into(), (&**name).into()];
+            exec(&self.connection, COUNT.lite, &[scope, name, 0.into(), (*by).into()])?;
+            if *by < 0 {
+                exec(&self.connection, UNCOUNT.lite, &[scope, name])?;
+            }
+            Ok(())
         });
         let committed = moved.and_then(|()| exec(&self.connection, "COMMIT", &[]));
         if committed.is_err() && !self.connection.is_autocommit() {
@@ -359,4 +367,93 @@ impl Checkpointer {
 
 fn checkpoint(connection: &Connection) -> Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::{Sender, channel};
+
+    use portico_domain::Timestamp;
+
+    use super::*;
+    use crate::ledger::{By, record};
+    use crate::sql::sql;
+    use crate::{migrate, sqlite};
+
+    /// Counts something, once it is told to.
+    struct Counts {
+        begun: Sender<()>,
+        go: Mutex<Receiver<()>>,
+    }
+
+    impl Op for Counts {
+        type Out = ();
+        async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+            let by = By { account: None, at: Timestamp::from_micros(0) };
+            record(tx, &by, "counted", "", &[("things", "total", 1)]).await?;
+            self.begun.send(()).unwrap();
+            self.go.lock().unwrap().recv().unwrap();
+            Ok(())
+        }
+    }
+
+    /// Writes more than there is room for.
+    struct TooMuch;
+
+    static TOO_MUCH: Sql =
+        sql("INSERT INTO events (kind, subject, at) VALUES ('', hex(zeroblob(1000000)), 0)");
+
+    impl Op for TooMuch {
+        type Out = u64;
+        async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
+            tx.exec(&TOO_MUCH, &[]).await
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_group_that_a_full_disk_has_undone_nothing_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("full.db");
+        let mut connection = connect(&path, 1024).unwrap();
+        migrate::sqlite(&mut connection, sqlite::MIGRATIONS).unwrap();
+        connection.execute_batch("PRAGMA max_page_count = 300").unwrap();
+        let writer = Arc::new(Writer::start(connection, &path, Arc::default(), None, None).unwrap());
+        let counted = || -> i64 {
+            let reader = connect(&path, 1024).unwrap();
+            reader.query_row("SELECT coalesce(sum(n), 0) FROM counters", [], |row| row.get(0)).unwrap()
+        };
+        let write = |full: bool| {
+            let ((begun, has_begun), (tell, go)) = (channel(), channel());
+            let writer = writer.clone();
+            async move {
+                let counts = Counts { begun, go: Mutex::new(go) };
+                let first = tokio::spawn({
+                    let writer = writer.clone();
+                    async move { writer.run(counts).await }
+                });
+                tokio::task::yield_now().await;
+                has_begun.recv().unwrap();
+                // It joins the group that is under way.
+                let second = full.then(|| tokio::spawn(async move { writer.run(TooMuch).await }));
+                tokio::task::yield_now().await;
+                tell.send(()).unwrap();
+                let first = first.await.unwrap();
+                (
+                    first,
+                    match second {
+                        Some(second) => second.await.unwrap(),
+                        None => Ok(0),
+                    },
+                )
+            }
+        };
+        let (first, second) = write(true).await;
+        assert!(matches!(first, Err(Error::Unavailable(_))), "{first:?}");
+        assert!(matches!(second, Err(Error::Unavailable(_))), "{second:?}");
+        assert_eq!(counted(), 0);
+        let (again, _) = write(false).await;
+        again.unwrap();
+        assert_eq!(counted(), 1);
+    }
 }
