@@ -258,6 +258,11 @@ impl Keystore {
         Ok(self.store.erase(&name_of(user), at).await?)
     }
 
+    /// Makes sure that no key that was destroyed is left in a log, as after a crash.
+    pub async fn forget(&self) -> Result<()> {
+        Ok(self.store.forget().await?)
+    }
+
     /// Erasures after a place, and whose.
     pub async fn erasures_after(&self, seq: i64, limit: i64) -> Result<Vec<(Erasure, UserId)>> {
         let erasures = self.store.erasures_after(seq, limit).await?;

@@ -41,6 +41,8 @@ impl Portico {
             if erasures.is_empty() {
                 return Ok(followed);
             }
+            // The keys are gone, but maybe not yet from the log; once they are followed nobody looks again.
+            self.keystore.forget().await?;
             for (erasure, user) in erasures {
                 self.forget_person(&call, &user, erasure.seq, after).await?;
                 after = erasure.seq;

@@ -175,7 +175,7 @@ impl Keystore {
     /// Removes the master keys that wrap nothing any more, except one.
     pub async fn drop_masters_but(&self, keep: &[u8]) -> Result<()> {
         self.0.write(DropMasters { keep: keep.to_vec() }).await?;
-        self.0.forget()
+        self.0.forget().await
     }
 
     /// A key.
@@ -201,8 +201,13 @@ impl Keystore {
     /// Destroys a key for good and notes whose it was; answers with the note's place among all erasures.
     pub async fn erase(&self, name: &str, at: Timestamp) -> Result<i64> {
         let place = self.0.write(Erase { name: name.into(), at }).await?;
-        self.0.forget()?;
+        self.0.forget().await?;
         Ok(place)
+    }
+
+    /// Makes sure that no key that was destroyed is left in a log, as after a crash.
+    pub async fn forget(&self) -> Result<()> {
+        self.0.forget().await
     }
 
     /// Erasures after a place.

@@ -141,12 +141,10 @@ impl Db {
     }
 
     /// Makes sure that what was overwritten is in no log of the database any more.
-    pub(crate) fn forget(&self) -> Result<()> {
+    pub(crate) async fn forget(&self) -> Result<()> {
         match &self.0 {
-            Engine::Sqlite(sqlite) if !sqlite.empty_log()? => {
-                Err(Error::Unavailable("the log could not be emptied: it is being read".into()))
-            }
-            _ => Ok(()),
+            Engine::Sqlite(sqlite) => sqlite.forget().await,
+            Engine::Postgres(_) => Ok(()),
         }
     }
 

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::support::{
-    Answer, App, Engine, Options, Session, Verified, applicant, new_database, on_both_engines, on_chain,
+    Answer, App, Engine, Options, Session, Verified, applicant, new_database, on_both_engines, on_chain, run,
     unique, until, with,
 };
 
@@ -238,6 +238,38 @@ async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engin
             app.to_get(&format!("/v1/verifications/{}", gone.made.id)).bearer(&gone.who.token).send().await;
         read.status(200);
     }
+}
+
+#[test]
+fn an_erasure_that_was_cut_off_leaves_no_key_in_the_files_after_the_next_start() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let options = || Options::new(Engine::Sqlite).data(&data);
+        let mut app = options().start().await;
+        let ada = app.someone().await;
+        let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+        // Somebody reads the keystore, so that what was there before cannot be overwritten yet.
+        let reader = rusqlite::Connection::open(data.join("keys.db")).unwrap();
+        reader.execute_batch("BEGIN").unwrap();
+        let name = format!("user {}", ada.user);
+        let wrapped: Vec<u8> =
+            reader.query_row("SELECT wrapped FROM keys WHERE name = ?1", [&name], |row| row.get(0)).unwrap();
+        erase(&app, &ada.token, &ada.user).await.refused(503, "unavailable");
+        drop(reader);
+        app.signal("KILL");
+        app.ended().await;
+        let is_there = || {
+            ["keys.db", "keys.db-wal"].iter().any(|file| {
+                let bytes = std::fs::read(data.join(file)).unwrap_or_default();
+                bytes.windows(wrapped.len()).any(|window| window == wrapped)
+            })
+        };
+        assert!(is_there(), "it was cut off");
+        let app = options().start().await;
+        assert!(!is_there());
+        app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    });
 }
 
 async fn on_a_real_node_erasing_is_the_same(engine: Engine) {

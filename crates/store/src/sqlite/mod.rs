@@ -197,6 +197,17 @@ impl Sqlite {
         }
     }
 
+    /// Empties the log, or tells that it is not empty.
+    pub(crate) async fn forget(&self) -> Result<()> {
+        let this = self.clone();
+        let emptied = tokio::task::spawn_blocking(move || this.empty_log()).await;
+        if emptied.map_err(|error| Error::Bug(error.to_string()))?? {
+            Ok(())
+        } else {
+            Err(Error::Unavailable("the log could not be emptied: it is being read".into()))
+        }
+    }
+
     /// Waits until the search index holds everything committed so far.
     pub(crate) async fn settle(&self) -> Result<()> {
         match &self.0.indexer {
