@@ -18,7 +18,7 @@ use crate::{Service, edge};
 
 /// Requests that are worked on at once: a call may run for long, and the service has better things to do.
 const AT_ONCE: usize = 2;
-static TURNS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(AT_ONCE));
+static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(AT_ONCE)));
 
 /// Answers one request or a batch of them.
 pub(crate) async fn answer(service: Arc<Service>, request: Request) -> Response {
@@ -36,8 +36,13 @@ async fn perform(service: &Service, request: Request) -> Result<Response> {
         _ => return Err(Problem::not_found("not_found")),
     };
     let body = read_body(request.into_body(), service).await?;
-    let _turn = TURNS.acquire().await.map_err(|_| Problem::unavailable("shutting down"))?;
-    let answer = tokio::task::spawn_blocking(move || chain.rpc(&body)).await;
+    let turn = TURNS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
+    // The turn ends with the work, not with a client that hangs up before.
+    let work = move || {
+        let _turn = turn;
+        chain.rpc(&body)
+    };
+    let answer = tokio::task::spawn_blocking(work).await;
     let answer = answer.map_err(|panic| Problem::internal(format!("the chain panicked: {panic}")))?;
     if answer.is_empty() {
         // Notifications only: nothing is to be said.

@@ -208,7 +208,7 @@ impl Chain {
 
     /// Events, in order.
     pub fn logs(&self, filter: &LogFilter) -> std::result::Result<Vec<LogEntry>, LogsError> {
-        filter.search(&self.history()?)
+        filter.search(&self.history()?, None)
     }
 
     /// The nonce of an account's next transaction.

@@ -1,5 +1,7 @@
 //! Finding events: the blocks that may hold them by their bloom filters, then the receipts in those blocks.
 
+use std::time::Instant;
+
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, Sealed};
 
@@ -66,6 +68,9 @@ pub enum LogsError {
     /// Too many events.
     #[error("more than {LOGS_CAP} events (or 16 MiB of them) were found; ask for fewer blocks")]
     TooMany,
+    /// It took too long.
+    #[error("the search takes too long; ask for fewer blocks")]
+    TooLong,
     /// The chain is in trouble.
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -81,7 +86,12 @@ impl LogFilter {
         if blocks > LOGS_BLOCK_CAP { Err(LogsError::TooWide { blocks }) } else { Ok(blocks) }
     }
 
-    pub(crate) fn search(&self, history: &History<'_>) -> Result<Vec<LogEntry>, LogsError> {
+    /// Searches until a moment, if there is one by which it must be done.
+    pub(crate) fn search(
+        &self,
+        history: &History<'_>,
+        until: Option<Instant>,
+    ) -> Result<Vec<LogEntry>, LogsError> {
         if self.blocks(history.head())? == 0 {
             return Ok(Vec::new());
         }
@@ -89,6 +99,9 @@ impl LogFilter {
         let mut found = Vec::new();
         let mut bytes = 0;
         for header in history.headers(self.from, self.to, |header| blooms.may_be_in(header))? {
+            if until.is_some_and(|until| Instant::now() > until) {
+                return Err(LogsError::TooLong);
+            }
             for receipt in history.receipts(&header)? {
                 let before = found.len();
                 self.take(receipt, &header, &mut found);

@@ -1,5 +1,7 @@
 //! The methods: what `cast`, viem and their like read from a node.
 
+use std::time::{Duration, Instant};
+
 use revm::Database;
 use serde_json::{Value, json};
 
@@ -15,6 +17,8 @@ use crate::{BASE_FEE, CALL_GAS_CAP, Chain};
 const BODY_GAS_CAP: u64 = 8 * CALL_GAS_CAP;
 /// Blocks that all searches of one body may look at.
 const BODY_BLOCKS_CAP: u64 = 5 * LOGS_BLOCK_CAP;
+/// How long one body may be worked on.
+const BODY_TIME: Duration = Duration::from_secs(10);
 /// Blocks of one fee history, and of one that tells what others paid on top.
 const FEE_HISTORY_CAP: u64 = 1024;
 const REWARD_HISTORY_CAP: u64 = 128;
@@ -27,12 +31,14 @@ pub(super) struct Session<'c> {
     /// What is left of the caps.
     pub(super) gas: u64,
     blocks: u64,
+    until: Instant,
     exhausted: bool,
 }
 
 impl<'c> Session<'c> {
     pub(super) fn new(chain: &'c Chain) -> Self {
-        Self { chain, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, exhausted: false }
+        let until = Instant::now() + BODY_TIME;
+        Self { chain, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, until, exhausted: false }
     }
 
     /// No more answers: there are too many bytes of them.
@@ -40,10 +46,26 @@ impl<'c> Session<'c> {
         self.exhausted = true;
     }
 
+    fn in_time(&self) -> Result<()> {
+        if Instant::now() > self.until {
+            return Err(RpcError::server("this takes too long: send smaller batches"));
+        }
+        Ok(())
+    }
+
+    /// Takes blocks that are looked at from what is left of them.
+    fn look_at(&mut self, blocks: u64) -> Result<()> {
+        self.blocks = self.blocks.checked_sub(blocks).ok_or_else(|| {
+            RpcError::server("the searches of this batch are too wide: send smaller batches")
+        })?;
+        Ok(())
+    }
+
     pub(super) fn run(&mut self, method: &str, params: &Params) -> Result<Value> {
         if self.exhausted {
             return Err(RpcError::server("the answers to this batch are too long: send smaller batches"));
         }
+        self.in_time()?;
         match method {
             "web3_clientVersion" => Ok(json!(concat!("portico-evm/v", env!("CARGO_PKG_VERSION")))),
             "net_version" => Ok(json!(self.chain.chain_id().to_string())),
@@ -131,11 +153,12 @@ impl<'c> Session<'c> {
         let history = self.history()?;
         let end = |block| number(&history, block)?.ok_or_else(|| RpcError::server("block not found"));
         (filter.from, filter.to) = (end(from)?, end(to)?);
-        let blocks = filter.blocks(history.head())?;
-        self.blocks = self.blocks.checked_sub(blocks).ok_or_else(|| {
-            RpcError::server("the searches of this batch are too wide: send smaller batches")
-        })?;
-        Ok(filter.search(&history)?.iter().map(answers::log).collect())
+        // Who asks for what is new since the head they know, while nothing is.
+        if matches!(to, BlockRef::Latest) && filter.from > filter.to {
+            return Ok(json!([]));
+        }
+        self.look_at(filter.blocks(history.head())?)?;
+        Ok(filter.search(&history, Some(self.until))?.iter().map(answers::log).collect())
     }
 
     fn balance(&self, params: &Params) -> Result<Value> {
@@ -193,7 +216,7 @@ impl<'c> Session<'c> {
         }
     }
 
-    fn fee_history(&self, params: &Params) -> Result<Value> {
+    fn fee_history(&mut self, params: &Params) -> Result<Value> {
         let (count, newest, percentiles) = (params.count(0)?, params.block(1)?, params.percentiles(2)?);
         let history = self.history()?;
         let newest = number(&history, newest)?
@@ -216,7 +239,9 @@ impl<'c> Session<'c> {
             "blobGasUsedRatio": vec![0.0; headers.len()],
         });
         if let Some(percentiles) = percentiles {
+            self.look_at(count)?;
             let rewards = headers.iter().map(|header| {
+                self.in_time()?;
                 let mut paid: Vec<(u128, u64)> = history
                     .receipts(header)?
                     .iter()

@@ -256,6 +256,15 @@ fn blocks_transactions_and_receipts_agree() {
     }
     assert_eq!(receipts[1]["logs"][0]["logIndex"], "0x1");
     assert_eq!(result(&world, "eth_getLogs", json!([{ "blockHash": hash }])).as_array().unwrap().len(), 3);
+    // Who asks for what is new, while nothing is, is told so.
+    let head = result(&world, "eth_blockNumber", json!([]));
+    let next = u64::from_str_radix(&head.as_str().unwrap()[2..], 16).unwrap() + 1;
+    for filter in [
+        json!({"fromBlock": format!("{next:#x}")}),
+        json!({"fromBlock": format!("{next:#x}"), "toBlock": "latest"}),
+    ] {
+        assert_eq!(result(&world, "eth_getLogs", json!([filter])), json!([]));
+    }
     let made = result(&world, "eth_getTransactionByBlockNumberAndIndex", json!(["0x1", "0x0"]));
     assert_eq!(made["to"], Value::Null);
     let receipt = result(&world, "eth_getTransactionReceipt", json!([made["hash"]]));
