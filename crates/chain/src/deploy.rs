@@ -43,17 +43,13 @@ pub async fn establish<N: Node>(
         Error::Setup("a chain needs a key to sign with: set PORTICO_CHAIN_KEY, or --chain-key-file".into())
     })?;
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
-    if let Some(expected) = wanted.chain_id.filter(|expected| *expected != chain_id) {
-        return Err(Error::Setup(format!(
-            "the node is on chain {chain_id}, not on chain {expected}: check --chain and --chain-id"
-        )));
-    }
-    let known = db.chain_identity().await?;
-    if let Some(known) = &known {
-        check_identity(known, chain_id, genesis, wanted)?;
-    }
-    let contracts = match (known.as_ref().map(contracts_of).transpose()?, wanted.contracts) {
-        (Some(contracts), _) | (None, Some(contracts)) => contracts,
+    let contracts = match (recognised(node, db, wanted).await?, wanted.contracts) {
+        (Some((_, contracts)), _) => contracts,
+        (None, Some(contracts)) => {
+            let advice = "run `portico chain deploy` on this chain, or correct --chain-contracts";
+            check_contracts(node, contracts, advice).await?;
+            contracts
+        }
         (None, None) if wanted.deploy => deploy(node, first, keys, wanted.fee_cap).await?,
         (None, None) => {
             return Err(Error::Setup(
@@ -62,7 +58,6 @@ pub async fn establish<N: Node>(
             ));
         }
     };
-    check_contracts(node, contracts).await?;
     for key in keys {
         check_signer(node, key.address(), contracts).await?;
     }
@@ -75,6 +70,22 @@ pub async fn establish<N: Node>(
     // Of two replicas that deploy at once, both go on with what the first one wrote down.
     check_identity(&adopted, chain_id, genesis, wanted)?;
     Ok((chain_id, contracts_of(&adopted)?))
+}
+
+/// The chain that the database has met, if it has met one: the node must be on it, with our contracts.
+pub async fn recognised<N: Node>(node: &N, db: &Db, wanted: &Wanted) -> Result<Option<(u64, Contracts)>> {
+    let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
+    if let Some(expected) = wanted.chain_id.filter(|expected| *expected != chain_id) {
+        return Err(Error::Setup(format!(
+            "the node is on chain {chain_id}, not on chain {expected}: check --chain and --chain-id"
+        )));
+    }
+    let Some(known) = db.chain_identity().await? else { return Ok(None) };
+    check_identity(&known, chain_id, genesis, wanted)?;
+    let contracts = contracts_of(&known)?;
+    let advice = "this database belongs to a chain where it was: use that one, or another database";
+    check_contracts(node, contracts, advice).await?;
+    Ok(Some((chain_id, contracts)))
 }
 
 fn contracts_of(identity: &ChainIdentity) -> Result<Contracts> {
@@ -116,15 +127,14 @@ fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &
 }
 
 /// Makes sure that our contracts stand at the addresses, byte for byte.
-pub async fn check_contracts<N: Node>(node: &N, contracts: Contracts) -> Result<()> {
+async fn check_contracts<N: Node>(node: &N, contracts: Contracts, advice: &str) -> Result<()> {
     for kind in Kind::ALL {
         let (name, address) = (kind.contract(), contracts.of(kind));
         let code = node.code(address).await?;
         if code != kind.deployed_code()? {
             let found = if code.is_empty() { "nothing" } else { "another contract" };
             return Err(Error::Setup(format!(
-                "at {address} there is {found}, not this version's {name}: run `portico chain deploy` on this \
-                 chain, or correct --chain-contracts"
+                "at {address} there is {found}, not this version's {name}: {advice}"
             )));
         }
     }

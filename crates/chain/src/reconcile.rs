@@ -21,9 +21,11 @@ pub struct Findings {
     pub on_their_way: u64,
     /// Items of which the chain says something else than the database, by contract and key.
     pub different: Vec<(&'static str, Word)>,
+    /// Items that the chain refused for good, likewise.
+    pub refused: Vec<(&'static str, Word)>,
 }
 
-/// Compares; with `mend`, whatever differs is wanted again, as its next version.
+/// Compares; with `mend`, whatever differs or was refused is wanted again, as its next version.
 pub async fn reconcile<N: Node>(
     node: &N,
     db: &Db,
@@ -38,11 +40,10 @@ pub async fn reconcile<N: Node>(
             let page = db.chain_items_after(kind.number(), &after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.item.key.to_vec();
-            let different = compare(node, db, contracts, kind, &page, &mut findings).await?;
-            findings.different.extend(different.iter().map(|(item, _)| (kind.contract(), item.key)));
-            if let Some(at) = mend.filter(|_| !different.is_empty()) {
+            let again = compare(node, db, contracts, kind, &page, &mut findings).await?;
+            if let Some(at) = mend.filter(|_| !again.is_empty()) {
                 // The next version is above what either side has seen.
-                db.write(WantAgain { items: different, at }).await?;
+                db.write(WantAgain { items: again, at }).await?;
             }
             progress(findings.compared);
         }
@@ -61,7 +62,8 @@ async fn compare<N: Node>(
     page: &[ListedItem],
     findings: &mut Findings,
 ) -> Result<Vec<Different>> {
-    let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(|item| item.settled);
+    let over = |item: &&ListedItem| matches!(item.standing, Standing::Mined | Standing::Failed);
+    let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(over);
     findings.on_their_way += moving.len() as u64;
     findings.compared += settled.len() as u64;
     if settled.is_empty() {
@@ -69,20 +71,23 @@ async fn compare<N: Node>(
     }
     let wanted: Vec<_> = settled.iter().map(|item| (item.item.key, item.item.payload.clone())).collect();
     let found = reads::items(node, contracts, kind, &wanted).await?;
-    let mut different = Vec::new();
-    for (ListedItem { item, .. }, (version, payload)) in settled.into_iter().zip(found) {
+    let mut again = Vec::new();
+    for (ListedItem { item, standing, .. }, (version, payload)) in settled.into_iter().zip(found) {
         if item.version.unsigned_abs() == version && item.payload == payload {
             continue;
         }
         // It may have changed between the two looks: then it is on its way, and nothing is wrong.
         let now = db.chain_item(kind.number(), &item.key).await?;
-        if now.is_some_and(|now| now.version == item.version && now.standing == Standing::Mined) {
+        if now.is_some_and(|now| now.version == item.version && now.standing == *standing) {
             let drawn = Drawn { kind: kind.number(), key: item.key, version: item.version };
-            different.push((drawn, i64::try_from(version).unwrap_or(i64::MAX - 1)));
+            again.push((drawn, i64::try_from(version).unwrap_or(i64::MAX - 1)));
+            let of =
+                if *standing == Standing::Failed { &mut findings.refused } else { &mut findings.different };
+            of.push((kind.contract(), item.key));
         } else {
             findings.compared -= 1;
             findings.on_their_way += 1;
         }
     }
-    Ok(different)
+    Ok(again)
 }

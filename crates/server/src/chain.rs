@@ -103,12 +103,31 @@ pub(crate) async fn open(config: &Config, db: &Db) -> Result<Chain> {
         }
         established => established.context("the chain cannot be used")?,
     };
+    if alone {
+        knows_what_is_final(&node, db).await?;
+    }
     let settings = Settings { fee_cap: config.chain.fee_cap, alone, ..Settings::default() };
     let engine = Engine::new(node, db.clone(), keys, found, settings, Arc::new(Unwatched));
     if let Err(error) = engine.follow(now()).await {
         tracing::warn!(%error, "the chain cannot be written at the moment");
     }
     Ok(Writer::start(engine, Arc::new(now)))
+}
+
+/// The embedded chain forgets nothing by itself: one that does not know what the database knows to be final is an
+/// older copy, and would wait for transactions for ever that are nowhere any more.
+async fn knows_what_is_final(node: &AnyNode, db: &Db) -> Result<()> {
+    for signer in db.chain_signers().await? {
+        let used = node.nonce(Address::from(signer.address)).await?;
+        let last = db.last_final_nonce(signer.id).await?;
+        if last.is_some_and(|last| last.unsigned_abs() >= used) {
+            bail!(
+                "chain.db is older than the database: it has transactions up to nonce {used}, and the database knows \
+                 later ones to be final. Put back a copy of chain.db that was made after the database's"
+            );
+        }
+    }
+    Ok(())
 }
 
 async fn database(config: &Config) -> Result<Db> {
@@ -149,12 +168,11 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
         format!("chain              {chain_id}"),
         format!("head               {} {}", head.number, head.hash),
     ];
-    match deploy::remembered(&db).await? {
+    match deploy::recognised(&node, &db, &wanted(config, false)).await? {
         None => {
             lines.push("contracts          none: run `portico chain deploy`, or start the sandbox".into());
         }
         Some((_, contracts)) => {
-            deploy::check_contracts(&node, contracts).await?;
             lines.extend(Kind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
         }
     }
@@ -177,7 +195,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
 pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys)?;
-    let Some((_, contracts)) = deploy::remembered(&db).await? else {
+    let Some((_, contracts)) = deploy::recognised(&node, &db, &wanted(config, false)).await? else {
         bail!("this database has not met a chain yet: nothing to compare");
     };
     let progress = |compared: u64| {
@@ -187,16 +205,19 @@ pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     };
     let at = mend.then(now);
     let found = reconcile::reconcile(&node, &db, contracts, at, progress).await?;
-    for (contract, key) in &found.different {
-        eprintln!("differs: {contract} 0x{}", portico_chain::hex(key));
+    for (word, items) in [("differs", &found.different), ("refused", &found.refused)] {
+        for (contract, key) in items {
+            eprintln!("{word}: {contract} 0x{}", portico_chain::hex(key));
+        }
     }
     let words = format!(
-        "{} compared, {} on their way, {} different",
+        "{} compared, {} on their way, {} different, {} refused by the chain",
         found.compared,
         found.on_their_way,
-        found.different.len()
+        found.different.len(),
+        found.refused.len()
     );
-    match (found.different.is_empty(), mend) {
+    match (found.different.is_empty() && found.refused.is_empty(), mend) {
         (true, _) => Ok(words),
         (false, true) => {
             Ok(format!("{words}: wanted again, and sent by the running server or the next start"))

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::server::ENCRYPTION_KEY;
-use crate::support::{App, Engine, Options, listing, on_both_engines, portico, run, unique};
+use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, portico, run, unique, until};
 
 on_both_engines! {
 own:
@@ -369,6 +369,36 @@ async fn a_database_is_migrated_by_hand(engine: Engine) {
     let app = options.start().await;
     app.get("/readyz").await.status(200);
     assert!(app.prints(&["migrate", "status"]).contains("up to date"), "also beside the server");
+}
+
+#[test]
+fn an_older_copy_of_the_embedded_chain_is_refused() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let options = || Options::new(Engine::Sqlite).data(&data);
+        let (old, new) = (folder.path().join("old.db"), folder.path().join("new.db"));
+        for (id, copy) in [("oak", &old), ("elm", &new)] {
+            let mut app = options().start().await;
+            app.to_post("/stage/listings", &on_chain(id, "ada")).key(app.operator()).send().await.json(201);
+            let database = rusqlite::Connection::open(data.join("portico.db")).unwrap();
+            until("all is final", 20, async || {
+                let open = "SELECT count(*) FROM chain_batches WHERE state < 2";
+                (database.query_row(open, [], |row| row.get::<_, i64>(0)).unwrap() == 0).then_some(())
+            })
+            .await;
+            drop(database);
+            app.signal("TERM");
+            assert!(app.ended().await);
+            let chain = rusqlite::Connection::open(data.join("chain.db")).unwrap();
+            chain.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+        }
+        std::fs::copy(&old, data.join("chain.db")).unwrap();
+        refuses(serve(folder.path()), &["chain.db is older than the database"]);
+        std::fs::copy(&new, data.join("chain.db")).unwrap();
+        let app = options().start().await;
+        assert_eq!(app.get("/v1/listings/elm/proof").await.json(200)["matches"], true);
+    });
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn what_was_acknowledged_is_on_both_sides_after_many_kills() {
         app.signal("TERM");
         assert!(app.ended().await);
         let compared = app.prints(&["chain", "reconcile"]);
-        assert!(compared.ends_with("0 on their way, 0 different"), "{compared}");
+        assert!(compared.ends_with("0 on their way, 0 different, 0 refused by the chain"), "{compared}");
     });
 }
 

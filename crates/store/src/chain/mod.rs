@@ -75,6 +75,18 @@ pub enum Standing {
     Failed,
 }
 
+impl Standing {
+    /// Of an item that was refused or not, by the state of the batch that carries it.
+    fn of(failed: bool, state: Option<i64>) -> Self {
+        match state.map(Fate::from_state) {
+            _ if failed => Self::Failed,
+            None | Some(Fate::Reverted | Fate::Foreign) => Self::Waiting,
+            Some(Fate::Signed) => Self::Signed,
+            Some(Fate::Mined | Fate::Final) => Self::Mined,
+        }
+    }
+}
+
 /// An item and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredItem {
@@ -111,12 +123,7 @@ impl FromRow for StoredItem {
         let (failed, state): (bool, Option<i64>) = (c.get()?, c.get()?);
         let block = c.get()?;
         let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
-        let standing = match state.map(Fate::from_state) {
-            _ if failed => Standing::Failed,
-            None | Some(Fate::Reverted | Fate::Foreign) => Standing::Waiting,
-            Some(Fate::Signed) => Standing::Signed,
-            Some(Fate::Mined | Fate::Final) => Standing::Mined,
-        };
+        let standing = Standing::of(failed, state);
         Ok(Self { version, payload, gone, salt, standing, hash: mined.or(newest), block })
     }
 }
@@ -228,8 +235,8 @@ pub struct ListedItem {
     pub item: Versioned,
     /// Whether it is to be gone.
     pub gone: bool,
-    /// Whether it was refused for good, or is still on its way.
-    pub settled: bool,
+    /// How far it has come.
+    pub standing: Standing,
 }
 
 impl FromRow for ListedItem {
@@ -237,8 +244,7 @@ impl FromRow for ListedItem {
         let kind = c.get()?;
         let item = Versioned { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
         let (gone, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
-        let mined = matches!(state.map(Fate::from_state), Some(Fate::Mined | Fate::Final));
-        Ok(Self { kind, item, gone, settled: mined && !failed })
+        Ok(Self { kind, item, gone, standing: Standing::of(failed, state) })
     }
 }
 
@@ -265,6 +271,8 @@ static BACKLOG: Sql = sql("SELECT \
 static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gone, i.failed, b.state \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3");
+static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 AND state = 2 \
+     ORDER BY nonce DESC LIMIT 1");
 static REFERENCE: Sql = sql("SELECT reference FROM chain_references WHERE user_id = ?1");
 
 impl Db {
@@ -291,6 +299,11 @@ impl Db {
             }
         }
         Ok(batches)
+    }
+
+    /// The newest of a signer's nonces that are final.
+    pub async fn last_final_nonce(&self, signer: i64) -> Result<Option<i64>> {
+        Ok(self.one::<(i64,)>(&LAST_FINAL, &[signer.into()]).await?.map(|(nonce,)| nonce))
     }
 
     /// A transaction that was signed here.

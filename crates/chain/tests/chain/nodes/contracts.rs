@@ -11,7 +11,6 @@ use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, deploy};
-use portico_domain::ListingId;
 use portico_domain::chain::Passes;
 use portico_store::chain::{Drawn, Sign as _, Standing, Versioned, Want, Word};
 use portico_store::{By, DeleteListing};
@@ -174,6 +173,16 @@ async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
         assert_eq!(item.standing, standing, "{id}");
     }
     assert_eq!(db.chain_backlog().await.unwrap().failed, 1);
+
+    // It is not passed over in silence, and tried again if that is wanted.
+    let look = |mend| reconcile(engine.node(), &db, contracts, mend, |_| ());
+    let found = look(None).await.unwrap();
+    assert_eq!((found.compared, found.on_their_way, &found.different[..]), (3, 0, &[][..]));
+    assert_eq!(found.refused, [("ListingRegistry", samples::key_of("e"))]);
+    assert_eq!(look(Some(now())).await.unwrap(), found);
+    follow_all(&engine, &db).await;
+    let item = db.chain_item(samples::LISTING, &samples::key_of("e")).await.unwrap().unwrap();
+    assert_eq!((item.version, item.standing), (2, Standing::Failed));
 }
 
 async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls(ground: Ground) {

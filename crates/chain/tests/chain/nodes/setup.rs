@@ -19,6 +19,7 @@ super::on_both_nodes! {
     a_database_of_another_chain_is_refused,
     a_database_of_other_contracts_is_refused,
     addresses_where_our_contracts_are_not_are_refused,
+    a_database_is_compared_with_the_chain_it_has_met_only,
     a_signer_without_funds_is_refused,
     a_signer_without_the_role_is_refused,
     the_first_block_tells_which_chain_it_is,
@@ -89,6 +90,25 @@ async fn a_database_of_other_contracts_is_refused(ground: Ground) {
     let wanted = Wanted { contracts: Some(elsewhere), ..ground.wanted(true) };
     let said = refusal(&ground, &ground.db, std::slice::from_ref(&ground.key), &wanted).await;
     assert!(said.contains("other contracts than --chain-contracts"), "{said}");
+}
+
+async fn a_database_is_compared_with_the_chain_it_has_met_only(ground: Ground) {
+    let contracts = ground.deployed().await;
+    let wanted = ground.wanted(false);
+    let met = async |wanted: &Wanted| deploy::recognised(&ground.node, &ground.db, wanted).await;
+    assert_eq!(met(&wanted).await.unwrap().unwrap().1, contracts);
+    let said = met(&Wanted { chain_id: Some(5), ..wanted.clone() }).await.unwrap_err().to_string();
+    assert!(said.contains("not on chain 5"), "{said}");
+    let other = ground.other_database().await;
+    assert_eq!(deploy::recognised(&ground.node, &other, &wanted).await.unwrap(), None);
+    // It has met one where its contracts were, which are gone.
+    let identity = ground.db.chain_identity().await.unwrap().unwrap();
+    other.write(AdoptChain(ChainIdentity { contracts: vec![[7; 20]; 4], ..identity })).await.unwrap();
+    let said = deploy::recognised(&ground.node, &other, &wanted).await.unwrap_err().to_string();
+    assert!(
+        said.contains("there is nothing") && said.contains("use that one, or another database"),
+        "{said}"
+    );
 }
 
 async fn addresses_where_our_contracts_are_not_are_refused(ground: Ground) {
