@@ -16,11 +16,12 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, HOST, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http_body::Body as _;
+use portico_app::Profile;
 use tower::{Layer, ServiceExt};
 use tower_http::cors::CorsLayer;
 
@@ -76,6 +77,7 @@ impl Inner {
         let working = metrics.in_flight();
         // What the operator asks of a busy service must still be answered.
         let vital = matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics");
+        let origin = self.cors.as_ref().and_then(|_| request.headers().get(ORIGIN).cloned());
         let mut route = None;
         let outcome = match self.admit(&request, peer, vital) {
             Ok(()) if !vital && working.count() > self.service.limits.in_flight => {
@@ -84,6 +86,10 @@ impl Inner {
             }
             Ok(()) => self.run(request, &mut route).await,
             Err(problem) => Err(problem),
+        };
+        let outcome = match (outcome, origin) {
+            (Err(refused), Some(origin)) => Ok(self.for_browser(refused.into_response(), origin).await),
+            (outcome, _) => outcome,
         };
         let matched = |response: &Response| response.extensions().get().map_or("", |Matched(page)| page);
         let template = match (route, &outcome) {
@@ -111,6 +117,16 @@ impl Inner {
                 ));
             }
         }
+        if self.service.app.profile == Profile::Sandbox
+            && !request.method().is_safe()
+            && self.is_foreign(request)
+        {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "foreign_origin",
+                "pages of another origin may not change anything here",
+            ));
+        }
         if !vital && !self.rates.admit(self.client(request, peer)) {
             return Err(Problem::new(
                 StatusCode::TOO_MANY_REQUESTS,
@@ -119,6 +135,30 @@ impl Inner {
             ));
         }
         Ok(())
+    }
+
+    /// Whether a page that is neither the service's own nor an allowed one asks, as the browser says. Most of the
+    /// sandbox wants no credentials, so nothing else would keep such a page from changing it.
+    fn is_foreign(&self, request: &Request) -> bool {
+        let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+        let Some(origin) = request.headers().get(ORIGIN) else { return false };
+        let own = header(ORIGIN).and_then(|origin| origin.split_once("://")).zip(header(HOST));
+        !own.is_some_and(|((_, from), host)| from.eq_ignore_ascii_case(host))
+            && !self.service.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes())
+    }
+
+    /// A refusal from outside the rules of browsers, with what a page of this origin needs to read it.
+    async fn for_browser(&self, refused: Response, origin: HeaderValue) -> Response {
+        let Some(cors) = &self.cors else { return refused };
+        let mut request = Request::new(Body::empty());
+        request.headers_mut().insert(ORIGIN, origin);
+        let mut refused = Some(refused);
+        let inside = tower::service_fn(move |_: Request| {
+            let refused = refused.take().unwrap_or_default();
+            async { Ok::<_, Infallible>(refused) }
+        });
+        let Ok(response) = cors.layer(inside).oneshot(request).await;
+        response
     }
 
     /// The client's address. What a proxy says counts only from as many hops as are trusted.

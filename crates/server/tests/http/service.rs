@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, App, Engine, Options, listing, on_both_engines, run, unique};
+use crate::support::{Answer, App, Engine, Options, listing, on_both_engines, run, unique, until};
 
 on_both_engines! {
     shared:
@@ -14,7 +14,8 @@ on_both_engines! {
         every_answer_says_that_it_is_neither_to_be_stored_nor_guessed,
         the_reference_is_a_page_that_needs_nothing_from_elsewhere,
         metrics_count_by_route_and_hold_no_ids,
-        browsers_of_other_origins_are_told_nothing;
+        browsers_of_other_origins_are_told_nothing,
+        pages_of_other_origins_may_change_nothing_in_the_sandbox;
 }
 
 async fn it_says_that_it_is_alive_and_ready(app: &App) {
@@ -146,6 +147,44 @@ async fn browsers_of_other_origins_are_told_nothing(app: &App) {
     preflight.refused(405, "method_not_allowed");
 }
 
+async fn pages_of_other_origins_may_change_nothing_in_the_sandbox(app: &App) {
+    let id = unique("oak");
+    let post = |origin: &str| app.to_post("/listings", &listing(&id, "ada")).header("origin", origin).send();
+    let port = app.address().rsplit_once(':').unwrap().1.to_owned();
+    let (other_port, other_name) =
+        (format!("http://{}", app.address().replace(&port, "1")), format!("http://localhost:{port}"));
+    for origin in ["https://evil.example", "null", "", "http://", &other_port, &other_name] {
+        post(origin).await.refused(403, "foreign_origin");
+        let delete = app.request(Method::DELETE, &format!("/listings/{id}")).header("origin", origin);
+        delete.send().await.refused(403, "foreign_origin");
+        let demo = app.request(Method::POST, "/v1/sandbox/demo").header("origin", origin);
+        demo.send().await.refused(403, "foreign_origin");
+        app.to_get("/listings?listingId=x").header("origin", origin).send().await.status(200);
+    }
+    assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));
+    post(&format!("http://{}", app.address())).await.status(201);
+}
+
+#[test]
+fn pages_of_allowed_origins_can_read_why_they_are_turned_away() {
+    run(async {
+        let flags = ["--cors-origin", "https://app.example", "--rate-limit", "1"];
+        let app = Options::new(Engine::Sqlite).flags(&flags).start().await;
+        let ask = || app.to_get("/listings").header("origin", "https://app.example").send();
+        let answer = until("there were too many", 10, async || {
+            Some(ask().await).filter(|answer| answer.status == 429)
+        })
+        .await;
+        assert_eq!(answer.header("access-control-allow-origin"), "https://app.example");
+        assert!(
+            answer.header("access-control-expose-headers").contains("retry-after"),
+            "{:?}",
+            answer.headers
+        );
+        answer.refused(429, "rate_limited");
+    });
+}
+
 #[test]
 fn only_the_configured_origins_may_call_from_a_browser() {
     run(async {
@@ -188,6 +227,11 @@ fn only_the_configured_origins_may_call_from_a_browser() {
             assert!(answer.header("access-control-allow-headers").contains(header), "{:?}", answer.headers);
         }
         assert_eq!(answer.header("access-control-allow-credentials"), "");
+        let post = |origin: &str| {
+            app.to_post("/listings", &listing(&unique("oak"), "ada")).header("origin", origin).send()
+        };
+        assert_eq!(allowed(&post("https://app.example").await.status(201)), "https://app.example");
+        post("https://evil.example").await.refused(403, "foreign_origin");
         let exposed = get("/listings", "https://app.example").await;
         assert!(exposed.header("access-control-expose-headers").contains("link"), "{:?}", exposed.headers);
     });
