@@ -60,9 +60,8 @@ impl Portico {
             KeyScope::Account(account) => format!("to account {account}"),
             KeyScope::User(user) => format!("to user {user}"),
         };
-        let made = self.write(call, answering(op, key)).await?;
-        self.put_on_record(self.entry(call, "key.created", made.id.as_str(), bound)).await?;
-        Ok(made)
+        let entry = Some(self.entry(call, "key.created", key.id.as_str(), bound));
+        self.write(call, answering(CreateKey { entry, ..op }, key)).await
     }
 
     /// A token and a key for any user: the sandbox's way of signing in.
@@ -93,7 +92,7 @@ impl Portico {
         let id = KeyId::stored(id);
         let by = self.by(call);
         let key = Key { id: id.clone(), name, scope, created_at: by.at, revoked_at: None };
-        let op = CreateKey { key: StoredKey { digest: sha256(&secret), key }, limit, by };
+        let op = CreateKey { key: StoredKey { digest: sha256(&secret), key }, limit, entry: None, by };
         Ok((op, NewKey { id, secret }))
     }
 
@@ -112,8 +111,7 @@ impl Portico {
             }
         }
         let (by, entry) = (self.by(call), self.entry(call, "key.revoked", id.as_str(), ""));
-        self.write(call, RevokeKey { id, by }).await?;
-        self.put_on_record(entry).await
+        self.write(call, RevokeKey { id, entry, by }).await
     }
 
     /// Whose key this is, if it is valid and not revoked.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use portico_domain::keys::{Key, KeyScope};
 use portico_domain::{AccountId, KeyId, Text, Timestamp, UserId};
 
+use crate::audit::{Entry, append};
 use crate::ledger::{By, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Engine, Error, Result};
@@ -77,6 +78,8 @@ pub struct CreateKey {
     pub key: StoredKey,
     /// How many working keys of the same scope there may be already.
     pub limit: Option<i64>,
+    /// What is put on record, if anything is.
+    pub entry: Option<Entry>,
     /// Who, and when.
     pub by: By,
 }
@@ -103,6 +106,9 @@ impl Op for CreateKey {
             key.created_at.into(),
         ];
         tx.exec(&INSERT, &params).await?;
+        if let Some(entry) = &self.entry {
+            append(tx, entry).await?;
+        }
         record(tx, &self.by, "key.created", key.id.as_str(), &[]).await
     }
 }
@@ -112,6 +118,8 @@ impl Op for CreateKey {
 pub struct RevokeKey {
     /// Which one.
     pub id: KeyId,
+    /// What is put on record.
+    pub entry: Entry,
     /// Who, and when.
     pub by: By,
 }
@@ -123,6 +131,7 @@ impl Op for RevokeKey {
             let known = tx.one::<StoredKey>(&GET, &[(&self.id).into()]).await?;
             return known.map(drop).ok_or(Error::Missing("key_not_found"));
         }
+        append(tx, &self.entry).await?;
         record(tx, &self.by, "key.revoked", self.id.as_str(), &[]).await
     }
 }

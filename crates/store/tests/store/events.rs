@@ -15,7 +15,7 @@ use portico_store::{
 
 use crate::engines::Db;
 use crate::samples::{
-    NOW, by, conflict, create, create_portfolio, create_template, delete, device, later, listing,
+    NOW, by, conflict, create, create_portfolio, create_template, delete, device, entry, later, listing,
     listing_ids, missing, portfolio, register, template, text,
 };
 
@@ -199,9 +199,9 @@ async fn keys_and_accounts_leave_events(db: Db) {
     let make = |id, limit| {
         let scope = KeyScope::Operator;
         let key = Key { id: text(id), name: text("name"), scope, created_at: NOW, revoked_at: None };
-        db.write(CreateKey { key: StoredKey { digest: vec![1], key }, limit, by: by() })
+        db.write(CreateKey { key: StoredKey { digest: vec![1], key }, limit, entry: None, by: by() })
     };
-    let revoke = |id| db.write(RevokeKey { id: text(id), by: by() });
+    let revoke = |id| db.write(RevokeKey { id: text(id), entry: entry("key.revoked", id), by: by() });
     make("k", None).await.unwrap();
     journal.expect(&db, &[("key.created", "k")]).await;
     conflict(make("l", Some(1)).await);

@@ -8,6 +8,7 @@ use portico_domain::geo::{Area, Point};
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::search::{Field, SearchTerm};
 use portico_domain::{Degrees, Kilometres, Money, Whole};
+use portico_store::DeleteListing;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -239,7 +240,8 @@ impl World {
         let doomed: Vec<String> =
             self.made.keys().filter(|id| id.ends_with(if first == 0 { '3' } else { '8' })).cloned().collect();
         for id in &doomed {
-            db.write(delete(id)).await.unwrap();
+            let owner = self.made[id].user.clone();
+            db.write(DeleteListing { owner, ..delete(id) }).await.unwrap();
         }
         HALF - doomed.len()
     }

@@ -8,7 +8,7 @@ use portico_domain::keys::{Key, KeyScope};
 use portico_store::{CreateKey, Error, JoinAccount, Result, RevokeKey, Role, StoredKey};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by, by_at, conflict, later, missing, text};
+use crate::samples::{NOW, by, by_at, conflict, entry, later, missing, text};
 
 on_both_engines! {
     a_key_is_found_by_its_public_part,
@@ -36,11 +36,11 @@ fn ann() -> KeyScope {
 }
 
 async fn create(db: &Db, key: StoredKey, limit: Option<i64>) -> Result<()> {
-    db.write(CreateKey { key, limit, by: by() }).await
+    db.write(CreateKey { key, limit, entry: None, by: by() }).await
 }
 
 async fn revoke(db: &Db, id: &str, at: Timestamp) -> Result<()> {
-    db.write(RevokeKey { id: text(id), by: by_at(at) }).await
+    db.write(RevokeKey { id: text(id), entry: entry("key.revoked", id), by: by_at(at) }).await
 }
 
 async fn listed(db: &Db, of: Option<&str>) -> Vec<String> {
@@ -97,7 +97,7 @@ async fn a_key_that_another_process_revokes_says_so_soon(server: Db) {
     portico_store::rest();
     create(&server, key("a", ann()), None).await.unwrap();
     let tool = server.place().open(Role::Tool).await;
-    tool.write(RevokeKey { id: text("a"), by: by() }).await.unwrap();
+    tool.write(RevokeKey { id: text("a"), entry: entry("key.revoked", "a"), by: by() }).await.unwrap();
     let (began, mut seen) = (Instant::now(), false);
     // It is presented without a pause.
     while !seen && began.elapsed() < Duration::from_secs(10) {

@@ -7,6 +7,7 @@ use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLev
 use portico_domain::search::SearchTerm;
 use portico_domain::text::{Kind, Text};
 use portico_domain::{Allocation, ListingId, Money, Timestamp, Whole};
+use portico_store::audit::Entry;
 use portico_store::chain::Wanted;
 use portico_store::{
     By, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page, RegisterDevice,
@@ -46,6 +47,11 @@ pub(crate) fn by() -> By {
 /// By the account `acme`, at another time.
 pub(crate) fn by_at(at: Timestamp) -> By {
     By { at, ..by() }
+}
+
+/// What ann puts on record.
+pub(crate) fn entry(action: &'static str, subject: &str) -> Entry {
+    Entry { at: NOW, actor: "user ann".into(), action, subject: subject.into(), detail: String::new() }
 }
 
 /// A listing with nothing optional.

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use portico_domain::{CaseId, UserId};
-use portico_store::audit::{Append, Entry};
+use portico_store::audit::Append;
 use portico_store::chain::{Refer, Wanted};
 use portico_store::screening::{
     BeginChecks, Case, CaseOf, ErasePerson, FinishCheck, Guess, Guessed, Mint, NewCase, NewCheck, OpenCase,
@@ -11,7 +11,7 @@ use portico_store::screening::{
 use portico_store::{Apply, Result};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by, conflict, later, listing_ids, missing, text};
+use crate::samples::{NOW, by, conflict, entry, later, listing_ids, missing, text};
 
 on_both_engines! {
     entries_that_come_at_once_are_one_chain,
@@ -24,10 +24,6 @@ on_both_engines! {
     wrong_names_are_counted_and_right_ones_are_not,
     of_many_guesses_at_once_no_more_than_the_limit_pass,
     an_erased_person_leaves_a_case_without_an_owner,
-}
-
-fn entry(action: &'static str, subject: &str) -> Entry {
-    Entry { at: NOW, actor: "user ann".into(), action, subject: subject.into(), detail: String::new() }
 }
 
 fn case(id: &str, user: &str, token: u8) -> Case {

@@ -7,7 +7,7 @@ use portico_domain::listings::{Listing, ListingFilter};
 use portico_store::{CreateKey, RevokeKey, Role, StoredKey};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by, conflict, create, delete, found, listing, money, rooms, term, text};
+use crate::samples::{NOW, by, conflict, create, delete, entry, found, listing, money, rooms, term, text};
 
 on_both_engines! {
     a_tool_makes_and_revokes_keys_beside_a_server,
@@ -53,10 +53,10 @@ async fn a_tool_makes_and_revokes_keys_beside_a_server(server: Db) {
     let scope = KeyScope::Operator;
     let key = Key { id: text("k"), name: text("name"), scope, created_at: NOW, revoked_at: None };
     let stored = StoredKey { digest: vec![7; 32], key };
-    tool.write(CreateKey { key: stored, limit: None, by: by() }).await.unwrap();
+    tool.write(CreateKey { key: stored, limit: None, entry: None, by: by() }).await.unwrap();
     assert_eq!(server.key(&text("k")).await.unwrap().unwrap().key.revoked_at, None);
     assert_eq!(tool.keys(None).await.unwrap().len(), 1);
-    tool.write(RevokeKey { id: text("k"), by: by() }).await.unwrap();
+    tool.write(RevokeKey { id: text("k"), entry: entry("key.revoked", "k"), by: by() }).await.unwrap();
     assert_eq!(server.key(&text("k")).await.unwrap().unwrap().key.revoked_at, Some(NOW));
 }
 
