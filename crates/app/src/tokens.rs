@@ -3,7 +3,7 @@
 //! `exp`, `nbf`, `iss`, `aud` and `alg` are all checked. A verified token is remembered until it expires.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -36,7 +36,7 @@ pub struct Tokens {
     verifying: DecodingKey,
     /// The public key, as it is published.
     public: String,
-    external: Option<External>,
+    external: Option<Arc<External>>,
     verified: Mutex<HashMap<[u8; 32], (Actor, i64)>>,
 }
 
@@ -62,13 +62,30 @@ pub struct ExternalIssuer {
 struct External {
     settings: ExternalIssuer,
     client: reqwest::Client,
-    keys: tokio::sync::Mutex<Keys>,
+    keys: Mutex<Keys>,
+    /// Held by the one who asks the issuer.
+    asking: tokio::sync::Mutex<()>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Keys {
-    set: Option<JwkSet>,
+    set: Option<Arc<JwkSet>>,
     asked: Option<Instant>,
+}
+
+impl Keys {
+    fn find(&self, kid: Option<&str>) -> Option<Jwk> {
+        let set = self.set.as_ref()?;
+        match kid {
+            Some(kid) => set.find(kid).cloned(),
+            None if set.keys.len() == 1 => set.keys.first().cloned(),
+            None => None,
+        }
+    }
+
+    fn are_old(&self) -> bool {
+        self.asked.is_none_or(|asked| asked.elapsed() >= REFRESH)
+    }
 }
 
 /// What a new token of the own issuer says.
@@ -111,7 +128,7 @@ impl Tokens {
             .map_err(|_| Error::Bug("the issuer's key must be 32 bytes".into()))?;
         let pkcs8 = pair.to_pkcs8v1().map_err(|_| Error::Bug("the issuer's key cannot be used".into()))?;
         let public = pair.public_key().as_ref();
-        let external = external.map(External::new).transpose()?;
+        let external = external.map(External::new).transpose()?.map(Arc::new);
         Ok(Self {
             signing: EncodingKey::from_ed_der(pkcs8.as_ref()),
             verifying: DecodingKey::from_ed_der(public),
@@ -169,7 +186,7 @@ impl Tokens {
         Ok(actor)
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (Actor, i64)>> {
+    fn remembered(&self) -> MutexGuard<'_, HashMap<[u8; 32], (Actor, i64)>> {
         self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -196,10 +213,10 @@ impl External {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| Error::Bug(error.to_string()))?;
-        Ok(Self { settings, client, keys: tokio::sync::Mutex::default() })
+        Ok(Self { settings, client, keys: Mutex::default(), asking: tokio::sync::Mutex::default() })
     }
 
-    async fn verify(&self, token: &str, header: &Header) -> Result<(Actor, i64)> {
+    async fn verify(self: &Arc<Self>, token: &str, header: &Header) -> Result<(Actor, i64)> {
         let jwk = self.key(header.kid.as_deref()).await?;
         let key = DecodingKey::from_jwk(&jwk).map_err(|_| NOT_VALID)?;
         // A shared secret is never published, so a token that claims one is a forgery.
@@ -215,31 +232,44 @@ impl External {
         actor(&claims, admin)
     }
 
-    /// The issuer's key of that name, from a list that is never older than the time between two refreshes.
-    async fn key(&self, kid: Option<&str>) -> Result<Jwk> {
-        let mut keys = self.keys.lock().await;
-        let find = |keys: &Keys| {
-            let set = keys.set.as_ref()?;
-            match kid {
-                Some(kid) => set.find(kid).cloned(),
-                None if set.keys.len() == 1 => set.keys.first().cloned(),
-                None => None,
+    /// The issuer's key of that name. Nobody waits for the issuer because of a key that is known: an old list is
+    /// read anew aside.
+    async fn key(self: &Arc<Self>, kid: Option<&str>) -> Result<Jwk> {
+        let known = self.keys().clone();
+        if let Some(key) = known.find(kid) {
+            if known.are_old() && self.asking.try_lock().is_ok() {
+                let this = self.clone();
+                tokio::spawn(async move { this.refresh().await });
             }
-        };
-        if keys.asked.is_none_or(|asked| asked.elapsed() >= REFRESH) {
-            let fetched = self.fetch().await;
-            // Only now: whoever asks next asks again if this caller has gone away meanwhile.
-            keys.asked = Some(Instant::now());
-            match fetched {
-                Ok(set) => keys.set = Some(set),
-                // Known keys go on working.
-                Err(error) => tracing::warn!(%error, "the issuer's keys could not be read"),
-            }
+            return Ok(key);
         }
-        if keys.set.is_none() {
+        self.refresh().await;
+        let known = self.keys().clone();
+        if known.set.is_none() {
             return Err(Error::Unavailable("the issuer's keys could not be read".into()));
         }
-        find(&keys).ok_or(NOT_VALID)
+        known.find(kid).ok_or(NOT_VALID)
+    }
+
+    fn keys(&self) -> MutexGuard<'_, Keys> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the list anew, if it is old.
+    async fn refresh(&self) {
+        let _one_at_a_time = self.asking.lock().await;
+        if !self.keys().are_old() {
+            return;
+        }
+        let fetched = self.fetch().await;
+        let mut keys = self.keys();
+        // Only now: whoever asks next asks again if this caller has gone away meanwhile.
+        keys.asked = Some(Instant::now());
+        match fetched {
+            Ok(set) => keys.set = Some(Arc::new(set)),
+            // Known keys go on working.
+            Err(error) => tracing::warn!(%error, "the issuer's keys could not be read"),
+        }
     }
 
     async fn fetch(&self) -> Result<JwkSet, String> {
@@ -285,5 +315,35 @@ fn contains_word(claim: &Value, word: &str) -> bool {
         Value::String(words) => words.split_ascii_whitespace().any(|one| one == word),
         Value::Array(words) => words.iter().any(|one| one.as_str() == Some(word)),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_waits_for_an_issuer_because_of_a_key_that_is_known() {
+        // It takes connections and never says anything.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let settings = ExternalIssuer {
+            issuer: "https://id.example".into(),
+            audience: "portico".into(),
+            jwks_url: format!("http://{}/keys", silent.local_addr().unwrap()),
+            admin_claim: None,
+        };
+        let external = Arc::new(External::new(settings).unwrap());
+        let set = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "known", "x": "AAAA"}]});
+        let set = Some(Arc::new(serde_json::from_value(set).unwrap()));
+        *external.keys() = Keys { set, asked: Instant::now().checked_sub(REFRESH) };
+        assert!(external.keys().are_old());
+        for _ in 0..2 {
+            assert!(external.key(Some("known")).now_or_never().is_some_and(|key| key.is_ok()));
+            tokio::task::yield_now().await;
+        }
+        assert!(external.asking.try_lock().is_err(), "the list is being read anew");
+        assert!(external.key(Some("unknown")).now_or_never().is_none(), "it may be a new one");
     }
 }
