@@ -1,6 +1,7 @@
 //! Connections that are shared (a [`Lane`]) or lent to one user at a time (the [`Pool`]).
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -19,13 +20,16 @@ pub(super) struct Lane {
     /// What is told to the server first.
     setting: &'static str,
     current: RwLock<Option<Arc<Connection>>>,
-    /// Held by the one who connects, so that a returning server is not stormed.
-    connecting: tokio::sync::Mutex<()>,
+    /// Held by the one who connects, so that a returning server is not stormed. It keeps why that failed last.
+    connecting: tokio::sync::Mutex<Option<Error>>,
+    /// How often that has failed.
+    failures: AtomicU64,
 }
 
 impl Lane {
     pub(super) fn new(connector: Arc<Connector>, setting: &'static str) -> Self {
-        Self { connector, setting, current: RwLock::default(), connecting: tokio::sync::Mutex::default() }
+        let (current, connecting) = (RwLock::default(), tokio::sync::Mutex::default());
+        Self { connector, setting, current, connecting, failures: AtomicU64::new(0) }
     }
 
     fn alive(&self) -> Option<Arc<Connection>> {
@@ -45,14 +49,32 @@ impl Lane {
         if let Some(connection) = self.alive() {
             return Ok(connection);
         }
-        let _one_at_a_time = self.connecting.lock().await;
+        let failures = self.failures.load(Ordering::Acquire);
+        let mut last = self.connecting.lock().await;
         if let Some(connection) = self.alive() {
             return Ok(connection);
         }
-        let connection = Arc::new(self.connector.connect().await?);
+        // Whoever waited for an attempt that failed shares its failure: one after the other they would wait for ever.
+        if let Some(why) = last.as_ref().filter(|_| self.failures.load(Ordering::Acquire) != failures) {
+            return Err(why.clone());
+        }
+        match self.connect().await {
+            Ok(connection) => {
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(connection.clone());
+                Ok(connection)
+            }
+            Err(why) => {
+                *last = Some(why.clone());
+                self.failures.fetch_add(1, Ordering::Release);
+                Err(why)
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Arc<Connection>> {
+        let connection = self.connector.connect().await?;
         connection.batch(self.setting).await?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(connection.clone());
-        Ok(connection)
+        Ok(Arc::new(connection))
     }
 }
 
