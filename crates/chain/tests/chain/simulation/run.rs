@@ -659,6 +659,13 @@ impl Run {
                 ledger.submit(&echo, rng);
             }
         }
+        // Who has met its end while a task of it still waits for something is gone now.
+        for replica in 0..self.replicas.len() {
+            let process = self.replicas[replica].process.as_ref();
+            if process.is_some_and(|process| process.steps.crashed.load(Ordering::Relaxed)) {
+                self.end(replica).await?;
+            }
+        }
         let clock = self.clock();
         for replica in 0..self.replicas.len() {
             self.replicas[replica].frozen_until = 0;
