@@ -43,20 +43,22 @@ pub async fn establish<N: Node>(
         Error::Setup("a chain needs a key to sign with: set PORTICO_CHAIN_KEY, or --chain-key-file".into())
     })?;
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
-    let contracts = match (recognised(node, db, wanted).await?, wanted.contracts) {
-        (Some((_, contracts)), _) => contracts,
-        (None, Some(contracts)) => {
-            let advice = "run `portico chain deploy` on this chain, or correct --chain-contracts";
-            check_contracts(node, contracts, advice).await?;
-            contracts
-        }
-        (None, None) if wanted.deploy => deploy(node, first, keys, wanted.fee_cap).await?,
-        (None, None) => {
-            return Err(Error::Setup(
-                "no contracts are known: run `portico chain deploy`, or name them with --chain-contracts"
-                    .into(),
-            ));
-        }
+    let contracts = if let Some(contracts) = met(node, db, wanted, (chain_id, genesis)).await? {
+        contracts
+    } else {
+        let contracts = match wanted.contracts {
+            Some(contracts) => contracts,
+            None if wanted.deploy => deploy(node, first, keys, wanted.fee_cap).await?,
+            None => {
+                return Err(Error::Setup(
+                    "no contracts are known: run `portico chain deploy`, or name them with --chain-contracts"
+                        .into(),
+                ));
+            }
+        };
+        let advice = "run `portico chain deploy` on this chain, or correct --chain-contracts";
+        check_contracts(node, contracts, advice).await?;
+        contracts
     };
     for key in keys {
         check_signer(node, key.address(), contracts).await?;
@@ -75,6 +77,17 @@ pub async fn establish<N: Node>(
 /// The chain that the database has met, if it has met one: the node must be on it, with our contracts.
 pub async fn recognised<N: Node>(node: &N, db: &Db, wanted: &Wanted) -> Result<Option<(u64, Contracts)>> {
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
+    let contracts = met(node, db, wanted, (chain_id, genesis)).await?;
+    Ok(contracts.map(|contracts| (chain_id, contracts)))
+}
+
+/// Likewise, where the node's chain and its first block are known.
+async fn met<N: Node>(
+    node: &N,
+    db: &Db,
+    wanted: &Wanted,
+    (chain_id, genesis): (u64, B256),
+) -> Result<Option<Contracts>> {
     if let Some(expected) = wanted.chain_id.filter(|expected| *expected != chain_id) {
         return Err(Error::Setup(format!(
             "the node is on chain {chain_id}, not on chain {expected}: check --chain and --chain-id"
@@ -85,7 +98,7 @@ pub async fn recognised<N: Node>(node: &N, db: &Db, wanted: &Wanted) -> Result<O
     let contracts = contracts_of(&known)?;
     let advice = "this database belongs to a chain where it was: use that one, or another database";
     check_contracts(node, contracts, advice).await?;
-    Ok(Some((chain_id, contracts)))
+    Ok(Some(contracts))
 }
 
 fn contracts_of(identity: &ChainIdentity) -> Result<Contracts> {
