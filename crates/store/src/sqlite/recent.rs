@@ -4,7 +4,7 @@
 //! the writer has it forgotten after the commit and before anybody is told. Whoever was reading it meanwhile
 //! finds the place taken away that it was going to be kept in, and keeps nothing.
 //!
-//! Each is kept as the one text that the database gives: so several times as many fit as fields of their own would.
+//! Each is kept as the one text that the database gives: more of them fit than of listings with fields of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
