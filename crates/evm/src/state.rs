@@ -93,6 +93,11 @@ impl State {
         Ok(View { state: self, head: Arc::new(head), file: Some(Source::Snapshot(snapshot)), shared: false })
     }
 
+    /// Whether the caches hold the changes of this block, and of none after it.
+    fn caches_hold(&self, block: u64) -> bool {
+        self.publishing.load(Ordering::Acquire) == block
+    }
+
     /// Makes a block that is in the file the head. Only one thread may do so at a time.
     pub(crate) fn publish(&self, head: Sealed<Header>, changes: Changes) {
         // Whoever reads a cache entry from here on asks for this number afterwards, and begins again.
@@ -182,7 +187,32 @@ impl View<'_> {
     }
 
     pub(crate) fn slot(&mut self, account: AccountId, key: U256) -> Result<U256, ReadError> {
-        self.through(|state| &state.slots, (account, key), |file| reads::slot(file, account, key))
+        let second = match self.file {
+            Some(Source::Writer(_)) => key.checked_add(U256::ONE),
+            _ => None,
+        };
+        let Some(second) = second else {
+            return self.through(
+                |state| &state.slots,
+                (account, key),
+                |file| reads::slot(file, account, key),
+            );
+        };
+        // Whoever writes something that takes two slots asks for the second one next.
+        let mut ahead = None;
+        let value = self.through(
+            |state| &state.slots,
+            (account, key),
+            |file| {
+                let [value, next] = reads::slots(file, account, [key, second])?;
+                ahead = Some(next);
+                Ok(value)
+            },
+        )?;
+        if let Some(next) = ahead {
+            self.state.slots.fill((account, second), next, || self.state.caches_hold(self.head.number));
+        }
+        Ok(value)
     }
 
     /// Whether a transaction is on the chain.
@@ -211,7 +241,7 @@ impl View<'_> {
         read: impl FnOnce(&Connection) -> Result<V, ChainError>,
     ) -> Result<V, ReadError> {
         let (state, number) = (self.state, self.head.number);
-        let unmoved = || state.publishing.load(Ordering::Acquire) == number;
+        let unmoved = || state.caches_hold(number);
         if !self.shared {
             return Ok(read(self.file()?)?);
         }
@@ -332,5 +362,27 @@ mod tests {
         publish(state, 7);
         assert_eq!(early.account(other).unwrap(), None, "as it was");
         assert_eq!(state.accounts.get(&other), None);
+    }
+
+    #[test]
+    fn the_writer_reads_a_slot_together_with_the_one_after_it() {
+        let (chain, folder) = chain();
+        let state = chain.state();
+        let account = AccountId::new(1).unwrap();
+        let file = Connection::open(folder.path().join("chain.db")).unwrap();
+        for (key, value) in [(8_u8, 5_u8), (9, 6), (12, 7)] {
+            let key = U256::from(key).to_be_bytes::<32>();
+            file.execute("INSERT INTO slots VALUES (1, ?1, ?2)", (key, [value])).unwrap();
+        }
+        let slot = |view: &mut View<'_>, key| view.slot(account, key).unwrap();
+        let kept = |key: u64| state.slots.get(&(account, U256::from(key)));
+        let mut writer = state.view_of_writer(&file);
+        for (key, value, next) in [(8_u64, 5_u64, 6_u64), (10, 0, 0), (12, 7, 0)] {
+            assert_eq!(slot(&mut writer, U256::from(key)), U256::from(value), "{key}");
+            assert_eq!(kept(key + 1), Some(U256::from(next)), "after {key}");
+        }
+        assert_eq!(slot(&mut writer, U256::MAX), U256::ZERO, "none comes after it");
+        assert_eq!(slot(&mut state.view(), U256::from(20)), U256::ZERO);
+        assert_eq!(kept(21), None, "who only reads may not want it");
     }
 }

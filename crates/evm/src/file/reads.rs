@@ -265,3 +265,20 @@ pub(crate) fn slot(connection: &Connection, account: AccountId, key: U256) -> Re
         Some(_) => Err(ChainError::Corrupt("a slot cannot be read")),
     }
 }
+
+/// A slot and the one after it, by one search.
+pub(crate) fn slots(
+    connection: &Connection,
+    account: AccountId,
+    [key, next]: [U256; 2],
+) -> Result<[U256; 2]> {
+    let sql = "SELECT key, value FROM slots WHERE account = ?1 AND key BETWEEN ?2 AND ?3";
+    let [key, next] = [key, next].map(|key| key.to_be_bytes::<32>());
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((account_key(account), key.as_slice(), next.as_slice()))?;
+    let mut values = [U256::ZERO; 2];
+    while let Some(row) = rows.next()? {
+        values[usize::from(blob(row, 0)? != key)] = uint(blob(row, 1)?)?;
+    }
+    Ok(values)
+}

@@ -152,8 +152,8 @@ fn state(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32) -
     accounts(sql, changes, last_account)?;
 
     let mut write = sql.prepare_cached(
-        "INSERT INTO slots (account, key, value) VALUES (?1, ?2, ?3) \
-         ON CONFLICT DO UPDATE SET value = excluded.value",
+        // Not ON CONFLICT DO UPDATE, which would look for the row first.
+        "REPLACE INTO slots (account, key, value) VALUES (?1, ?2, ?3)",
     )?;
     let mut erase = sql.prepare_cached("DELETE FROM slots WHERE account = ?1 AND key = ?2")?;
     for (address, slots) in &changes.slots {

@@ -261,20 +261,19 @@ impl Index {
         let Some(last) = next.last() else { return Ok(None) };
         let mut all = Vec::with_capacity(next.len() * 6);
         let tx = self.connection.unchecked_transaction()?;
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO documents (rowid, text) VALUES (?1, ?2)")?;
         for Placed { item, at } in &next {
-            let text = document(item);
-            exec(
-                &tx,
-                "INSERT INTO documents (rowid, text) VALUES (?1, ?2)",
-                &[at.seq.into(), text.as_str().into()],
-            )?;
+            insert.execute((at.seq, document(item)))?;
             entries(item, at.seq, &mut all);
         }
         // Sorted, so that neighbours in the table are written together.
         all.sort_unstable();
-        for (kind, key, sort, seq) in all {
-            let params = [kind.into(), key.into(), sort.into(), seq.into()];
-            exec(&tx, "INSERT INTO entries (kind, key, sort, seq) VALUES (?1, ?2, ?3, ?4)", &params)?;
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO entries (kind, key, sort, seq) VALUES (?1, ?2, ?3, ?4)")?;
+        for entry in all {
+            insert.execute(entry)?;
         }
         let progress = [last.at.seq.into(), (&last.item.id).into()];
         exec(&tx, "UPDATE progress SET watermark = ?1, listing = ?2", &progress)?;

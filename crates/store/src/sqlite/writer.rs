@@ -33,8 +33,9 @@ use crate::{Error, Result};
 const QUEUE: usize = 4096;
 /// Jobs in one transaction.
 const GROUP: usize = 256;
-/// The write-ahead log is copied back once it has so many pages (of 4 KiB).
-const CHECKPOINT_PAGES: i32 = 16_000;
+/// The write-ahead log is copied back once it has so many pages (of 4 KiB). The more it has, the more changes of a
+/// page are copied as one; but after a crash all of it is read before anything else.
+const CHECKPOINT_PAGES: i32 = 32_000;
 /// How often it is looked whether somebody else has changed the database.
 const LOOK: Duration = Duration::from_millis(100);
 
