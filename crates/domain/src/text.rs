@@ -170,6 +170,9 @@ fn check_link(text: &str) -> Result<(), Fault> {
 /// The case-folded form in which text is compared and searched: character by character, so that a part of a
 /// text folds as it does within the whole (a Greek sigma is one letter, wherever it stands).
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
 }
 
@@ -187,6 +190,13 @@ mod tests {
     fn control_characters_and_nul_are_refused() {
         for text in ["a\0b", "a\nb", "\u{7f}", "\u{85}"] {
             assert_eq!(UserId::parse(text).unwrap_err().code, "control_character");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_folds_the_same_whether_or_not_there_is_more_than_ascii_in_it(text in "[ -~]{0,40}") {
+            prop_assert_eq!(format!("{}ü", fold(&text)), fold(&format!("{text}Ü")));
         }
     }
 
