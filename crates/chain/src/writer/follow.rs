@@ -414,7 +414,7 @@ impl<N: Node> Engine<N> {
         waiting.retain(|nonce, open| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
         // What was in blocks that are gone the node had before, all of it: that goes back at once.
         let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
-        let mut lost = None;
+        let (mut lost, mut heard) = (None, false);
         for (nonce, open) in waiting.into_iter().take(window) {
             let due = open.sent.is_none_or(|sent| since(sent, now) >= micros(self.settings.resend));
             let is_next = nonce == to_i64(used);
@@ -427,13 +427,14 @@ impl<N: Node> Engine<N> {
                 continue;
             }
             match self.send_under(lease, nonce, now).await {
-                Ok(()) => lost = None,
+                Ok(()) => (lost, heard) = (None, true),
                 // One answer that gets lost holds up nobody else; after two the node is away.
                 Err(error @ Error::Unreachable(_)) if lost.is_none() => lost = Some(error),
                 Err(error) => return Err(error),
             }
         }
-        lost.map_or(Ok(()), Err)
+        // Who was heard in between is not away: what got lost is sent again with the next ones, without a pause.
+        lost.filter(|_| !heard).map_or(Ok(()), Err)
     }
 
     /// Whether a transaction does not get in for what it pays.
