@@ -30,7 +30,7 @@ fn five_hundred_transactions_whose_replies_are_lost_are_each_recorded_once() {
         for client in clients {
             client.await.unwrap();
         }
-        portico.until_it_agrees(2 * LOST as u64, 10 * PATIENCE).await;
+        portico.until_it_agrees(2 * LOST as u64, 2 * PATIENCE).await;
         assert_eq!(proxy.lost(), LOST);
 
         // As many transactions as listings after the four that deployed the contracts, as many records, and
