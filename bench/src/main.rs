@@ -31,6 +31,9 @@ enum Command {
         listings: i64,
         #[arg(long, default_value_t = 1_000_000)]
         devices: i64,
+        /// The listings that other servers get (bench/peers/fastify/load.js)
+        #[arg(long)]
+        as_peers: bool,
     },
     /// Inserts listings in a bare loop, 64 a transaction, with the schema, durability and bookkeeping of the
     /// service, and waits until all indexes hold them; prints rows per second
@@ -62,12 +65,15 @@ enum Command {
 #[tokio::main]
 async fn main() -> Result<()> {
     match Command::parse() {
-        Command::Load { database, listings, devices } => {
+        Command::Load { database, listings, devices, as_peers } => {
             let location = Location::parse(&database).map_err(anyhow::Error::msg)?;
             let db = Db::open(&location, Role::Server).await?;
             let started = Instant::now();
             match &location {
-                Location::Sqlite(_) => load_sqlite(&db, listings, devices).await?,
+                Location::Sqlite(_) => {
+                    let listing = if as_peers { peers_listing } else { |n, of| listing("bench", n, of) };
+                    load_sqlite(&db, listings, listing, devices).await?;
+                }
                 Location::Postgres(url) => load_postgres(url, listings, devices).await?,
             }
             db.settle().await?;
@@ -149,6 +155,40 @@ fn listing(prefix: &str, n: i64, of: i64) -> Listing {
     }
 }
 
+/// The same as of `row` in `bench/peers/fastify/load.js`.
+fn peers_listing(n: i64, of: i64) -> Listing {
+    const STREETS: [&str; 7] = [
+        "Maple Avenue",
+        "Oak Street",
+        "Washington Boulevard",
+        "Cedar Lane",
+        "Lakeview Drive",
+        "Sunset Terrace",
+        "Highland Road",
+    ];
+    const PLACES: [(&str, &str, i64); 5] = [
+        ("Seattle", "WA", 98101),
+        ("Portland", "OR", 97201),
+        ("Austin", "TX", 73301),
+        ("Denver", "CO", 80202),
+        ("Chicago", "IL", 60601),
+    ];
+    let turn = n.cast_unsigned();
+    let (city, state, zip) = PLACES[usize::try_from(turn % 5).unwrap_or(0)];
+    let street = format!("{} {} Apt {}", 100 + n * 37 % 9900, pick(&STREETS, turn), 1 + n % 48);
+    Listing {
+        street: Text::stored(street),
+        city: Text::stored(city),
+        state: Text::stored(state),
+        postal: Text::stored(format!("{:05}", zip + n % 60)),
+        rent: Some(Money::from_units((900 + n * 13 % 4100) * Money::SCALE)),
+        bedrooms: Some(Whole::from_units(1 + n % 5)),
+        bathrooms: Some(Whole::from_units(1 + n % 3)),
+        place: None,
+        ..listing("bench", n, of)
+    }
+}
+
 /// Of ten users and ten networks, so that statistics over a million have the size of those over ten.
 fn device(n: i64) -> Device {
     Device {
@@ -174,11 +214,10 @@ impl<O: Op<Out = ()>> Op for Many<O> {
     }
 }
 
-async fn load_sqlite(db: &Db, listings: i64, devices: i64) -> Result<()> {
+async fn load_sqlite(db: &Db, listings: i64, listing: fn(i64, i64) -> Listing, devices: i64) -> Result<()> {
     for from in (0..listings).step_by(5000) {
         let to = (from + 5000).min(listings);
-        let ops =
-            (from..to).map(|n| CreateListing { listing: listing("bench", n, listings), by: by() }).collect();
+        let ops = (from..to).map(|n| CreateListing { listing: listing(n, listings), by: by() }).collect();
         db.write(Many(ops)).await?;
     }
     for from in (0..devices).step_by(5000) {
