@@ -163,7 +163,7 @@ impl Anvil {
     /// Starts one on a free port, with funds for the two keys of these tests.
     pub(crate) async fn start(arguments: &[&str]) -> Self {
         /// Ends the node as soon as nobody holds the other end of its standard input.
-        const KEEPER: &str = r#""$@" & read _; kill -KILL "$!""#;
+        const KEEPER: &str = r#""$@" & exec >&-; read _; kill -KILL "$!""#;
         let program = std::env::var("PORTICO_ANVIL").unwrap_or_else(|_| {
             panic!(
                 "PORTICO_ANVIL is not set: use `make test`, or run `scripts/need foundry` and set it to \

@@ -22,7 +22,7 @@ impl Anvil {
 
     /// Starts one on a free port. A shell keeps it for as long as this process lives, and ends it then.
     fn start() -> Self {
-        const SCRIPT: &str = r#""$@" & trap '' TERM; read _; kill "$!"; wait"#;
+        const SCRIPT: &str = r#""$@" & exec >&-; trap '' TERM; read _; kill "$!"; wait"#;
         let program = std::env::var("PORTICO_ANVIL").unwrap_or_else(|_| {
             panic!("PORTICO_ANVIL is not set: use `make test`, or scripts/need foundry and target/tools/bin/anvil")
         });
