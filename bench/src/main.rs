@@ -31,10 +31,9 @@ enum Command {
         listings: i64,
         #[arg(long, default_value_t = 1_000_000)]
         devices: i64,
-        /// The listings that other servers get (bench/peers/fastify/load.js)
-        #[arg(long)]
-        as_peers: bool,
     },
+    /// Fills a database with the listings of another server's file (bench/peers/run rows)
+    Copy { rows: PathBuf, database: String },
     /// Inserts listings in a bare loop, 64 a transaction, with the schema, durability and bookkeeping of the
     /// service, and waits until all indexes hold them; prints rows per second
     Raw {
@@ -65,15 +64,12 @@ enum Command {
 #[tokio::main]
 async fn main() -> Result<()> {
     match Command::parse() {
-        Command::Load { database, listings, devices, as_peers } => {
+        Command::Load { database, listings, devices } => {
             let location = Location::parse(&database).map_err(anyhow::Error::msg)?;
             let db = Db::open(&location, Role::Server).await?;
             let started = Instant::now();
             match &location {
-                Location::Sqlite(_) => {
-                    let listing = if as_peers { peers_listing } else { |n, of| listing("bench", n, of) };
-                    load_sqlite(&db, listings, listing, devices).await?;
-                }
+                Location::Sqlite(_) => load_sqlite(&db, listings, devices).await?,
                 Location::Postgres(url) => load_postgres(url, listings, devices).await?,
             }
             db.settle().await?;
@@ -81,6 +77,12 @@ async fn main() -> Result<()> {
                 "{listings} listings and {devices} devices in {:.0} s",
                 started.elapsed().as_secs_f64()
             );
+        }
+        Command::Copy { rows, database } => {
+            let location = Location::parse(&database).map_err(anyhow::Error::msg)?;
+            let db = Db::open(&location, Role::Server).await?;
+            store(&db, peers_listings(&rows)?).await?;
+            db.settle().await?;
         }
         Command::Raw { file, seconds } => {
             println!("{:.0}", raw(&file, Duration::from_secs(seconds)).await?);
@@ -155,40 +157,6 @@ fn listing(prefix: &str, n: i64, of: i64) -> Listing {
     }
 }
 
-/// The same as of `row` in `bench/peers/fastify/load.js`.
-fn peers_listing(n: i64, of: i64) -> Listing {
-    const STREETS: [&str; 7] = [
-        "Maple Avenue",
-        "Oak Street",
-        "Washington Boulevard",
-        "Cedar Lane",
-        "Lakeview Drive",
-        "Sunset Terrace",
-        "Highland Road",
-    ];
-    const PLACES: [(&str, &str, i64); 5] = [
-        ("Seattle", "WA", 98101),
-        ("Portland", "OR", 97201),
-        ("Austin", "TX", 73301),
-        ("Denver", "CO", 80202),
-        ("Chicago", "IL", 60601),
-    ];
-    let turn = n.cast_unsigned();
-    let (city, state, zip) = PLACES[usize::try_from(turn % 5).unwrap_or(0)];
-    let street = format!("{} {} Apt {}", 100 + n * 37 % 9900, pick(&STREETS, turn), 1 + n % 48);
-    Listing {
-        street: Text::stored(street),
-        city: Text::stored(city),
-        state: Text::stored(state),
-        postal: Text::stored(format!("{:05}", zip + n % 60)),
-        rent: Some(Money::from_units((900 + n * 13 % 4100) * Money::SCALE)),
-        bedrooms: Some(Whole::from_units(1 + n % 5)),
-        bathrooms: Some(Whole::from_units(1 + n % 3)),
-        place: None,
-        ..listing("bench", n, of)
-    }
-}
-
 /// Of ten users and ten networks, so that statistics over a million have the size of those over ten.
 fn device(n: i64) -> Device {
     Device {
@@ -214,12 +182,46 @@ impl<O: Op<Out = ()>> Op for Many<O> {
     }
 }
 
-async fn load_sqlite(db: &Db, listings: i64, listing: fn(i64, i64) -> Listing, devices: i64) -> Result<()> {
-    for from in (0..listings).step_by(5000) {
-        let to = (from + 5000).min(listings);
-        let ops = (from..to).map(|n| CreateListing { listing: listing(n, listings), by: by() }).collect();
-        db.write(Many(ops)).await?;
+/// Stores listings, many in one transaction.
+async fn store(db: &Db, listings: impl IntoIterator<Item = Listing>) -> Result<()> {
+    let mut ops = listings.into_iter().map(|listing| CreateListing { listing, by: by() }).peekable();
+    while ops.peek().is_some() {
+        db.write(Many(ops.by_ref().take(5000).collect())).await?;
     }
+    Ok(())
+}
+
+/// What `bench/peers/fastify/load.js` has written.
+fn peers_listings(rows: &Path) -> Result<Vec<Listing>> {
+    let connection = rusqlite::Connection::open(rows)?;
+    let mut all = connection.prepare(
+        "SELECT listingId, userId, streetAddress, city, state, postalCode, CAST(monthlyRent AS INTEGER), \
+         bedRoomCount, bathroomCount FROM listings ORDER BY id",
+    )?;
+    let listings = all.query_map([], |row| {
+        let text = |column| row.get::<_, String>(column);
+        let whole = |column| row.get(column).map(Whole::from_units).map(Some);
+        Ok(Listing {
+            id: Text::stored(text(0)?),
+            user: Text::stored(text(1)?),
+            street: Text::stored(text(2)?),
+            city: Text::stored(text(3)?),
+            state: Text::stored(text(4)?),
+            postal: Text::stored(text(5)?),
+            country: Text::stored("US"),
+            rent: Some(Money::from_units(row.get::<_, i64>(6)? * Money::SCALE)),
+            property_value: None,
+            bedrooms: whole(7)?,
+            bathrooms: whole(8)?,
+            place: None,
+            walkthrough: None,
+        })
+    })?;
+    Ok(listings.collect::<rusqlite::Result<_>>()?)
+}
+
+async fn load_sqlite(db: &Db, listings: i64, devices: i64) -> Result<()> {
+    store(db, (0..listings).map(|n| listing("bench", n, listings))).await?;
     for from in (0..devices).step_by(5000) {
         let to = (from + 5000).min(devices);
         let ops = (from..to).map(|n| RegisterDevice { device: device(n), by: by() }).collect();
