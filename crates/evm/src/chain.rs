@@ -87,13 +87,14 @@ impl Chain {
         if found != first.hash() {
             return Err(OpenError::OtherGenesis { path: path.to_owned(), found, wanted: first.hash() });
         }
+        let fresh = reads::recent(&connection)?;
         let latest = reads::latest(&connection)?;
         let head = reads::header(&connection, latest)?.ok_or(ChainError::Corrupt("a block is missing"))?;
         Ok(Self(Arc::new(Inner {
             chain_id: genesis.chain_id,
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
-            state: State::new(Readers::new(path), head),
+            state: State::new(Readers::new(path), head, fresh),
             answers: Answers::default(),
             newest: RwLock::default(),
             mine: Mutex::new(Mine { writer: Writer::start(connection, path)?, prepared: None }),
@@ -161,7 +162,8 @@ impl Chain {
         }
         let header = block::seal(header, &parent, &executed, &changes);
         let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
-        let written = next.write(&header, &transactions, &mut changes)?;
+        let due = self.0.state.fresh().due(header.number);
+        let written = next.write(&header, &transactions, &mut changes, &due)?;
         let receipts = (0..).zip(executed).map(|(position, Executed { transaction, receipt, .. })| {
             receipt.told(&header, (position, transaction.hash, transaction.sender))
         });

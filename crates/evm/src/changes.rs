@@ -6,6 +6,8 @@ use alloy_primitives::{Address, B256, Keccak256, U256};
 use revm::primitives::AddressMap;
 use revm::state::{Account, AccountId, AccountInfo, Bytecode};
 
+use crate::fresh::SlotKey;
+
 /// The accounts and slots that differ from those of the parent block.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
@@ -69,6 +71,14 @@ impl Changes {
             Some(info) => info.as_ref()?.account_id,
             None => self.ids.get(address).copied(),
         }
+    }
+
+    /// The slots that changed, once their accounts have numbers.
+    pub(crate) fn numbered_slots(&self) -> impl Iterator<Item = (SlotKey, U256)> {
+        self.slots.iter().flat_map(|(address, slots)| {
+            let account = self.account_id(address);
+            slots.iter().filter_map(move |(key, value)| Some(((account?, *key), *value)))
+        })
     }
 
     /// The commitment to the state after these changes; see the crate's documentation.

@@ -20,6 +20,7 @@ use crate::cache::Cache;
 use crate::changes::Changes;
 use crate::error::ChainError;
 use crate::file::{Reader, Readers, reads};
+use crate::fresh::{Fresh, SlotKey};
 
 /// Accounts kept in memory, at about 150 bytes each.
 const ACCOUNTS_CACHED: usize = 1 << 16;
@@ -37,12 +38,14 @@ pub(crate) struct State {
     /// The block whose changes the caches hold, or are about to.
     publishing: AtomicU64,
     accounts: Cache<Address, Option<AccountInfo>>,
-    slots: Cache<(AccountId, U256), U256>,
+    slots: Cache<SlotKey, U256>,
     codes: Cache<B256, Bytecode>,
+    /// Goes before what the file and its cache say.
+    fresh: Fresh,
 }
 
 impl State {
-    pub(crate) fn new(readers: Readers, head: Sealed<Header>) -> Self {
+    pub(crate) fn new(readers: Readers, head: Sealed<Header>, fresh: Fresh) -> Self {
         Self {
             readers,
             publishing: AtomicU64::new(head.number),
@@ -50,7 +53,12 @@ impl State {
             accounts: Cache::new(ACCOUNTS_CACHED),
             slots: Cache::new(SLOTS_CACHED),
             codes: Cache::new(CODES_CACHED),
+            fresh,
         }
+    }
+
+    pub(crate) fn fresh(&self) -> &Fresh {
+        &self.fresh
     }
 
     pub(crate) fn head(&self) -> Arc<Sealed<Header>> {
@@ -63,7 +71,7 @@ impl State {
     }
 
     fn view(&self) -> View<'_> {
-        View { state: self, head: self.head(), file: None, shared: true }
+        View { state: self, head: self.head(), file: None, own: None, ahead: None }
     }
 
     /// The latest state, for the writer, which reads the file through its own connection: that one keeps its
@@ -90,7 +98,9 @@ impl State {
     fn isolated(&self) -> Result<View<'_>, ChainError> {
         let (snapshot, latest) = Snapshot::begin(self.reader()?)?;
         let head = reads::header(&snapshot.0, latest)?.ok_or(ChainError::Corrupt("a block is missing"))?;
-        Ok(View { state: self, head: Arc::new(head), file: Some(Source::Snapshot(snapshot)), shared: false })
+        let own = Some(reads::recent(&snapshot.0)?);
+        let file = Some(Source::Snapshot(snapshot));
+        Ok(View { state: self, head: Arc::new(head), file, own, ahead: None })
     }
 
     /// Whether the caches hold the changes of this block, and of none after it.
@@ -102,12 +112,10 @@ impl State {
     pub(crate) fn publish(&self, head: Sealed<Header>, changes: Changes) {
         // Whoever reads a cache entry from here on asks for this number afterwards, and begins again.
         self.publishing.store(head.number, Ordering::Release);
-        for (address, slots) in &changes.slots {
-            let Some(account) = changes.account_id(address) else { continue };
-            for (key, value) in slots {
-                self.slots.set((account, *key), *value);
-            }
+        for (slot, value) in changes.numbered_slots() {
+            self.slots.set(slot, value);
         }
+        self.fresh.add(head.number, changes.numbered_slots());
         for (address, account) in changes.accounts {
             self.accounts.set(address, account);
         }
@@ -125,8 +133,10 @@ pub(crate) struct View<'s> {
     head: Arc<Sealed<Header>>,
     /// Found at the first read that the caches cannot answer.
     file: Option<Source<'s>>,
-    /// Whether the caches may be used.
-    shared: bool,
+    /// The newest slots, of a view that uses nothing that others see change.
+    own: Option<Fresh>,
+    /// A slot of the file that the writer will ask for.
+    ahead: Option<(SlotKey, U256)>,
 }
 
 /// Where to read the file as it was when the view's block was the latest.
@@ -187,32 +197,47 @@ impl View<'_> {
     }
 
     pub(crate) fn slot(&mut self, account: AccountId, key: U256) -> Result<U256, ReadError> {
-        let second = match self.file {
-            Some(Source::Writer(_)) => key.checked_add(U256::ONE),
-            _ => None,
-        };
-        let Some(second) = second else {
-            return self.through(
-                |state| &state.slots,
-                (account, key),
-                |file| reads::slot(file, account, key),
-            );
-        };
-        // Whoever writes something that takes two slots asks for the second one next.
-        let mut ahead = None;
-        let value = self.through(
-            |state| &state.slots,
-            (account, key),
-            |file| {
+        let slot = (account, key);
+        if let Some(value) = self.fresh(&slot)? {
+            return Ok(value);
+        }
+        match self.file {
+            Some(Source::Writer(file)) => self.slot_to_write(file, slot),
+            _ => self.through(|state| &state.slots, slot, |file| reads::slot(file, account, key)),
+        }
+    }
+
+    /// A slot for the writer, which changes most of what it reads: what is empty need not be cached. Whoever writes
+    /// something that takes two slots asks for the second one next, and it is read with the first.
+    fn slot_to_write(&mut self, file: &Connection, slot: SlotKey) -> Result<U256, ReadError> {
+        if let Some((_, value)) = self.ahead.take_if(|(ahead, _)| *ahead == slot) {
+            return Ok(value);
+        }
+        if let Some(value) = self.state.slots.get(&slot) {
+            return Ok(value);
+        }
+        let (account, key) = slot;
+        let value = match key.checked_add(U256::ONE) {
+            Some(second) => {
                 let [value, next] = reads::slots(file, account, [key, second])?;
-                ahead = Some(next);
-                Ok(value)
-            },
-        )?;
-        if let Some(next) = ahead {
-            self.state.slots.fill((account, second), next, || self.state.caches_hold(self.head.number));
+                self.ahead = Some(((account, second), next));
+                value
+            }
+            None => reads::slot(file, account, key)?,
+        };
+        if !value.is_zero() {
+            self.state.slots.set(slot, value);
         }
         Ok(value)
+    }
+
+    /// A slot that the newest blocks have changed. That it is none of them holds for this view's block as well.
+    fn fresh(&self, slot: &SlotKey) -> Result<Option<U256>, ReadError> {
+        if let Some(own) = &self.own {
+            return Ok(own.get(slot));
+        }
+        let value = self.state.fresh.get(slot);
+        if self.state.caches_hold(self.head.number) { Ok(value) } else { Err(ReadError::Moved) }
     }
 
     /// Whether a transaction is on the chain.
@@ -242,7 +267,7 @@ impl View<'_> {
     ) -> Result<V, ReadError> {
         let (state, number) = (self.state, self.head.number);
         let unmoved = || state.caches_hold(number);
-        if !self.shared {
+        if self.own.is_some() {
             return Ok(read(self.file()?)?);
         }
         if let Some(value) = cache(state).get(&key) {
@@ -330,7 +355,7 @@ mod tests {
         let balance = chain.state().read(|view| {
             tries += 1;
             let before = view.account(RICH)?;
-            if view.shared {
+            if view.own.is_none() {
                 publish(chain.state(), 1);
             }
             assert_eq!(view.account(RICH)?, before, "one view, two states");
@@ -348,6 +373,8 @@ mod tests {
         assert_eq!(early.account(RICH).unwrap().unwrap().balance, U256::from(5));
         publish(state, 7);
         assert!(matches!(early.account(RICH), Err(ReadError::Moved)));
+        let account = AccountId::new(1).unwrap();
+        assert!(matches!(early.slot(account, U256::ONE), Err(ReadError::Moved)), "it may have been changed");
         assert_eq!(state.read(|view| view.account(RICH)).unwrap().unwrap().balance, U256::from(7));
     }
 
@@ -365,6 +392,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_of_the_file_alone_sees_slots_that_are_not_in_their_places_yet() {
+        let (chain, folder) = chain();
+        let account = AccountId::new(1).unwrap();
+        let file = Connection::open(folder.path().join("chain.db")).unwrap();
+        let mut slots = vec![0, 0, 0, 1];
+        slots.extend(U256::from(8).to_be_bytes::<32>());
+        slots.extend([2, 1, 0]);
+        file.execute("INSERT INTO recent VALUES (0, ?1)", [slots]).unwrap();
+        let mut isolated = chain.state().isolated().unwrap();
+        assert_eq!(isolated.slot(account, U256::from(8)).unwrap(), U256::from(256));
+        assert_eq!(isolated.slot(account, U256::from(9)).unwrap(), U256::ZERO);
+    }
+
+    #[test]
     fn the_writer_reads_a_slot_together_with_the_one_after_it() {
         let (chain, folder) = chain();
         let state = chain.state();
@@ -375,14 +416,16 @@ mod tests {
             file.execute("INSERT INTO slots VALUES (1, ?1, ?2)", (key, [value])).unwrap();
         }
         let slot = |view: &mut View<'_>, key| view.slot(account, key).unwrap();
-        let kept = |key: u64| state.slots.get(&(account, U256::from(key)));
         let mut writer = state.view_of_writer(&file);
         for (key, value, next) in [(8_u64, 5_u64, 6_u64), (10, 0, 0), (12, 7, 0)] {
             assert_eq!(slot(&mut writer, U256::from(key)), U256::from(value), "{key}");
-            assert_eq!(kept(key + 1), Some(U256::from(next)), "after {key}");
+            let second = U256::from(key + 1);
+            assert_eq!(writer.ahead, Some(((account, second), U256::from(next))), "after {key}");
+            assert_eq!(slot(&mut writer, second), U256::from(next), "after {key}");
+            assert_eq!(writer.ahead, None, "once");
         }
         assert_eq!(slot(&mut writer, U256::MAX), U256::ZERO, "none comes after it");
-        assert_eq!(slot(&mut state.view(), U256::from(20)), U256::ZERO);
-        assert_eq!(kept(21), None, "who only reads may not want it");
+        assert_eq!(state.slots.get(&(account, U256::from(10))), None, "what is empty is not cached");
+        assert_eq!(state.slots.get(&(account, U256::from(12))), Some(U256::from(7)));
     }
 }

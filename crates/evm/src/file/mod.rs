@@ -19,16 +19,15 @@ use crate::error::{ChainError, OpenError};
 pub(crate) use reads::{Outline, Place, StoredTransaction};
 pub(crate) use writes::{NewTransaction, Writer, Written, create};
 
-const SCHEMA: &str = include_str!("schema.sql");
+/// What makes a file of each format from one of the format before.
+const STEPS: [&str; 2] = [include_str!("schema.sql"), include_str!("recent.sql")];
 /// "ptev": what tells our files from other databases.
 const APPLICATION: i64 = 0x7074_6576;
 /// Grows when the schema changes.
-const FORMAT: i64 = 1;
-/// Bytes in a page of a new file. Most of a block's changes are slots, each of them somewhere else, and every page
-/// that changes is written whole.
-const PAGE: u32 = 2048;
+const FORMAT: i64 = 2;
+const _: () = assert!(STEPS.len() == 2, "a step for every format");
 /// Not more: SQLite looks through all of it at every commit.
-const WRITER_CACHE_KIB: u32 = 2 * 1024;
+const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
@@ -124,13 +123,21 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
         if found > FORMAT {
             return Err(OpenError::Newer { path: path.to_owned(), found });
         }
-    }
-    let new = tables == 0;
-    if new {
-        connection.execute_batch(&format!("PRAGMA page_size = {PAGE}")).map_err(ChainError::from)?;
+        if found < FORMAT {
+            let step = connection.unchecked_transaction().map_err(ChainError::from)?;
+            upgrade(&step, found).and_then(|()| step.commit()).map_err(ChainError::from)?;
+        }
     }
     configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;
-    Ok((connection, new))
+    Ok((connection, tables == 0))
+}
+
+/// Brings tables of an older format up to date; of format 0 there are none.
+fn upgrade(connection: &Connection, from: i64) -> rusqlite::Result<()> {
+    for step in STEPS.iter().skip(usize::try_from(from).unwrap_or_default()) {
+        connection.execute_batch(step)?;
+    }
+    connection.execute_batch(&format!("PRAGMA user_version = {FORMAT}"))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

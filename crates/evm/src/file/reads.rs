@@ -8,6 +8,7 @@ use revm::state::{AccountId, AccountInfo, Bytecode};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::error::ChainError;
+use crate::fresh::{Fresh, SlotKey};
 
 /// Bits of a place that tell the position in the block.
 const POSITION_BITS: u32 = 20;
@@ -264,6 +265,31 @@ pub(crate) fn slot(connection: &Connection, account: AccountId, key: U256) -> Re
         Some(Ok(Some(value))) => Ok(value),
         Some(_) => Err(ChainError::Corrupt("a slot cannot be read")),
     }
+}
+
+/// The slots that the newest blocks have changed, in the order of the blocks.
+pub(crate) fn recent(connection: &Connection) -> Result<Fresh> {
+    let fresh = Fresh::default();
+    each(connection, "SELECT block, slots FROM recent ORDER BY block", [], |row| {
+        let (block, mut slots) = (number(row, 0)?, blob(row, 1)?);
+        let changed = std::iter::from_fn(|| (!slots.is_empty()).then(|| recent_slot(&mut slots)));
+        fresh.add(block, changed.collect::<Result<Vec<_>>>()?);
+        Ok(())
+    })?;
+    Ok(fresh)
+}
+
+/// Takes the first slot off.
+fn recent_slot(bytes: &mut &[u8]) -> Result<(SlotKey, U256)> {
+    let cut = |bytes: &mut &[u8]| {
+        let (account, key) = (bytes.split_off(..4)?, bytes.split_off(..32)?);
+        let length = usize::from(*bytes.split_off_first()?);
+        let account = account_id(u32::from_be_bytes(account.try_into().ok()?).into())?;
+        Some(((account, U256::try_from_be_slice(key)?), U256::try_from_be_slice(bytes.split_off(..length)?)?))
+    };
+    let slot = cut(bytes);
+    // What cannot be read does not go on.
+    slot.ok_or(ChainError::Corrupt("the slots of a block cannot be read"))
 }
 
 /// A slot and the one after it, by one search.

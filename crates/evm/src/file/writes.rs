@@ -10,9 +10,10 @@ use rusqlite::{Connection, DropBehavior, Transaction, TransactionBehavior};
 
 use super::checkpoint::Checkpointer;
 use super::reads::{self, Place, account_key};
-use super::{APPLICATION, FORMAT, SCHEMA};
+use super::{APPLICATION, upgrade};
 use crate::changes::Changes;
 use crate::error::ChainError;
+use crate::fresh::{PARTS, SlotKey};
 
 type Result<T> = std::result::Result<T, ChainError>;
 
@@ -91,16 +92,20 @@ impl NextBlock<'_> {
         &self.sql
     }
 
-    /// Writes the block and what it changed, for nobody to see yet. New accounts get their numbers here.
+    /// Writes the block and what it changed, for nobody to see yet, and puts the slots that are due in their places.
+    /// New accounts get their numbers here.
     pub(crate) fn write(
         mut self,
         header: &Sealed<Header>,
         transactions: &[NewTransaction<'_>],
         changes: &mut Changes,
+        due: &[(SlotKey, U256)],
     ) -> Result<Written> {
         block(&self.sql, header)?;
         history(&self.sql, header.number, transactions)?;
         state(&self.sql, changes, &mut self.last_account)?;
+        recent(&self.sql, header.number, changes)?;
+        settle(&self.sql, due)?;
         self.sql.set_drop_behavior(DropBehavior::Ignore);
         Ok(Written { last_account: self.last_account })
     }
@@ -114,8 +119,8 @@ pub(crate) fn create(
     changes: &mut Changes,
 ) -> Result<()> {
     let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    sql.execute_batch(SCHEMA)?;
-    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}"))?;
+    upgrade(&sql, 0)?;
+    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION}"))?;
     sql.execute("INSERT INTO chain (id) VALUES (?1)", [chain_id.cast_signed()])?;
     block(&sql, header)?;
     state(&sql, changes, &mut 0)?;
@@ -149,23 +154,45 @@ fn state(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32) -
     for (hash, code) in &changes.codes {
         insert_code.execute((hash.as_slice(), code.original_byte_slice()))?;
     }
-    accounts(sql, changes, last_account)?;
+    accounts(sql, changes, last_account)
+}
 
+/// Keeps the slots that a block has changed beside it, and no longer those of the block whose last ones are put in
+/// their places now.
+fn recent(sql: &Transaction<'_>, block: u64, changes: &Changes) -> Result<()> {
+    let mut slots = Vec::new();
+    for ((account, key), value) in changes.numbered_slots() {
+        let value = trimmed(value);
+        let number = u32::try_from(account.get())
+            .map_err(|_| ChainError::Corrupt("an account's number is too large"))?;
+        slots.extend_from_slice(&number.to_be_bytes());
+        slots.extend_from_slice(&key.to_be_bytes::<32>());
+        slots.extend(u8::try_from(value.len()));
+        slots.extend_from_slice(&value);
+    }
+    if !slots.is_empty() {
+        let mut insert = sql.prepare_cached("INSERT INTO recent (block, slots) VALUES (?1, ?2)")?;
+        insert.execute((block.cast_signed(), slots))?;
+    }
+    if let Some(old) = block.checked_sub(PARTS) {
+        sql.prepare_cached("DELETE FROM recent WHERE block <= ?1")?.execute([old.cast_signed()])?;
+    }
+    Ok(())
+}
+
+/// Puts slots in their places.
+fn settle(sql: &Transaction<'_>, due: &[(SlotKey, U256)]) -> Result<()> {
     let mut write = sql.prepare_cached(
         // Not ON CONFLICT DO UPDATE, which would look for the row first.
         "REPLACE INTO slots (account, key, value) VALUES (?1, ?2, ?3)",
     )?;
     let mut erase = sql.prepare_cached("DELETE FROM slots WHERE account = ?1 AND key = ?2")?;
-    for (address, slots) in &changes.slots {
-        let Some(account) = changes.account_id(address) else { continue };
-        let account = account_key(account);
-        for (key, value) in slots {
-            let key: [u8; 32] = key.to_be_bytes();
-            if value.is_zero() {
-                erase.execute((account, key.as_slice()))?;
-            } else {
-                write.execute((account, key.as_slice(), trimmed(*value).as_slice()))?;
-            }
+    for ((account, key), value) in due {
+        let (account, key) = (account_key(*account), key.to_be_bytes::<32>());
+        if value.is_zero() {
+            erase.execute((account, key.as_slice()))?;
+        } else {
+            write.execute((account, key.as_slice(), trimmed(*value).as_slice()))?;
         }
     }
     Ok(())

@@ -11,5 +11,6 @@ mod open;
 mod prepare;
 mod reading;
 mod rpc;
+mod slots;
 mod submit;
 mod support;
