@@ -29,6 +29,7 @@ mod templates;
 
 use std::path::PathBuf;
 
+use portico_domain::UserId;
 use portico_domain::search::SearchTerm;
 
 pub use applications::Apply;
@@ -48,8 +49,8 @@ pub use templates::{ChangeTemplate, CreateTemplate};
 
 use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
-use sqlite::Sqlite;
 pub use sqlite::rest;
+use sqlite::{Sqlite, Whereabouts};
 
 /// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,6 +171,14 @@ impl Db {
 
     async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Option<R>> {
         Ok(self.read(sql, params, Weight::Point).await?.into_iter().next())
+    }
+
+    /// Where to find a user's listings.
+    fn whereabouts(&self, user: &UserId) -> Whereabouts {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.whereabouts(user),
+            Engine::Postgres(_) => Whereabouts { indexed: i64::MAX, later: Vec::new(), tail: i64::MAX },
+        }
     }
 
     /// The last listing that the search index answers for; newer ones are read one by one.

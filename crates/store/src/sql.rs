@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
-use portico_domain::{ListingId, Timestamp};
+use portico_domain::{ListingId, Timestamp, UserId};
 
 use crate::Result;
 use crate::ledger::Count;
@@ -276,6 +276,9 @@ pub trait Tx: Send {
 
     /// The next place in the order of creation: chosen by the engine (`SQLite`: when the row is inserted).
     fn seq(&mut self) -> Val<'static>;
+
+    /// Tells that the row just inserted is a listing of this user, for whoever keeps its owner in memory.
+    fn added(&mut self, owner: &UserId);
 
     /// Has a listing that is deleted forgotten wherever the engine keeps it in memory, before anybody is told.
     fn forget(&mut self, listing: &ListingId);

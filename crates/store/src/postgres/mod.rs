@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{join, try_join, try_join_all};
-use portico_domain::ListingId;
+use portico_domain::{ListingId, UserId};
 
 use crate::ledger::{COUNT, Count, EVENT};
 use crate::migrate::{self, Migrations, Status};
@@ -247,7 +247,8 @@ impl Tx for PgTx<'_> {
         self.begin(connection.query(&statement, params)).await
     }
 
-    /// Other replicas delete listings too: none is kept in memory.
+    /// Other replicas add and delete listings too: none is kept in memory.
+    fn added(&mut self, _: &UserId) {}
     fn forget(&mut self, _: &ListingId) {}
 
     /// Time-ordered and unique: microseconds, then noise that tells replicas apart.

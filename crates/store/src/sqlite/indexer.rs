@@ -1,10 +1,13 @@
-//! The search index of `SQLite`: everything by which listings are found but their id and owner, in a file of
-//! its own, filled by a thread of its own.
+//! The search index of `SQLite`: everything by which listings are found but their id, in a file of its own, filled
+//! by a thread of its own.
 //!
 //! Storing a listing does not wait for its index entries. The index knows up to which listing it reaches (the
 //! watermark); a search takes what the index offers up to there and reads the few newer listings one by one.
 //! Every candidate is checked against the whole question, so that answers are exact at every moment, and the
 //! file can be deleted at any time: it is built again.
+//!
+//! An owner's listings are here as they are shown, beside each other. Those that were deleted are dropped with the
+//! next batch; until then their numbers in the database keep them out.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -12,23 +15,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
 
-use portico_domain::Money;
 use portico_domain::listings::Listing;
 use portico_domain::search::{SearchTerm, document};
 use portico_domain::text::fold;
+use portico_domain::{Money, UserId};
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
+use super::newest::{Newest, Whereabouts};
 use super::reader::Commits;
 use super::writer::spawn;
 use super::{connect, exec, rows};
-use crate::listings::{self, digest, entry};
-use crate::page::{Placed, as_limit};
+use crate::listings::{self, digest, entry, unpacked};
+use crate::page::as_limit;
+use crate::sql::{Columns, FromRow, Row};
 use crate::{Error, Result};
 
 /// Listings per transaction of the index.
 const BATCH: usize = 8192;
 const CACHE_KIB: u32 = 32 * 1024;
+/// Pages kept by each thread that reads: what leads to the others, and some of those.
+const READER_CACHE_KIB: u32 = 6 * 1024;
 /// How long to gather listings before the next batch, so that batches are worth their commit.
 const GATHER: Duration = Duration::from_millis(100);
 /// Likewise while many come. A batch is a segment of the text index, and segments are merged again and again:
@@ -44,6 +51,7 @@ pub(super) struct Indexer(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     watermark: AtomicI64,
+    newest: Newest,
     commits: Arc<Commits>,
     dirty: AtomicBool,
     thread: Mutex<Option<Thread>>,
@@ -54,8 +62,11 @@ struct Shared {
 impl Indexer {
     pub(super) fn start(path: &Path, commits: Arc<Commits>) -> Result<Self> {
         let index = Index::open(path)?;
+        let (watermark, newest) = (index.watermark()?, Newest::default());
+        newest.indexed(watermark);
         let shared = Arc::new(Shared {
-            watermark: AtomicI64::new(index.watermark()?),
+            watermark: AtomicI64::new(watermark),
+            newest,
             commits,
             dirty: AtomicBool::new(true),
             thread: Mutex::new(None),
@@ -96,6 +107,15 @@ impl Indexer {
         self.0.watermark.load(Ordering::Acquire)
     }
 
+    /// Notes listings that were committed, and whose they are.
+    pub(super) fn note(&self, added: Vec<(UserId, i64)>) {
+        self.0.newest.note(added);
+    }
+
+    pub(super) fn whereabouts(&self, user: &UserId) -> Whereabouts {
+        self.0.newest.of(user)
+    }
+
     /// Waits until the index holds everything committed before the call.
     pub(super) async fn settle(&self) -> Result<()> {
         let (done, caught_up) = oneshot::channel();
@@ -113,6 +133,7 @@ fn file(path: &Path) -> PathBuf {
 /// Lets a reading connection search.
 pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
     connection.execute("ATTACH ?1 AS search", [file(path).to_string_lossy()])?;
+    connection.execute_batch(&format!("PRAGMA search.cache_size = -{READER_CACHE_KIB}"))?;
     connection
         .execute_batch("CREATE VIRTUAL TABLE temp.trigrams USING fts5vocab (search, documents, instance)")?;
     Ok(())
@@ -144,7 +165,7 @@ pub(super) fn expression(connection: &Connection, term: &SearchTerm) -> Result<O
 }
 
 /// Raised whenever the entries of a listing change their meaning: an index of another version is built again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// What a listing is found by, besides its text: one sorted table, an entry per question it may answer.
 const SCHEMA: &str = "
@@ -154,8 +175,13 @@ const SCHEMA: &str = "
     CREATE TABLE entries (
         kind INTEGER NOT NULL, key INTEGER NOT NULL, sort INTEGER NOT NULL, seq INTEGER NOT NULL,
         PRIMARY KEY (kind, key, sort, seq)) STRICT, WITHOUT ROWID;
-    CREATE TABLE progress (watermark INTEGER NOT NULL, listing TEXT NOT NULL, instance TEXT NOT NULL) STRICT;
-    INSERT INTO progress SELECT 0, '', id FROM store.instance;";
+    CREATE TABLE owned (
+        user_id TEXT NOT NULL, seq INTEGER NOT NULL, listing TEXT NOT NULL,
+        PRIMARY KEY (user_id, seq)) STRICT, WITHOUT ROWID;
+    CREATE TABLE progress (
+        watermark INTEGER NOT NULL, listing TEXT NOT NULL, gone INTEGER NOT NULL, instance TEXT NOT NULL) STRICT;
+    INSERT INTO progress
+        SELECT 0, '', (SELECT coalesce(max(n), 0) FROM store.listings_gone), id FROM store.instance;";
 
 /// An entry: kind, key, sort, seq. The kinds are named in the statements of `listings.rs`.
 type Entry = (i64, i64, i64, i64);
@@ -180,6 +206,12 @@ impl Index {
     fn open(path: &Path) -> Result<Self> {
         let index = Self::connect(path)?;
         if index.fits()? {
+            // What was dropped need not be remembered; the last one stays, so that numbers go on.
+            exec(
+                &index.connection,
+                "DELETE FROM store.listings_gone WHERE n < (SELECT gone FROM progress)",
+                &[],
+            )?;
             return Ok(index);
         }
         drop(index);
@@ -216,6 +248,8 @@ impl Index {
         }
         let same = "SELECT watermark <= (SELECT coalesce(max(seq), 0) FROM store.sqlite_sequence WHERE name = 'listings') \
              AND NOT EXISTS (SELECT 1 FROM store.listings WHERE seq = watermark AND id <> listing) \
+             AND gone <= (SELECT coalesce(max(n), 0) FROM store.listings_gone) \
+             AND gone + 1 >= (SELECT coalesce(min(n), 0) FROM store.listings_gone) \
              AND instance = (SELECT id FROM store.instance) FROM progress";
         Ok(self.connection.query_row(same, [], |row| row.get(0))?)
     }
@@ -231,13 +265,14 @@ impl Index {
         loop {
             match self.batch(shared.watermark.load(Ordering::Acquire)) {
                 Ok(None) => break,
-                Ok(Some((watermark, listings))) => {
+                Ok(Some((watermark, changes))) => {
                     // Who sees the new watermark must see the new entries.
                     shared.commits.committed();
                     shared.watermark.store(watermark, Ordering::Release);
-                    many = listings;
+                    shared.newest.indexed(watermark);
+                    many = changes;
                     // What came meanwhile is gathered first.
-                    if listings < BATCH {
+                    if changes < BATCH {
                         break;
                     }
                 }
@@ -254,18 +289,27 @@ impl Index {
         many
     }
 
-    /// Indexes the next listings; answers the new watermark and how many they were, or `None` if there were none.
+    /// Indexes the next listings, and drops those that were deleted; answers the new watermark and how many they were,
+    /// or `None` if there were none.
     fn batch(&self, watermark: i64) -> Result<Option<(i64, usize)>> {
-        let next: Vec<Placed<Listing>> =
+        let mut next: Vec<ToIndex> =
             rows(&self.connection, listings::TO_INDEX, &[watermark.into(), as_limit(BATCH).into()])?;
-        let Some(last) = next.last() else { return Ok(None) };
-        let mut all = Vec::with_capacity(next.len() * 6);
+        let gone: Vec<(i64, String, i64)> = rows(&self.connection, TO_DROP, &[as_limit(BATCH).into()])?;
+        if next.is_empty() && gone.is_empty() {
+            return Ok(None);
+        }
         let tx = self.connection.unchecked_transaction()?;
+        if let Some(ToIndex { listing, seq, .. }) = next.last() {
+            let reached = [(*seq).into(), (&listing.id).into()];
+            exec(&tx, "UPDATE progress SET watermark = ?1, listing = ?2", &reached)?;
+        }
+        let watermark = next.last().map_or(watermark, |last| last.seq);
+        let mut all = Vec::with_capacity(next.len() * 6);
         let mut insert =
             self.connection.prepare_cached("INSERT INTO documents (rowid, text) VALUES (?1, ?2)")?;
-        for Placed { item, at } in &next {
-            insert.execute((at.seq, document(item)))?;
-            entries(item, at.seq, &mut all);
+        for ToIndex { listing, seq, .. } in &next {
+            insert.execute((seq, document(listing)))?;
+            entries(listing, *seq, &mut all);
         }
         // Sorted, so that neighbours in the table are written together.
         all.sort_unstable();
@@ -275,9 +319,47 @@ impl Index {
         for entry in all {
             insert.execute(entry)?;
         }
-        let progress = [last.at.seq.into(), (&last.item.id).into()];
-        exec(&tx, "UPDATE progress SET watermark = ?1, listing = ?2", &progress)?;
+        next.sort_unstable_by(|a, b| (a.owner(), a.seq).cmp(&(b.owner(), b.seq)));
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO owned (user_id, seq, listing) VALUES (?1, ?2, ?3)")?;
+        for new in &next {
+            insert.execute((new.owner(), new.seq, &*new.text))?;
+        }
+        // Last, for one of those that came with this batch may be among them.
+        let mut drop = self.connection.prepare_cached("DELETE FROM owned WHERE user_id = ?1 AND seq = ?2")?;
+        for (_, owner, seq) in &gone {
+            drop.execute((owner, seq))?;
+        }
+        if let Some((last, ..)) = gone.last() {
+            exec(&tx, "UPDATE progress SET gone = ?1", &[(*last).into()])?;
+        }
         tx.commit()?;
-        Ok(Some((last.at.seq, next.len())))
+        Ok(Some((watermark, next.len().max(gone.len()))))
     }
 }
+
+/// A listing that is to be indexed.
+struct ToIndex {
+    /// As it is shown to those who ask for its owner's.
+    text: Box<str>,
+    listing: Listing,
+    seq: i64,
+}
+
+impl ToIndex {
+    fn owner(&self) -> &str {
+        self.listing.user.as_str()
+    }
+}
+
+impl FromRow for ToIndex {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let text: Box<str> = c.text()?.into();
+        Ok(Self { listing: unpacked(&text)?, text, seq: c.get()? })
+    }
+}
+
+/// What was deleted since the last batch that dropped any, at most `?1`.
+const TO_DROP: &str = "SELECT n, user_id, seq FROM store.listings_gone \
+    WHERE n > (SELECT gone FROM progress) ORDER BY n LIMIT ?1";

@@ -3,6 +3,7 @@
 //! Replies follow the commit, so that a client always reads its own writes.
 
 mod indexer;
+mod newest;
 mod presented;
 mod reader;
 mod recent;
@@ -19,7 +20,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use portico_domain::search::SearchTerm;
-use portico_domain::{KeyId, ListingId};
+use portico_domain::{KeyId, ListingId, UserId};
 
 use crate::keys::StoredKey;
 use crate::migrate::{self, Migrations, Status};
@@ -27,6 +28,7 @@ use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
 use indexer::Indexer;
+pub(crate) use newest::Whereabouts;
 use presented::Presented;
 use reader::Commits;
 pub use reader::rest;
@@ -40,6 +42,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("owners", include_str!("../../migrations/sqlite/0004_owners.sql")),
     ("items", include_str!("../../migrations/sqlite/0005_items.sql")),
     ("lists", include_str!("../../migrations/sqlite/0006_lists.sql")),
+    ("owners apart", include_str!("../../migrations/sqlite/0007_owners_apart.sql")),
 ];
 const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql"))];
 
@@ -216,6 +219,11 @@ impl Sqlite {
         }
     }
 
+    /// Where to find a user's listings.
+    pub(crate) fn whereabouts(&self, user: &UserId) -> Whereabouts {
+        self.0.indexer.as_ref().map(|indexer| indexer.whereabouts(user)).unwrap_or_default()
+    }
+
     /// The last listing that the search index answers for; newer ones are read one by one.
     pub(crate) fn watermark(&self) -> i64 {
         self.0.indexer.as_ref().map_or(0, Indexer::watermark)
@@ -246,6 +254,17 @@ impl Sqlite {
     ) -> Result<T> {
         let shared = (self.0.purpose == Purpose::Data).then_some(&*self.0.commits);
         reader::with(self.0.id, shared, || self.reader(cache_kib()), read)
+    }
+
+    /// The steps by which a statement would be run.
+    #[cfg(test)]
+    pub(crate) fn plan(&self, sql: &str) -> Result<Vec<String>> {
+        self.with_reader(point_cache_kib, |connection| {
+            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+            let none = vec![1; plan.parameter_count()];
+            let steps = plan.query_map(rusqlite::params_from_iter(none), |row| row.get("detail"))?;
+            Ok(steps.collect::<std::result::Result<_, _>>()?)
+        })
     }
 
     fn reader(&self, cache_kib: u32) -> Result<Connection> {

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use portico_domain::ListingId;
+use portico_domain::{ListingId, UserId};
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 use tokio::sync::oneshot;
@@ -83,6 +83,8 @@ impl<O: Op> Job for Asked<O> {
 struct Together {
     /// What totals move by; each is written once, at the end of the group.
     totals: HashMap<(&'static str, Box<str>), i64>,
+    /// Listings that were added, and whose they are.
+    added: Vec<(UserId, i64)>,
     /// Listings that were deleted.
     gone: Vec<ListingId>,
 }
@@ -145,6 +147,9 @@ impl Thread {
             if let Some(memory) = &mut self.memory {
                 together.gone.iter().for_each(|id| memory.recent.forget(id));
                 memory.look(&self.connection);
+            }
+            if let (Some(indexer), Ok(())) = (&self.indexer, &committed) {
+                indexer.note(together.added);
             }
             if let Err(error) = &committed {
                 tracing::error!(%error, "a group of writes was not committed");
@@ -238,13 +243,15 @@ fn run<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> R
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    let mut tx = LiteTx { connection: &mut *connection, counts: Vec::new(), gone: &mut together.gone };
+    let connection = &mut *connection;
+    let mut tx = LiteTx { connection, counts: Vec::new(), added: Vec::new(), gone: &mut together.gone };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
     if outcome.is_ok() {
         for (scope, name, by) in tx.counts {
             *together.totals.entry((scope, name)).or_insert(0) += by;
         }
+        together.added.append(&mut tx.added);
     }
     outcome
 }
@@ -261,6 +268,7 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 struct LiteTx<'c> {
     connection: &'c mut Connection,
     counts: Vec<(&'static str, Box<str>, i64)>,
+    added: Vec<(UserId, i64)>,
     gone: &'c mut Vec<ListingId>,
 }
 
@@ -281,6 +289,9 @@ impl Tx for LiteTx<'_> {
     }
     fn seq(&mut self) -> Val<'static> {
         Val::Null
+    }
+    fn added(&mut self, owner: &UserId) {
+        self.added.push((owner.clone(), self.connection.last_insert_rowid()));
     }
     fn forget(&mut self, listing: &ListingId) {
         self.gone.push(listing.clone());

@@ -153,6 +153,9 @@ async fn take_back(place: &Place, statements: &str) {
 
 /// How `SQLite` kept items up to the step before.
 const ITEMS_BEFORE: &str = "
+    DROP TRIGGER listings_deleted;
+    DROP TABLE listings_gone;
+    CREATE INDEX listings_user ON listings (user_id, seq);
     CREATE TABLE before (
         kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL, payload BLOB NOT NULL,
         gone INTEGER NOT NULL, salt BLOB, signer INTEGER, nonce INTEGER, share INTEGER NOT NULL,
@@ -182,7 +185,8 @@ async fn what_was_wanted_before_items_were_stored_otherwise_is_wanted_still(db: 
 
 /// How `SQLite` found a user's listings up to the step before.
 const USERS_BEFORE: &str = "
-    DROP INDEX listings_user;
+    DROP TRIGGER listings_deleted;
+    DROP TABLE listings_gone;
     CREATE INDEX listings_user ON listings (
         user_id, seq, id, street, city, state, postal, country, rent, property_value, bedrooms, bathrooms,
         latitude, longitude, walkthrough);

@@ -20,6 +20,10 @@ on_both_engines! {
     an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here,
     an_index_of_another_database_is_built_again_though_both_use_the_same_ids,
     a_database_that_was_emptied_is_found_empty,
+    what_was_deleted_is_dropped_from_among_its_owners,
+    what_was_dropped_is_not_remembered_for_ever,
+    an_index_from_before_what_is_not_remembered_any_more_is_built_again,
+    an_index_that_has_dropped_what_is_there_again_is_built_again,
 }
 
 fn sample(id: &str, city: &str) -> Listing {
@@ -56,6 +60,7 @@ async fn assert_found(db: &Db, city: &str, expected: &[&str]) {
     }
     // These do not tell cities apart.
     let numbers = [
+        ListingFilter { user: Some(listing("anyone").user), ..all() },
         ListingFilter { min_rent: Some(money("10")), ..all() },
         ListingFilter { bedrooms: Some(rooms(1)), ..all() },
         ListingFilter { bathrooms: Some(rooms(1)), ..all() },
@@ -204,4 +209,76 @@ async fn a_database_that_was_emptied_is_found_empty(db: Db) {
     let db = place.open(Role::Server).await;
     fill(&db, "b", 1, "Austin").await;
     assert_found(&db, "Austin", &["b0"]).await;
+}
+
+/// Asserts which listings the index holds as their owner's.
+fn assert_owned(place: &Place, expected: usize) {
+    let Some(owned) = place.raw_index("SELECT count(*) FROM owned") else { return };
+    assert_eq!(owned, [[Some(expected.to_string())]]);
+}
+
+async fn what_was_deleted_is_dropped_from_among_its_owners(db: Db) {
+    fill(&db, "a", 3, "Austin").await;
+    db.settle().await.unwrap();
+    let held = db.hold_search_index();
+    db.write(delete("a0")).await.unwrap();
+    db.raw("DELETE FROM listings WHERE id = 'a2'").await;
+    db.write(create(sample("b", "Austin"))).await.unwrap();
+    db.write(delete("b")).await.unwrap();
+    assert_owned(db.place(), 3);
+    assert_found(&db, "Austin", &["a1"]).await;
+    drop(held);
+    db.settle().await.unwrap();
+    assert_owned(db.place(), 1);
+    assert_found(&db, "Austin", &["a1"]).await;
+}
+
+async fn what_was_dropped_is_not_remembered_for_ever(db: Db) {
+    fill(&db, "a", 3, "Austin").await;
+    for id in ["a0", "a1"] {
+        db.write(delete(id)).await.unwrap();
+        db.settle().await.unwrap();
+    }
+    let place = db.closed().await;
+    if place.search_index().is_none() {
+        return;
+    }
+    let db = place.open(Role::Server).await;
+    assert_eq!(db.raw("SELECT n FROM listings_gone").await, [[Some("2".to_owned())]], "only the last one");
+    db.write(delete("a2")).await.unwrap();
+    assert_found(&db, "Austin", &[]).await;
+}
+
+async fn an_index_from_before_what_is_not_remembered_any_more_is_built_again(db: Db) {
+    fill(&db, "a", 3, "Austin").await;
+    db.settle().await.unwrap();
+    let old = db.closed().await;
+    if old.search_index().is_none() {
+        return;
+    }
+    let place = old.open(Role::Server).await.closed().await;
+    let db = place.open(Role::Server).await;
+    for id in ["a0", "a1"] {
+        db.write(delete(id)).await.unwrap();
+        db.settle().await.unwrap();
+    }
+    // Once more, so that they are not remembered.
+    let place = db.closed().await.open(Role::Server).await.closed().await;
+    take_index(&old, &place);
+    assert_finds(&place, "Austin", &["a2"]).await;
+}
+
+async fn an_index_that_has_dropped_what_is_there_again_is_built_again(db: Db) {
+    fill(&db, "a", 3, "Austin").await;
+    db.settle().await.unwrap();
+    let place = db.closed().await;
+    let backup = place.open(Role::Server).await.closed().await;
+    if backup.search_index().is_some() {
+        let later = place.open(Role::Server).await;
+        later.write(delete("a0")).await.unwrap();
+        later.settle().await.unwrap();
+        // The database comes from the backup, and the index does not.
+        take_index(&later.closed().await, &backup);
+    }
+    assert_finds(&backup, "Austin", &["a0", "a1", "a2"]).await;
 }
