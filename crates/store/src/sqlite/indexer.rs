@@ -170,7 +170,7 @@ const VERSION: i64 = 2;
 /// What a listing is found by, besides its text: one sorted table, an entry per question it may answer.
 const SCHEMA: &str = "
     CREATE VIRTUAL TABLE documents USING fts5 (
-        text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1');
+        text, content = '', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1');
     INSERT INTO documents (documents, rank) VALUES ('hashsize', 67108864), ('automerge', 8);
     CREATE TABLE entries (
         kind INTEGER NOT NULL, key INTEGER NOT NULL, sort INTEGER NOT NULL, seq INTEGER NOT NULL,
