@@ -52,10 +52,10 @@
 //! # How it is built
 //!
 //! `file` keeps everything in a SQLite database: one transaction of the database for each block, on the disk
-//! before `submit` returns; slots that have just changed are in `fresh` until they are in their places. `state` gives every reader one block's state, from caches of fixed size that
-//! `submit` keeps up to date, so that a call takes microseconds on any number of threads while blocks are
-//! added. `execute` runs transactions into `changes`, `block` makes blocks of them; `history` and `logs` read what
-//! was; `rpc` answers Ethereum's JSON-RPC, for reading.
+//! before `submit` returns; slots that have just changed are in `fresh` until they are in their places. `state`
+//! gives every reader one block's state, from caches of fixed size that `submit` keeps up to date, so that a call
+//! takes microseconds on any number of threads while blocks are added. `execute` runs transactions into `changes`,
+//! `block` makes blocks of them; `history` and `logs` read what was; `rpc` answers Ethereum's JSON-RPC, for reading.
 
 mod block;
 mod cache;

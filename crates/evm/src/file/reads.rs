@@ -279,17 +279,15 @@ pub(crate) fn recent(connection: &Connection) -> Result<Fresh> {
     Ok(fresh)
 }
 
-/// Takes the first slot off.
+/// Takes the first slot off what a block keeps.
 fn recent_slot(bytes: &mut &[u8]) -> Result<(SlotKey, U256)> {
-    let cut = |bytes: &mut &[u8]| {
+    let mut cut = || {
         let (account, key) = (bytes.split_off(..4)?, bytes.split_off(..32)?);
         let length = usize::from(*bytes.split_off_first()?);
         let account = account_id(u32::from_be_bytes(account.try_into().ok()?).into())?;
         Some(((account, U256::try_from_be_slice(key)?), U256::try_from_be_slice(bytes.split_off(..length)?)?))
     };
-    let slot = cut(bytes);
-    // What cannot be read does not go on.
-    slot.ok_or(ChainError::Corrupt("the slots of a block cannot be read"))
+    cut().ok_or(ChainError::Corrupt("the slots of a block cannot be read"))
 }
 
 /// A slot and the one after it, by one search.

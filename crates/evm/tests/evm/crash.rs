@@ -11,8 +11,8 @@ use crate::contract::{Wallet, data, init, record};
 use crate::support::{BEGINNING, CHAIN_ID, World, genesis};
 
 const PATH: &str = "PORTICO_EVM_CRASH_PATH";
-/// How often the child is killed, after how many more blocks each time.
-const KILLS: [usize; 6] = [1, 2, 40, 90, 7, 25];
+/// How often the child is killed, after how many more blocks each time; with the last ones every slot had its turn.
+const KILLS: [usize; 7] = [1, 2, 40, 90, 7, 25, 300];
 const RECORDS: u64 = 32;
 
 fn contract() -> Address {
