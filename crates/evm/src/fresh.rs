@@ -37,32 +37,31 @@ impl Default for Fresh {
 
 impl Fresh {
     pub(crate) fn get(&self, slot: &SlotKey) -> Option<U256> {
-        self.part(slot.1).get(slot).copied()
+        self.part(first_byte(slot.1)).get(slot).copied()
     }
 
     /// What a block is to put in its places, in the order of the file. What the block itself changes is not among
     /// it: that has its turn later.
     pub(crate) fn due(&self, block: u64) -> Vec<(SlotKey, U256)> {
-        let part = self.0[turn(block)].read().unwrap_or_else(PoisonError::into_inner);
-        let mut due: Vec<_> = part.iter().map(|(slot, value)| (*slot, *value)).collect();
+        let mut due: Vec<_> = self.part(turn(block)).iter().map(|(slot, value)| (*slot, *value)).collect();
         due.sort_unstable();
         due
     }
 
     /// Takes over what a block has changed. What was due with it is in its places.
     pub(crate) fn add(&self, block: u64, changed: impl IntoIterator<Item = (SlotKey, U256)>) {
-        self.0[turn(block)].write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.part_mut(turn(block)).clear();
         for (slot, value) in changed {
-            self.part_mut(slot.1).insert(slot, value);
+            self.part_mut(first_byte(slot.1)).insert(slot, value);
         }
     }
 
-    fn part(&self, key: U256) -> RwLockReadGuard<'_, Part> {
-        self.0[first_byte(key)].read().unwrap_or_else(PoisonError::into_inner)
+    fn part(&self, which: usize) -> RwLockReadGuard<'_, Part> {
+        self.0[which].read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn part_mut(&self, key: U256) -> RwLockWriteGuard<'_, Part> {
-        self.0[first_byte(key)].write().unwrap_or_else(PoisonError::into_inner)
+    fn part_mut(&self, which: usize) -> RwLockWriteGuard<'_, Part> {
+        self.0[which].write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

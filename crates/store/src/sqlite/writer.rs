@@ -243,7 +243,6 @@ fn run<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> R
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    let connection = &mut *connection;
     let mut tx = LiteTx { connection, counts: Vec::new(), added: Vec::new(), gone: &mut together.gone };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
