@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
 use axum::routing::post;
-use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -12,16 +13,18 @@ use tokio::net::TcpListener;
 pub(crate) async fn serve(delay: Duration) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
-    let answer = move |Json(asked): Json<Value>| async move {
+    let answer = move |body: String| async move {
+        let asked: Value = serde_json::from_str(&body).unwrap_or_default();
         tokio::time::sleep(delay).await;
         let result = match asked["check"].as_str() {
             Some("income") => json!({ "yearly": 85_000 }),
             Some("softCredit") => json!({ "score": 720 }),
             _ => json!({ "found": false }),
         };
-        Json(json!({
+        let told = json!({
             "reference": asked["reference"], "check": asked["check"], "status": "complete", "result": result,
-        }))
+        });
+        ([(CONTENT_TYPE, "application/json")], told.to_string())
     };
     Ok(axum::serve(listener, Router::new().route("/v1/checks", post(answer))).await?)
 }
