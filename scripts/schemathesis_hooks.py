@@ -12,6 +12,8 @@ from urllib.parse import unquote
 
 import schemathesis
 
+# Made by scripts/fuzz-api.
+LISTING = "fuzzed-home"
 TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,255}\Z")
 
 
@@ -43,8 +45,14 @@ def before_call(context, case, kwargs):
         user = unquote(str(case.path_parameters.get("userId", "")))
         if path.endswith("/check") and is_text(body.get("userId")) and is_text(user):
             body["userId"] = user
+        # Listings that are applied to must exist.
+        if path == "/applications" or path.endswith("/check"):
+            applies_to_a_listing_that_exists(case, body)
         if path == "/verifyRentalRequirements":
             an_applicant_with_everything(body)
+        # A pipeline that requires no check verifies nobody.
+        if path == "/verificationPipeline" and isinstance(body.get("EvictionCheck", True), bool):
+            body["EvictionCheck"] = True
     # A radius needs its centre.
     query = case.query
     if query and "near" not in query and path == "/listings":
@@ -56,6 +64,14 @@ def before_call(context, case, kwargs):
     # An idempotency key belongs to one request.
     if case.headers and re.fullmatch(r"[!-~]{1,255}", str(case.headers.get("Idempotency-Key", ""))):
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
+
+
+def applies_to_a_listing_that_exists(case, body):
+    listings = body.get("listingIds")
+    if isinstance(listings, list) and all(is_text(listing) for listing in listings):
+        body["listingIds"] = [LISTING] * len(listings)
+    if is_text(unquote(str(case.path_parameters.get("listingId", "")))):
+        case.path_parameters["listingId"] = LISTING
 
 
 def an_applicant_with_everything(body):

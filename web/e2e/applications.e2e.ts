@@ -18,10 +18,10 @@ test('somebody who has applied for nothing is told how to begin', async () => {
 
 test('applications show their homes and flags, and what to do while nothing is verified', async () => {
   await app.post('/listings', home('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
-  await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'long-gone'] }, await tokenOf('ben'));
+  await app.post('/listings', home('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
+  await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await tokenOf('ben'));
   const page = await app.open('/applications', { as: 'ben' });
   await page.getByText('You applied for 2 homes.').waitFor();
-  await page.getByText('No longer listed').waitFor();
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).waitFor();
   expect(await page.getByText('Minimum income: not met').count()).toBe(2);
   // Nothing was verified, so the chain has nothing of it.
@@ -31,6 +31,11 @@ test('applications show their homes and flags, and what to do while nothing is v
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).click();
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.goBack();
+  // An application ends with its listing.
+  await fetch(`${app.url}/listings/elm-3`, { method: 'DELETE' });
+  await page.reload();
+  await page.getByText('You applied for 1 home.').waitFor();
+  expect(await page.getByText('3 Elm Street').count()).toBe(0);
   await page.getByRole('link', { name: 'Verify yourself in screening' }).click();
   await page.getByRole('heading', { level: 1, name: 'Screening' }).waitFor();
 });

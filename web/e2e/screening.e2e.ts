@@ -45,6 +45,17 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
   await axe(page);
 });
 
+test('with a name alone nothing can be checked, and the form says what is needed', async () => {
+  const page = await app.open('/screening', { as: 'warren' });
+  page.watch.allow(/400/);
+  await page.getByLabel('First name').fill('Warren');
+  await page.getByLabel('Last name').fill('Buffett');
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Nothing can be checked yet.').waitFor();
+  await axe(page);
+});
+
 test('what is not passed comes with the notice that has to be sent', async () => {
   const page = await app.open('/screening', { as: 'low' });
   await fillIn(page, 'Low score');

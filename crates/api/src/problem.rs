@@ -39,7 +39,21 @@ pub(crate) struct FaultOut {
     pub(crate) message: Cow<'static, str>,
 }
 
+/// Where in a request a wrong value is.
+pub(crate) enum FaultPlace {
+    /// In the body, at a JSON pointer.
+    Body(String),
+    /// In a parameter of this name.
+    Parameter(&'static str),
+}
+
 impl FaultOut {
+    fn at(place: FaultPlace, fault: Fault) -> Self {
+        match place {
+            FaultPlace::Body(pointer) => Self::in_body(pointer, fault),
+            FaultPlace::Parameter(name) => Self::in_parameter(name, fault),
+        }
+    }
     pub(crate) fn in_body(pointer: String, fault: Fault) -> Self {
         Self { pointer: Some(pointer), parameter: None, code: fault.code, message: fault.message }
     }
@@ -90,6 +104,13 @@ impl Problem {
         let detail = format!("the body {}", fault.message);
         let errors = vec![FaultOut::in_body(String::new(), fault)];
         Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
+    }
+
+    /// Listings that were named and do not exist.
+    pub(crate) fn unknown_listings(places: Vec<usize>, at: impl Fn(usize) -> FaultPlace) -> Self {
+        let fault = || Fault::new("unknown_listing", "is no listing that exists");
+        let errors = places.into_iter().map(|place| FaultOut::at(at(place), fault())).collect();
+        Self { code: "unknown_listing", ..Self::invalid(errors) }
     }
 
     pub(crate) fn not_found(code: &'static str) -> Self {
@@ -170,6 +191,14 @@ impl From<Error> for Problem {
             Error::Faults(faults) => {
                 let out = |(pointer, fault)| FaultOut::in_body(pointer, fault);
                 Self::invalid(faults.into_iter().map(out).collect())
+            }
+            Error::UnknownListings(places) => {
+                Self::unknown_listings(places, |place| FaultPlace::Body(format!("/listingIds/{place}")))
+            }
+            Error::NothingToCheck(needs) => {
+                let fault = Fault::new("nothing_to_check", needs.clone());
+                let errors = vec![FaultOut::in_body(String::new(), fault)];
+                Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "nothing_to_check", needs) }
             }
             Error::Parameter { name, fault } => Self::invalid(vec![FaultOut::in_parameter(name, fault)]),
             Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),

@@ -12,7 +12,8 @@ use crate::reply::{Document, Json, OpenMetrics};
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/healthz", PUBLIC, alive).says("isAlive", "Whether the process is alive"),
-        get("/readyz", PUBLIC, ready).says("isReady", "Whether the service can work; 503 if not"),
+        get("/readyz", PUBLIC, ready)
+            .says("isReady", "Whether the service can work, proven by a write; 503 if not"),
         get("/metrics", OPERATORS, metrics).says("getMetrics", "Prometheus metrics"),
         get("/openapi.json", PUBLIC, document).says("getOpenApi", "This document"),
         get("/.well-known/jwks.json", PUBLIC, jwks)
@@ -33,11 +34,7 @@ async fn alive(_: Context, (): ()) -> Result<Json<Health>> {
 }
 
 async fn ready(cx: Context, (): ()) -> Result<Json<Health>> {
-    let ping = cx.app().db.ping().await;
-    ping.map_err(|error| Problem::from(portico_app::Error::from(error)))?;
-    if !cx.app().chain_is_ready() {
-        return Err(Problem::unavailable("the chain has not caught up yet"));
-    }
+    cx.app().check_readiness().await?;
     Ok(Json(Health { status: "ok" }))
 }
 

@@ -1,51 +1,69 @@
-//! Applications of a user to listings.
+//! Applications of a user to listings. Creating one and reading one have different rules.
 
+use portico_chain::contracts::cleared_check;
 use portico_domain::applications::{Application, ApplicationMapping};
+use portico_domain::keys::KeyScope;
 use portico_domain::{ListingId, UserId};
-use portico_store::{Apply, Cursor, Page};
+use portico_store::{Apply, By, Cursor, EndOrphanedApplications, Page};
 
-use crate::{Call, Error, Portico, Profile, Result};
+use crate::{Actor, Call, Error, Portico, Result};
+
+/// Listings whose orphaned applications are ended between two looks.
+const ORPHAN_BATCH: i64 = 256;
+
+/// Creating an application is the applicant's and the operator's alone. An account's key manages listings; it
+/// never applies for people, and neither does the owner of a listing.
+fn may_apply_for(actor: &Actor, user: &UserId) -> Result<()> {
+    let allowed = match actor {
+        // Where nobody need sign in, nobody is refused: the surface's table says where that is.
+        Actor::Anonymous => true,
+        Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } if own == user => true,
+        actor => actor.is_operator(),
+    };
+    if allowed { Ok(()) } else { Err(Error::Forbidden("only the applicant or the operator may apply")) }
+}
 
 impl Portico {
-    /// Adds listings to what a user applied to.
+    /// Adds listings to what a user applied to. If one of them does not exist, none is added.
     pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
-        self.may_act_for(&call.actor, &user).await?;
-        self.add_applications(call, user, listings).await
-    }
-
-    /// Adds one listing, and perhaps more, by the listing's own address. On a live instance the listings'
-    /// owner may do that too.
-    pub async fn apply_to(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
-        self.may_see_application(call, &user, &listings).await?;
-        self.add_applications(call, user, listings).await
-    }
-
-    /// The applicant's own affair; on a live instance the listings' owner's too.
-    pub(crate) async fn may_see_application(
-        &self,
-        call: &Call,
-        user: &UserId,
-        listings: &[ListingId],
-    ) -> Result<()> {
-        match self.may_act_for(&call.actor, user).await {
-            Err(Error::Forbidden(why)) if self.profile == Profile::Live => {
-                for listing in listings {
-                    match self.own_listing(call, listing).await {
-                        Err(Error::NotFound(_)) => return Err(Error::Forbidden(why)),
-                        owned => drop(owned?),
-                    }
-                }
-                Ok(())
-            }
-            allowed => allowed,
-        }
-    }
-
-    async fn add_applications(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
+        may_apply_for(&call.actor, &user)?;
         let by = self.by(call);
         self.write(call, Apply { user: user.clone(), listings, by }).await?;
         self.attest_soon(&user).await;
         Ok(())
+    }
+
+    /// Reading an application is for the applicant, the listing's owner and the operator.
+    pub(crate) async fn may_see_application(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<()> {
+        match self.may_act_for(&call.actor, user).await {
+            Err(Error::Forbidden(why)) => match self.own_listing(call, listing).await {
+                Err(Error::NotFound(_)) => Err(Error::Forbidden(why)),
+                owned => owned.map(drop),
+            },
+            allowed => allowed,
+        }
+    }
+
+    /// Ends applications to listings that do not exist: before version 0.2 they outlived their listing, and
+    /// could be made in advance. Tells how many listings that concerned.
+    pub async fn end_orphaned_applications(&self) -> Result<usize> {
+        let mut ended = 0;
+        loop {
+            let listings = self.db.orphaned_applications(ORPHAN_BATCH).await?;
+            if listings.is_empty() {
+                return Ok(ended);
+            }
+            for listing in listings {
+                let by = By { account: None, at: self.clock.now() };
+                self.db.write(EndOrphanedApplications { listing, clear: cleared_check, by }).await?;
+                ended += 1;
+            }
+        }
     }
 
     /// What a user applied to.

@@ -1,7 +1,7 @@
 //! The four flags of an application: computed from the listing's terms and the applicant's newest result, and
 //! attested on the chain. Scores and incomes never leave the database.
 
-use portico_chain::contracts::{Content, Kind, check_key, listing_key};
+use portico_chain::contracts::{Content, Kind, check_key, cleared_check, listing_key};
 use portico_domain::UserId;
 use portico_domain::chain::Passes;
 use portico_store::audit::Entry;
@@ -52,7 +52,7 @@ impl Portico {
         };
         let now = self.clock.now();
         let Some(latest) = self.db.latest_verification(&intent.user, now).await? else { return Ok(None) };
-        let Some(key) = self.keystore.person(&intent.user).await? else { return Ok(None) };
+        let Some(key) = self.keystore()?.person(&intent.user).await? else { return Ok(None) };
         let findings = Self::findings(&key, &latest)?;
         let passes = Passes::of(&terms, findings.credit(), findings.income());
         let applicant = self.reference(&intent.user).await?;
@@ -66,12 +66,8 @@ impl Portico {
     pub(crate) async fn cleared_flags(&self, user: &UserId) -> Result<Vec<Wanted>> {
         let Some(applicant) = self.db.chain_reference(user).await? else { return Ok(Vec::new()) };
         let now = self.clock.now();
-        let cleared = |listing: &portico_domain::ListingId| {
-            let listing = listing_key(listing);
-            let content = Content::Check { listing, applicant, passes: None };
-            content.wanted(check_key(&listing, &applicant), now)
-        };
-        Ok(self.db.applications(user).await?.iter().map(cleared).collect())
+        let listings = self.db.applications(user).await?;
+        Ok(listings.iter().map(|listing| cleared_check(listing, &applicant, now)).collect())
     }
 
     /// By what the chain knows an applicant: drawn on first use.

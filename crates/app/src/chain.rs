@@ -233,7 +233,7 @@ impl Portico {
         user: &UserId,
         listing: &ListingId,
     ) -> Result<Option<Word>> {
-        self.may_see_application(call, user, std::slice::from_ref(listing)).await?;
+        self.may_see_application(call, user, listing).await?;
         if !self.db.has_applied(user, listing).await? {
             return Err(Error::NotFound("application_not_found"));
         }

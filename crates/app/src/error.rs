@@ -16,6 +16,12 @@ pub enum Error {
     /// Several values are wrong, in a way that only the stored data can tell. Each with its JSON pointer.
     #[error("{} values are invalid", .0.len())]
     Faults(Vec<(String, Fault)>),
+    /// Some of the listings that were named do not exist: their places in the list.
+    #[error("{} of the listings do not exist", .0.len())]
+    UnknownListings(Vec<usize>),
+    /// No check of a verification can run: what each of them needs, in words.
+    #[error("no check can run")]
+    NothingToCheck(String),
     /// A parameter is wrong in a way that only the use case can tell.
     #[error("invalid: {name} {fault}")]
     Parameter {
@@ -75,6 +81,7 @@ impl From<portico_store::Error> for Error {
         match error {
             Store::Conflict(code) => Self::Conflict(code),
             Store::Missing(code) => Self::NotFound(code),
+            Store::UnknownListings(places) => Self::UnknownListings(places),
             Store::KeyReused => Self::KeyReused,
             Store::Busy => Self::Unavailable("too much work is waiting".into()),
             Store::Unavailable(why) | Store::Again(why) => Self::Unavailable(why),

@@ -53,7 +53,7 @@ impl Portico {
             }
             return Ok((address, None));
         }
-        let seed = self.keystore.custody_seed(self.clock.now()).await?;
+        let seed = self.keystore()?.custody_seed(self.clock.now()).await?;
         let place = u64::from_be_bytes(random()?) >> 2;
         Ok((custody::address(&seed, place)?, i64::try_from(place).ok()))
     }
@@ -123,7 +123,7 @@ impl Portico {
     pub async fn create_identity(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
         let (user, _) = signed_in(&call.actor)?;
         self.remember_account(&call.actor).await?;
-        let key = self.keystore.person_or_new(user, self.clock.now()).await?;
+        let key = self.person_key(user).await?;
         let case = self.open_case(call, Some(case), Some(wallet), &key).await?;
         let wanted = self.wanted_token(&case, Word::default());
         self.write(call, Mint { wanted, case: case.id.clone() }).await?;
@@ -170,7 +170,7 @@ impl Portico {
     }
 
     async fn names_fit(&self, user: &UserId, case: &Case, first: &str, last: &str) -> Result<bool> {
-        let key = self.keystore.person(user).await?;
+        let key = self.keystore()?.person(user).await?;
         let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
         let claimed = Self::commitment(&key, case, Some(first), Some(last))?;
         let (node, contracts) = self.reading()?;

@@ -84,10 +84,7 @@ impl Portico {
         limit: Option<i64>,
     ) -> Result<(CreateKey, NewKey)> {
         let id = format!("{:016x}", u64::from_be_bytes(random()?));
-        let mode = match self.profile {
-            Profile::Sandbox => "test",
-            Profile::Live => "live",
-        };
+        let mode = self.profile.key_prefix();
         let secret = format!("{mode}_{id}_{}", BASE64_URL_SAFE_NO_PAD.encode(random::<ROOT_BYTES>()?));
         let id = KeyId::stored(id);
         let by = self.by(call);
@@ -116,7 +113,12 @@ impl Portico {
 
     /// Whose key this is, if it is valid and not revoked.
     pub async fn verify_key(&self, presented: &str) -> Result<Actor> {
-        let id = presented.split('_').nth(1).ok_or(NOT_VALID)?;
+        // A sandbox gives keys to anybody: none of them works on a live instance.
+        let (prefix, rest) = presented.split_once('_').ok_or(NOT_VALID)?;
+        if prefix != self.profile.key_prefix() {
+            return Err(NOT_VALID);
+        }
+        let id = rest.split('_').next().ok_or(NOT_VALID)?;
         let id = KeyId::parse(id).map_err(|_| NOT_VALID)?;
         let stored = self.db.presented_key(&id).await?.ok_or(NOT_VALID)?;
         verify_slices_are_equal(&stored.digest, &sha256(presented)).map_err(|_| NOT_VALID)?;

@@ -11,7 +11,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::hmac;
 use portico_domain::{Timestamp, UserId};
 use portico_store::Location;
-use portico_store::keystore::{Erasure, Master, Wrapped};
+use portico_store::keystore::{Erasure, Master, Rotation, Wrapped};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretSlice};
 
@@ -21,7 +21,11 @@ const KEY_BYTES: usize = 32;
 /// Enough to tell keys apart.
 const ID_BYTES: usize = 8;
 /// Keys that are wrapped anew in one transaction.
-const AT_ONCE: i64 = 256;
+const REWRAP_BATCH: i64 = 256;
+/// Passes that find no key to wrap although some are left, before a rotation gives up.
+const FRUITLESS_PASSES: u32 = 3;
+/// Another rotation began later.
+const SUPERSEDED: Error = Error::Conflict("rotation_superseded");
 /// The name of the seed of custody addresses; no user's name begins so.
 const CUSTODY: &str = "custody";
 
@@ -157,6 +161,11 @@ impl Keystore {
         Ok(Self { store, root, opened: Mutex::default() })
     }
 
+    /// Whether there is a keystore, without making one.
+    pub async fn exists(location: &Location) -> Result<bool> {
+        Ok(portico_store::keystore::Keystore::exists(location).await?)
+    }
+
     /// Whether the root secret is the right one for this keystore.
     pub async fn fits(&self) -> Result<bool> {
         let masters = self.store.masters().await?;
@@ -206,10 +215,9 @@ impl Keystore {
 
     async fn new_master(&self, at: Timestamp, also: Option<&Root>) -> Result<Vec<u8>> {
         let (id, key) = (random_key()?[..ID_BYTES].to_vec(), random_key()?);
-        // First for the root that comes, so that there is never one which only the old root opens.
-        for root in also.into_iter().chain([&self.root]) {
-            self.store.add_master(root.wrap(&id, &*key, at)?).await?;
-        }
+        let roots = also.into_iter().chain([&self.root]);
+        let wrapped: Result<Vec<Master>> = roots.map(|root| root.wrap(&id, &*key, at)).collect();
+        self.store.add_master(wrapped?).await?;
         Ok(id)
     }
 
@@ -219,10 +227,20 @@ impl Keystore {
     }
 
     async fn find(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        match self.store.key(name).await? {
-            Some(key) => self.unwrap(&key).await.map(Some),
-            None => Ok(None),
+        let mut stored = self.store.key(name).await?;
+        while let Some(key) = stored {
+            match self.unwrap(&key).await {
+                Ok(opened) => return Ok(Some(opened)),
+                Err(error) => {
+                    // A rotation may have wrapped it anew, and removed the master key, in between.
+                    stored = self.store.key(name).await?;
+                    if stored.as_ref() == Some(&key) {
+                        return Err(error);
+                    }
+                }
+            }
         }
+        Ok(None)
     }
 
     async fn find_or_make(&self, name: &str, at: Timestamp) -> Result<Zeroizing<Vec<u8>>> {
@@ -253,14 +271,29 @@ impl Keystore {
     }
 
     /// Destroys somebody's key. From here on nobody reads what it sealed, wherever a copy of that may be.
-    /// Answers with the erasure's place among all of them.
+    /// Answers with the erasure's place among all of them. The key may be in a log until [`Keystore::scrub`].
     pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<i64> {
         Ok(self.store.erase(&name_of(user), at).await?)
     }
 
-    /// Makes sure that no key that was destroyed is left in a log, as after a crash.
-    pub async fn forget(&self) -> Result<()> {
-        Ok(self.store.forget().await?)
+    /// Makes sure that no key that was destroyed is left in a log.
+    pub async fn scrub(&self) -> Result<()> {
+        Ok(self.store.scrub().await?)
+    }
+
+    /// Tells this keystore from others.
+    pub async fn id(&self) -> Result<String> {
+        Ok(self.store.id().await?)
+    }
+
+    /// Whether it holds no key yet.
+    pub async fn is_empty(&self) -> Result<bool> {
+        Ok(self.store.masters().await?.is_empty())
+    }
+
+    /// All erasures of one person.
+    pub async fn erasures_of(&self, user: &UserId) -> Result<Vec<Erasure>> {
+        Ok(self.store.erasures_of(&name_of(user)).await?)
     }
 
     /// Erasures after a place, and whose.
@@ -275,6 +308,8 @@ impl Keystore {
 
     /// Wraps every key by a new master key, and removes the old ones. If another root secret is given, it opens
     /// the new master key as well, so that the next start may use it.
+    ///
+    /// Of several rotations at the same time the one that began last wins; the others end with a conflict.
     pub async fn rotate(
         &self,
         at: Timestamp,
@@ -283,31 +318,51 @@ impl Keystore {
     ) -> Result<u64> {
         let id = self.new_master(at, also).await?;
         let master = self.master(&id).await?;
-        let mut rotated = 0;
+        let (mut rotated, mut fruitless) = (0, 0);
         loop {
-            let (mut after, mut found) = (String::new(), false);
-            loop {
-                let keys = self.store.keys_not_under(&id, &after, AT_ONCE).await?;
-                let Some(last) = keys.last() else { break };
-                (after, found) = (last.name.clone(), true);
-                rotated += keys.len() as u64;
-                let mut changes = Vec::with_capacity(keys.len());
-                for before in keys {
-                    let key = self.unwrap(&before).await?;
-                    let wrapped = master.seal(&[b"key", before.name.as_bytes(), &id], &key)?;
-                    let after = Wrapped { name: before.name.clone(), master: id.clone(), wrapped };
-                    changes.push((before, after));
+            let before = rotated;
+            self.rewrap_older(&id, &master, &mut rotated, &mut progress).await?;
+            match self.store.finish_rotation(&id).await? {
+                Rotation::Done => return Ok(rotated),
+                Rotation::Superseded => return Err(SUPERSEDED),
+                // A key may have been made meanwhile, by a server that did not know the new master key yet.
+                Rotation::KeysLeft if rotated > before => fruitless = 0,
+                Rotation::KeysLeft if fruitless < FRUITLESS_PASSES => fruitless += 1,
+                Rotation::KeysLeft => {
+                    return Err(Error::Bug("some keys are wrapped by a master key that is gone".into()));
                 }
-                self.store.rewrap(changes).await?;
-                progress(rotated);
-            }
-            // A key may have been made meanwhile, by a server that did not know the new master key yet.
-            if !found {
-                break;
             }
         }
-        self.store.drop_masters_but(&id).await?;
-        Ok(rotated)
+    }
+
+    /// Wraps the keys of all older master keys by this one.
+    async fn rewrap_older(
+        &self,
+        id: &[u8],
+        master: &Sealer,
+        rotated: &mut u64,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<()> {
+        let mut after = String::new();
+        loop {
+            let keys = self.store.keys_under_older(id, &after, REWRAP_BATCH).await?;
+            let Some(last) = keys.last() else { return Ok(()) };
+            after.clone_from(&last.name);
+            let mut changes = Vec::with_capacity(keys.len());
+            for before in keys {
+                // If it cannot be opened, another rotation may have taken its master key away: the next pass
+                // finds it where it is then.
+                let Ok(key) = self.unwrap(&before).await else { continue };
+                let wrapped = master.seal(&[b"key", before.name.as_bytes(), id], &key)?;
+                let after = Wrapped { name: before.name.clone(), master: id.to_vec(), wrapped };
+                changes.push((before, after));
+            }
+            *rotated += changes.len() as u64;
+            if !self.store.rewrap(id, changes).await? {
+                return Err(SUPERSEDED);
+            }
+            progress(*rotated);
+        }
     }
 }
 
@@ -363,6 +418,7 @@ mod tests {
         };
         assert!(holds(), "the search works");
         keys.erase(&ada, AT).await.unwrap();
+        keys.scrub().await.unwrap();
         assert!(!holds());
     }
 
@@ -377,6 +433,7 @@ mod tests {
         keys.person_or_new(&bob, AT).await.unwrap();
         assert!(keys.person(&ada).await.unwrap().is_some());
         keys.erase(&bob, AT).await.unwrap();
+        keys.scrub().await.unwrap();
         let log = std::fs::metadata(folder.path().join("keys.db-wal")).unwrap();
         assert_eq!(log.len(), 0, "nothing of him is in the log");
         assert!(keys.person(&bob).await.unwrap().is_none());

@@ -20,6 +20,7 @@ pub mod listings;
 mod people;
 pub mod pipelines;
 pub mod portfolios;
+pub mod readiness;
 pub mod requirements;
 pub mod saved;
 pub mod templates;
@@ -53,6 +54,24 @@ pub enum Profile {
     Live,
 }
 
+impl Profile {
+    /// Its name, as the command line and the database have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sandbox => "sandbox",
+            Self::Live => "live",
+        }
+    }
+
+    /// How its API keys begin.
+    const fn key_prefix(self) -> &'static str {
+        match self {
+            Self::Sandbox => "test",
+            Self::Live => "live",
+        }
+    }
+}
+
 /// The application: everything that the use cases need.
 #[derive(Debug)]
 pub struct Portico {
@@ -70,14 +89,16 @@ pub struct Portico {
     pub profile: Profile,
     /// The country of listings that name none.
     pub country: Country,
-    /// The keys of people.
-    pub keystore: Keystore,
+    /// The keys of people; a command that needs none has none.
+    pub keystore: Option<Keystore>,
     /// What runs the checks of applicants.
     pub bureaus: Bureaus,
     /// For how many days the inputs of a verification are kept.
     pub retention_days: i64,
     /// The chain; a command beside the server has none.
     pub chain: Option<chain::Chain>,
+    /// The last proof that the database can be written.
+    pub write_proof: readiness::WriteProof,
 }
 
 /// One request to a use case.
@@ -128,6 +149,11 @@ impl Portico {
         portico_store::OnceKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
     }
 
+    /// The keys of people.
+    pub fn keystore(&self) -> Result<&Keystore> {
+        self.keystore.as_ref().ok_or_else(|| Error::Unavailable("there is no keystore here".into()))
+    }
+
     /// A new identifier.
     pub fn new_id<K: portico_domain::text::Kind>(&self) -> Text<K> {
         Text::stored(self.ids.next())
@@ -137,7 +163,8 @@ impl Portico {
     pub async fn tidy(&self) -> Result<()> {
         while self.db.write(portico_store::Forget { at: self.clock.now() }).await? > 0 {}
         self.forget_inputs().await?;
-        self.follow_erasures().await?;
-        self.anchor_audit().await
+        self.apply_erasures().await?;
+        self.anchor_audit().await?;
+        self.keystore()?.scrub().await
     }
 }

@@ -1,5 +1,6 @@
 //! Listings: both surfaces show the same ones.
 
+use portico_chain::contracts::cleared_check;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 use portico_domain::{ListingId, applications::Applicant};
 use portico_store::{CreateListing, Cursor, DeleteListing, Page};
@@ -16,12 +17,13 @@ impl Portico {
         self.write(call, CreateListing { listing, by }).await
     }
 
-    /// Deletes a listing; its record on the chain is retired.
+    /// Deletes a listing: its record on the chain is retired, its applications end and their flags are cleared.
     pub async fn delete_listing(&self, call: &Call, id: ListingId) -> Result<()> {
         let listing = self.db.listing(&id).await?.ok_or(NOT_FOUND)?;
         self.may_act_for(&call.actor, &listing.user).await?;
         let (by, retired) = (self.by(call), self.retired(&id));
-        self.write(call, DeleteListing { id, owner: listing.user, retired, by }).await?;
+        let op = DeleteListing { id, owner: listing.user, retired, clear: cleared_check, by };
+        self.write(call, op).await?;
         if let Some(chain) = &self.chain {
             chain.wake();
         }

@@ -16,7 +16,7 @@ use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Actor, Error, Result};
+use crate::{Actor, Error, Profile, Result};
 
 /// The issuer and audience that tokens of the instance itself name.
 const OWN_ISSUER: &str = "portico";
@@ -32,6 +32,8 @@ const MAX_JWKS_BYTES: usize = 1 << 20;
 
 /// Issues and verifies tokens.
 pub struct Tokens {
+    /// Own tokens say for which profile they are: a sandbox gives them to anybody.
+    profile: Profile,
     signing: EncodingKey,
     verifying: DecodingKey,
     /// The public key, as it is published.
@@ -115,6 +117,9 @@ struct Claims {
     account: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Value>,
+    /// The profile of the instance, in its own tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    portico_profile: Option<String>,
     #[serde(flatten)]
     rest: HashMap<String, Value>,
 }
@@ -123,13 +128,14 @@ const NOT_VALID: Error = Error::Unauthenticated("the bearer token is not valid")
 
 impl Tokens {
     /// With the own issuer's secret seed of 32 bytes.
-    pub fn new(seed: &SecretSlice<u8>, external: Option<ExternalIssuer>) -> Result<Self> {
+    pub fn new(seed: &SecretSlice<u8>, external: Option<ExternalIssuer>, profile: Profile) -> Result<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose_secret())
             .map_err(|_| Error::Bug("the issuer's key must be 32 bytes".into()))?;
         let pkcs8 = pair.to_pkcs8v1().map_err(|_| Error::Bug("the issuer's key cannot be used".into()))?;
         let public = pair.public_key().as_ref();
         let external = external.map(External::new).transpose()?.map(Arc::new);
         Ok(Self {
+            profile,
             signing: EncodingKey::from_ed_der(pkcs8.as_ref()),
             verifying: DecodingKey::from_ed_der(public),
             public: BASE64_URL_SAFE_NO_PAD.encode(public),
@@ -150,6 +156,7 @@ impl Tokens {
             iat: Some(now),
             account: token.account.as_ref().map(|account| account.as_str().into()),
             scope: token.admin.then(|| "admin".into()),
+            portico_profile: Some(self.profile.name().into()),
             rest: HashMap::new(),
         };
         let header = Header { kid: Some(self.key_id()), ..Header::new(Algorithm::EdDSA) };
@@ -196,6 +203,9 @@ impl Tokens {
         if header.alg == Algorithm::EdDSA && header.kid.as_deref() == Some(&self.key_id()) {
             let checks = validation(&[Algorithm::EdDSA], OWN_ISSUER, OWN_AUDIENCE);
             let claims = decode(token, &self.verifying, &checks)?;
+            if claims.portico_profile.as_deref() != Some(self.profile.name()) {
+                return Err(NOT_VALID);
+            }
             let admin = claims.scope.as_ref().is_some_and(|scope| contains_word(scope, "admin"));
             return actor(&claims, admin);
         }

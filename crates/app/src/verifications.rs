@@ -204,11 +204,11 @@ impl Portico {
         if let Some(once) = call.once
             && let Some(id) = self.db.write(Recall::<VerificationId>::new(self.once(once))).await?
         {
-            let key = self.keystore.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+            let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             return self.shown(&key, &self.own_verification(user, &id).await?).await;
         }
         let plan = self.plan(call, &asked).await?;
-        let key = self.keystore.person_or_new(user, self.clock.now()).await?;
+        let key = self.person_key(user).await?;
         let case = self.open_case(call, asked.case.clone(), asked.wallet.as_ref(), &key).await?;
         let applicant = Arc::new(asked.applicant);
         let found = self.run_checks(&case, &plan, &applicant, &key).await?;
@@ -226,7 +226,7 @@ impl Portico {
         if verification.expires_at <= self.clock.now() {
             return Err(NO_SUCH_VERIFICATION);
         }
-        let key = self.keystore.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.put_on_record(self.entry(call, "verification.given_again", id.as_str(), "")).await?;
         self.shown(&key, &verification).await
     }
@@ -270,11 +270,17 @@ impl Portico {
         let applicant = &asked.applicant;
         let Some(pipeline) = pipeline else {
             let possible = |check: &Check| check.missing(applicant).is_empty();
-            let checks = Check::ALL.into_iter().filter(possible).collect();
+            let checks: Vec<Check> = Check::ALL.into_iter().filter(possible).collect();
+            if checks.is_empty() {
+                return Err(Error::NothingToCheck(what_checks_need()));
+            }
             return Ok(Plan { checks, country: self.country.clone(), client: None });
         };
         let checks: Vec<Check> =
             Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
+        if checks.is_empty() {
+            return Err(Error::NothingToCheck("no check can run: the pipeline requires none".into()));
+        }
         let mut faults: Vec<(String, Fault)> = Vec::new();
         for field in Field::ALL {
             let mut needing = checks.iter().filter(|check| check.missing(applicant).contains(&field));
@@ -431,7 +437,7 @@ impl Portico {
     pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<Report> {
         let (user, _) = signed_in(&call.actor)?;
         let found = self.own_verification(user, id).await?;
-        let key = self.keystore.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.put_on_record(self.entry(call, "verification.read", id.as_str(), "")).await?;
         self.reported(&key, found).await
     }
@@ -445,7 +451,7 @@ impl Portico {
     ) -> Result<Page<Report>> {
         let (user, _) = signed_in(&call.actor)?;
         let page = self.db.verifications(user, after, limit).await?;
-        let Some(key) = self.keystore.person(user).await? else {
+        let Some(key) = self.keystore()?.person(user).await? else {
             return Ok(Page { items: Vec::new(), next: None });
         };
         self.put_on_record(self.entry(call, "verifications.listed", user.as_str(), "")).await?;
@@ -472,6 +478,15 @@ impl Portico {
             checks: outcome.checks,
         })
     }
+}
+
+/// What each check needs, in words.
+fn what_checks_need() -> String {
+    let needs = Check::ALL.map(|check| {
+        let fields: Vec<&str> = check.needs().iter().map(|field| field.name()).collect();
+        format!("{check} needs {}", fields.join(", "))
+    });
+    format!("no check can run: {}", needs.join("; "))
 }
 
 /// Tells whether a check has the inputs that it had before, without telling what they are.

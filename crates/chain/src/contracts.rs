@@ -203,6 +203,13 @@ pub fn check_key(listing: &Word, applicant: &Word) -> Word {
     keccak256((B256::from(*listing), B256::from(*applicant)).abi_encode()).0
 }
 
+/// What is wanted on the chain of the flags of an application that has ended.
+pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> Wanted {
+    let listing = listing_key(listing);
+    let content = Content::Check { listing, applicant: *applicant, passes: None };
+    content.wanted(check_key(&listing, applicant), at)
+}
+
 /// By what the chain knows a token: its number.
 pub fn token_key(token: &[u8; 16]) -> Word {
     let mut key = Word::default();

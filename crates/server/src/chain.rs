@@ -18,6 +18,7 @@ use portico_store::{Db, Role};
 use secrecy::SecretString;
 
 use crate::config::Config;
+use crate::tell;
 
 /// Which chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +89,11 @@ fn wanted(config: &Config, deploy: bool) -> Wanted {
 }
 
 /// Opens the chain and starts the writer. Everything that is wrong is told before anything is signed.
-pub(crate) async fn open(config: &Config, db: &Db) -> Result<Chain> {
+pub(crate) async fn open(config: &Config, profile: Profile, db: &Db) -> Result<Chain> {
     let keys = keys(config)?;
     let node = node(config, &keys)?;
     let alone = matches!(node, AnyNode::Embedded(_));
-    let wanted = wanted(config, config.profile == Profile::Sandbox);
+    let wanted = wanted(config, profile == Profile::Sandbox);
     let found = match deploy::establish(&node, db, &keys, &wanted).await {
         Err(Error::Unreachable(why)) => {
             let Some(known) = deploy::remembered(db).await? else {
@@ -207,7 +208,7 @@ pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     let found = reconcile::reconcile(&node, &db, contracts, at, progress).await?;
     for (word, items) in [("differs", &found.different), ("refused", &found.refused)] {
         for (contract, key) in items {
-            eprintln!("{word}: {contract} 0x{}", portico_chain::hex(key));
+            tell(&format!("{word}: {contract} 0x{}", portico_chain::hex(key)));
         }
     }
     let words = format!(

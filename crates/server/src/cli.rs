@@ -13,7 +13,7 @@ use portico_domain::{AccountId, KeyId, Label, UserId};
 use portico_store::{Db, Role};
 
 use crate::config::{Config, Flags, ProfileName};
-use crate::{admin, chain, people, seed, serve};
+use crate::{admin, chain, people, recorded_profile, seed, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.
 #[derive(Debug, Parser)]
@@ -90,7 +90,7 @@ enum Command {
         /// Homes in several cities, people, applications, portfolios, devices
         #[arg(long, required = true)]
         demo: bool,
-        /// The instance's; a live one is not filled [default: sandbox]
+        /// The instance's; a live one is not filled [default: the database's own]
         #[arg(long, value_enum, env = "PORTICO_PROFILE")]
         profile: Option<ProfileName>,
         /// The instance's: 64 hexadecimal digits [default: the one in the data folder]
@@ -124,7 +124,8 @@ pub struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:8080]; port 0 takes a free one
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<String>,
-    /// sandbox (mostly open, for trying things out) or live [default: sandbox]
+    /// sandbox (mostly open, for trying things out) or live [default: sandbox]; a database keeps to the one that it was
+    /// first served with
     #[arg(long, value_enum, env = "PORTICO_PROFILE")]
     profile: Option<ProfileName>,
     /// Let the sandbox listen beyond loopback, where anybody can change everything
@@ -241,6 +242,16 @@ enum EncryptionCommand {
         #[arg(long, value_name = "FILE")]
         new_key_file: Option<PathBuf>,
     },
+    /// Takes the configured keystore in the place of one that was lost, and erases everybody who was screened
+    #[command(
+        after_help = "What the lost keystore sealed nobody can read again. Stop the servers first.\n\n\
+                            Example:\n  portico encryption replace-keystore"
+    )]
+    ReplaceKeystore {
+        /// The key that opens the new keystore: 64 hexadecimal digits [sandbox: the one in the data folder]
+        #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+        encryption_key: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -264,6 +275,9 @@ pub struct TokenArgs {
     /// How long it is valid: 90s, 15m, 1h, 7d
     #[arg(long, default_value = "1h", value_parser = duration)]
     ttl: Duration,
+    /// The instance's: sandbox or live [default: the database's own]
+    #[arg(long, value_enum, env = "PORTICO_PROFILE")]
+    profile: Option<ProfileName>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -282,7 +296,7 @@ enum KeyCommand {
         /// Bind it to what a user owns
         #[arg(long)]
         user: Option<String>,
-        /// live for a key of a live instance [default: sandbox]
+        /// The instance's: sandbox or live [default: the database's own]
         #[arg(long, value_enum, env = "PORTICO_PROFILE")]
         profile: Option<ProfileName>,
     },
@@ -335,7 +349,10 @@ pub fn run(cli: Cli) -> Result<()> {
                 (runtime()?, threads().worker_threads(1).thread_name("portico-aside").build()?);
             requests.block_on(serve(config, json, aside.handle().clone()))
         }
-        Command::Token(args) => print(&token(&Config::load(flags, Role::Tool)?, &args)?),
+        Command::Token(args) => {
+            flags.profile = args.profile;
+            print(&runtime()?.block_on(token(&Config::load(flags, Role::Tool)?, &args))?)
+        }
         Command::Key(command) => runtime()?.block_on(key(flags, command)),
         Command::Openapi { profile } => print(&portico_api::openapi(profile.into()).to_pretty_json()?),
         Command::Migrate(command) => {
@@ -353,6 +370,11 @@ pub fn run(cli: Cli) -> Result<()> {
             flags.encryption_key = encryption_key;
             let config = Config::load(flags, Role::Tool)?;
             print(&runtime()?.block_on(people::rotate(&config, new_key_file.as_deref()))?)
+        }
+        Command::Encryption(EncryptionCommand::ReplaceKeystore { encryption_key }) => {
+            flags.encryption_key = encryption_key;
+            let config = Config::load(flags, Role::Tool)?;
+            print(&runtime()?.block_on(people::replace_keystore(&config))?)
         }
         Command::Audit(AuditCommand::Verify(args)) => {
             flags.fill_chain(args);
@@ -383,7 +405,7 @@ fn print(text: &str) -> Result<()> {
     }
 }
 
-fn token(config: &Config, args: &TokenArgs) -> Result<String> {
+async fn token(config: &Config, args: &TokenArgs) -> Result<String> {
     let account = args.account.as_deref().map(AccountId::parse).transpose();
     let token = NewToken {
         user: UserId::parse(&args.sub).map_err(|fault| anyhow::anyhow!("--sub {fault}"))?,
@@ -391,7 +413,7 @@ fn token(config: &Config, args: &TokenArgs) -> Result<String> {
         admin: args.scope.is_some(),
         ttl: args.ttl,
     };
-    let tokens = config.data.tokens(None)?;
+    let tokens = config.data.tokens(None, recorded_profile(config).await?)?;
     Ok(tokens.issue(&token, portico_app::clock::Clock::now(&portico_app::clock::SystemClock))?)
 }
 

@@ -126,8 +126,8 @@ pub struct Config {
     pub data: Data,
     /// Where the database is.
     pub database: Location,
-    /// What kind of instance this is.
-    pub profile: Profile,
+    /// What kind of instance this is to be, if that was said.
+    pub profile: Option<Profile>,
     /// What to log.
     pub log: String,
     pub(crate) listen: SocketAddr,
@@ -168,7 +168,8 @@ impl Config {
     fn check(flags: Flags, role: Role) -> Result<Self> {
         let mut faults = Faults::default();
         let chain = chain(&flags, &mut faults);
-        let profile = flags.profile.map_or(Profile::Sandbox, Profile::from);
+        let given_profile = flags.profile.map(Profile::from);
+        let profile = given_profile.unwrap_or(Profile::Sandbox);
         let data = Data::new(flags.data.unwrap_or_else(|| "portico-data".into()));
         let database = match &flags.database {
             Some(url) => faults.take("database", Location::parse(url)),
@@ -240,7 +241,7 @@ impl Config {
         Ok(Self {
             data,
             database,
-            profile,
+            profile: given_profile,
             log: flags.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".into()),
             listen,
             hosts,

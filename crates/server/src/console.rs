@@ -15,19 +15,15 @@ fn find(path: &str) -> Option<Asset> {
 }
 
 /// The console of a configured instance.
-pub(crate) fn console(config: &Config) -> Console {
+pub(crate) fn console(config: &Config, profile: Profile) -> Console {
     let issuer = config.issuer.as_ref().filter(|_| config.console_client.is_some());
     let origin = issuer.and_then(|issuer| {
         let (scheme, rest) = issuer.issuer.split_once("://")?;
         Some(format!("{scheme}://{}", rest.split('/').next()?))
     });
-    let rpc =
-        (config.chain.url == ChainUrl::Embedded && config.profile == Profile::Sandbox).then_some("/rpc");
+    let rpc = (config.chain.url == ChainUrl::Embedded && profile == Profile::Sandbox).then_some("/rpc");
     let mut wanted = json!({
-        "profile": match config.profile {
-            Profile::Sandbox => "sandbox",
-            Profile::Live => "live",
-        },
+        "profile": profile.name(),
         "chain": {"rpc": rpc},
     });
     if let Some(issuer) = issuer {

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use portico_app::Profile;
 use portico_app::tokens::{ExternalIssuer, Tokens};
 use portico_app::vault::ROOT_BYTES;
 use portico_store::Role;
@@ -69,8 +70,8 @@ impl Data {
     }
 
     /// Issues and verifies tokens; the instance's own key is made on first use.
-    pub(crate) fn tokens(&self, external: Option<ExternalIssuer>) -> Result<Tokens> {
-        Ok(Tokens::new(&self.secret("issuer.key")?, external)?)
+    pub(crate) fn tokens(&self, external: Option<ExternalIssuer>, profile: Profile) -> Result<Tokens> {
+        Ok(Tokens::new(&self.secret("issuer.key")?, external, profile)?)
     }
 
     /// The root secret that was given, or the folder's own, which is made on first use. A command beside the

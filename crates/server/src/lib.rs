@@ -11,5 +11,12 @@ mod people;
 mod seed;
 mod serve;
 
-use serve::insider;
+use std::io::Write as _;
+
 pub use serve::{admin, serve};
+use serve::{insider, own_keystore, recorded_profile, with_another_keystore, with_keystore};
+
+/// Writes a line for the person at the terminal. One that cannot be written is no reason to stop.
+pub fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

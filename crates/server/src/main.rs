@@ -2,6 +2,7 @@
 
 use clap::Parser;
 use portico_server::cli::{Cli, run};
+use portico_server::tell;
 
 /// Many small allocations on two threads: noticeably quicker than the system's.
 #[global_allocator]
@@ -11,7 +12,7 @@ fn main() -> std::process::ExitCode {
     match run(Cli::parse()) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("portico: {error:#}");
+            tell(&format!("portico: {error:#}"));
             std::process::ExitCode::FAILURE
         }
     }

@@ -1,27 +1,27 @@
 //! Commands about people's data: erasing somebody, changing keys, and whether the audit log is whole.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::Actor;
 use portico_app::audit::Anchor;
 use portico_app::clock::{Clock as _, SystemClock};
-use portico_app::keystore::{Keystore, Root};
+use portico_app::keystore::Root;
+use portico_app::{Actor, Error};
 use portico_domain::UserId;
 use portico_store::audit::{Append, Entry};
 use portico_store::{Db, Role};
 
 use crate::config::Config;
 use crate::data::Data;
-use crate::{admin, chain};
+use crate::{admin, chain, own_keystore, tell, with_another_keystore, with_keystore};
 
 /// `portico erase`.
 pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
     let user = UserId::parse(user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?;
-    let (app, call) = admin(config).await?;
+    let (app, call) = with_keystore(config).await?;
     app.erase_person(&call, &user).await.context("the person could not be erased")?;
-    eprintln!("erased; a running server, or the next start, revokes and clears what is on the chain");
+    tell("erased; a running server, or the next start, revokes and clears what is on the chain");
     Ok(())
 }
 
@@ -29,8 +29,8 @@ pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
 pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<String> {
     config.data.create()?;
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
-    let keystore = Keystore::open(&config.keystore, Root::new(&root)?).await;
-    let keystore = keystore.context("the keystore cannot be opened")?;
+    let db = Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")?;
+    let keystore = own_keystore(config, &db, &root).await?;
     if !keystore.fits().await? {
         bail!("the encryption key does not open this keystore: give the one it was made with");
     }
@@ -39,11 +39,10 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
     let shows = std::io::stderr().is_terminal();
     let progress = |rotated: u64| {
         if shows {
-            eprint!("\r{rotated} keys");
+            let _ = write!(std::io::stderr(), "\r{rotated} keys");
         }
     };
     // First on record: whoever rotates uses every key there is.
-    let db = Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")?;
     let entry = Entry {
         at: SystemClock.now(),
         actor: Actor::Operator.recorded_as(),
@@ -52,11 +51,27 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
         detail: if also.is_some() { "for another root secret too".into() } else { String::new() },
     };
     db.write(Append(entry)).await.context("the rotation could not be put on record")?;
-    let rotated = keystore.rotate(SystemClock.now(), also.as_ref(), progress).await?;
+    let rotated = match keystore.rotate(SystemClock.now(), also.as_ref(), progress).await {
+        Err(Error::Conflict(_)) => bail!(
+            "another rotation began after this one and goes on in its place. No key is lost; run this again when \
+             that one has ended"
+        ),
+        rotated => rotated?,
+    };
     if shows {
-        eprintln!();
+        tell("");
     }
     Ok(format!("{rotated} keys are wrapped by a new master key"))
+}
+
+/// `portico encryption replace-keystore`.
+pub(crate) async fn replace_keystore(config: &Config) -> Result<String> {
+    config.data.create()?;
+    let app = with_another_keystore(config).await?;
+    let erased = app.replace_keystore().await.context("the keystore could not be replaced")?;
+    Ok(format!(
+        "the keystore is this database's own from now on; {erased} people were erased, whose data nobody could read any more"
+    ))
 }
 
 /// `portico audit verify`.
@@ -65,13 +80,13 @@ pub(crate) async fn verify_audit(config: &Config) -> Result<String> {
     let anchor = match chain::audit_anchor(config, &app.db).await {
         Ok(anchor) => anchor,
         Err(error) => {
-            eprintln!("the log's end is not compared with the chain: {error:#}");
+            tell(&format!("the log's end is not compared with the chain: {error:#}"));
             Anchor::Unknown
         }
     };
     let found = app.inspect_audit(anchor, |_| ()).await?;
     for fault in &found.faults {
-        eprintln!("{fault}");
+        tell(fault);
     }
     let anchored = match found.anchored {
         Some(place) => format!("anchored on the chain at entry {place}"),

@@ -6,17 +6,17 @@ use anyhow::{Context as _, Result, bail};
 use portico_app::{Actor, Call, Profile};
 
 use crate::config::Config;
-use crate::insider;
+use crate::{insider, tell};
 
 /// The bar's width.
 const WIDTH: u64 = 40;
 
 pub(crate) async fn demo(config: &Config) -> Result<String> {
-    if config.profile == Profile::Live {
-        bail!("demonstration data is for the sandbox only");
-    }
     config.data.create()?;
     let app = insider(config).await?;
+    if app.profile == Profile::Live {
+        bail!("demonstration data is for the sandbox only");
+    }
     let call = Call { actor: Actor::Operator, once: None };
     let shows = std::io::stderr().is_terminal();
     let seeded = app.seed_demo(&call, |done, all| {
@@ -26,7 +26,7 @@ pub(crate) async fn demo(config: &Config) -> Result<String> {
     });
     let seeded = seeded.await.context("the data could not be made")?;
     if shows {
-        eprintln!();
+        tell("");
     }
     Ok(format!(
         "{} listings, {} people with {} applications, {} templates and portfolios, {} devices are new; \

@@ -1,12 +1,13 @@
 //! Applications: which user applied to which listing, in the order of applying.
 
 use portico_domain::applications::{Applicant, Application};
-use portico_domain::{ListingId, UserId};
+use portico_domain::{ListingId, Timestamp, UserId};
 
+use crate::chain::{Wanted, Word, retire, word};
 use crate::ledger::{By, record};
 use crate::page::{Cursor, Page};
 use crate::screening::intend;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Result};
 
 /// How many listings one user may apply to.
@@ -14,6 +15,9 @@ const MAX_APPLICATIONS: i64 = 10_000;
 
 static COUNT: Sql =
     sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE user_id = ?1 LIMIT ?2) AS applied");
+// The listing stays until this transaction has ended: deleting it ends the application that is made here.
+static HOLD_LISTING: Sql =
+    dialects("SELECT seq FROM listings WHERE id = ?1", "SELECT seq FROM listings WHERE id = ?1 FOR SHARE");
 static INSERT: Sql =
     sql("INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (user_id, listing_id) DO NOTHING");
@@ -25,7 +29,8 @@ static APPLICANTS: Sql = sql(
     "SELECT user_id, created_at, seq, seq FROM applications WHERE listing_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
 );
 
-/// Adds listings to what a user applied to. Applying twice changes nothing.
+/// Adds listings to what a user applied to. Applying twice changes nothing. If one of them does not exist, none
+/// is added.
 #[derive(Debug)]
 pub struct Apply {
     /// The applicant.
@@ -42,6 +47,15 @@ impl Op for Apply {
         let limit = MAX_APPLICATIONS + 1;
         let count = tx.one::<(i64,)>(&COUNT, &[(&self.user).into(), limit.into()]).await?;
         let mut applied = count.map_or(0, |(count,)| count);
+        let mut unknown = Vec::new();
+        for (place, listing) in self.listings.iter().enumerate() {
+            if tx.one::<(i64,)>(&HOLD_LISTING, &[listing.into()]).await?.is_none() {
+                unknown.push(place);
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(Error::UnknownListings(unknown));
+        }
         for listing in &self.listings {
             let params = [tx.seq(), (&self.user).into(), listing.into(), self.by.at.into()];
             if tx.exec(&INSERT, &params).await? == 0 {
@@ -59,6 +73,59 @@ impl Op for Apply {
     }
 }
 
+/// Builds what is wanted on the chain of the flags of an application that has ended: of which listing, by which
+/// reference the chain knows the applicant, and since when.
+pub type ClearFlags = fn(&ListingId, &Word, Timestamp) -> Wanted;
+
+static END: Sql = sql("DELETE FROM applications WHERE listing_id = ?1 RETURNING user_id");
+static END_INTENTS: Sql = sql("DELETE FROM attestations WHERE listing_id = ?1");
+static REFERENCE: Sql = sql("SELECT reference FROM chain_references WHERE user_id = ?1");
+
+/// Ends every application to a listing and wants their flags to be gone from the chain. Whoever uses the
+/// listing's id next inherits nothing.
+pub(crate) async fn end_applications<T: Tx>(
+    tx: &mut T,
+    listing: &ListingId,
+    clear: ClearFlags,
+    by: &By,
+) -> Result<()> {
+    let applicants: Vec<(UserId,)> = tx.rows(&END, &[listing.into()]).await?;
+    tx.exec(&END_INTENTS, &[listing.into()]).await?;
+    for (user,) in applicants {
+        let reference: Option<(Vec<u8>,)> = tx.one(&REFERENCE, &[(&user).into()]).await?;
+        if let Some((reference,)) = reference {
+            retire(tx, &clear(listing, &word(&reference)?, by.at)).await?;
+        }
+        record(tx, by, "application.ended", listing.as_str(), &[("applications", "total", -1)]).await?;
+    }
+    Ok(())
+}
+
+static IS_LISTED: Sql = sql("SELECT seq FROM listings WHERE id = ?1");
+
+/// Ends the applications to a listing that does not exist, as versions before 0.2 left them behind.
+#[derive(Debug)]
+pub struct EndOrphanedApplications {
+    /// The listing.
+    pub listing: ListingId,
+    /// Builds what is wanted of the flags.
+    pub clear: ClearFlags,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for EndOrphanedApplications {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        if tx.one::<(i64,)>(&IS_LISTED, &[(&self.listing).into()]).await?.is_some() {
+            return Ok(());
+        }
+        end_applications(tx, &self.listing, self.clear, &self.by).await
+    }
+}
+
+static ORPHANED: Sql = sql("SELECT DISTINCT listing_id FROM applications \
+     WHERE NOT EXISTS (SELECT 1 FROM listings WHERE listings.id = applications.listing_id) LIMIT ?1");
 static APPLIED: Sql = sql("SELECT seq FROM applications WHERE user_id = ?1 AND listing_id = ?2");
 
 impl FromRow for Applicant {
@@ -77,6 +144,12 @@ impl Db {
     /// The listings a user applied to.
     pub async fn applications(&self, user: &UserId) -> Result<Vec<ListingId>> {
         let ids = self.read::<(ListingId,)>(&OF_USER, &[user.into()], Weight::Scan).await?;
+        Ok(ids.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// Some of the listings that were applied to and do not exist.
+    pub async fn orphaned_applications(&self, limit: i64) -> Result<Vec<ListingId>> {
+        let ids = self.read::<(ListingId,)>(&ORPHANED, &[limit.into()], Weight::Scan).await?;
         Ok(ids.into_iter().map(|(id,)| id).collect())
     }
 

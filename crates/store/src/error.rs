@@ -9,6 +9,9 @@ pub enum Error {
     /// What the work is about does not exist. The word is a stable code, such as `listing_not_found`.
     #[error("missing: {0}")]
     Missing(&'static str),
+    /// Some of the listings that were named do not exist: their places in the list.
+    #[error("{} of the listings do not exist", .0.len())]
+    UnknownListings(Vec<usize>),
     /// An idempotency key was used before, with another request.
     #[error("the idempotency key was used with another request")]
     KeyReused,

@@ -4,7 +4,7 @@
 use portico_domain::Timestamp;
 
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::{Db, Location, Result};
+use crate::{Db, Error, Location, Result};
 
 /// A master key, wrapped by a root secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +59,13 @@ impl FromRow for Erasure {
 
 static MASTERS: Sql = sql("SELECT id, root, wrapped, created_at FROM masters ORDER BY created_at, id");
 static KEY: Sql = sql("SELECT name, master, wrapped FROM keys WHERE name = ?1");
-static NOT_UNDER: Sql =
-    sql("SELECT name, master, wrapped FROM keys WHERE master <> ?1 AND name > ?2 ORDER BY name LIMIT ?3");
+static UNDER_OLDER: Sql = sql("SELECT name, master, wrapped FROM keys WHERE name > ?2 AND master IN \
+     (SELECT id FROM masters WHERE created_at < (SELECT max(created_at) FROM masters WHERE id = ?1)) \
+     ORDER BY name LIMIT ?3");
 static ERASURES: Sql = sql("SELECT seq, name, at FROM erasures WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+static ERASURES_OF: Sql = sql("SELECT seq, name, at FROM erasures WHERE name = ?1 ORDER BY seq");
+static IDENTITY: Sql = sql("SELECT id FROM keystore");
+static NEWEST: Sql = sql("SELECT id, created_at FROM masters ORDER BY created_at DESC, id DESC LIMIT 1");
 static ADD_MASTER: Sql = sql("INSERT INTO masters (id, root, wrapped, created_at) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (id, root) DO NOTHING");
 /// Whoever adds a key is waited for, and nobody adds one meanwhile; `SQLite` has one writer anyway.
@@ -71,8 +75,8 @@ static HOLD: Sql = dialects(
     "SELECT created_at FROM masters WHERE id = ?1",
     "SELECT created_at FROM masters WHERE id = ?1 FOR SHARE",
 );
-static DROP_MASTER: Sql = sql("DELETE FROM masters WHERE id <> ?1 \
-     AND NOT EXISTS (SELECT 1 FROM keys WHERE keys.master = masters.id)");
+static KEY_UNDER_ANOTHER: Sql = sql("SELECT name FROM keys WHERE master <> ?1 LIMIT 1");
+static DROP_MASTERS: Sql = sql("DELETE FROM masters WHERE id <> ?1");
 static ADD: Sql =
     sql("INSERT INTO keys (name, master, wrapped) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING");
 static REWRAP: Sql =
@@ -84,26 +88,55 @@ static NOTE: Sql = sql("INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3)
 #[derive(Debug, Clone)]
 pub struct Keystore(Db);
 
-struct AddMaster(Master);
+/// One master key, in one row for every root secret that opens it. Master keys have a strict order of age, whatever
+/// the clocks of those who make them say: of several rotations the youngest one wins.
+struct AddMaster(Vec<Master>);
 
 impl Op for AddMaster {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let Master { id, root, wrapped, created_at } = &self.0;
-        let params = [id[..].into(), root[..].into(), wrapped[..].into(), (*created_at).into()];
-        tx.exec(&ADD_MASTER, &params).await.map(drop)
+        tx.exec(&ALONE, &[]).await?;
+        let newest: Option<(Vec<u8>, Timestamp)> = tx.one(&NEWEST, &[]).await?;
+        for Master { id, root, wrapped, created_at } in &self.0 {
+            let created_at = match &newest {
+                Some((_, newest)) => created_at.after(*newest),
+                None => *created_at,
+            };
+            let params = [id[..].into(), root[..].into(), wrapped[..].into(), created_at.into()];
+            tx.exec(&ADD_MASTER, &params).await?;
+        }
+        Ok(())
     }
 }
 
-struct DropMasters {
-    keep: Vec<u8>,
+/// How far a rotation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rotation {
+    /// Its master key wraps every key, and is the only one.
+    Done,
+    /// Some keys are still wrapped by older master keys.
+    KeysLeft,
+    /// Another rotation has begun since, and goes on in its place.
+    Superseded,
 }
 
-impl Op for DropMasters {
-    type Out = ();
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+struct FinishRotation {
+    master: Vec<u8>,
+}
+
+impl Op for FinishRotation {
+    type Out = Rotation;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Rotation> {
         tx.exec(&ALONE, &[]).await?;
-        tx.exec(&DROP_MASTER, &[self.keep[..].into()]).await.map(drop)
+        let newest: Option<(Vec<u8>, Timestamp)> = tx.one(&NEWEST, &[]).await?;
+        if newest.is_none_or(|(id, _)| id != self.master) {
+            return Ok(Rotation::Superseded);
+        }
+        if tx.one::<(String,)>(&KEY_UNDER_ANOTHER, &[self.master[..].into()]).await?.is_some() {
+            return Ok(Rotation::KeysLeft);
+        }
+        tx.exec(&DROP_MASTERS, &[self.master[..].into()]).await?;
+        Ok(Rotation::Done)
     }
 }
 
@@ -121,12 +154,20 @@ impl Op for Add {
     }
 }
 
-struct Rewrap(Vec<(Wrapped, Wrapped)>);
+struct Rewrap {
+    master: Vec<u8>,
+    changes: Vec<(Wrapped, Wrapped)>,
+}
 
 impl Op for Rewrap {
-    type Out = ();
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        for (before, after) in &self.0 {
+    /// False: the master key is gone, and nothing was changed.
+    type Out = bool;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        // Without it whatever is wrapped here could never be opened again.
+        if tx.one::<(i64,)>(&HOLD, &[self.master[..].into()]).await?.is_none() {
+            return Ok(false);
+        }
+        for (before, after) in &self.changes {
             let params = [
                 before.name.as_str().into(),
                 after.master[..].into(),
@@ -136,7 +177,7 @@ impl Op for Rewrap {
             ];
             tx.exec(&REWRAP, &params).await?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -157,9 +198,20 @@ impl Op for Erase {
 }
 
 impl Keystore {
-    /// Opens a keystore and brings it to this version's shape.
+    /// Opens a keystore and brings it to this version's shape; one that is not there is made.
     pub async fn open(location: &Location) -> Result<Self> {
         Db::open_keystore(location).await.map(Self)
+    }
+
+    /// Whether there is a keystore, without making one.
+    pub async fn exists(location: &Location) -> Result<bool> {
+        Db::has_keystore(location).await
+    }
+
+    /// Tells this keystore from others.
+    pub async fn id(&self) -> Result<String> {
+        let id: Option<(String,)> = self.0.one(&IDENTITY, &[]).await?;
+        id.map(|(id,)| id).ok_or_else(|| Error::Bug("the keystore has no id".into()))
     }
 
     /// All master keys, oldest first.
@@ -167,15 +219,18 @@ impl Keystore {
         self.0.read(&MASTERS, &[], Weight::Point).await
     }
 
-    /// Adds a master key, or a way to open one by another root secret.
-    pub async fn add_master(&self, master: Master) -> Result<()> {
-        self.0.write(AddMaster(master)).await
+    /// Adds a master key, wrapped by every root secret that is to open it.
+    pub async fn add_master(&self, wrapped: Vec<Master>) -> Result<()> {
+        self.0.write(AddMaster(wrapped)).await
     }
 
-    /// Removes the master keys that wrap nothing any more, except one.
-    pub async fn drop_masters_but(&self, keep: &[u8]) -> Result<()> {
-        self.0.write(DropMasters { keep: keep.to_vec() }).await?;
-        self.0.forget().await
+    /// Removes all other master keys, if this one is the newest and wraps every key.
+    pub async fn finish_rotation(&self, master: &[u8]) -> Result<Rotation> {
+        let rotation = self.0.write(FinishRotation { master: master.to_vec() }).await?;
+        if rotation == Rotation::Done {
+            self.0.forget().await?;
+        }
+        Ok(rotation)
     }
 
     /// A key.
@@ -188,30 +243,35 @@ impl Keystore {
         self.0.write(Add(key)).await
     }
 
-    /// Keys that another master key wraps, by name.
-    pub async fn keys_not_under(&self, master: &[u8], after: &str, limit: i64) -> Result<Vec<Wrapped>> {
-        self.0.read(&NOT_UNDER, &[master.into(), after.into(), limit.into()], Weight::Scan).await
+    /// Keys that are wrapped by master keys older than this one, by name.
+    pub async fn keys_under_older(&self, master: &[u8], after: &str, limit: i64) -> Result<Vec<Wrapped>> {
+        self.0.read(&UNDER_OLDER, &[master.into(), after.into(), limit.into()], Weight::Scan).await
     }
 
-    /// Puts keys in the place of what they were before; whatever has changed in between stays as it is.
-    pub async fn rewrap(&self, changes: Vec<(Wrapped, Wrapped)>) -> Result<()> {
-        self.0.write(Rewrap(changes)).await
+    /// Puts keys under a master key in the place of what they were before; whatever has changed in between stays
+    /// as it is. False: the master key is gone, and nothing was changed.
+    pub async fn rewrap(&self, master: &[u8], changes: Vec<(Wrapped, Wrapped)>) -> Result<bool> {
+        self.0.write(Rewrap { master: master.to_vec(), changes }).await
     }
 
-    /// Destroys a key for good and notes whose it was; answers with the note's place among all erasures.
+    /// Destroys a key for good and notes whose it was; answers with the note's place among all erasures. Until
+    /// [`Keystore::scrub`] the key may still be in the log.
     pub async fn erase(&self, name: &str, at: Timestamp) -> Result<i64> {
-        let place = self.0.write(Erase { name: name.into(), at }).await?;
-        self.0.forget().await?;
-        Ok(place)
+        self.0.write(Erase { name: name.into(), at }).await
     }
 
-    /// Makes sure that no key that was destroyed is left in a log, as after a crash.
-    pub async fn forget(&self) -> Result<()> {
+    /// Makes sure that no key that was destroyed is left in a log.
+    pub async fn scrub(&self) -> Result<()> {
         self.0.forget().await
     }
 
     /// Erasures after a place.
     pub async fn erasures_after(&self, seq: i64, limit: i64) -> Result<Vec<Erasure>> {
         self.0.read(&ERASURES, &[seq.into(), limit.into()], Weight::Scan).await
+    }
+
+    /// All erasures of one name.
+    pub async fn erasures_of(&self, name: &str) -> Result<Vec<Erasure>> {
+        self.0.read(&ERASURES_OF, &[name.into()], Weight::Point).await
     }
 }

@@ -7,6 +7,7 @@
 mod applications;
 pub mod audit;
 pub mod chain;
+mod deployment;
 mod devices;
 mod error;
 mod idempotency;
@@ -32,7 +33,8 @@ use std::path::PathBuf;
 use portico_domain::UserId;
 use portico_domain::search::SearchTerm;
 
-pub use applications::Apply;
+pub use applications::{Apply, ClearFlags, EndOrphanedApplications};
+pub use deployment::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, Forget, Once, OnceKey, Recall, Seal};
@@ -100,6 +102,14 @@ impl Db {
             Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path, role)?),
             Location::Postgres(url) => Engine::Postgres(Postgres::open(url).await?),
         }))
+    }
+
+    /// Whether there is a keystore, without making one.
+    async fn has_keystore(location: &Location) -> Result<bool> {
+        match location {
+            Location::Sqlite(path) => Ok(path.exists()),
+            Location::Postgres(url) => Postgres::has_keystore(url).await,
+        }
     }
 
     /// Opens a keystore, which is a place of its own, and brings it to this version's shape.

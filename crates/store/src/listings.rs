@@ -11,6 +11,7 @@ use portico_domain::search::{SearchTerm, document};
 use portico_domain::text::fold;
 use portico_domain::{ListingId, Money, Timestamp, UserId, Whole};
 
+use crate::applications::{ClearFlags, end_applications};
 use crate::chain::{Wanted, retire};
 use crate::ledger::{By, record, total};
 use crate::packed::Packed;
@@ -125,8 +126,8 @@ impl CreateListing {
 
 static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING state");
 
-/// Deletes a listing, and wants its record on the chain to be gone. Its id may be used again; saved entries
-/// and applications keep it.
+/// Deletes a listing, ends its applications, and wants its record and their flags to be gone from the chain. Its
+/// id may be used again; saved entries keep it.
 #[derive(Debug)]
 pub struct DeleteListing {
     /// Which one.
@@ -135,6 +136,8 @@ pub struct DeleteListing {
     pub owner: UserId,
     /// What is wanted on the chain of one that was recorded there.
     pub retired: Wanted,
+    /// Builds what is wanted of the flags of its applications.
+    pub clear: ClearFlags,
     /// Who, and when.
     pub by: By,
 }
@@ -146,6 +149,7 @@ impl Op for DeleteListing {
         let (state,) = deleted.ok_or(Error::Missing("listing_not_found"))?;
         tx.forget(&self.id);
         let recorded = retire(tx, &self.retired).await?;
+        end_applications(tx, &self.id, self.clear, &self.by).await?;
         let counts = [
             ("listings", "total", -1),
             ("listings.state", state.as_str(), -1),

@@ -183,6 +183,11 @@ impl FromColumn for String {
         present(row.text(column)?).map(Into::into)
     }
 }
+impl FromColumn for Option<String> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Ok(row.text(column)?.map(Into::into))
+    }
+}
 impl FromColumn for Arc<str> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         present(row.text(column)?).map(Into::into)

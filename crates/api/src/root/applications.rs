@@ -1,5 +1,6 @@
 //! `/applications`: which listings a user applied to.
 
+use portico_app::Error;
 use portico_domain::chain::Passes;
 use portico_domain::{Fault, ListingId, UserId};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 use crate::access::{OWNED, SIGNED_IN};
 use crate::fields::Some1;
 use crate::operation::{Context, Operation, get, post};
-use crate::problem::Result;
+use crate::problem::{FaultPlace, Problem, Result};
 use crate::reply::{Created, Json, Message, message};
 use crate::request::{Input, Reader};
 
@@ -143,6 +144,12 @@ impl Input for ApplyByPath {
 }
 
 async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
-    cx.app().apply_to(&cx.call, input.user, input.listings).await?;
-    Ok(Created(message("Application added")))
+    match cx.app().apply(&cx.call, input.user, input.listings).await {
+        // The first one is the path's.
+        Err(Error::UnknownListings(places)) => Err(Problem::unknown_listings(places, |place| match place {
+            0 => FaultPlace::Parameter("listingId"),
+            place => FaultPlace::Body(format!("/listingIds/{}", place - 1)),
+        })),
+        applied => Ok(applied.map(|()| Created(message("Application added")))?),
+    }
 }

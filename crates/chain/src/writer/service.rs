@@ -76,6 +76,24 @@ pub struct Writer<N> {
     jobs: mpsc::Sender<Job>,
     wake: Arc<Notify>,
     tasks: Vec<JoinHandle<()>>,
+    ended: Arc<Notify>,
+}
+
+/// Tells that a task has ended, also if it panicked.
+struct NotifyOnDrop(Arc<Notify>);
+
+impl Drop for NotifyOnDrop {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+fn spawn_watched(ended: &Arc<Notify>, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    let guard = NotifyOnDrop(ended.clone());
+    tokio::spawn(async move {
+        let _guard = guard;
+        task.await;
+    })
 }
 
 impl<N> std::fmt::Debug for Writer<N> {
@@ -103,12 +121,18 @@ impl<N: Node> Writer<N> {
             delivered: Delivered::default(),
             told: AtomicUsize::new(0),
         });
+        let ended = Arc::new(Notify::new());
         let tasks = vec![
-            tokio::spawn(commit_groups(common.clone(), inbox, groups)),
-            tokio::spawn(deliver_groups(common, committed)),
-            tokio::spawn(follow(engine.clone(), wake.clone(), now)),
+            spawn_watched(&ended, commit_groups(common.clone(), inbox, groups)),
+            spawn_watched(&ended, deliver_groups(common, committed)),
+            spawn_watched(&ended, follow(engine.clone(), wake.clone(), now)),
         ];
-        Self { engine, jobs, wake, tasks }
+        Self { engine, jobs, wake, tasks, ended }
+    }
+
+    /// Waits until one of the tasks has ended, which none does by itself: without it nothing reaches the chain.
+    pub async fn ended(&self) {
+        self.ended.notified().await;
     }
 
     /// The engine, for reading.
@@ -274,5 +298,18 @@ async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
         if down {
             tokio::time::sleep(TICK / 2).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_noticed() {
+        let ended = Arc::new(Notify::new());
+        let task = spawn_watched(&ended, async { panic!("on purpose") });
+        ended.notified().await;
+        assert!(task.await.is_err());
     }
 }

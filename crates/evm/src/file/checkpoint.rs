@@ -1,5 +1,6 @@
 //! Copies the write-ahead log back into the database, beside the writer.
 
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -40,10 +41,15 @@ impl Checkpointer {
         let flag = nearly_done.clone();
         let (wake, woken) = sync_channel::<()>(1);
         let body = move || {
-            while woken.recv().is_ok() {
-                if checkpoint(&connection) {
-                    flag.store(true, Ordering::Release);
+            let mut copy_back = || {
+                while woken.recv().is_ok() {
+                    if checkpoint(&connection) {
+                        flag.store(true, Ordering::Release);
+                    }
                 }
+            };
+            while std::panic::catch_unwind(AssertUnwindSafe(&mut copy_back)).is_err() {
+                tracing::error!("the thread that copies the write-ahead log panicked and begins again");
             }
         };
         let thread = std::thread::Builder::new().name("portico-evm-wal".into()).spawn(body);

@@ -261,6 +261,7 @@ async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: 
     hear(app.to_get(&format!("/v1/verifications/{id}")).bearer(&bearer).send().await);
     hear(app.verify(&bearer, &format!("?verifiedId={id}"), &canary.body).await);
     // An application.
+    app.offer(&["canary-listing"]).await;
     app.apply(&bearer, &user, &["canary-listing"]).await;
     hear(app.to_get(&format!("/applications/{user}/canary-listing/check")).bearer(&bearer).send().await);
     match number % 4 {

@@ -21,6 +21,7 @@ on_both_engines! {
         what_was_sealed_for_one_place_opens_in_no_other,
         numbers_and_tokens_are_not_even_sealed,
         keys_are_rotated_under_load_without_a_failed_read,
+        two_rotations_at_once_lose_no_key,
         the_root_secret_is_changed_in_two_steps,
         a_wrong_root_secret_is_refused_in_clear_words;
 }
@@ -226,6 +227,44 @@ async fn keys_are_rotated_under_load_without_a_failed_read(engine: Engine) {
     app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
     let (bearer, id) = &people[0];
     app.validate(bearer, id, "Ada", "Lovelace").await.status(200);
+}
+
+async fn two_rotations_at_once_lose_no_key(engine: Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, database) = (folder.path().join("data"), engine.database().await);
+    let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
+    let mut app = start().await;
+    let mut people = Vec::new();
+    for _ in 0..12 {
+        let who = app.someone().await;
+        let made = app.verified(&who.token, "", &applicant("Lovelace")).await;
+        people.push((who, made));
+    }
+    let all_readable = async |app: &App| {
+        for (who, made) in &people {
+            let path = format!("/v1/verifications/{}", made.id);
+            app.to_get(&path).bearer(&who.token).send().await.status(200);
+        }
+    };
+    for round in 0..8 {
+        let rotations = (0..2).map(|_| {
+            let mut command = portico();
+            command.args(["encryption", "rotate", "--data"]).arg(&app.data);
+            command.args(app.database.iter().flat_map(|url| ["--database", url.as_str()]));
+            tokio::task::spawn_blocking(move || command.output().unwrap())
+        });
+        let outputs: Vec<_> = join_all(rotations).await.into_iter().map(Result::unwrap).collect();
+        let succeeded = outputs.iter().filter(|output| output.status.success()).count();
+        assert!(succeeded > 0, "round {round}: one of them wins");
+        for output in outputs.iter().filter(|output| !output.status.success()) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains("another rotation began after this one"), "{said}");
+        }
+        all_readable(&app).await;
+    }
+    app.signal("TERM");
+    assert!(app.ended().await);
+    all_readable(&start().await).await;
 }
 
 /// What a token says.

@@ -20,6 +20,7 @@ on_both_engines! {
         who_is_not_known_can_be_erased,
         the_command_erases_while_the_server_runs;
     own:
+        what_is_stored_after_an_erasure_survives_restarts,
         a_copy_of_the_database_that_comes_back_brings_nobody_back,
         on_a_real_node_erasing_is_the_same;
 }
@@ -61,7 +62,8 @@ async fn is_forgotten(app: &App, known: &Known) {
     again.refused(404, "verification_not_found");
     // The case is nobody's from now on, and its token is never made again.
     app.identity(&who.token, case, "w").await.refused(404, "case_not_found");
-    app.verify(&who.token, &format!("?caseId={case}"), &json!({})).await.refused(404, "case_not_found");
+    let again = app.verify(&who.token, &format!("?caseId={case}"), &applicant("Lovelace")).await;
+    again.refused(404, "case_not_found");
     app.burned(&made.token).await;
     until("the flags are cleared on the chain", 30, async || {
         app.flags_on_chain(reference, listing).await.is_none().then_some(())
@@ -215,7 +217,7 @@ async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engin
     }
     let app = again(&copy_url).start().await;
     is_forgotten(&app, &gone).await;
-    assert!(app.log().contains("erased again"), "{}", app.log());
+    app.logs("erased again").await;
     app.validate(&stays.who.token, &stays.made.id, "Ada", "Lovelace").await.status(200);
     app.to_get(&format!("/v1/verifications/{}", stays.made.id))
         .bearer(&stays.who.token)
@@ -238,6 +240,58 @@ async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engin
             app.to_get(&format!("/v1/verifications/{}", gone.made.id)).bearer(&gone.who.token).send().await;
         read.status(200);
     }
+}
+
+/// The result of somebody who was erased and came back, after a restart.
+async fn still_has(app: &App, who: &Session, made: &Verified) {
+    let path = format!("/v1/verifications/{}", made.id);
+    let read = app.to_get(&path).bearer(&who.token).send().await.json(200);
+    assert_eq!((&read["tokenId"], &read["revoked"]), (&json!(made.token), &json!(false)), "{read}");
+    app.validate(&who.token, &made.id, "Ada", "Byron").await.status(200);
+}
+
+async fn what_is_stored_after_an_erasure_survives_restarts(engine: Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, database) = (folder.path().join("data"), engine.database().await);
+    let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
+    let app = start().await;
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let mut made = Vec::new();
+    for who in [&ada, &bob] {
+        app.verified(&who.token, "", &applicant("Lovelace")).await;
+        erase(&app, &who.token, &who.user).await.only_says(200);
+        made.push(app.verified(&who.token, "", &applicant("Byron")).await);
+    }
+    stop(app).await;
+    for _ in 0..2 {
+        let mut app = start().await;
+        for (who, made) in [&ada, &bob].into_iter().zip(&made) {
+            still_has(&app, who, made).await;
+        }
+        app.signal("KILL");
+        app.ended().await;
+    }
+}
+
+#[test]
+fn what_is_stored_after_an_erasure_that_answered_503_survives_a_restart() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let options = || Options::new(Engine::Sqlite).data(&data);
+        let app = options().start().await;
+        let ada = app.someone().await;
+        let before = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+        let reader = rusqlite::Connection::open(data.join("keys.db")).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM keys").unwrap();
+        erase(&app, &ada.token, &ada.user).await.refused(503, "unavailable");
+        drop(reader);
+        app.validate(&ada.token, &before.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+        let made = app.verified(&ada.token, "", &applicant("Byron")).await;
+        stop(app).await;
+        let app = options().start().await;
+        still_has(&app, &ada, &made).await;
+    });
 }
 
 #[test]

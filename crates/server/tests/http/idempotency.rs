@@ -60,6 +60,7 @@ async fn every_post_takes_a_key(app: &App) {
     let template =
         app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
     let template = template["predefinedPortfolioId"].as_str().unwrap();
+    app.offer(&["oak", "elm"]).await;
     let applied = json!({"userId": ada.user, "listingIds": ["oak"]});
     let posts = [
         ("/listings".to_owned(), listing(&unique("once"), &ada.user)),
@@ -140,6 +141,7 @@ async fn another_route_may_use_the_same_key(app: &App) {
 
 async fn the_same_route_for_another_thing_is_another_request(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
+    app.offer(&["oak", "elm"]).await;
     let body = json!({"userId": user, "listingIds": []});
     let check = |listing: &str| format!("/applications/{user}/{listing}/check");
     send(app, &check("oak"), &body, &key).await.only_says(201);

@@ -9,7 +9,6 @@ use super::batches::insert_batch;
 use super::items::{Wanted, want};
 use super::{Lease, Signed, Signer, Versioned, Word, word};
 use crate::ledger::{By, record};
-use crate::screening::intend_for_listing;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{CreateListing, Error, OnceKey, Result};
 
@@ -163,7 +162,6 @@ impl RecordListings {
         recorded(tx, new).await?;
         let version = want(tx, &new.wanted, Some((self.lease.signer, nonce))).await?;
         items.push(Versioned { key: new.wanted.key, version, payload: new.wanted.payload.clone() });
-        intend_for_listing(tx, &new.listing.id).await?;
         Ok(Step::New)
     }
 
@@ -193,8 +191,7 @@ impl Op for RecordLater {
         let new = &self.0;
         CreateListing::insert(tx, &new.listing, new.by.at).await?;
         recorded(tx, new).await?;
-        want(tx, &new.wanted, None).await?;
-        intend_for_listing(tx, &new.listing.id).await
+        want(tx, &new.wanted, None).await.map(drop)
     }
 }
 

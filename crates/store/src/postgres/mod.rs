@@ -26,8 +26,12 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/postgres/0001_initial.sql")),
     ("chain", include_str!("../../migrations/postgres/0002_chain.sql")),
     ("screening", include_str!("../../migrations/postgres/0003_screening.sql")),
+    ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
 ];
-const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql"))];
+const KEYSTORE: Migrations = &[
+    ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),
+    ("identity", include_str!("../../migrations/postgres-keys/0002_identity.sql")),
+];
 /// Where a keystore is, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
 
@@ -70,6 +74,12 @@ impl Postgres {
             connection.batch(&schema).await?;
         }
         Self::start(Connector::new(url)?.within(KEYSTORE_SCHEMA), KEYSTORE).await
+    }
+
+    /// Whether there is a keystore.
+    pub(crate) async fn has_keystore(url: &str) -> Result<bool> {
+        let connection = Connector::new(url)?.within(KEYSTORE_SCHEMA).connect().await?;
+        Ok(migrate::postgres_status(connection.client(), KEYSTORE).await?.current > 0)
     }
 
     async fn start(connector: Connector, migrations: Migrations) -> Result<Self> {

@@ -5,7 +5,7 @@ use portico_domain::{ListingId, UserId};
 
 use crate::audit::{Entry, append};
 use crate::chain::{Wanted, Word, want};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Result};
 
 /// A wish for new flags.
@@ -37,7 +37,6 @@ macro_rules! again {
 static ONE: Sql = sql(again!("VALUES (?1, ?2, 0)"));
 // `WHERE` keeps SQLite from reading `ON CONFLICT` as part of a join.
 static OF_USER: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE user_id = ?1"));
-static OF_LISTING: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE listing_id = ?1"));
 
 /// Somebody applied.
 pub(crate) async fn intend<T: Tx>(tx: &mut T, user: &UserId, listing: &ListingId) -> Result<()> {
@@ -49,13 +48,13 @@ pub(super) async fn intend_for_user<T: Tx>(tx: &mut T, user: &UserId) -> Result<
     tx.exec(&OF_USER, &[user.into()]).await.map(drop)
 }
 
-/// A listing has new terms.
-pub(crate) async fn intend_for_listing<T: Tx>(tx: &mut T, listing: &ListingId) -> Result<()> {
-    tx.exec(&OF_LISTING, &[listing.into()]).await.map(drop)
-}
-
 static SETTLE: Sql =
     sql("DELETE FROM attestations WHERE user_id = ?1 AND listing_id = ?2 AND generation = ?3");
+// The application stays until this transaction has ended: what ends it clears the flags that are wanted here.
+static HOLD_APPLICATION: Sql = dialects(
+    "SELECT seq FROM applications WHERE user_id = ?1 AND listing_id = ?2",
+    "SELECT seq FROM applications WHERE user_id = ?1 AND listing_id = ?2 FOR SHARE",
+);
 static TERMS: Sql = sql("SELECT version FROM chain_items WHERE kind = ?1 AND key = ?2");
 static KNOWN_BY: Sql = sql("SELECT user_id FROM chain_references WHERE user_id = ?1 AND reference = ?2");
 static SAME: Sql = sql("SELECT version FROM chain_items \
@@ -88,7 +87,9 @@ impl Op for Attest {
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
         let Intent { user, listing, generation } = &self.intent;
-        if let Some(Flags { wanted, applicant, terms: (kind, key, version) }) = &self.flags {
+        let applied: Option<(i64,)> = tx.one(&HOLD_APPLICATION, &[user.into(), listing.into()]).await?;
+        let flags = self.flags.as_ref().filter(|_| applied.is_some());
+        if let Some(Flags { wanted, applicant, terms: (kind, key, version) }) = flags {
             let now: Option<(i64,)> = tx.one(&TERMS, &[(*kind).into(), key[..].into()]).await?;
             let known: Option<(UserId,)> = tx.one(&KNOWN_BY, &[user.into(), applicant[..].into()]).await?;
             if now != Some((*version,)) || known.is_none() {
@@ -100,7 +101,7 @@ impl Op for Attest {
             }
         }
         let settled = tx.exec(&SETTLE, &[user.into(), listing.into(), (*generation).into()]).await? > 0;
-        if self.flags.is_some() {
+        if flags.is_some() {
             append(tx, &self.entry).await?;
         }
         Ok(settled)

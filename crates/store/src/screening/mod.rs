@@ -10,10 +10,10 @@ mod guesses;
 mod people;
 mod verifications;
 
+pub(crate) use attestations::intend;
 pub use attestations::{Attest, Flags, Intent};
-pub(crate) use attestations::{intend, intend_for_listing};
 pub use cases::{Case, CaseOf, Mint, NewCase, OpenCase, RevokeIdentity};
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
 pub use guesses::{Guess, Guessed, TakeGuess};
-pub use people::{ErasePerson, ForgetInputs};
+pub use people::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetInputs};
 pub use verifications::{StoreVerification, StoredVerification};

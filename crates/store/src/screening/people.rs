@@ -5,7 +5,7 @@ use portico_domain::{Timestamp, UserId};
 use crate::audit::{Entry, append};
 use crate::chain::Wanted;
 use crate::ledger::{By, record};
-use crate::sql::{Op, Sql, Tx, sql};
+use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
 /// Rows that one [`ForgetInputs`] changes at most.
@@ -51,28 +51,62 @@ static CASES: Sql = sql("UPDATE cases SET user_id = '', account = '', secret = N
      revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
 static REFERENCE: Sql = sql("DELETE FROM chain_references WHERE user_id = ?1");
 static INTENTS: Sql = sql("DELETE FROM attestations WHERE user_id = ?1");
-static FOLLOWED: Sql = sql("UPDATE erasures SET seq = ?1 WHERE id = 1 AND seq >= ?2 AND seq < ?1");
+static APPLY_ONCE: Sql = sql("INSERT INTO erasures_applied (seq) VALUES (?1) ON CONFLICT (seq) DO NOTHING");
+// Before version 0.2 an entry did not name its erasure, and on PostgreSQL nothing else told that it was applied.
+static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.erased' AND subject = ?1 \
+     AND detail = '' AND at >= ?2 LIMIT 1");
 
-/// Erases a person: what is sealed goes, tokens are revoked, flags are cleared.
+/// Erases a person: what is sealed goes, tokens are revoked, flags are cleared. Each of the keystore's erasures is
+/// applied once, so that what the person stores afterwards stays.
 #[derive(Debug)]
 pub struct ErasePerson {
     /// Who.
     pub user: UserId,
     /// Everything of theirs on the chain that is to be gone.
     pub gone: Vec<Wanted>,
-    /// The keystore's erasure that is followed.
-    pub erasure: i64,
-    /// The one before it. If that was not followed yet, this one will be followed again after it.
-    pub after: i64,
+    /// The keystore's erasure that is applied.
+    pub erasure: ErasureToApply,
     /// What is put on record.
     pub entry: Entry,
     /// Who, and when.
     pub by: By,
 }
 
+/// Which of the keystore's erasures is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErasureToApply {
+    /// One that was just made: its place.
+    New(i64),
+    /// One that is found later, as after a crash or a restore: its place and its time. A version before 0.2 may
+    /// have applied it.
+    Found(i64, Timestamp),
+}
+
+impl ErasureToApply {
+    /// Whether nobody has applied it yet; nobody else does after this.
+    async fn claim<T: Tx>(self, tx: &mut T, user: &UserId) -> Result<bool> {
+        let (Self::New(seq) | Self::Found(seq, _)) = self;
+        let up_to = tx.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(up_to,)| up_to);
+        if seq <= up_to || tx.exec(&APPLY_ONCE, &[seq.into()]).await? == 0 {
+            return Ok(false);
+        }
+        match self {
+            Self::New(_) => Ok(true),
+            Self::Found(_, at) => {
+                let before: Option<(i64,)> = tx.one(&APPLIED_BEFORE, &[user.into(), at.into()]).await?;
+                Ok(before.is_none())
+            }
+        }
+    }
+}
+
 impl Op for ErasePerson {
-    type Out = ();
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+    /// Whether it was not applied before.
+    type Out = bool;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        if !self.erasure.claim(tx, &self.user).await? {
+            return Ok(false);
+        }
         for item in &self.gone {
             crate::chain::retire(tx, item).await?;
         }
@@ -80,17 +114,50 @@ impl Op for ErasePerson {
             tx.exec(sql, &[(&self.user).into()]).await?;
         }
         tx.exec(&CASES, &[(&self.user).into(), self.by.at.into()]).await?;
-        tx.exec(&FOLLOWED, &[self.erasure.into(), self.after.into()]).await?;
         append(tx, &self.entry).await?;
-        record(tx, &self.by, "person.erased", self.user.as_str(), &[]).await
+        record(tx, &self.by, "person.erased", self.user.as_str(), &[]).await?;
+        Ok(true)
     }
 }
 
-static ERASURES: Sql = sql("SELECT seq FROM erasures WHERE id = 1");
+static ADVANCE: Sql = sql("UPDATE erasures SET seq = ?1 WHERE id = 1 AND seq < ?1");
+static DROP_APPLIED: Sql =
+    sql("DELETE FROM erasures_applied WHERE seq <= (SELECT seq FROM erasures WHERE id = 1)");
+
+/// Notes that all of the keystore's erasures up to a place are applied.
+#[derive(Debug)]
+pub struct AdvanceErasures(
+    /// The place.
+    pub i64,
+);
+
+impl Op for AdvanceErasures {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&ADVANCE, &[self.0.into()]).await?;
+        tx.exec(&DROP_APPLIED, &[]).await.map(drop)
+    }
+}
+
+static APPLIED_UP_TO: Sql = sql("SELECT seq FROM erasures WHERE id = 1");
+static IS_APPLIED: Sql = sql("SELECT seq FROM erasures_applied WHERE seq = ?1");
+static SCREENED: Sql = sql("SELECT DISTINCT user_id FROM cases WHERE user_id > ?1 ORDER BY user_id LIMIT ?2");
 
 impl Db {
-    /// The last of the keystore's erasures that this database has followed, and all before it.
-    pub async fn erasures_followed(&self) -> Result<i64> {
-        Ok(self.one::<(i64,)>(&ERASURES, &[]).await?.map_or(0, |(seq,)| seq))
+    /// The last of the keystore's erasures up to which all are applied here.
+    pub async fn erasures_applied_up_to(&self) -> Result<i64> {
+        Ok(self.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(seq,)| seq))
+    }
+
+    /// Whether one of the keystore's erasures is applied here.
+    pub async fn erasure_is_applied(&self, seq: i64) -> Result<bool> {
+        let beyond = seq > self.erasures_applied_up_to().await?;
+        Ok(!beyond || self.one::<(i64,)>(&IS_APPLIED, &[seq.into()]).await?.is_some())
+    }
+
+    /// People with a case, by name, after one of them.
+    pub async fn screened_people(&self, after: &str, limit: i64) -> Result<Vec<UserId>> {
+        let people = self.read::<(UserId,)>(&SCREENED, &[after.into(), limit.into()], Weight::Scan).await?;
+        Ok(people.into_iter().map(|(user,)| user).collect())
     }
 }

@@ -43,8 +43,12 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("items", include_str!("../../migrations/sqlite/0005_items.sql")),
     ("lists", include_str!("../../migrations/sqlite/0006_lists.sql")),
     ("owners apart", include_str!("../../migrations/sqlite/0007_owners_apart.sql")),
+    ("deployment", include_str!("../../migrations/sqlite/0008_deployment.sql")),
 ];
-const KEYSTORE: Migrations = &[("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql"))];
+const KEYSTORE: Migrations = &[
+    ("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql")),
+    ("identity", include_str!("../../migrations/sqlite-keys/0002_identity.sql")),
+];
 
 /// Scans that may run at once; more wait for their turn.
 const SCANS: usize = 4;

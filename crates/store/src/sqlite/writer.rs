@@ -36,6 +36,8 @@ const GROUP: usize = 256;
 /// The write-ahead log is copied back once it has so many pages (of 4 KiB). The more it has, the more changes of a
 /// page are copied as one; but after a crash all of it is read before anything else.
 const CHECKPOINT_PAGES: i32 = 32_000;
+/// How long a thread that panicked waits before it begins again.
+const RESTART_DELAY: Duration = Duration::from_millis(100);
 /// How often it is looked whether somebody else has changed the database.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -105,7 +107,7 @@ impl Writer {
         let (jobs, inbox) = sync_channel(QUEUE);
         let checkpointer = Checkpointer::start(path, &mut connection)?;
         let memory = recent.map(|recent| Memory::of(recent, &connection)).transpose()?;
-        let thread = Thread { connection, inbox, commits, checkpointer, indexer, memory };
+        let mut thread = Thread { connection, inbox, commits, checkpointer, indexer, memory };
         spawn("portico-writer", move || thread.run())?;
         Ok(Self { jobs })
     }
@@ -121,10 +123,17 @@ impl Writer {
     }
 }
 
-pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+/// Starts a thread that begins again if it panics, and ends only when its body returns.
+pub(super) fn spawn(name: &'static str, mut body: impl FnMut() + Send + 'static) -> Result<()> {
+    let supervised = move || {
+        while std::panic::catch_unwind(AssertUnwindSafe(&mut body)).is_err() {
+            tracing::error!(thread = name, "a background thread panicked and begins again");
+            std::thread::park_timeout(RESTART_DELAY);
+        }
+    };
     std::thread::Builder::new()
         .name(name.into())
-        .spawn(body)
+        .spawn(supervised)
         .map(drop)
         .map_err(|error| Error::Unavailable(error.to_string()))
 }
@@ -139,7 +148,13 @@ struct Thread {
 }
 
 impl Thread {
-    fn run(mut self) {
+    fn run(&mut self) {
+        // A panic may have left a transaction open.
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.connection.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction could not be undone");
+        }
         while let Some(first) = self.next() {
             let (mut jobs, mut together) = (vec![first], Together::default());
             let committed = self.group(&mut jobs, &mut together);
@@ -420,6 +435,19 @@ mod tests {
         async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
             tx.exec(&TOO_MUCH, &[]).await
         }
+    }
+
+    #[test]
+    fn a_thread_that_panics_begins_again() {
+        let (began, begins) = channel();
+        let mut times = 0;
+        spawn("panics-twice", move || {
+            times += 1;
+            began.send(times).unwrap();
+            assert!(times > 2, "on purpose");
+        })
+        .unwrap();
+        assert_eq!(begins.iter().collect::<Vec<i32>>(), [1, 2, 3], "and ends when its body returns");
     }
 
     #[tokio::test]

@@ -2,10 +2,15 @@
 
 use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ListingId, Timestamp};
-use portico_store::{Apply, Page, Result};
+use portico_store::chain::{Refer, Want, Wanted, Word};
+use portico_store::screening::{Attest, Flags};
+use portico_store::{Apply, EndOrphanedApplications, Error, Page, Result};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by_at, conflict, create, delete, in_pieces, later, listing, listing_ids, text};
+use crate::samples::{
+    NOW, by_at, cleared, conflict, create, delete, entry, in_pieces, later, listing, listing_ids, offer,
+    retired, text,
+};
 
 on_both_engines! {
     nobody_has_applied_at_first,
@@ -13,7 +18,12 @@ on_both_engines! {
     applying_twice_changes_nothing,
     a_list_may_name_a_listing_twice,
     applying_to_nothing_is_nothing,
-    unknown_and_deleted_listings_are_kept,
+    one_unknown_listing_stores_none,
+    deleting_a_listing_ends_its_applications,
+    deleting_a_listing_clears_the_flags_of_its_applicants,
+    an_application_and_a_delete_at_once_leave_no_orphan,
+    orphans_of_older_versions_are_ended,
+    flags_are_not_wanted_once_the_application_has_ended,
     applicants_are_listed_oldest_first_with_their_time,
     applicants_are_read_in_pieces,
     what_a_user_applied_to_is_read_in_pieces_with_its_times,
@@ -23,6 +33,11 @@ on_both_engines! {
 }
 
 async fn apply_at(db: &Db, user: &str, listings: &[&str], at: Timestamp) -> Result<()> {
+    offer(db, listings).await;
+    apply_to_known(db, user, listings, at).await
+}
+
+async fn apply_to_known(db: &Db, user: &str, listings: &[&str], at: Timestamp) -> Result<()> {
     db.write(Apply { user: text(user), listings: listing_ids(listings), by: by_at(at) }).await
 }
 
@@ -68,13 +83,94 @@ async fn applying_to_nothing_is_nothing(db: Db) {
     assert_applied(&db, "ann", &[]).await;
 }
 
-async fn unknown_and_deleted_listings_are_kept(db: Db) {
-    db.write(create(listing("real"))).await.unwrap();
-    apply(&db, "ann", &["real", "unknown"]).await.unwrap();
-    db.write(delete("real")).await.unwrap();
-    assert_applied(&db, "ann", &["real", "unknown"]).await;
-    let page = db.applicants(&text("real"), None, 10).await.unwrap();
-    assert_eq!(page.items.len(), 1);
+async fn one_unknown_listing_stores_none(db: Db) {
+    offer(&db, &["real", "other"]).await;
+    let refused = apply_to_known(&db, "ann", &["real", "unknown", "other", "gone"], NOW).await;
+    assert!(matches!(&refused, Err(Error::UnknownListings(places)) if places == &[1, 3]), "{refused:?}");
+    assert_applied(&db, "ann", &[]).await;
+    assert!(db.intents(None, 10).await.unwrap().is_empty());
+    assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
+}
+
+async fn deleting_a_listing_ends_its_applications(db: Db) {
+    apply(&db, "ann", &["a", "b"]).await.unwrap();
+    apply(&db, "bob", &["a"]).await.unwrap();
+    db.write(delete("a")).await.unwrap();
+    assert_applied(&db, "ann", &["b"]).await;
+    assert_applied(&db, "bob", &[]).await;
+    assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
+    let due = db.intents(None, 10).await.unwrap();
+    assert!(due.iter().all(|intent| intent.listing == text("b")), "{due:?}");
+    // Whoever uses the id next inherits nobody.
+    db.write(create(listing("a"))).await.unwrap();
+    assert!(db.applicants(&text("a"), None, 10).await.unwrap().items.is_empty());
+    assert!(!db.has_applied(&text("ann"), &text("a")).await.unwrap());
+}
+
+/// Gives an applicant a reference, and flags for a listing.
+async fn flagged(db: &Db, user: &str, listing: &str, reference: Word) -> Word {
+    db.write(Refer { user: text(user), reference }).await.unwrap();
+    let item = Wanted { gone: false, payload: vec![1], ..cleared(&text(listing), &reference, NOW) };
+    let key = item.key;
+    db.write(Want(vec![item])).await.unwrap();
+    key
+}
+
+async fn deleting_a_listing_clears_the_flags_of_its_applicants(db: Db) {
+    apply(&db, "ann", &["a", "b"]).await.unwrap();
+    apply(&db, "bob", &["a"]).await.unwrap();
+    let (first, other) = (flagged(&db, "ann", "a", [7; 32]).await, flagged(&db, "ann", "b", [7; 32]).await);
+    let second = flagged(&db, "bob", "a", [8; 32]).await;
+    db.write(delete("a")).await.unwrap();
+    for (key, gone) in [(first, true), (second, true), (other, false)] {
+        let item = db.chain_item(2, &key).await.unwrap().unwrap();
+        assert_eq!((item.gone, item.version), (gone, if gone { 2 } else { 1 }));
+    }
+}
+
+async fn an_application_and_a_delete_at_once_leave_no_orphan(db: Db) {
+    for round in 0..20 {
+        let id = format!("l-{round}");
+        offer(&db, &[&id]).await;
+        let (one, two) = (db.handle(), db.handle());
+        let listings = listing_ids(&[&id]);
+        let apply = async move { one.write(Apply { user: text("ann"), listings, by: by_at(NOW) }).await };
+        let delete = delete(&id);
+        let (applied, deleted) =
+            futures_util::future::join(apply, async move { two.write(delete).await }).await;
+        deleted.unwrap();
+        assert!(matches!(applied, Ok(()) | Err(Error::UnknownListings(_))), "{applied:?}");
+        assert_applied(&db, "ann", &[]).await;
+    }
+    assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
+}
+
+async fn orphans_of_older_versions_are_ended(db: Db) {
+    offer(&db, &["kept"]).await;
+    apply(&db, "ann", &["kept"]).await.unwrap();
+    db.raw("INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (999, 'ann', 'gone', 0)")
+        .await;
+    let key = flagged(&db, "ann", "gone", [7; 32]).await;
+    assert_eq!(db.orphaned_applications(10).await.unwrap(), listing_ids(&["gone"]));
+    for listing in listing_ids(&["gone", "kept"]) {
+        db.write(EndOrphanedApplications { listing, clear: cleared, by: by_at(NOW) }).await.unwrap();
+    }
+    assert_applied(&db, "ann", &["kept"]).await;
+    assert!(db.chain_item(2, &key).await.unwrap().unwrap().gone);
+    assert!(db.orphaned_applications(10).await.unwrap().is_empty());
+}
+
+async fn flags_are_not_wanted_once_the_application_has_ended(db: Db) {
+    apply(&db, "ann", &["a"]).await.unwrap();
+    let intent = db.intents(None, 10).await.unwrap().remove(0);
+    db.write(Refer { user: text("ann"), reference: [7; 32] }).await.unwrap();
+    db.write(Want(vec![retired("a")])).await.unwrap();
+    let wanted = Wanted { gone: false, ..cleared(&text("a"), &[7; 32], NOW) };
+    let key = wanted.key;
+    let flags = Some(Flags { wanted, applicant: [7; 32], terms: (0, retired("a").key, 1) });
+    db.write(delete("a")).await.unwrap();
+    db.write(Attest { intent, flags, entry: entry("verification.used_for_flags", "ann") }).await.unwrap();
+    assert!(db.chain_item(2, &key).await.unwrap().is_none());
 }
 
 async fn applicants_are_listed_oldest_first_with_their_time(db: Db) {

@@ -10,7 +10,7 @@ use portico_store::{
 use crate::engines::Db;
 use crate::samples::{
     by, create, create_portfolio, create_template, delete, device, find_all, items, later, listing,
-    listing_ids, portfolio, register, store_all, template, text, totals,
+    listing_ids, offer, portfolio, register, store_all, template, text, totals,
 };
 
 on_both_engines! {
@@ -106,6 +106,7 @@ async fn of_many_who_delete_a_listing_at_once_one_succeeds(db: Db) {
 }
 
 async fn saving_and_applying_at_once_counts_once(db: Db) {
+    offer(&db, &["a"]).await;
     let outcomes = at_once((0..60).map(|n| {
         let db = db.handle();
         async move {
@@ -123,11 +124,12 @@ async fn saving_and_applying_at_once_counts_once(db: Db) {
     assert_eq!(db.saved_listings(&text("ann")).await.unwrap().0, listing_ids(&["a"]));
     assert_eq!(db.applications(&text("ann")).await.unwrap(), listing_ids(&["a"]));
     assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
-    assert_eq!(count(&db, "events").await, 2);
+    assert_eq!(count(&db, "events").await, 3);
 }
 
 async fn people_who_apply_to_many_listings_at_once_do_not_get_in_each_others_way(db: Db) {
     let ids: Vec<String> = (0..20).map(|n| format!("l-{n}")).collect();
+    offer(&db, &ids.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let outcomes = at_once((0..40).map(|n| {
         let db = db.handle();
         let listings = ids.iter().map(|id| text(id)).collect();

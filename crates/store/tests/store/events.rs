@@ -16,7 +16,7 @@ use portico_store::{
 use crate::engines::Db;
 use crate::samples::{
     NOW, by, conflict, create, create_portfolio, create_template, delete, device, entry, later, listing,
-    listing_ids, missing, portfolio, register, template, text,
+    listing_ids, missing, offer, portfolio, register, template, text,
 };
 
 on_both_engines! {
@@ -106,6 +106,8 @@ async fn saving_leaves_events(db: Db) {
 
 async fn applying_leaves_an_event_for_each_new_application(db: Db) {
     let mut journal = journal();
+    offer(&db, &["a", "b", "c"]).await;
+    journal.expect(&db, &["a", "b", "c"].map(|id| ("listing.created", id))).await;
     let apply = |ids: &[&str]| db.write(Apply { user: text("ann"), listings: listing_ids(ids), by: by() });
     apply(&["b", "a", "b"]).await.unwrap();
     journal.expect(&db, &[("application.made", "b"), ("application.made", "a")]).await;
@@ -114,6 +116,8 @@ async fn applying_leaves_an_event_for_each_new_application(db: Db) {
     apply(&["a", "b", "c"]).await.unwrap();
     apply(&[]).await.unwrap();
     journal.expect(&db, &[]).await;
+    db.write(delete("a")).await.unwrap();
+    journal.expect(&db, &[("application.ended", "a"), ("listing.deleted", "a")]).await;
 }
 
 async fn requirements_leave_events(db: Db) {

@@ -20,6 +20,7 @@ macro_rules! on_both_engines {
 mod applications;
 mod atomicity;
 mod concurrency;
+mod deployment;
 mod devices;
 mod engines;
 mod events;
@@ -27,6 +28,7 @@ mod filters;
 mod finding;
 mod idempotency;
 mod keys;
+mod keystore;
 mod listings;
 mod memory;
 mod migrations;

@@ -153,6 +153,9 @@ async fn take_back(place: &Place, statements: &str) {
 
 /// How `SQLite` kept items up to the step before.
 const ITEMS_BEFORE: &str = "
+    DROP TABLE deployment;
+    DROP TABLE erasures_applied;
+    DROP TABLE write_probe;
     DROP TRIGGER listings_deleted;
     DROP TABLE listings_gone;
     CREATE INDEX listings_user ON listings (user_id, seq);
@@ -185,6 +188,9 @@ async fn what_was_wanted_before_items_were_stored_otherwise_is_wanted_still(db: 
 
 /// How `SQLite` found a user's listings up to the step before.
 const USERS_BEFORE: &str = "
+    DROP TABLE deployment;
+    DROP TABLE erasures_applied;
+    DROP TABLE write_probe;
     DROP TRIGGER listings_deleted;
     DROP TABLE listings_gone;
     CREATE INDEX listings_user ON listings (

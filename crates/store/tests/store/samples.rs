@@ -8,7 +8,7 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::{Kind, Text};
 use portico_domain::{Allocation, ListingId, Money, Timestamp, Whole};
 use portico_store::audit::Entry;
-use portico_store::chain::Wanted;
+use portico_store::chain::{Wanted, Word};
 use portico_store::{
     By, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page, RegisterDevice,
     Result,
@@ -79,7 +79,27 @@ pub(crate) fn create(listing: Listing) -> CreateListing {
 
 /// Deletes a listing of ann's.
 pub(crate) fn delete(id: &str) -> DeleteListing {
-    DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), by: by() }
+    DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), clear: cleared, by: by() }
+}
+
+/// Makes sure that there are listings of these names.
+pub(crate) async fn offer(db: &Db, ids: &[&str]) {
+    for id in ids {
+        match db.write(create(listing(id))).await {
+            Ok(()) | Err(Error::Conflict("listing_exists")) => {}
+            Err(error) => panic!("{id}: {error}"),
+        }
+    }
+}
+
+/// What is wanted on the chain of the flags of an application that has ended, by a key that stands in for the
+/// chain's own.
+pub(crate) fn cleared(listing: &ListingId, applicant: &Word, at: Timestamp) -> Wanted {
+    let mut key = *applicant;
+    for (place, byte) in listing.as_str().bytes().enumerate() {
+        key[place % 32] ^= byte;
+    }
+    Wanted { kind: 2, key, payload: b"cleared".to_vec(), gone: true, salt: None, above: 0, at }
 }
 
 /// What is wanted on the chain of a listing that is gone. Its key is a stand-in for the chain's own.

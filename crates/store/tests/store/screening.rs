@@ -2,16 +2,16 @@
 
 use futures_util::future::join_all;
 use portico_domain::{CaseId, UserId};
-use portico_store::audit::Append;
+use portico_store::audit::{Append, Entry};
 use portico_store::chain::{Refer, Wanted};
 use portico_store::screening::{
-    BeginChecks, Case, CaseOf, ErasePerson, FinishCheck, Guess, Guessed, Mint, NewCase, NewCheck, OpenCase,
-    RevokeIdentity, StoreVerification, StoredVerification, TakeGuess,
+    AdvanceErasures, BeginChecks, Case, CaseOf, ErasePerson, ErasureToApply, FinishCheck, Guess, Guessed,
+    Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification, TakeGuess,
 };
 use portico_store::{Apply, Result};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by, conflict, entry, later, listing_ids, missing, text};
+use crate::samples::{NOW, by, conflict, entry, later, listing_ids, missing, offer, text};
 
 on_both_engines! {
     entries_that_come_at_once_are_one_chain,
@@ -24,6 +24,8 @@ on_both_engines! {
     wrong_names_are_counted_and_right_ones_are_not,
     of_many_guesses_at_once_no_more_than_the_limit_pass,
     an_erased_person_leaves_a_case_without_an_owner,
+    an_erasure_is_applied_once_whatever_its_number,
+    an_erasure_that_an_older_version_applied_is_not_applied_again,
 }
 
 fn case(id: &str, user: &str, token: u8) -> Case {
@@ -169,6 +171,7 @@ async fn a_finding_that_comes_late_does_not_overwrite_another(db: Db) {
 }
 
 async fn a_result_notes_that_applications_are_to_be_attested(db: Db) {
+    offer(&db, &["a", "b"]).await;
     db.write(Apply { user: text("ann"), listings: listing_ids(&["a", "b"]), by: by() }).await.unwrap();
     let ann: UserId = text("ann");
     let due = async || -> Vec<(String, i64)> {
@@ -259,22 +262,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     db.write(result("w", &other)).await.unwrap();
     db.write(guess(0)).await.unwrap();
     db.write(Refer { user: ann.clone(), reference: [9; 32] }).await.unwrap();
-    let erase = |erasure: i64, after: i64| ErasePerson {
-        user: ann.clone(),
-        gone: vec![wanted(1, true)],
-        erasure,
-        after,
-        entry: entry("person.erased", "ann"),
-        by: by(),
-    };
-    db.write(erase(5, 4)).await.unwrap();
-    assert_eq!(db.erasures_followed().await.unwrap(), 0, "those before it are still to be followed");
-    db.write(erase(1, 0)).await.unwrap();
-    assert_eq!(db.erasures_followed().await.unwrap(), 1);
-    db.write(erase(5, 1)).await.unwrap();
-    assert_eq!(db.erasures_followed().await.unwrap(), 5);
-    db.write(erase(4, 3)).await.unwrap();
-    assert_eq!(db.erasures_followed().await.unwrap(), 5, "what was followed stays followed");
+    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
     assert!(db.verification(&text("v")).await.unwrap().is_none());
     assert!(db.verification(&text("w")).await.unwrap().is_some(), "others stay");
     assert_eq!(db.chain_reference(&ann).await.unwrap(), None);
@@ -287,4 +275,48 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
+}
+
+fn erase(erasure: ErasureToApply) -> ErasePerson {
+    ErasePerson {
+        user: text("ann"),
+        gone: vec![wanted(1, true)],
+        erasure,
+        entry: entry("person.erased", "ann"),
+        by: by(),
+    }
+}
+
+async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
+    let many = 1 << 50;
+    for erasure in [7, many, 3] {
+        assert!(!db.erasure_is_applied(erasure).await.unwrap());
+        assert!(db.write(erase(ErasureToApply::New(erasure))).await.unwrap());
+        assert!(db.erasure_is_applied(erasure).await.unwrap());
+    }
+    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    db.write(result("v", &case)).await.unwrap();
+    // As after a restart: what the person has stored since stays.
+    for erasure in [7, many, 3] {
+        assert!(!db.write(erase(ErasureToApply::Found(erasure, later(1)))).await.unwrap());
+    }
+    assert!(db.verification(&text("v")).await.unwrap().is_some());
+    db.write(AdvanceErasures(7)).await.unwrap();
+    assert_eq!(db.erasures_applied_up_to().await.unwrap(), 7);
+    for (erasure, applied) in [(3, true), (6, true), (8, false), (many, true)] {
+        assert_eq!(db.erasure_is_applied(erasure).await.unwrap(), applied, "{erasure}");
+    }
+    assert_eq!(db.raw("SELECT count(*) FROM erasures_applied").await, [[Some("1".to_owned())]]);
+}
+
+async fn an_erasure_that_an_older_version_applied_is_not_applied_again(db: Db) {
+    // It put nothing on record but that somebody was erased, and when.
+    let at = |at| Entry { at: later(at), detail: String::new(), ..entry("person.erased", "ann") };
+    db.write(Append(at(5))).await.unwrap();
+    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    db.write(result("v", &case)).await.unwrap();
+    assert!(!db.write(erase(ErasureToApply::Found(1, later(4)))).await.unwrap());
+    assert!(db.verification(&text("v")).await.unwrap().is_some());
+    assert!(db.write(erase(ErasureToApply::Found(2, later(6)))).await.unwrap());
+    assert!(db.verification(&text("v")).await.unwrap().is_none());
 }

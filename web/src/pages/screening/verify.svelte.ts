@@ -86,6 +86,10 @@ function empty(): Values {
 const ABOUT: Record<string, [keyof Values, string]> = {
   pipeline_not_found: ['clientId', 'No landlord has this client id.'],
   case_not_found: ['caseId', 'This case is somebody else’s. Choose another one.'],
+  nothing_to_check: [
+    'FirstName',
+    'Nothing can be checked yet. Enter both names with a date of birth or an SSN, or an open banking token.',
+  ],
   identity_revoked: ['caseId', 'The token of this case was revoked. Choose another case.'],
 };
 

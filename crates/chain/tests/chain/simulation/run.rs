@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 
 use alloy_primitives::{Address, B256};
-use portico_chain::contracts::{Content, Contracts, check_key};
+use portico_chain::contracts::{Content, Contracts, check_key, cleared_check};
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{Committed, Engine};
 use portico_chain::{Error, Result};
@@ -450,6 +450,7 @@ impl Run {
             id: ListingId::stored(id.as_str()),
             owner: samples::listing(&id).user,
             retired: samples::retired(&id, at),
+            clear: cleared_check,
             by: By { account: None, at },
         };
         self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;

@@ -28,6 +28,7 @@ fn tokens_of_the_issuer_are_taken_whatever_its_algorithm() {
         let signers = [Signer::rs256("r"), Signer::es256("e"), Signer::eddsa("d")];
         keys.publish(&signers.each_ref());
         let app = server(&keys, &[]).await;
+        app.offer(&["oak"]).await;
         for signer in &signers {
             let (user, other) = (unique("ada"), unique("bob"));
             let token = signer.sign(&claims(&user));

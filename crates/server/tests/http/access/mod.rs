@@ -21,8 +21,7 @@ on_both_engines! {
 own:
     in_the_sandbox_everybody_may_do_what_the_table_says,
     live_everybody_may_do_what_the_table_says,
-    live_there_are_no_sandbox_sessions,
-    live_the_listings_owner_may_use_the_check;
+    live_there_are_no_sandbox_sessions;
 }
 
 /// The owner of things, somebody else, and everybody's credentials.
@@ -50,8 +49,10 @@ impl<'a> World<'a> {
             owner,
             other,
         };
-        let pipeline = app.to_post("/verificationPipeline", &json!({})).bearer(&world.owner_token);
+        let pipeline =
+            app.to_post("/verificationPipeline", &json!({"EvictionCheck": true})).bearer(&world.owner_token);
         pipeline.send().await.status(200);
+        app.offer(&["oak"]).await;
         world.make("/applications", json!({"userId": world.owner, "listingIds": ["oak"]})).await;
         world
     }
@@ -244,17 +245,4 @@ async fn live_everybody_may_do_what_the_table_says(engine: Engine) {
 async fn live_there_are_no_sandbox_sessions(engine: Engine) {
     let app = Options::new(engine).live().start().await;
     app.post("/v1/sandbox/sessions", json!({"userId": "ada"})).await.refused(404, "not_found");
-}
-
-async fn live_the_listings_owner_may_use_the_check(engine: Engine) {
-    let app = Options::new(engine).live().start().await;
-    let (landlord, applicant) = (app.token(&["--sub", "landlord"]), app.token(&["--sub", "ada"]));
-    app.add_listing(listing("oak", "landlord")).await;
-    let path = "/applications/ada/oak/check";
-    let body = json!({"userId": "ada", "listingIds": []});
-    app.to_post(path, &body).bearer(&applicant).send().await.only_says(201);
-    app.to_post(path, &body).bearer(&landlord).send().await.only_says(201);
-    // But not for a listing of another.
-    let elsewhere = "/applications/ada/elm/check";
-    app.to_post(elsewhere, &body).bearer(&landlord).send().await.refused(403, "forbidden");
 }

@@ -94,7 +94,7 @@ fn row(
 const LISTING: &str = r#"{"listingId":"$new","userId":"$owner","streetAddress":"1 Oak","city":"Austin","state":"TX","postalCode":"1"}"#;
 const ON_CHAIN: &str = r#"{"id":"$new","userId":"$owner","addressStreet":"1 Oak","addressCity":"Austin","addressState":"TX","addressPostal":"1","monthlyPayment":1}"#;
 const RECORD: &str = r#"{"listingId":"$record","applicantId":2,"requirementsMet":[]}"#;
-const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$new"]}"#;
+const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$listing"]}"#;
 const TEMPLATE: &str = r#"{"name":"T","riskLevel":"Moderate"}"#;
 const PORTFOLIO: &str = r#"{"userId":"$owner","riskLevel":"Moderate","isCustom":true}"#;
 const APPLICANT: &str = r#"{"FirstName":"Ada","LastName":"Lovelace","DateOfBirth":"1990-12-10"}"#;
@@ -108,7 +108,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("DELETE /listings/{listingId}", "/listings/$listing", "", OPEN_OR_OWN, OWN),
 
         row("GET /verificationPipeline", "/verificationPipeline?accountId=$owner", "", OWN_BEARER, OWN_BEARER),
-        row("POST /verificationPipeline", "/verificationPipeline", "{}", BEARER, BEARER),
+        row("POST /verificationPipeline", "/verificationPipeline", r#"{"EvictionCheck":true}"#, BEARER, BEARER),
 
         row("POST /verifyRentalRequirements", "/verifyRentalRequirements?caseId=$new", APPLICANT, BEARER, BEARER),
         row("GET /chainIdentityInd", "/chainIdentityInd?Id=$verified&FirstName=Ada&LastName=Lovelace", "", BEARER, BEARER),
@@ -119,7 +119,7 @@ pub(super) fn rows() -> Vec<Row> {
 
         row("POST /applications", "/applications", APPLICATION, OWN, OWN),
         row("GET /applications/{userId}", "/applications/$owner", "", OWN, OWN),
-        row("POST /applications/{userId}/{listingId}/check", "/applications/$owner/$new/check", APPLICATION, OPEN_OR_OWN, OWN),
+        row("POST /applications/{userId}/{listingId}/check", "/applications/$owner/$listing/check", APPLICATION, OPEN_OR_OWN, OWN),
 
         row("GET /applications/{userId}/{listingId}/check", "/applications/$owner/oak/check", "", OPEN_OR_OWN, OWN),
 

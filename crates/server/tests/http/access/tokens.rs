@@ -17,7 +17,10 @@ on_both_engines! {
 }
 
 fn claims(sub: &str) -> Value {
-    json!({"iss": "portico", "aud": "portico", "sub": sub, "exp": now() + 600, "nbf": now() - 1})
+    json!({
+        "iss": "portico", "aud": "portico", "sub": sub, "exp": now() + 600, "nbf": now() - 1,
+        "portico_profile": "sandbox",
+    })
 }
 
 async fn is_valid(app: &App, token: &str) -> bool {
@@ -39,6 +42,7 @@ async fn a_token_says_who_someone_is(app: &App) {
     let (signer, user) = (Signer::of_server(app).await, unique("ada"));
     let token = signer.sign(&claims(&user));
     assert!(is_valid(app, &token).await);
+    app.offer(&["oak"]).await;
     let body = json!({"userId": user, "listingIds": ["oak"]});
     app.to_post("/applications", &body).bearer(&token).send().await.only_says(201);
     let other = signer.sign(&claims(&unique("bob")));
@@ -63,7 +67,7 @@ async fn the_published_key_verifies_the_tokens(app: &App) {
     let issued = told["iat"].as_i64().unwrap();
     let expected = json!({
         "iss": "portico", "aud": "portico", "sub": user, "account": "acme", "scope": "admin", "iat": issued,
-        "nbf": issued, "exp": issued + 900,
+        "nbf": issued, "exp": issued + 900, "portico_profile": "sandbox",
     });
     assert_eq!(told, expected);
 }
@@ -96,10 +100,12 @@ async fn a_token_is_for_this_service_by_this_issuer(app: &App) {
         json!({"aud": []}),
         json!({"aud": ["a", "b"]}),
         json!({"aud": null}),
+        json!({"portico_profile": "live"}),
+        json!({"portico_profile": null}),
     ] {
         assert!(!is_valid(app, &signer.sign(&with(claims(&ada), wrong.clone()))).await, "{wrong}");
     }
-    for missing in ["iss", "aud"] {
+    for missing in ["iss", "aud", "portico_profile"] {
         let mut claims = claims(&ada);
         claims.as_object_mut().unwrap().remove(missing);
         assert!(!is_valid(app, &signer.sign(&claims)).await, "without {missing}");

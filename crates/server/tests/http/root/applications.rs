@@ -1,25 +1,44 @@
 //! `/applications`: which listings a user applied to.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, App, Session, encoded, listing, on_both_engines, unique};
+use crate::support::{
+    Answer, App, Cell, Engine, Options, Raw, Session, applicant, encoded, listing, on_both_engines, on_chain,
+    unique, until, with,
+};
 
 on_both_engines! {
     shared:
         an_application_is_added_and_read_with_exactly_its_fields,
         applying_twice_changes_nothing,
         applications_are_listed_with_their_times_and_there_may_be_none,
-        listings_need_not_exist,
+        an_unknown_listing_is_named_and_none_is_stored,
         a_user_who_has_not_applied_is_not_found,
         an_applicant_reads_and_writes_only_their_own,
         a_key_of_the_operator_applies_for_others,
         a_check_adds_the_listing_of_the_path,
         a_check_names_the_user_of_the_path,
-        a_deleted_listing_stays_in_the_application,
+        deleting_a_listing_ends_its_applications,
+        another_owner_of_the_id_inherits_nothing,
+        only_the_applicant_and_the_operator_apply,
+        the_owner_of_the_listing_reads_the_check,
         faults_of_an_application_are_all_named;
+    own:
+        live_an_owner_cannot_make_somebody_an_applicant,
+        applications_end_with_their_listing_across_a_restart;
 }
 
+/// Applies to listings, which are made if they do not exist.
 async fn apply(app: &App, who: &Session, listings: Value) -> Answer {
+    let valid = |id: &&str| !id.is_empty() && id.len() < 256;
+    let ids: Vec<&str> =
+        listings.as_array().into_iter().flatten().filter_map(Value::as_str).filter(valid).collect();
+    app.offer(&ids).await;
+    apply_to_known(app, who, listings).await
+}
+
+async fn apply_to_known(app: &App, who: &Session, listings: Value) -> Answer {
     let body = json!({"userId": who.user, "listingIds": listings});
     app.to_post("/applications", &body).bearer(&who.token).send().await
 }
@@ -61,10 +80,26 @@ async fn applications_are_listed_with_their_times_and_there_may_be_none(app: &Ap
     app.to_get(&path).bearer(&bob.token).send().await.refused(403, "forbidden");
 }
 
-async fn listings_need_not_exist(app: &App) {
-    let (ada, id) = (app.someone().await, unique("nowhere"));
-    apply(app, &ada, json!([id])).await.only_says(201);
-    assert_eq!(applications(app, &ada).await["listingIds"], json!([id]));
+async fn an_unknown_listing_is_named_and_none_is_stored(app: &App) {
+    let (ada, real) = (app.someone().await, unique("real"));
+    app.add_listing(listing(&real, "landlord")).await;
+    let [one, two] = [unique("nowhere"), unique("nowhere")];
+    let problem = apply_to_known(app, &ada, json!([one, real, two])).await.problem(400);
+    assert_eq!(problem["code"], "unknown_listing");
+    let faults: Vec<&Value> =
+        problem["errors"].as_array().unwrap().iter().map(|fault| &fault["pointer"]).collect();
+    assert_eq!(faults, ["/listingIds/0", "/listingIds/2"]);
+    assert_eq!(problem["errors"][0]["code"], "unknown_listing");
+    let answer = app.to_get(&format!("/applications/{}", ada.user)).bearer(&ada.token).send().await;
+    answer.refused(404, "application_not_found");
+
+    // By the listing's own address, whose listing comes first.
+    let path = format!("/applications/{}/{one}/check", ada.user);
+    let body = json!({"userId": ada.user, "listingIds": [real, two]});
+    let problem = app.to_post(&path, &body).bearer(&ada.token).send().await.problem(400);
+    assert_eq!(problem["code"], "unknown_listing");
+    assert_eq!(problem["errors"][0]["parameter"], "listingId");
+    assert_eq!(problem["errors"][1]["pointer"], "/listingIds/1");
 }
 
 async fn a_user_who_has_not_applied_is_not_found(app: &App) {
@@ -87,15 +122,17 @@ async fn an_applicant_reads_and_writes_only_their_own(app: &App) {
 }
 
 async fn a_key_of_the_operator_applies_for_others(app: &App) {
-    let ada = app.someone().await;
-    let body = json!({"userId": ada.user, "listingIds": ["oak"]});
+    let (ada, oak) = (app.someone().await, unique("oak"));
+    app.add_listing(listing(&oak, "landlord")).await;
+    let body = json!({"userId": ada.user, "listingIds": [oak]});
     app.to_post("/applications", &body).key(app.operator()).send().await.only_says(201);
     let answer = app.to_get(&format!("/applications/{}", ada.user)).key(app.operator()).send().await;
     assert_eq!(answer.json(200), body);
 }
 
 async fn a_check_adds_the_listing_of_the_path(app: &App) {
-    let ada = app.someone().await;
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    apply(app, &bob, json!(["elm/2", "oak"])).await.only_says(201);
     let path = format!("/applications/{}/elm%2F2/check", ada.user);
     app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_says(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["elm/2"]));
@@ -115,12 +152,133 @@ async fn a_check_names_the_user_of_the_path(app: &App) {
     answer.refused(404, "application_not_found");
 }
 
-async fn a_deleted_listing_stays_in_the_application(app: &App) {
-    let (ada, id) = (app.someone().await, unique("oak"));
+async fn deleting_a_listing_ends_its_applications(app: &App) {
+    let (ada, id, other) = (app.someone().await, unique("oak"), unique("elm"));
     app.add_listing(listing(&id, "landlord")).await;
-    apply(app, &ada, json!([id])).await.only_says(201);
+    apply(app, &ada, json!([id, other])).await.only_says(201);
     app.delete(&format!("/listings/{id}")).await.status(200);
-    assert_eq!(applications(app, &ada).await["listingIds"], json!([id]));
+    assert_eq!(applications(app, &ada).await["listingIds"], json!([other]));
+}
+
+/// Stores a listing with terms on the chain.
+async fn record(app: &App, id: &str, owner: &str) {
+    let body = with(on_chain(id, owner), json!({"minCredit": 620, "minIncome": 50_000}));
+    app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
+}
+
+async fn another_owner_of_the_id_inherits_nothing(app: &App) {
+    let (ada, landlord, next) = (app.someone().await, app.someone().await, app.someone().await);
+    let id = unique("oak");
+    record(app, &id, &landlord.user).await;
+    apply_to_known(app, &ada, json!([id])).await.only_says(201);
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.flags_become(&ada.user, &id, [true; 4]).await;
+    let reference = app.reference(&ada.user).await.expect("the chain knows the applicant");
+    app.request(Method::DELETE, &format!("/stage/listing/{id}"))
+        .key(&landlord.key)
+        .send()
+        .await
+        .only_says(200);
+    until("the flags are cleared on the chain", 30, async || {
+        app.flags_on_chain(&reference, &id).await.is_none().then_some(())
+    })
+    .await;
+    record(app, &id, &next.user).await;
+    let path = format!("/v1/listings/{id}/applicants");
+    assert_eq!(app.to_get(&path).bearer(&next.token).send().await.json(200), json!([]));
+    let path = format!("/applications/{}/{id}/check", ada.user);
+    app.to_get(&path).bearer(&next.token).send().await.refused(404, "application_not_found");
+}
+
+async fn only_the_applicant_and_the_operator_apply(app: &App) {
+    let (ada, landlord) = (app.someone().await, app.someone().await);
+    let account = unique("agency");
+    let of_account = app.new_key(&["--account", &account]);
+    // The account is ada's and the landlord's own, by their tokens.
+    for who in [&ada, &landlord] {
+        let token = app.token(&["--sub", &who.user, "--account", &account]);
+        app.to_post("/verificationPipeline", &json!({})).bearer(&token).send().await.status(200);
+    }
+    let id = unique("oak");
+    app.add_listing(listing(&id, &landlord.user)).await;
+    let body = json!({"userId": ada.user, "listingIds": [id]});
+    for path in ["/applications".to_owned(), format!("/applications/{}/{id}/check", ada.user)] {
+        for request in [
+            app.to_post(&path, &body).bearer(&landlord.token),
+            app.to_post(&path, &body).key(&landlord.key),
+            app.to_post(&path, &body).key(&of_account),
+        ] {
+            request.send().await.refused(403, "forbidden");
+        }
+        let answer = app.to_get(&format!("/applications/{}", ada.user)).bearer(&ada.token).send().await;
+        answer.refused(404, "application_not_found");
+    }
+    for path in ["/applications".to_owned(), format!("/applications/{}/{id}/check", ada.user)] {
+        app.to_post(&path, &body).key(&ada.key).send().await.only_says(201);
+        app.to_post(&path, &body).key(app.operator()).send().await.only_says(201);
+    }
+}
+
+async fn the_owner_of_the_listing_reads_the_check(app: &App) {
+    let (ada, landlord, stranger) = (app.someone().await, app.someone().await, app.someone().await);
+    let id = unique("oak");
+    app.add_listing(listing(&id, &landlord.user)).await;
+    apply_to_known(app, &ada, json!([id])).await.only_says(201);
+    let check = format!("/applications/{}/{id}/check", ada.user);
+    let records = format!("/v1/applications/{}/{id}/records", ada.user);
+    for path in [&check, &records] {
+        for who in [&ada, &landlord] {
+            app.to_get(path).bearer(&who.token).send().await.status(200);
+            app.to_get(path).key(&who.key).send().await.status(200);
+        }
+        app.to_get(path).bearer(&stranger.token).send().await.refused(403, "forbidden");
+        app.to_get(path).key(&stranger.key).send().await.refused(403, "forbidden");
+    }
+}
+
+/// Sixteen listings with chosen terms told anybody's score and income.
+async fn live_an_owner_cannot_make_somebody_an_applicant(engine: Engine) {
+    let app = Options::new(engine).live().start().await;
+    let (ada, eve) = (app.someone().await, app.someone().await);
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    record(&app, "probe", &eve.user).await;
+    let body = json!({"userId": ada.user, "listingIds": []});
+    let path = format!("/applications/{}/probe/check", ada.user);
+    app.to_post(&path, &body).bearer(&eve.token).send().await.refused(403, "forbidden");
+    app.to_post(&path, &body).key(&eve.key).send().await.refused(403, "forbidden");
+    app.to_get(&path).bearer(&eve.token).send().await.refused(404, "application_not_found");
+    // What she does herself works as before, and the owner may read it.
+    app.to_post(&path, &body).bearer(&ada.token).send().await.only_says(201);
+    app.flags_become(&ada.user, "probe", [true; 4]).await;
+    app.to_get(&path).bearer(&eve.token).send().await.status(200);
+}
+
+async fn applications_end_with_their_listing_across_a_restart(engine: Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, database) = (folder.path().join("data"), engine.database().await);
+    let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
+    let mut app = start().await;
+    let ada = app.someone().await;
+    for id in ["kept", "deleted"] {
+        record(&app, id, "landlord").await;
+    }
+    apply_to_known(&app, &ada, json!(["kept", "deleted"])).await.only_says(201);
+    app.delete("/listings/deleted").await.status(200);
+    // As an older version left it behind.
+    let raw = Raw::open(&app).await;
+    let orphan =
+        "INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (999999, ?1, 'never', 0)";
+    raw.change(orphan, &[Cell::Text(ada.user.clone())]).await.unwrap();
+    drop(raw);
+    app.signal("KILL");
+    app.ended().await;
+    let app = start().await;
+    assert_eq!(applications(&app, &ada).await["listingIds"], json!(["kept"]));
+    for id in ["deleted", "never"] {
+        record(&app, id, "somebody else").await;
+        let path = format!("/v1/listings/{id}/applicants");
+        assert_eq!(app.to_get(&path).key(app.operator()).send().await.json(200), json!([]));
+    }
 }
 
 async fn faults_of_an_application_are_all_named(app: &App) {

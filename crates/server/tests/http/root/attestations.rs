@@ -119,17 +119,19 @@ async fn new_terms_attest_anew(app: &App) {
         .await
         .status(200);
     record(app, &elm, terms((750, 800), (50_000, 90_000))).await;
+    // The application has ended with the listing.
+    let path = format!("/applications/{}/{elm}/check", ada.user);
+    app.to_get(&path).bearer(&ada.token).send().await.refused(404, "application_not_found");
+    app.apply(&ada.token, &ada.user, &[&elm]).await;
     the_contract_agrees(app, &ada, &elm, [false, false, true, false]).await;
 }
 
 async fn a_listing_without_terms_on_the_chain_has_no_flags(app: &App) {
     let (ada, oak) = (app.someone().await, unique("oak"));
+    app.offer(&[&oak]).await;
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.apply(&ada.token, &ada.user, &[&oak]).await;
     assert_eq!(app.flags(&ada.user, &oak).await, NONE);
-    // Once it has some, they count.
-    record(app, &oak, terms((0, 0), (0, 0))).await;
-    the_contract_agrees(app, &ada, &oak, ALL).await;
 }
 
 async fn scores_and_incomes_are_not_on_the_chain(app: &App) {

@@ -106,7 +106,8 @@ async fn a_token_without_a_verification_commits_to_nothing(app: &App) {
 
 async fn a_result_without_a_name_is_nobodys(app: &App) {
     let ada = app.someone().await;
-    for body in [json!({}), json!({"LastName": "Lovelace"}), json!({"FirstName": "Ada"})] {
+    for name in [json!({}), json!({"LastName": "Lovelace"}), json!({"FirstName": "Ada"})] {
+        let body = with(name, json!({"OpenBankingToken": "income-1"}));
         let made = app.verified(&ada.token, &format!("?caseId={}", unique("case")), &body).await;
         assert_eq!(app.minted(&made.token).await.1, [0; 32], "{body}");
         app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");

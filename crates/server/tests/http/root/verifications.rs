@@ -14,6 +14,8 @@ on_both_engines! {
     shared:
         a_result_has_exactly_the_fields_of_the_specification,
         without_a_pipeline_every_check_runs_that_the_inputs_allow,
+        a_name_that_no_check_has_seen_is_not_verified,
+        a_pipeline_without_checks_verifies_nobody,
         ones_own_pipeline_says_which_checks_run,
         a_named_pipeline_goes_before_ones_own,
         a_pipeline_that_nobody_has_is_not_found,
@@ -72,11 +74,46 @@ async fn a_result_has_exactly_the_fields_of_the_specification(app: &App) {
     assert_eq!(answer, rest);
 }
 
+async fn a_name_that_no_check_has_seen_is_not_verified(app: &App) {
+    let ada = app.someone().await;
+    let names = json!({"FirstName": "Warren", "LastName": "Buffett"});
+    for body in
+        [json!({}), names.clone(), json!({"SSN": "900-00-0720"}), with(names, json!({"City": "Omaha"}))]
+    {
+        for query in ["", "?caseId=nothing-to-check"] {
+            let problem = app.verify(&ada.token, query, &body).await.problem(400);
+            assert_eq!(problem["code"], "nothing_to_check", "{problem}");
+            assert_eq!(problem["errors"][0]["code"], "nothing_to_check", "{problem}");
+            let detail = problem["detail"].as_str().unwrap();
+            for needs in [
+                "eviction needs FirstName, LastName, DateOfBirth",
+                "income needs OpenBankingToken",
+                "softCredit needs FirstName, LastName, SSN",
+                "criminalBackground needs FirstName, LastName, DateOfBirth",
+            ] {
+                assert!(detail.contains(needs), "{detail}");
+            }
+        }
+    }
+    assert_eq!(results(app, &ada.token).await, 0);
+    let raw = Raw::open(app).await;
+    let cases = raw.rows("SELECT id FROM cases WHERE user_id = ?1", &[Cell::Text(ada.user.clone())]).await;
+    assert!(cases.is_empty(), "no token was made either");
+    // An earlier result is given again whatever the body says.
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.verify(&ada.token, &format!("?verifiedId={}", made.id), &json!({})).await.json(200);
+}
+
+async fn a_pipeline_without_checks_verifies_nobody(app: &App) {
+    let ada = app.someone().await;
+    pipeline(app, &ada, json!({"EvictionCheck": false})).await;
+    app.verify(&ada.token, "", &applicant("Lovelace")).await.refused(400, "nothing_to_check");
+    assert_eq!(results(app, &ada.token).await, 0);
+}
+
 async fn without_a_pipeline_every_check_runs_that_the_inputs_allow(app: &App) {
     let names = json!({"FirstName": "Ada", "LastName": "Lovelace"});
     for (body, expected) in [
-        (json!({}), vec![]),
-        (names.clone(), vec![]),
         (with(names.clone(), json!({"DateOfBirth": "1990-12-10"})), vec!["eviction", "criminalBackground"]),
         (with(names, json!({"SSN": "900000720"})), vec!["softCredit"]),
         (json!({"OpenBankingToken": "income-1"}), vec!["income"]),

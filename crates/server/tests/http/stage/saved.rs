@@ -87,14 +87,15 @@ async fn a_listing_is_taken_off_the_list_once(app: &App) {
 
 async fn one_users_list_is_not_anothers(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
-    let body = json!({"userId": ada.user, "listingId": "oak"});
+    let id = unique("nowhere");
+    let body = json!({"userId": ada.user, "listingId": id});
     app.to_post("/stage/savedListings", &body).key(&ada.key).send().await.only_says(200);
     app.to_post("/stage/savedListings", &body).key(&bob.key).send().await.refused(403, "forbidden");
     let path = format!("/stage/savedListings/{}", ada.user);
     app.to_get(&path).key(&bob.key).send().await.refused(403, "forbidden");
-    let remove = app.request(Method::DELETE, &format!("{path}/oak")).key(&bob.key);
+    let remove = app.request(Method::DELETE, &format!("{path}/{id}")).key(&bob.key);
     remove.send().await.refused(403, "forbidden");
-    assert_eq!(app.to_get(&path).key(&ada.key).send().await.json(200), list(&ada.user, &["oak"], &[]));
+    assert_eq!(app.to_get(&path).key(&ada.key).send().await.json(200), list(&ada.user, &[&id], &[]));
 }
 
 async fn faults_of_a_saved_listing_are_all_named(app: &App) {

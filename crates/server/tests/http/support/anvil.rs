@@ -47,7 +47,8 @@ impl Anvil {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let request = client.post(&self.url).header("content-type", "application/json").body(body);
-        let answer: Value = request.send().await.unwrap().json().await.unwrap();
+        let answer = request.send().await.unwrap().bytes().await.unwrap();
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].clone()
     }

@@ -61,10 +61,10 @@ pub(crate) fn unique(what: &str) -> String {
     format!("{what}-{}", number())
 }
 
-/// A number that no other test uses.
+/// A number that no other test uses, in no other process either: they may share servers.
 pub(crate) fn number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1000);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    u64::from(std::process::id()) * 1_000_000 + NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A value as it stands in a path or a query.

@@ -66,6 +66,7 @@ pub(crate) struct Options {
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     settings: Option<String>,
+    stderr: Option<Stdio>,
     live: bool,
 }
 
@@ -78,6 +79,7 @@ impl Options {
             flags: Vec::new(),
             environment: Vec::new(),
             settings: None,
+            stderr: None,
             live: false,
         }
     }
@@ -121,6 +123,25 @@ impl Options {
         self
     }
 
+    /// With its log going there, and not into a file.
+    pub(crate) fn stderr(mut self, to: Stdio) -> Self {
+        self.stderr = Some(to);
+        self
+    }
+
+    /// What a server on the data of another one says, which must not start.
+    pub(crate) fn refused_on(self, app: &App) -> String {
+        let mut command = portico();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&app.data);
+        command.args(app.database.iter().flat_map(|url| ["--database", url.as_str()]));
+        let file = app.data.join("settings.toml");
+        std::fs::write(&file, self.settings.unwrap_or_default()).unwrap();
+        command.arg("--config").arg(file).args(&self.flags).envs(self.environment);
+        let output = command.output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+
     /// Starts the server and waits until it says where it is.
     pub(crate) async fn start(self) -> App {
         self.launch(false).await
@@ -148,7 +169,8 @@ impl Options {
             command.arg("--config").arg(file);
         }
         command.args(&self.flags).envs(self.environment);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log).unwrap());
+        let stderr = self.stderr.take().unwrap_or_else(|| File::create(&log).unwrap().into());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -164,7 +186,11 @@ impl Options {
             data,
             database,
             log,
-            process: Process { child, pid: banner["pid"].as_u64().expect("the banner has a pid"), folder },
+            process: Some(Process {
+                child,
+                pid: banner["pid"].as_u64().expect("the banner has a pid"),
+                folder,
+            }),
             operator: OnceLock::new(),
         }
     }
@@ -228,7 +254,8 @@ pub(crate) struct App {
     pub(crate) database: Option<String>,
     live: bool,
     log: PathBuf,
-    process: Process,
+    /// None: it belongs to all processes.
+    process: Option<Process>,
     operator: OnceLock<String>,
 }
 
@@ -258,7 +285,28 @@ impl App {
             Engine::Sqlite => &SQLITE,
             Engine::Postgres => &POSTGRES,
         };
-        app.get_or_init(|| run(Options::new(engine).launch(true)))
+        app.get_or_init(|| Self::attached(engine).unwrap_or_else(|| run(Options::new(engine).launch(true))))
+    }
+
+    /// The server that `scripts/with-servers` has started for all processes.
+    fn attached(engine: Engine) -> Option<Self> {
+        let description = match engine {
+            Engine::Sqlite => std::env::var("PORTICO_TEST_SQLITE_SERVER"),
+            Engine::Postgres => std::env::var("PORTICO_TEST_POSTGRES_SERVER"),
+        };
+        let server: Value =
+            serde_json::from_str(&description.ok()?).expect("the server is described in JSON");
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        Some(Self {
+            engine,
+            url: text(&server["banner"]["url"]),
+            live: false,
+            data: text(&server["banner"]["data"]).into(),
+            database: Some(text(&server["database"])).filter(|url| !url.is_empty()),
+            log: text(&server["log"]).into(),
+            process: None,
+            operator: OnceLock::from(text(&server["operator"])),
+        })
     }
 
     /// `127.0.0.1:PORT`.
@@ -271,15 +319,21 @@ impl App {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
+    /// Waits until the server has logged this: lines are written by a thread of their own.
+    pub(crate) async fn logs(&self, text: &str) {
+        until(&format!("{text:?} is logged"), 10, async || self.log().contains(text).then_some(())).await;
+    }
+
     /// Sends a signal, such as `TERM`.
     pub(crate) fn signal(&self, name: &str) {
-        let kill = format!("kill -{name} {}", self.process.pid);
+        let process = self.process.as_ref().expect("a server of the test's own");
+        let kill = format!("kill -{name} {}", process.pid);
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
     /// Waits until the process has ended; whether it ended well.
     pub(crate) async fn ended(&mut self) -> bool {
-        let child = &mut self.process.child;
+        let child = &mut self.process.as_mut().expect("a server of the test's own").child;
         until("the server has ended", 40, || std::future::ready(child.try_wait().unwrap())).await.success()
     }
 
@@ -364,6 +418,15 @@ impl App {
 
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.request(Method::DELETE, path).send().await
+    }
+
+    /// Makes sure that there are listings of these names.
+    pub(crate) async fn offer(&self, ids: &[&str]) {
+        for id in ids {
+            let made = self.to_post("/listings", &super::listing(id, "landlord")).key(self.operator()).send();
+            let made = made.await;
+            assert!(matches!(made.status, 201 | 409), "{id}: {}", made.text());
+        }
     }
 
     /// Stores a listing and gives its body back.

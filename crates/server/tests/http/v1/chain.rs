@@ -147,6 +147,7 @@ async fn check(app: &App, user: &str, listing: &str) -> [bool; 4] {
 }
 
 async fn apply(app: &App, user: &str, listing: &str) {
+    app.offer(&[listing]).await;
     let body = json!({"userId": user, "listingIds": []});
     app.post(&format!("/applications/{user}/{listing}/check"), body).await.only_says(201);
 }

@@ -1,0 +1,90 @@
+//! What a database belongs to: the profile of its first server and the keystore of its people.
+
+use portico_domain::Timestamp;
+
+use crate::audit::{Entry, append};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::{Db, Result};
+
+/// What a database belongs to. Nothing is known of one that no server has used yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deployment {
+    /// The name of the profile that its first server ran with.
+    pub profile: Option<String>,
+    /// The id of the keystore with the keys of its people.
+    pub keystore: Option<String>,
+}
+
+impl FromRow for Deployment {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self { profile: c.get()?, keystore: c.get()? })
+    }
+}
+
+static DEPLOYMENT: Sql = sql("SELECT profile, keystore FROM deployment WHERE id = 1");
+static ADOPT: Sql = sql("UPDATE deployment SET profile = coalesce(profile, ?1), \
+     keystore = coalesce(keystore, ?2) WHERE id = 1");
+static REPLACE_KEYSTORE: Sql = sql("UPDATE deployment SET keystore = ?1 WHERE id = 1");
+static SEALED: Sql = sql("SELECT created_at FROM cases WHERE secret IS NOT NULL LIMIT 1");
+static PROBE: Sql = sql("UPDATE write_probe SET at = ?1 WHERE id = 1");
+
+/// Records what is not recorded yet; what is, stays.
+#[derive(Debug)]
+pub struct AdoptDeployment {
+    /// The profile, if it is to be recorded.
+    pub profile: Option<&'static str>,
+    /// The keystore's id.
+    pub keystore: String,
+}
+
+impl Op for AdoptDeployment {
+    /// What is recorded now.
+    type Out = Deployment;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Deployment> {
+        tx.exec(&ADOPT, &[self.profile.into(), self.keystore.as_str().into()]).await?;
+        Ok(tx.one(&DEPLOYMENT, &[]).await?.unwrap_or_default())
+    }
+}
+
+/// Records another keystore in the place of one that was lost.
+#[derive(Debug)]
+pub struct ReplaceKeystore {
+    /// The new keystore's id.
+    pub keystore: String,
+    /// What is put on record.
+    pub entry: Entry,
+}
+
+impl Op for ReplaceKeystore {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&REPLACE_KEYSTORE, &[self.keystore.as_str().into()]).await?;
+        append(tx, &self.entry).await
+    }
+}
+
+/// Writes something that nobody reads, to prove that a write works.
+#[derive(Debug)]
+pub struct ProbeWrite(
+    /// When.
+    pub Timestamp,
+);
+
+impl Op for ProbeWrite {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&PROBE, &[self.0.into()]).await.map(drop)
+    }
+}
+
+impl Db {
+    /// What this database belongs to.
+    pub async fn deployment(&self) -> Result<Deployment> {
+        Ok(self.one(&DEPLOYMENT, &[]).await?.unwrap_or_default())
+    }
+
+    /// Whether something here was sealed by a keystore.
+    pub async fn has_sealed_data(&self) -> Result<bool> {
+        Ok(self.one::<(i64,)>(&SEALED, &[]).await?.is_some())
+    }
+}

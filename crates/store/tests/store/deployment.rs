@@ -1,0 +1,48 @@
+//! What a database belongs to, and the proof that it can be written.
+
+use portico_store::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore, Role};
+
+use crate::engines::Db;
+use crate::samples::{NOW, entry};
+
+on_both_engines! {
+    a_new_database_belongs_to_nothing,
+    the_first_profile_and_keystore_stay,
+    a_lost_keystore_is_replaced_by_name,
+    the_write_probe_leaves_no_event,
+}
+
+fn adopt(profile: Option<&'static str>, keystore: &str) -> AdoptDeployment {
+    AdoptDeployment { profile, keystore: keystore.into() }
+}
+
+fn recorded(profile: Option<&str>, keystore: &str) -> Deployment {
+    Deployment { profile: profile.map(Into::into), keystore: Some(keystore.into()) }
+}
+
+async fn a_new_database_belongs_to_nothing(db: Db) {
+    assert_eq!(db.deployment().await.unwrap(), Deployment::default());
+    assert!(!db.has_sealed_data().await.unwrap());
+}
+
+async fn the_first_profile_and_keystore_stay(db: Db) {
+    assert_eq!(db.write(adopt(None, "one")).await.unwrap(), recorded(None, "one"));
+    assert_eq!(db.write(adopt(Some("live"), "two")).await.unwrap(), recorded(Some("live"), "one"));
+    assert_eq!(db.write(adopt(Some("sandbox"), "one")).await.unwrap(), recorded(Some("live"), "one"));
+    let db = db.closed().await.open(Role::Server).await;
+    assert_eq!(db.deployment().await.unwrap(), recorded(Some("live"), "one"));
+}
+
+async fn a_lost_keystore_is_replaced_by_name(db: Db) {
+    db.write(adopt(Some("live"), "lost")).await.unwrap();
+    let entry = entry("encryption.keystore_replaced", "every person's key");
+    db.write(ReplaceKeystore { keystore: "new".into(), entry }).await.unwrap();
+    assert_eq!(db.deployment().await.unwrap(), recorded(Some("live"), "new"));
+}
+
+async fn the_write_probe_leaves_no_event(db: Db) {
+    db.write(ProbeWrite(NOW)).await.unwrap();
+    let at = db.raw("SELECT at FROM write_probe").await;
+    assert_eq!(at, [[Some(NOW.micros().to_string())]]);
+    assert_eq!(db.raw("SELECT count(*) FROM events").await, [[Some("0".to_owned())]]);
+}

@@ -1,0 +1,101 @@
+//! The keystore: one rotation at a time wins, and nothing is ever wrapped by a master key that is gone.
+
+use portico_domain::Timestamp;
+use portico_store::keystore::{Keystore, Master, Rotation, Wrapped};
+
+use crate::engines::Db;
+use crate::samples::NOW;
+
+on_both_engines! {
+    a_keystore_keeps_its_id,
+    master_keys_have_a_strict_order_whatever_the_clock_says,
+    nothing_is_wrapped_by_a_master_key_that_is_gone,
+    a_rotation_that_began_earlier_is_superseded,
+    a_rotation_is_not_finished_while_keys_are_left,
+    erasures_are_found_by_name,
+}
+
+async fn open(db: &Db) -> Keystore {
+    let place = db.fresh_place().await;
+    assert!(!Keystore::exists(&place.location).await.unwrap());
+    Keystore::open(&place.location).await.unwrap()
+}
+
+fn master(id: u8, created_at: Timestamp) -> Vec<Master> {
+    vec![Master { id: vec![id], root: vec![0], wrapped: vec![id; 9], created_at }]
+}
+
+fn key(name: &str, master: u8) -> Wrapped {
+    Wrapped { name: name.into(), master: vec![master], wrapped: vec![master; 5] }
+}
+
+async fn masters(keys: &Keystore) -> Vec<u8> {
+    keys.masters().await.unwrap().into_iter().flat_map(|master| master.id).collect()
+}
+
+async fn a_keystore_keeps_its_id(db: Db) {
+    let place = db.fresh_place().await;
+    let first = Keystore::open(&place.location).await.unwrap().id().await.unwrap();
+    assert_eq!(first.len(), 32);
+    assert!(Keystore::exists(&place.location).await.unwrap());
+    assert_eq!(Keystore::open(&place.location).await.unwrap().id().await.unwrap(), first);
+    assert_ne!(open(&db).await.id().await.unwrap(), first);
+}
+
+async fn master_keys_have_a_strict_order_whatever_the_clock_says(db: Db) {
+    let keys = open(&db).await;
+    for (id, at) in [(9, NOW), (3, NOW), (5, NOW.minus_seconds(60)), (1, NOW)] {
+        keys.add_master(master(id, at)).await.unwrap();
+    }
+    assert_eq!(masters(&keys).await, [9, 3, 5, 1]);
+}
+
+async fn nothing_is_wrapped_by_a_master_key_that_is_gone(db: Db) {
+    let keys = open(&db).await;
+    keys.add_master(master(1, NOW)).await.unwrap();
+    assert!(keys.add(key("ann", 1)).await.unwrap());
+    assert!(!keys.rewrap(&[2], vec![(key("ann", 1), key("ann", 2))]).await.unwrap());
+    assert!(!keys.add(key("bob", 2)).await.unwrap());
+    assert_eq!(keys.key("ann").await.unwrap(), Some(key("ann", 1)));
+    keys.add_master(master(2, NOW)).await.unwrap();
+    assert!(keys.rewrap(&[2], vec![(key("ann", 1), key("ann", 2))]).await.unwrap());
+    assert_eq!(keys.key("ann").await.unwrap(), Some(key("ann", 2)));
+}
+
+async fn a_rotation_that_began_earlier_is_superseded(db: Db) {
+    let keys = open(&db).await;
+    for id in [1, 2, 3] {
+        keys.add_master(master(id, NOW)).await.unwrap();
+    }
+    keys.add(key("ann", 1)).await.unwrap();
+    keys.add(key("bob", 2)).await.unwrap();
+    // The one of 2 looks at what is older than itself only.
+    assert_eq!(keys.keys_under_older(&[2], "", 9).await.unwrap(), [key("ann", 1)]);
+    assert_eq!(keys.finish_rotation(&[2]).await.unwrap(), Rotation::Superseded);
+    assert_eq!(masters(&keys).await, [1, 2, 3]);
+    let older = keys.keys_under_older(&[3], "", 9).await.unwrap();
+    assert_eq!(older, [key("ann", 1), key("bob", 2)]);
+    let changes = older.into_iter().map(|old| (old.clone(), key(&old.name, 3))).collect();
+    assert!(keys.rewrap(&[3], changes).await.unwrap());
+    assert_eq!(keys.finish_rotation(&[3]).await.unwrap(), Rotation::Done);
+    assert_eq!(masters(&keys).await, [3]);
+    assert_eq!(keys.finish_rotation(&[2]).await.unwrap(), Rotation::Superseded);
+}
+
+async fn a_rotation_is_not_finished_while_keys_are_left(db: Db) {
+    let keys = open(&db).await;
+    keys.add_master(master(1, NOW)).await.unwrap();
+    keys.add_master(master(2, NOW)).await.unwrap();
+    keys.add(key("ann", 1)).await.unwrap();
+    assert_eq!(keys.finish_rotation(&[2]).await.unwrap(), Rotation::KeysLeft);
+    assert_eq!(masters(&keys).await, [1, 2]);
+}
+
+async fn erasures_are_found_by_name(db: Db) {
+    let keys = open(&db).await;
+    let first = keys.erase("user ann", NOW).await.unwrap();
+    let second = keys.erase("user ann", NOW).await.unwrap();
+    keys.erase("user bob", NOW).await.unwrap();
+    let found: Vec<i64> = keys.erasures_of("user ann").await.unwrap().iter().map(|e| e.seq).collect();
+    assert_eq!(found, [first, second]);
+}
