@@ -4,63 +4,72 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+CACHE := $(or $(PORTICO_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/portico)
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+SCRIPTS := $(addprefix scripts/,build fuzz fuzz-api need places prerequisites slowest stage test-rust web with-postgres with-servers) \
+	bench/run bench/peers/run .ci/run contracts/check contracts/forge
 # Where the tests find a real Ethereum node, and the tool that reads one.
-export PORTICO_ANVIL := $(CURDIR)/target/tools/bin/anvil
-export PORTICO_CAST := $(CURDIR)/target/tools/bin/cast
-.PHONY: help run build web shots test check bench bench-peers fuzz kills people simulate contracts-fuzz clean
+export PORTICO_ANVIL := $(CACHE)/tools/bin/anvil
+export PORTICO_CAST := $(CACHE)/tools/bin/cast
+.PHONY: help run build web openapi shots test check bench bench-peers fuzz kills people simulate contracts-fuzz clean
 
 help: ## Shows this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: build ## Builds everything and starts Portico (ARGS="--listen 127.0.0.1:9000" for flags)
-	@target/debug/portico serve $(ARGS)
+	@$(TARGET)/debug/portico serve $(ARGS)
 
-# Twice: the first binary writes the document from which the console is built, the second one carries it.
 build:
-	@cargo build --locked -p portico
-	@scripts/web build
-	@cargo build --locked -p portico
+	@scripts/build
 
 web: ## Builds the console alone, into web/dist
-	@cargo build --locked -p portico
 	@scripts/web build
 
+openapi: build ## Writes the OpenAPI document from which the console is built, web/openapi.json
+	@scripts/web document
+
 test: ## Installs what is missing and runs every test
-	@rm -f target/stages.txt
+	@scripts/prerequisites test
+	@scripts/stage --first
 	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck foundry chromium
 	@scripts/stage "format" cargo fmt --all --check
-	@scripts/stage "shell scripts" shellcheck scripts/need scripts/stage scripts/web scripts/with-postgres scripts/fuzz-api bench/run bench/peers/run .ci/run contracts/check contracts/forge
+	@scripts/stage "shell scripts" shellcheck -x $(SCRIPTS)
 	@scripts/stage "dependencies" scripts/need deny-check
 	@scripts/stage "contracts" contracts/check
+	@scripts/stage "build the console" scripts/web build
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
-	@scripts/stage "build" cargo build --locked -p portico
+	@scripts/stage "build" cargo test --locked --workspace --no-run --quiet
 	@scripts/stage "console" scripts/web check
-	@scripts/stage "build with the console" cargo build --locked -p portico
-	@PORTICO_POSTGRES_OPTIONS="-c fsync=off" scripts/stage "tests" scripts/with-postgres cargo test --locked --workspace
-	@scripts/stage "fuzz on SQLite" scripts/fuzz-api sqlite
-	@scripts/stage "fuzz on PostgreSQL" scripts/with-postgres scripts/fuzz-api postgres
+	@PORTICO_POSTGRES_OPTIONS="-c fsync=off" scripts/stage "tests" scripts/test-rust all
+	@scripts/stage "fuzz" scripts/fuzz
 	@scripts/stage "browser" scripts/web browser
+	@scripts/slowest
 	@scripts/stage --summary
+
+check: ## The two-minute loop: format, lints, unit tests, tests of the store on SQLite
+	@scripts/prerequisites run
+	@cargo fmt --all --check
+	@cargo clippy --locked --workspace --all-targets -- -D warnings
+	@scripts/test-rust quick
 
 shots: build ## Pictures of every page of the console, both themes, phone and desktop, in web/e2e/shots
 	@scripts/need chromium
-	@cd web && PORTICO_BIN=$(CURDIR)/target/debug/portico npm run --silent shots
+	@cd web && PORTICO_BIN=$(TARGET)/debug/portico npm run --silent shots
 
 fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 600)
 	@scripts/need postgres schemathesis
-	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz-api sqlite
-	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/with-postgres scripts/fuzz-api postgres
+	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz
 
 kills: ## Kills a busy server again and again (CYCLES, default 100)
-	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked -p portico --test http kills -- --nocapture
+	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked --workspace --test http kills -- --nocapture
 
 people: ## Sends 1,000 people through every door and looks for traces; rotates the keys of 10,000 while they are read
 	@scripts/need foundry postgres
-	@PORTICO_LONG=1 scripts/with-postgres cargo test --locked -p portico --test http -- --show-output canaries rotated_under_load
+	@PORTICO_LONG=1 scripts/with-postgres cargo test --locked --workspace --test http -- --show-output canaries rotated_under_load
 
 simulate: ## Simulates the writer with faults (SEEDS, default 10000), and the long runs against Anvil
 	@scripts/need foundry postgres
-	@PORTICO_SIM_SEEDS=$${SEEDS:-10000} PORTICO_LONG=1 scripts/with-postgres cargo test --locked -p portico-chain --test chain -- --nocapture
+	@PORTICO_SIM_SEEDS=$${SEEDS:-10000} PORTICO_LONG=1 scripts/with-postgres cargo test --locked --workspace --test chain -- --nocapture
 
 contracts-fuzz: ## Fuzzes the contracts, 100,000 runs a property
 	@contracts/check --long
