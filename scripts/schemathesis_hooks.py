@@ -53,6 +53,10 @@ def before_call(context, case, kwargs):
         # A pipeline that requires no check verifies nobody.
         if path == "/verificationPipeline" and isinstance(body.get("EvictionCheck", True), bool):
             body["EvictionCheck"] = True
+    # The listing that is applied to stays.
+    for name in ("listingId", "ListingKey"):
+        if case.method.upper() == "DELETE" and unquote(str(case.path_parameters.get(name, ""))).strip() == LISTING:
+            case.path_parameters[name] = "another-home"
     # A radius needs its centre.
     query = case.query
     if query and "near" not in query and path == "/listings":
