@@ -62,8 +62,8 @@ test('an expired token of an issuer asks again, and what was typed is still ther
   await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
   await signIn(page);
   await page.getByRole('button', { name: /Sign in with/ }).click();
-  await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByLabel('First name').fill('Zoë');
+  await page.locator('input[name=OpenBankingToken]').fill('income-85000');
   await page.getByRole('checkbox').check();
   await page.route(
     '**/verifyRentalRequirements*',

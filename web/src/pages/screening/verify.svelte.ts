@@ -88,7 +88,7 @@ const ABOUT: Record<string, [keyof Values, string]> = {
   case_not_found: ['caseId', 'This case is somebody else’s. Choose another one.'],
   nothing_to_check: [
     'FirstName',
-    'Nothing can be checked yet. Enter both names with a date of birth or an SSN, or an open banking token.',
+    'Nothing can be checked yet. Enter both names and a date of birth or an SSN, or a bank access token.',
   ],
   identity_revoked: ['caseId', 'The token of this case was revoked. Choose another case.'],
 };
