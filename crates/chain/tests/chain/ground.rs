@@ -167,7 +167,7 @@ impl Anvil {
         let program = std::env::var("PORTICO_ANVIL").unwrap_or_else(|_| {
             panic!(
                 "PORTICO_ANVIL is not set: use `make test`, or run `scripts/need foundry` and set it to \
-                 target/tools/bin/anvil"
+                 ~/.cache/portico/tools/bin/anvil"
             )
         });
         let mut keeper = Command::new("sh")

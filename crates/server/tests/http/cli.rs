@@ -40,7 +40,7 @@ fn refuses(mut command: Command, reasons: &[&str]) -> String {
 }
 
 /// A process that ends with the test.
-struct Running(Child);
+pub(crate) struct Running(pub(crate) Child);
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.0.kill();

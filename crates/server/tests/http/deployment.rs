@@ -2,10 +2,11 @@
 
 use std::io::Read as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
+use crate::cli::Running;
 use crate::support::server::ENCRYPTION_KEY;
 use crate::support::{App, Engine, Options, applicant, on_both_engines, portico, unique, until};
 
@@ -35,19 +36,9 @@ fn command(app: &App, keystore: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A process that ends with the test.
-struct Ends(Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// What a command that must fail says.
 async fn refusal(mut command: Command) -> String {
-    let mut process = Ends(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut process = Running(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     let child = &mut process.0;
     let status = until("the command ends", 60, || std::future::ready(child.try_wait().unwrap())).await;
     assert!(!status.success(), "{command:?}");

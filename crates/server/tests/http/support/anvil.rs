@@ -24,7 +24,7 @@ impl Anvil {
     fn start() -> Self {
         const SCRIPT: &str = r#""$@" & exec >&-; trap '' TERM; read _; kill "$!"; wait"#;
         let program = std::env::var("PORTICO_ANVIL").unwrap_or_else(|_| {
-            panic!("PORTICO_ANVIL is not set: use `make test`, or scripts/need foundry and target/tools/bin/anvil")
+            panic!("PORTICO_ANVIL is not set: use `make test`, or scripts/need foundry and ~/.cache/portico/tools/bin/anvil")
         });
         let mut child = Command::new("sh")
             .args(["-c", SCRIPT, "sh", &program, "--port", "0", "--accounts", "1"])
