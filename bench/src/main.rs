@@ -238,30 +238,25 @@ async fn load_postgres(url: &str, listings: i64, devices: i64) -> Result<()> {
     let rows = (0..listings).map(|n| {
         let l = listing("bench", n, listings);
         let place = l.place.context("a bench listing has a place")?;
-        let units = |amount: Option<Money>| amount.map_or("\\N".into(), |amount| amount.units().to_string());
-        let rooms = |count: Option<Whole>| count.map_or("\\N".into(), |count| count.units().to_string());
+        let units = |units: Option<i64>| units.map_or("\\N".into(), |units| units.to_string());
         Ok(format!(
-            "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t\\N\t{}\t{}\t{}\t{}\t{}\t\\N\t{}\t{}\n",
+            "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
             n + 1,
             l.id,
             l.user,
-            l.street,
-            l.city,
-            fold(l.city.as_str()),
-            l.state,
-            l.postal,
-            l.country,
-            units(l.rent),
-            rooms(l.bedrooms),
-            rooms(l.bathrooms),
-            place.latitude().units(),
-            place.longitude().units(),
-            place.morton(),
+            serde_json::to_string(&l)?,
             NOW.micros(),
+            fold(l.city.as_str()),
+            l.postal,
+            units(l.rent.map(Money::units)),
+            units(l.bedrooms.map(Whole::units)),
+            units(l.bathrooms.map(Whole::units)),
+            place.morton(),
             document(&l).replace('\n', "\\n"),
         ))
     });
-    copy(&client, "COPY listings FROM STDIN", rows).await?;
+    let columns = "seq, id, user_id, document, created_at, city_fold, postal, rent, bedrooms, bathrooms, morton, search_fold";
+    copy(&client, &format!("COPY listings ({columns}) FROM STDIN"), rows).await?;
     let rows = (0..devices).map(|n| {
         let d = device(n);
         let at = NOW.micros();
@@ -272,7 +267,7 @@ async fn load_postgres(url: &str, listings: i64, devices: i64) -> Result<()> {
         .batch_execute(
             "CREATE INDEX listings_search ON listings USING gin (search_fold gin_trgm_ops);
              INSERT INTO counters SELECT 'listings', 'total', 0, count(*) FROM listings;
-             INSERT INTO counters SELECT 'listings.state', state, 0, count(*) FROM listings GROUP BY state;
+             INSERT INTO counters SELECT 'listings.state', document::json ->> 'state', 0, count(*) FROM listings GROUP BY 2;
              INSERT INTO counters SELECT 'devices', 'total', 0, count(*) FROM devices;
              INSERT INTO counters SELECT 'devices.network', network, 0, count(*) FROM devices GROUP BY network;
              INSERT INTO counters SELECT 'devices.user', user_id, 0, count(*) FROM devices GROUP BY user_id",
@@ -317,9 +312,8 @@ fn insert_for(file: &Path, time: Duration) -> Result<u32> {
          PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
     )?;
     let mut insert = connection.prepare(
-        "INSERT INTO listings (id, user_id, street, city, city_fold, state, postal, country, rent, bedrooms, \
-         bathrooms, latitude, longitude, morton, created_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO listings (id, user_id, document, created_at, revision) VALUES (?1, ?2, ?3, ?4, \
+         (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'listings')) ON CONFLICT (id) DO NOTHING",
     )?;
     let mut event =
         connection.prepare("INSERT INTO events (kind, subject, at) VALUES ('listing.created', ?1, ?2)")?;
@@ -332,26 +326,8 @@ fn insert_for(file: &Path, time: Duration) -> Result<u32> {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         for _ in 0..64 {
             let l = listing("raw", 2_000_000 + i64::from(rows), 1_000_000);
-            let place = l.place.context("a bench listing has a place")?;
-            let units =
-                (l.rent.map(Money::units), l.bedrooms.map(Whole::units), l.bathrooms.map(Whole::units));
-            insert.execute(rusqlite::params![
-                l.id.as_str(),
-                l.user.as_str(),
-                l.street.as_str(),
-                l.city.as_str(),
-                fold(l.city.as_str()),
-                l.state.as_str(),
-                l.postal.as_str(),
-                l.country.as_str(),
-                units.0,
-                units.1,
-                units.2,
-                place.latitude().units(),
-                place.longitude().units(),
-                place.morton(),
-                NOW.micros(),
-            ])?;
+            let document = serde_json::to_string(&l)?;
+            insert.execute(rusqlite::params![l.id.as_str(), l.user.as_str(), document, NOW.micros()])?;
             event.execute(rusqlite::params![l.id.as_str(), NOW.micros()])?;
             count.execute(["listings", "total"])?;
             count.execute(["listings.state", l.state.as_str()])?;
@@ -371,8 +347,7 @@ async fn scan(database: &str, term: &str) -> Result<f64> {
         match Location::parse(database).map_err(anyhow::Error::msg)? {
             Location::Sqlite(file) => {
                 let connection = rusqlite::Connection::open(file)?;
-                let sql = "SELECT count(*) FROM listings WHERE id LIKE ?1 OR street LIKE ?1 OR city LIKE ?1 \
-                           OR state LIKE ?1 OR postal LIKE ?1";
+                let sql = "SELECT count(*) FROM listings WHERE document LIKE ?1";
                 started = Instant::now();
                 connection.query_row(sql, [&pattern], |_| Ok(()))?;
             }

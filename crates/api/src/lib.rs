@@ -11,7 +11,6 @@ mod edge;
 mod fields;
 mod json;
 mod metrics;
-mod object;
 mod openapi;
 mod operation;
 mod paging;

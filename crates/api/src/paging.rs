@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use futures_util::{Stream, StreamExt};
 use portico_domain::Fault;
 use portico_store::{Cursor, Page};
 use serde::Serialize;
@@ -16,16 +17,15 @@ use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::fields::hex_digits;
-use crate::object::by_serde;
 use crate::problem::{Problem, Result};
 use crate::request::{Param, Reader};
 
-/// The first piece of a whole list; most lists end here.
-const FIRST: usize = 64;
-/// Further pieces.
-const NEXT: usize = 512;
-/// Bytes that most items do with.
-const ITEM: usize = 320;
+/// Items in the first piece of a whole list. Most lists end here.
+const FIRST_PIECE: usize = 64;
+/// Items in every further piece.
+const NEXT_PIECE: usize = 512;
+/// Room for one item; most need less.
+const ITEM_BYTES: usize = 320;
 
 /// Which part of a list is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -112,11 +112,7 @@ pub(crate) struct Listed<T> {
     link: Option<HeaderValue>,
     /// Whether this is a page after another one.
     begun: bool,
-    write: Write<T>,
 }
-
-/// Writes an item as JSON.
-type Write<T> = fn(&T, &mut Vec<u8>);
 
 impl<T: Serialize + Send + 'static> Listed<T> {
     /// Reads the page that is asked for, or the beginning of the whole list.
@@ -128,9 +124,9 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     where
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
-        let first = fetch(paging.after, paging.limit.unwrap_or(FIRST)).await?;
+        let first = fetch(paging.after, paging.limit.unwrap_or(FIRST_PIECE)).await?;
         let begun = paging.after.is_some();
-        let mut this = Self { first, fetch: None, link: None, begun, write: by_serde };
+        let mut this = Self { first, fetch: None, link: None, begun };
         let Some(next) = this.first.next else { return Ok(this) };
         match paging.limit {
             Some(_) => this.link = next_link(uri, next),
@@ -145,11 +141,6 @@ impl<T: Serialize + Send + 'static> Listed<T> {
         Ok(this)
     }
 
-    /// The same list, with items that have a quicker way to be written.
-    pub(crate) fn written_by(self, write: Write<T>) -> Self {
-        Self { write, ..self }
-    }
-
     /// For lists of which the specification says that an empty one is not found. A page after the last one
     /// is empty and found.
     pub(crate) fn or_not_found(self, code: &'static str) -> Result<Self> {
@@ -157,11 +148,14 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     }
 
     pub(crate) fn into_response(self) -> Response {
-        let mut head = Vec::with_capacity(ITEM * self.first.items.len() + 2);
+        let mut head = Vec::with_capacity(ITEM_BYTES * self.first.items.len() + 2);
         head.push(b'[');
-        write_items(&mut head, &self.first.items, self.write, true);
+        write_items(&mut head, &self.first.items, true);
         let body = match (self.fetch, self.first.next) {
-            (Some(fetch), Some(next)) => Body::from_stream(rest(head.into(), fetch, next, self.write)),
+            (Some(fetch), Some(next)) => {
+                let head = futures_util::stream::once(std::future::ready(Ok(head.into())));
+                Body::from_stream(head.chain(remaining_pieces(fetch, next)))
+            }
             _ => {
                 head.push(b']');
                 Body::from(head)
@@ -176,51 +170,35 @@ impl<T: Serialize + Send + 'static> Listed<T> {
     }
 }
 
-fn write_items<T>(to: &mut Vec<u8>, items: &[T], write: Write<T>, first: bool) {
+fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T], first: bool) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 || !first {
             to.push(b',');
         }
-        write(item, to);
+        // Writing to memory cannot fail, and wire types always serialise.
+        let _ = serde_json::to_writer(&mut *to, item);
     }
 }
 
-enum Step<T> {
-    Head(Bytes, Fetch<T>, Cursor),
-    Read(Fetch<T>, Cursor),
-    End,
-}
-
-/// The array after its first piece. A failure on the way breaks the connection off, so that nobody takes a
-/// part for the whole.
-fn rest<T: Send + 'static>(
-    head: Bytes,
+/// The array after its first piece. A failure breaks the connection off, so that no client takes a part for the whole.
+fn remaining_pieces<T: Serialize + Send + 'static>(
     fetch: Fetch<T>,
     next: Cursor,
-    write: Write<T>,
-) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> + Send {
-    futures_util::stream::unfold(Step::Head(head, fetch, next), move |step| async move {
-        match step {
-            Step::Head(head, fetch, next) => Some((Ok(head), Step::Read(fetch, next))),
-            Step::Read(fetch, after) => match fetch(Some(after), NEXT).await {
-                Ok(page) => {
-                    let mut piece = Vec::with_capacity(ITEM * page.items.len() + 1);
-                    write_items(&mut piece, &page.items, write, false);
-                    let step = match page.next {
-                        Some(next) => Step::Read(fetch, next),
-                        None => {
-                            piece.push(b']');
-                            Step::End
-                        }
-                    };
-                    Some((Ok(piece.into()), step))
-                }
-                Err(problem) => {
-                    tracing::error!(cause = problem.cause, code = problem.code, "a list broke off");
-                    Some((Err(std::io::Error::other("the list broke off")), Step::End))
-                }
-            },
-            Step::End => None,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
+    futures_util::stream::try_unfold(Some(next), move |next| {
+        let page = next.map(|after| fetch(Some(after), NEXT_PIECE));
+        async move {
+            let Some(page) = page else { return Ok(None) };
+            let page = page.await.map_err(|problem| {
+                tracing::error!(cause = problem.cause, code = problem.code, "a list broke off");
+                std::io::Error::other("the list broke off")
+            })?;
+            let mut piece = Vec::with_capacity(ITEM_BYTES * page.items.len() + 1);
+            write_items(&mut piece, &page.items, false);
+            if page.next.is_none() {
+                piece.push(b']');
+            }
+            Ok(Some((Bytes::from(piece), page.next)))
         }
     })
 }

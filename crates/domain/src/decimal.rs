@@ -162,10 +162,20 @@ impl<U: Unit> Serialize for Decimal<U> {
     }
 }
 impl<'de, U: Unit> Deserialize<'de> for Decimal<U> {
-    /// For values that Portico itself has written; what comes from outside goes through `parse`.
+    /// For values that Portico has written; input from outside goes through `parse`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "at most 15 significant digits"
+    )]
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(deserializer)?;
-        Self::parse(&number.to_string()).map_err(serde::de::Error::custom)
+        let units = (number * Self::SCALE as f64).round();
+        if (U::MIN as f64..=U::MAX as f64).contains(&units) {
+            Ok(Self::from_units(units as i64))
+        } else {
+            Err(serde::de::Error::custom("a stored number is out of range"))
+        }
     }
 }
 
@@ -314,6 +324,12 @@ mod tests {
         fn every_amount_survives_a_double(units in 0..=MoneyUnit::MAX) {
             let amount = Money::from_units(units);
             prop_assert_eq!(Money::parse(&amount.as_f64().to_string()).unwrap(), amount);
+        }
+
+        #[test]
+        fn every_amount_survives_a_stored_document(units in 0..=MoneyUnit::MAX) {
+            let document = serde_json::to_string(&Money::from_units(units)).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Money>(&document).unwrap().units(), units);
         }
 
         #[test]

@@ -1,9 +1,11 @@
 //! Places on the map: points, areas, and the Morton code by which one index finds what lies inside an area.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Degrees, Fault, Kilometres};
 
 /// A place. Both coordinates or none: a listing never has half a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     latitude: Degrees,
     longitude: Degrees,

@@ -1,12 +1,15 @@
 //! Listings: what one is, and which ones a reader asks for.
 
+use serde::{Deserialize, Serialize};
+
 use crate::geo::{Area, Point};
 use crate::search::{Field, SearchTerm, TERM_FIELDS};
 use crate::text::fold;
 use crate::{City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, Whole};
 
-/// A rental listing. Both surfaces show the same ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A rental listing. Both surfaces show the same ones. The store keeps it as the JSON document that serde writes, so a
+/// renamed field needs a migration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// Its identifier, linked to a chain id once it is recorded.
     pub id: ListingId,
@@ -23,16 +26,22 @@ pub struct Listing {
     /// Country.
     pub country: Country,
     /// Monthly rent, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rent: Option<Money>,
     /// Value of the property, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub property_value: Option<Money>,
     /// Number of bedrooms, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bedrooms: Option<Whole>,
     /// Number of bathrooms, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bathrooms: Option<Whole>,
     /// Where it is, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Point>,
     /// A video walkthrough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walkthrough: Option<Link>,
 }
 
@@ -64,7 +73,7 @@ pub struct ListingFilter {
 }
 
 impl ListingFilter {
-    /// Whether nothing is asked for but whose they are, if that.
+    /// Whether there is no condition besides the owner.
     pub fn is_by_user_only(&self) -> bool {
         let Self { id, user: _, city, postal, term, field, min_rent, max_rent, bedrooms, bathrooms, areas } =
             self;

@@ -16,7 +16,6 @@ pub mod keystore;
 mod ledger;
 mod listings;
 mod migrate;
-mod packed;
 mod page;
 mod pipelines;
 mod portfolios;
@@ -29,9 +28,6 @@ mod sqlite;
 mod templates;
 
 use std::path::PathBuf;
-
-use portico_domain::UserId;
-use portico_domain::search::SearchTerm;
 
 pub use applications::{Apply, ClearFlags, EndOrphanedApplications};
 pub use deployment::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore};
@@ -51,8 +47,8 @@ pub use templates::{ChangeTemplate, CreateTemplate};
 
 use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
+use sqlite::Sqlite;
 pub use sqlite::rest;
-use sqlite::{Sqlite, Whereabouts};
 
 /// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,29 +177,5 @@ impl Db {
 
     async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Option<R>> {
         Ok(self.read(sql, params, Weight::Point).await?.into_iter().next())
-    }
-
-    /// Where to find a user's listings.
-    fn whereabouts(&self, user: &UserId) -> Whereabouts {
-        match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.whereabouts(user),
-            Engine::Postgres(_) => Whereabouts { indexed: i64::MAX, later: Vec::new(), tail: i64::MAX },
-        }
-    }
-
-    /// The last listing that the search index answers for; newer ones are read one by one.
-    fn watermark(&self) -> i64 {
-        match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.watermark(),
-            Engine::Postgres(_) => i64::MAX,
-        }
-    }
-
-    /// What the index is asked for a term; `None`: it holds nothing of the kind.
-    async fn search_pattern(&self, term: &SearchTerm) -> Result<Option<String>> {
-        match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.search_pattern(term).await,
-            Engine::Postgres(_) => Ok(Some(postgres::containing(term.as_str()))),
-        }
     }
 }

@@ -92,6 +92,8 @@ pub(crate) async fn postgres(client: &mut Client, all: Migrations) -> Result<()>
         )
         .await?;
     let tx = client.transaction().await?;
+    // A step may rewrite every row of a large table.
+    tx.batch_execute("SET LOCAL statement_timeout = 0").await?;
     tx.execute("SELECT 1 FROM portico_migrations WHERE version = 0 FOR UPDATE", &[]).await?;
     let current = position(tx.query_one(CURRENT, &[]).await?.get(0));
     for (step, (name, sql)) in pending(current, all)?.iter().enumerate() {

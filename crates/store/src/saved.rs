@@ -4,7 +4,6 @@ use portico_domain::listings::Listing;
 use portico_domain::{ListingId, UserId};
 
 use crate::ledger::{By, record};
-use crate::listings::columns;
 use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
 
@@ -18,12 +17,9 @@ static INSERT: Sql = sql(
 );
 static DELETE: Sql = sql("DELETE FROM saved_listings WHERE user_id = ?1 AND listing_id = ?2");
 static IDS: Sql = sql("SELECT listing_id FROM saved_listings WHERE user_id = ?1 ORDER BY seq");
-static DETAILS: Sql = sql(concat!(
-    "SELECT ",
-    columns!(),
-    " FROM saved_listings JOIN listings ON listings.id = saved_listings.listing_id \
-     WHERE saved_listings.user_id = ?1 ORDER BY saved_listings.seq"
-));
+static DETAILS: Sql =
+    sql("SELECT document FROM saved_listings JOIN listings ON listings.id = saved_listings.listing_id \
+     WHERE saved_listings.user_id = ?1 ORDER BY saved_listings.seq");
 
 /// Saves a listing for a user. Saving it again changes nothing.
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! The vocabulary that both engines speak: statements, values, rows, transactions and units of work.
 
 use std::future::Future;
-use std::sync::Arc;
 
+use portico_domain::Timestamp;
 use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
-use portico_domain::{ListingId, Timestamp, UserId};
 
 use crate::Result;
 use crate::ledger::Count;
@@ -141,7 +140,7 @@ impl<'a, R: Row> Columns<'a, R> {
         T::from_column(self.row, self.next - 1)
     }
 
-    /// The next column, a text that is never null, as it stands in the row.
+    /// The next column, a text that is never null, borrowed from the row.
     pub fn text(&mut self) -> Result<&'a str> {
         self.next += 1;
         present(self.row.text(self.next - 1)?)
@@ -186,11 +185,6 @@ impl FromColumn for String {
 impl FromColumn for Option<String> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         Ok(row.text(column)?.map(Into::into))
-    }
-}
-impl FromColumn for Arc<str> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.text(column)?).map(Into::into)
     }
 }
 impl<K: Kind> FromColumn for Text<K> {
@@ -253,9 +247,6 @@ tuples! { A; A B; A B C; A B C D; }
 
 /// One open transaction, on either engine.
 pub trait Tx: Send {
-    /// Whether a listing's row holds the text it is searched by; `SQLite` has an index of its own for that.
-    const HOLDS_DOCUMENTS: bool;
-
     /// Runs a statement and tells how many rows it touched.
     fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
@@ -281,12 +272,6 @@ pub trait Tx: Send {
 
     /// The next place in the order of creation: chosen by the engine (`SQLite`: when the row is inserted).
     fn seq(&mut self) -> Val<'static>;
-
-    /// Tells that the row just inserted is a listing of this user, for whoever keeps its owner in memory.
-    fn added(&mut self, owner: &UserId);
-
-    /// Has a listing that is deleted forgotten wherever the engine keeps it in memory, before anybody is told.
-    fn forget(&mut self, listing: &ListingId);
 }
 
 /// A unit of work: all of it happens, or nothing. It is run again if the engine asks for that.

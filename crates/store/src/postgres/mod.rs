@@ -3,7 +3,7 @@
 //! A lost server is `Unavailable` at once and comes back by itself; a serialization failure is run again.
 
 mod connection;
-mod gather;
+mod listing_index;
 mod pool;
 
 use std::collections::BTreeMap;
@@ -12,14 +12,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{join, try_join, try_join_all};
-use portico_domain::{ListingId, UserId};
 
 use crate::ledger::{COUNT, Count, EVENT};
 use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Tx, Val, Weight};
 use crate::{Error, Result};
 use connection::{Connection, Connector};
-use gather::Gather;
 use pool::{Lane, Pool};
 
 pub(crate) const MIGRATIONS: Migrations = &[
@@ -27,6 +25,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("chain", include_str!("../../migrations/postgres/0002_chain.sql")),
     ("screening", include_str!("../../migrations/postgres/0003_screening.sql")),
     ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
+    ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),
@@ -54,7 +53,6 @@ struct Inner {
     next_lane: AtomicI64,
     /// For queries whose plan depends on their parameters.
     search: Lane,
-    gather: Gather,
     pool: Pool,
     last_seq: Arc<AtomicI64>,
 }
@@ -90,7 +88,6 @@ impl Postgres {
             lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone(), "")).collect(),
             search: Lane::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),
             next_lane: AtomicI64::new(0),
-            gather: Gather::default(),
             pool: Pool::new(connector, WRITERS),
             last_seq: Arc::default(),
         })))
@@ -171,12 +168,6 @@ fn noise(limit: i64) -> i64 {
     i64::try_from(bits % limit.unsigned_abs()).unwrap_or(0)
 }
 
-/// A pattern for what contains the text, literally.
-pub(crate) fn containing(text: &str) -> String {
-    let literal = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    format!("%{literal}%")
-}
-
 struct PgTx<'c> {
     connection: &'c Connection,
     begun: bool,
@@ -235,8 +226,6 @@ impl<'c> PgTx<'c> {
 }
 
 impl Tx for PgTx<'_> {
-    const HOLDS_DOCUMENTS: bool = true;
-
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         let connection = self.connection;
         let statement = connection.prepared(sql).await?;
@@ -256,10 +245,6 @@ impl Tx for PgTx<'_> {
         let statement = connection.prepared(sql).await?;
         self.begin(connection.query(&statement, params)).await
     }
-
-    /// Other replicas add and delete listings too: none is kept in memory.
-    fn added(&mut self, _: &UserId) {}
-    fn forget(&mut self, _: &ListingId) {}
 
     /// Time-ordered and unique: microseconds, then noise that tells replicas apart.
     fn seq(&mut self) -> Val<'static> {

@@ -2,11 +2,10 @@
 //!
 //! Replies follow the commit, so that a client always reads its own writes.
 
-mod indexer;
-mod newest;
+mod listing_index;
 mod presented;
 mod reader;
-mod recent;
+mod search_index;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -19,20 +18,17 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use portico_domain::search::SearchTerm;
-use portico_domain::{KeyId, ListingId, UserId};
+use portico_domain::KeyId;
 
 use crate::keys::StoredKey;
 use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
-use indexer::Indexer;
-pub(crate) use newest::Whereabouts;
 use presented::Presented;
 use reader::Commits;
 pub use reader::rest;
-use recent::Recent;
+use search_index::SearchIndex;
 use writer::Writer;
 
 pub(crate) const MIGRATIONS: Migrations = &[
@@ -44,6 +40,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("lists", include_str!("../../migrations/sqlite/0006_lists.sql")),
     ("owners apart", include_str!("../../migrations/sqlite/0007_owners_apart.sql")),
     ("deployment", include_str!("../../migrations/sqlite/0008_deployment.sql")),
+    ("listing documents", include_str!("../../migrations/sqlite/0009_listing_documents.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql")),
@@ -87,25 +84,23 @@ struct Inner {
     path: PathBuf,
     commits: Arc<Commits>,
     writer: Writer,
-    indexer: Option<Indexer>,
-    recent: Option<Arc<Recent>>,
+    search_index: Option<SearchIndex>,
     presented: Presented,
     purpose: Purpose,
     scans: Semaphore,
 }
 
 impl Sqlite {
-    /// Opens and migrates the database. Only the server that owns the data folder keeps the search index, and
-    /// listings in memory: nobody else deletes any.
+    /// Opens and migrates the database. Only the server that owns the data folder fills the search index.
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
         let mut connection = connect(path, WRITER_CACHE_KIB)?;
         migrate::sqlite(&mut connection, MIGRATIONS)?;
         let commits = Arc::default();
-        let (indexer, recent) = match role {
-            Role::Server => (Some(Indexer::start(path, Arc::clone(&commits))?), Some(Arc::default())),
-            Role::Tool => (None, None),
+        let search_index = match role {
+            Role::Server => Some(SearchIndex::start(path, Arc::clone(&commits))?),
+            Role::Tool => None,
         };
-        Self::start(path, connection, commits, indexer, recent, Purpose::Data)
+        Self::start(path, connection, commits, search_index, Purpose::Data)
     }
 
     /// Opens and migrates a keystore. What is deleted from it is overwritten.
@@ -113,25 +108,23 @@ impl Sqlite {
         let mut connection = connect(path, SCAN_CACHE_KIB)?;
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         migrate::sqlite(&mut connection, KEYSTORE)?;
-        Self::start(path, connection, Arc::default(), None, None, Purpose::Keys)
+        Self::start(path, connection, Arc::default(), None, Purpose::Keys)
     }
 
     fn start(
         path: &Path,
         connection: Connection,
         commits: Arc<Commits>,
-        indexer: Option<Indexer>,
-        recent: Option<Arc<Recent>>,
+        search_index: Option<SearchIndex>,
         purpose: Purpose,
     ) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Ok(Self(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             path: path.to_owned(),
-            writer: Writer::start(connection, path, commits.clone(), indexer.clone(), recent.clone())?,
+            writer: Writer::start(connection, path, commits.clone(), search_index.clone())?,
             commits,
-            indexer,
-            recent,
+            search_index,
             presented: Presented::default(),
             purpose,
             scans: Semaphore::new(SCANS),
@@ -161,15 +154,6 @@ impl Sqlite {
                 })
                 .await
             }
-        }
-    }
-
-    /// A listing by its id, as one text, from memory if it was read lately.
-    pub(crate) fn listing(&self, by_id: &'static Sql, id: &ListingId) -> Result<Option<Arc<str>>> {
-        let read = || Ok(self.point::<(Arc<str>,)>(by_id, &[id.into()])?.pop().map(|(text,)| text));
-        match &self.0.recent {
-            Some(recent) => recent.get(id, read),
-            None => read(),
         }
     }
 
@@ -217,25 +201,10 @@ impl Sqlite {
 
     /// Waits until the search index holds everything committed so far.
     pub(crate) async fn settle(&self) -> Result<()> {
-        match &self.0.indexer {
-            Some(indexer) => indexer.settle().await,
+        match &self.0.search_index {
+            Some(search_index) => search_index.settle().await,
             None => Ok(()),
         }
-    }
-
-    /// Where to find a user's listings.
-    pub(crate) fn whereabouts(&self, user: &UserId) -> Whereabouts {
-        self.0.indexer.as_ref().map(|indexer| indexer.whereabouts(user)).unwrap_or_default()
-    }
-
-    /// The last listing that the search index answers for; newer ones are read one by one.
-    pub(crate) fn watermark(&self) -> i64 {
-        self.0.indexer.as_ref().map_or(0, Indexer::watermark)
-    }
-
-    pub(crate) async fn search_pattern(&self, term: &SearchTerm) -> Result<Option<String>> {
-        let term = term.clone();
-        self.scan(move |connection| indexer::expression(connection, &term)).await
     }
 
     /// Reads on a thread where that may take its time.
@@ -260,21 +229,10 @@ impl Sqlite {
         reader::with(self.0.id, shared, || self.reader(cache_kib()), read)
     }
 
-    /// The steps by which a statement would be run.
-    #[cfg(test)]
-    pub(crate) fn plan(&self, sql: &str) -> Result<Vec<String>> {
-        self.with_reader(point_cache_kib, |connection| {
-            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-            let none = vec![1; plan.parameter_count()];
-            let steps = plan.query_map(rusqlite::params_from_iter(none), |row| row.get("detail"))?;
-            Ok(steps.collect::<std::result::Result<_, _>>()?)
-        })
-    }
-
     fn reader(&self, cache_kib: u32) -> Result<Connection> {
         let connection = connect(&self.0.path, cache_kib)?;
         if self.0.purpose == Purpose::Data {
-            indexer::attach(&connection, &self.0.path)?;
+            search_index::attach(&connection, &self.0.path)?;
         }
         connection.execute_batch("PRAGMA query_only = ON")?;
         Ok(connection)

@@ -12,18 +12,16 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use portico_domain::{ListingId, UserId};
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 use tokio::sync::oneshot;
 
-use super::indexer::Indexer;
 use super::reader::Commits;
-use super::recent::Recent;
+use super::search_index::SearchIndex;
 use super::{connect, exec, rows};
 use crate::ledger::{COUNT, Count, EVENT, UNCOUNT};
 use crate::sql::{FromRow, Op, Sql, Tx, Val};
@@ -38,8 +36,6 @@ const GROUP: usize = 256;
 const CHECKPOINT_PAGES: i32 = 32_000;
 /// How long a thread that panicked waits before it begins again.
 const RESTART_DELAY: Duration = Duration::from_millis(100);
-/// How often it is looked whether somebody else has changed the database.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// A unit of work and its caller.
 trait Job: Send {
@@ -85,10 +81,6 @@ impl<O: Op> Job for Asked<O> {
 struct Together {
     /// What totals move by; each is written once, at the end of the group.
     totals: HashMap<(&'static str, Box<str>), i64>,
-    /// Listings that were added, and whose they are.
-    added: Vec<(UserId, i64)>,
-    /// Listings that were deleted.
-    gone: Vec<ListingId>,
 }
 
 #[derive(Debug)]
@@ -101,13 +93,11 @@ impl Writer {
         mut connection: Connection,
         path: &Path,
         commits: Arc<Commits>,
-        indexer: Option<Indexer>,
-        recent: Option<Arc<Recent>>,
+        search_index: Option<SearchIndex>,
     ) -> Result<Self> {
         let (jobs, inbox) = sync_channel(QUEUE);
         let checkpointer = Checkpointer::start(path, &mut connection)?;
-        let memory = recent.map(|recent| Memory::of(recent, &connection)).transpose()?;
-        let mut thread = Thread { connection, inbox, commits, checkpointer, indexer, memory };
+        let mut thread = Thread { connection, inbox, commits, checkpointer, search_index };
         spawn("portico-writer", move || thread.run())?;
         Ok(Self { jobs })
     }
@@ -143,8 +133,7 @@ struct Thread {
     inbox: Receiver<Box<dyn Job>>,
     commits: Arc<Commits>,
     checkpointer: Checkpointer,
-    indexer: Option<Indexer>,
-    memory: Option<Memory>,
+    search_index: Option<SearchIndex>,
 }
 
 impl Thread {
@@ -155,17 +144,10 @@ impl Thread {
         {
             tracing::error!(%error, "a transaction could not be undone");
         }
-        while let Some(first) = self.next() {
+        while let Ok(first) = self.inbox.recv() {
             let (mut jobs, mut together) = (vec![first], Together::default());
             let committed = self.group(&mut jobs, &mut together);
             self.commits.committed();
-            if let Some(memory) = &mut self.memory {
-                together.gone.iter().for_each(|id| memory.recent.forget(id));
-                memory.look(&self.connection);
-            }
-            if let (Some(indexer), Ok(())) = (&self.indexer, &committed) {
-                indexer.note(together.added);
-            }
             if let Err(error) = &committed {
                 tracing::error!(%error, "a group of writes was not committed");
             }
@@ -173,22 +155,10 @@ impl Thread {
             for job in jobs {
                 job.answer(failed.clone().map_or(Ok(()), |error| Err(Error::Unavailable(error))));
             }
-            if let Some(indexer) = &self.indexer {
-                indexer.wake();
+            if let Some(search_index) = &self.search_index {
+                search_index.wake();
             }
             self.checkpointer.after_commit(&self.connection);
-        }
-    }
-
-    /// The next job, once there is one.
-    fn next(&mut self) -> Option<Box<dyn Job>> {
-        let Some(memory) = &mut self.memory else { return self.inbox.recv().ok() };
-        loop {
-            match self.inbox.recv_timeout(LOOK) {
-                Ok(job) => return Some(job),
-                Err(RecvTimeoutError::Timeout) => memory.look(&self.connection),
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
         }
     }
 
@@ -258,14 +228,13 @@ fn run<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> R
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    let mut tx = LiteTx { connection, counts: Vec::new(), added: Vec::new(), gone: &mut together.gone };
+    let mut tx = LiteTx { connection, counts: Vec::new() };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
     if outcome.is_ok() {
         for (scope, name, by) in tx.counts {
             *together.totals.entry((scope, name)).or_insert(0) += by;
         }
-        together.added.append(&mut tx.added);
     }
     outcome
 }
@@ -282,13 +251,9 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 struct LiteTx<'c> {
     connection: &'c mut Connection,
     counts: Vec<(&'static str, Box<str>, i64)>,
-    added: Vec<(UserId, i64)>,
-    gone: &'c mut Vec<ListingId>,
 }
 
 impl Tx for LiteTx<'_> {
-    const HOLDS_DOCUMENTS: bool = false;
-
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         exec(self.connection, sql.lite, params)
     }
@@ -304,46 +269,6 @@ impl Tx for LiteTx<'_> {
     fn seq(&mut self) -> Val<'static> {
         Val::Null
     }
-    fn added(&mut self, owner: &UserId) {
-        self.added.push((owner.clone(), self.connection.last_insert_rowid()));
-    }
-    fn forget(&mut self, listing: &ListingId) {
-        self.gone.push(listing.clone());
-    }
-}
-
-/// Looks after what is kept in memory. This process forgets by itself what it deletes; that somebody else has
-/// changed the database, with a tool of their own, is noticed soon.
-struct Memory {
-    recent: Arc<Recent>,
-    /// Changes whenever another connection commits, and only this process's writer has one to commit on.
-    version: i64,
-    changed: bool,
-    looked: Instant,
-}
-
-impl Memory {
-    fn of(recent: Arc<Recent>, writer: &Connection) -> Result<Self> {
-        Ok(Self { recent, version: data_version(writer)?, changed: false, looked: Instant::now() })
-    }
-
-    fn look(&mut self, writer: &Connection) {
-        if self.looked.elapsed() < LOOK {
-            return;
-        }
-        self.looked = Instant::now();
-        let version = data_version(writer).unwrap_or(-1);
-        // And once more: who was reading when it was noticed may have kept what was true before.
-        if self.changed || version != self.version {
-            self.recent.forget_all();
-        }
-        self.changed = version != self.version;
-        self.version = version;
-    }
-}
-
-fn data_version(connection: &Connection) -> Result<i64> {
-    Ok(connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
 }
 
 /// Copies the write-ahead log back into the database, beside the writer.
@@ -457,7 +382,7 @@ mod tests {
         let mut connection = connect(&path, 1024).unwrap();
         migrate::sqlite(&mut connection, sqlite::MIGRATIONS).unwrap();
         connection.execute_batch("PRAGMA max_page_count = 300").unwrap();
-        let writer = Arc::new(Writer::start(connection, &path, Arc::default(), None, None).unwrap());
+        let writer = Arc::new(Writer::start(connection, &path, Arc::default(), None).unwrap());
         let counted = || -> i64 {
             let reader = connect(&path, 1024).unwrap();
             reader.query_row("SELECT coalesce(sum(n), 0) FROM counters", [], |row| row.get(0)).unwrap()

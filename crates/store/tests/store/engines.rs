@@ -163,8 +163,8 @@ impl Db {
     /// Asserts that the search index, where there is one, still lacks so many listings.
     pub(crate) async fn assert_not_yet_indexed(&self, listings: usize) {
         let Some(index) = self.place.search_index() else { return };
-        let watermark = sqlite_rows(&index, "SELECT watermark FROM progress")[0][0].clone().unwrap();
-        let newer = self.raw(&format!("SELECT count(*) FROM listings WHERE seq > {watermark}")).await;
+        let revision = sqlite_rows(&index, "SELECT revision FROM progress")[0][0].clone().unwrap();
+        let newer = self.raw(&format!("SELECT count(*) FROM listings WHERE revision > {revision}")).await;
         assert_eq!(newer, [[Some(listings.to_string())]], "listings that the search index lacks");
     }
 }
@@ -191,6 +191,14 @@ impl Place {
         match &self.location {
             Location::Sqlite(path) => sqlite_rows(path, sql),
             Location::Postgres(url) => postgres_rows(url, sql).await,
+        }
+    }
+
+    /// Runs a script past the store.
+    pub(crate) async fn batch(&self, sql: &str) {
+        match &self.location {
+            Location::Sqlite(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+            Location::Postgres(url) => drop(postgres_rows(url, sql).await),
         }
     }
 

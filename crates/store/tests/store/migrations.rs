@@ -1,12 +1,12 @@
 //! Opening and closing a database, and bringing it to this version's shape.
 
 use futures_util::future::join_all;
+use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter};
-use portico_store::chain::{Want, Wanted};
 use portico_store::{Error, Location, Role, Status};
 
 use crate::engines::{Db, Place};
-use crate::samples::{create, found, listing, retired, text};
+use crate::samples::{create, found, listing, money, rooms, term, text};
 
 on_both_engines! {
     a_database_is_opened_by_its_url,
@@ -19,8 +19,8 @@ on_both_engines! {
     the_status_tells_how_far_a_database_is,
     asking_for_the_status_of_an_empty_database_changes_nothing,
     every_step_is_recorded_by_name,
-    what_was_wanted_before_items_were_stored_otherwise_is_wanted_still,
-    listings_of_a_user_are_found_after_their_index_has_changed,
+    items_of_an_older_version_are_still_wanted,
+    listings_become_documents,
 }
 
 /// The steps that were run.
@@ -140,75 +140,116 @@ async fn every_step_is_recorded_by_name(db: Db) {
     assert_eq!(steps[0], "initial");
 }
 
-/// Brings a database of `SQLite`, which has more steps than the other engine, to the shape before one of them.
-async fn take_back(place: &Place, statements: &str) {
-    if place.path().is_some() {
-        for statement in statements.split(';') {
-            place.raw(statement).await;
-        }
-        let Status { current, latest } = place.status().await;
-        assert!(current < latest);
+/// A database as an older version left it: the first steps only, and some rows.
+async fn of_version(place: &Place, versions: (usize, usize), rows: &str) {
+    let (engine, version) = match place.path() {
+        Some(_) => ("sqlite", versions.0),
+        None => ("postgres", versions.1),
+    };
+    let folder = format!("{}/migrations/{engine}", env!("CARGO_MANIFEST_DIR"));
+    let mut steps: Vec<_> = std::fs::read_dir(folder).unwrap().map(|step| step.unwrap().path()).collect();
+    steps.sort();
+    place.batch("CREATE TABLE portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)").await;
+    for (n, step) in steps.iter().take(version).enumerate() {
+        place.batch(&std::fs::read_to_string(step).unwrap()).await;
+        place.batch(&format!("INSERT INTO portico_migrations VALUES ({}, 'step')", n + 1)).await;
     }
+    place.batch(rows).await;
+    let Status { current, latest } = place.status().await;
+    assert!(current < latest);
 }
 
-/// How `SQLite` kept items up to the step before.
-const ITEMS_BEFORE: &str = "
-    DROP TABLE deployment;
-    DROP TABLE erasures_applied;
-    DROP TABLE write_probe;
-    DROP TRIGGER listings_deleted;
-    DROP TABLE listings_gone;
-    CREATE INDEX listings_user ON listings (user_id, seq);
-    CREATE TABLE before (
-        kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL, payload BLOB NOT NULL,
-        gone INTEGER NOT NULL, salt BLOB, signer INTEGER, nonce INTEGER, share INTEGER NOT NULL,
-        reverts INTEGER NOT NULL, failed INTEGER NOT NULL, wanted_at INTEGER NOT NULL,
-        PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
-    INSERT INTO before SELECT * FROM chain_items;
-    DROP TABLE chain_items;
-    ALTER TABLE before RENAME TO chain_items;
-    CREATE INDEX chain_items_waiting ON chain_items (wanted_at) WHERE signer IS NULL AND failed = 0;
-    DELETE FROM portico_migrations WHERE version >= 5";
-
-async fn what_was_wanted_before_items_were_stored_otherwise_is_wanted_still(db: Db) {
-    let items: Vec<_> = ["b", "a", "c"].map(|id| Wanted { payload: id.into(), ..retired(id) }).into();
-    db.write(Want(items.clone())).await.unwrap();
-    db.write(Want(vec![items[0].clone()])).await.unwrap();
-    let before = db.chain_items_after(0, &[], 9).await.unwrap();
-    assert_eq!(before.len(), 3);
-    let place = db.closed().await;
-    take_back(&place, ITEMS_BEFORE).await;
+async fn items_of_an_older_version_are_still_wanted(db: Db) {
+    if db.place().path().is_none() {
+        return;
+    }
+    let place = db.fresh_place().await;
+    let keys = ["0a", "0b", "0c"].map(|byte| byte.repeat(32));
+    let rows = keys.iter().enumerate().map(|(n, key)| {
+        format!(
+            "INSERT INTO chain_items (kind, key, version, payload, gone, share, reverts, failed, wanted_at) \
+             VALUES (1, x'{key}', {}, x'01', 0, 50, 0, 0, {n});",
+            n + 1
+        )
+    });
+    of_version(&place, (4, 0), &rows.collect::<String>()).await;
     let db = place.open(Role::Server).await;
-    assert_eq!(db.chain_items_after(0, &[], 9).await.unwrap(), before);
-    assert_eq!(db.chain_backlog().await.unwrap().waiting, 3);
-    db.write(Want(items)).await.unwrap();
+    assert_eq!(db.chain_items_after(1, &[], 9).await.unwrap().len(), 3);
     let versions = db.raw("SELECT version FROM chain_items ORDER BY key").await;
-    assert_eq!(versions.concat(), ["2", "3", "2"].map(|version| Some(version.to_owned())));
+    assert_eq!(versions.concat(), ["1", "2", "3"].map(|version| Some(version.to_owned())));
+    assert_eq!(db.chain_backlog().await.unwrap().waiting, 3);
 }
 
-/// How `SQLite` found a user's listings up to the step before.
-const USERS_BEFORE: &str = "
-    DROP TABLE deployment;
-    DROP TABLE erasures_applied;
-    DROP TABLE write_probe;
-    DROP TRIGGER listings_deleted;
-    DROP TABLE listings_gone;
-    CREATE INDEX listings_user ON listings (
-        user_id, seq, id, street, city, state, postal, country, rent, property_value, bedrooms, bathrooms,
-        latitude, longitude, walkthrough);
-    DELETE FROM portico_migrations WHERE version >= 6";
+/// Listings of before they were documents; the last one was deleted.
+const LISTINGS_BEFORE: &str = "
+    INSERT INTO listings (seq, id, user_id, street, city, city_fold, state, postal, country, rent, property_value,
+        bedrooms, bathrooms, latitude, longitude, morton, walkthrough, created_at {MORE})
+    VALUES (1, 'full', 'ada', '1 \"Oak\" Street', 'Zürich', 'zürich', 'TX', '78701', 'US', 21002500, 999999999980001,
+        2, 0, 30267200001, -97743100000, 7, 'https://example.com/w', 5 {FULL}),
+        (2, 'bare', 'ada', '2 Oak Street', 'Austin', 'austin', 'TX', '78701', 'US', NULL, NULL,
+        NULL, NULL, NULL, NULL, NULL, NULL, 6 {BARE}),
+        (3, 'gone', 'ada', '3 Oak Street', 'Austin', 'austin', 'TX', '78701', 'US', NULL, NULL,
+        NULL, NULL, NULL, NULL, NULL, NULL, 7 {BARE});
+    DELETE FROM listings WHERE id = 'gone'";
 
-async fn listings_of_a_user_are_found_after_their_index_has_changed(db: Db) {
-    let bare =
-        Listing { rent: None, property_value: None, place: None, walkthrough: None, ..listing("bare") };
-    for new in [listing("full"), bare] {
-        db.write(create(new)).await.unwrap();
-    }
-    let filter = ListingFilter { user: Some(listing("full").user), ..ListingFilter::default() };
-    let before = db.find_listings(&filter, None, 9).await.unwrap();
-    assert_eq!(before.items.len(), 2);
-    let place = db.closed().await;
-    take_back(&place, USERS_BEFORE).await;
+async fn listings_become_documents(db: Db) {
+    let place = db.fresh_place().await;
+    let search_fold = match place.path() {
+        Some(_) => ["", "", ""],
+        None => [", search_fold", ", 'full 1 \"oak\" street zürich'", ", 'bare'"],
+    };
+    let rows = ["{MORE}", "{FULL}", "{BARE}"]
+        .into_iter()
+        .zip(search_fold)
+        .fold(LISTINGS_BEFORE.to_owned(), |sql, (mark, text)| sql.replace(mark, text));
+    of_version(&place, (8, 4), &rows).await;
+    let bare = Listing {
+        user: text("ada"),
+        street: text("2 Oak Street"),
+        city: text("Austin"),
+        state: text("TX"),
+        postal: text("78701"),
+        country: text("US"),
+        rent: None,
+        property_value: None,
+        bedrooms: None,
+        bathrooms: None,
+        place: None,
+        walkthrough: None,
+        ..listing("bare")
+    };
+    let full = Listing {
+        id: text("full"),
+        street: text("1 \"Oak\" Street"),
+        city: text("Zürich"),
+        rent: Some(money("2100.25")),
+        property_value: Some(money("99999999998.0001")),
+        bedrooms: Some(rooms(2)),
+        bathrooms: Some(rooms(0)),
+        place: Some(Point::parse("30.267200001,-97.7431").unwrap()),
+        walkthrough: Some(text("https://example.com/w")),
+        ..bare.clone()
+    };
     let db = place.open(Role::Server).await;
-    assert_eq!(db.find_listings(&filter, None, 9).await.unwrap(), before);
+    assert_eq!(db.listing(&text("full")).await.unwrap(), Some(full));
+    assert_eq!(db.listing(&text("bare")).await.unwrap(), Some(bare));
+    assert_eq!(db.listing(&text("gone")).await.unwrap(), None);
+    let by = async |filter: ListingFilter| found(&db, &filter).await;
+    let all = ListingFilter::default;
+    assert_eq!(by(ListingFilter { user: Some(text("ada")), ..all() }).await, ["full", "bare"]);
+    assert_eq!(by(ListingFilter { city: Some(text("ZÜRICH")), ..all() }).await, ["full"]);
+    assert_eq!(by(ListingFilter { term: Some(term("\"oak")), ..all() }).await, ["full"]);
+    assert_eq!(by(ListingFilter { min_rent: Some(money("2100")), ..all() }).await, ["full"]);
+    db.write(create(listing("new"))).await.unwrap();
+    db.settle().await.unwrap();
+    db.assert_not_yet_indexed(0).await;
+    assert_eq!(by(all()).await, ["full", "bare", "new"]);
+    if place.path().is_some() {
+        let seq = db.raw("SELECT seq, revision FROM listings WHERE id = 'new'").await;
+        assert_eq!(
+            seq.concat(),
+            ["4", "4"].map(|n| Some(n.to_owned())),
+            "no place in the order is used twice"
+        );
+    }
 }

@@ -65,10 +65,10 @@ async fn a_read_that_failed_does_not_spoil_the_next_one(db: Db) {
     portico_store::rest();
     db.write(create(listing("a"))).await.unwrap();
     assert!(db.listing(&text("a")).await.unwrap().is_some());
-    db.raw("ALTER TABLE listings RENAME COLUMN street TO elsewhere").await;
+    db.raw("ALTER TABLE listings RENAME COLUMN document TO elsewhere").await;
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert!(db.listing(&text("a")).await.is_err());
-    db.raw("ALTER TABLE listings RENAME COLUMN elsewhere TO street").await;
+    db.raw("ALTER TABLE listings RENAME COLUMN elsewhere TO document").await;
     assert!(db.listing(&text("a")).await.unwrap().is_some());
 }
 

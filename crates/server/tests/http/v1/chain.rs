@@ -95,7 +95,9 @@ async fn a_listing_is_proved_by_its_digest(app: &App) {
 async fn what_was_altered_in_the_database_no_longer_matches(app: &App) {
     let id = unique("altered");
     record(app, on_chain(&id, "ada")).await;
-    let statement = format!("UPDATE listings SET rent = rent + 1 WHERE id = '{id}'");
+    let statement = format!(
+        "UPDATE listings SET document = replace(document, '\"rent\":', '\"rent\":1') WHERE id = '{id}'"
+    );
     match &app.database {
         None => {
             let path = app.data.join("portico.db");

@@ -1,0 +1,151 @@
+//! Listings. A listing is stored as one JSON document; the columns beside it are those that an index needs.
+
+mod search;
+
+use portico_domain::geo::Point;
+use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
+use portico_domain::search::document;
+use portico_domain::text::fold;
+use portico_domain::{ListingId, Timestamp, UserId};
+
+use crate::applications::{ClearFlags, end_applications};
+use crate::chain::{Wanted, retire};
+use crate::ledger::{By, record, total};
+use crate::page::{Cursor, Page};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::{Db, Engine, Error, Result};
+
+use search::Search;
+pub(crate) use search::{AccessPath, KeyRange, ListingIndex};
+
+impl FromRow for Listing {
+    fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self> {
+        serde_json::from_str(columns.text()?)
+            .map_err(|error| Error::Bug(format!("a stored listing: {error}")))
+    }
+}
+
+/// On `SQLite` a new listing has the same number in the order of creation and in the order of changes.
+static INSERT: Sql = dialects(
+    "INSERT INTO listings (seq, id, user_id, document, created_at, revision) VALUES (?1, ?2, ?3, ?4, ?5, \
+     (SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'listings')) \
+     ON CONFLICT (id) DO NOTHING",
+    "INSERT INTO listings (seq, id, user_id, document, created_at, city_fold, postal, rent, bedrooms, bathrooms, \
+     morton, search_fold) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING",
+);
+
+/// Stores a new listing.
+#[derive(Debug)]
+pub struct CreateListing {
+    /// The listing.
+    pub listing: Listing,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for CreateListing {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        Self::insert(tx, &self.listing, self.by.at).await?;
+        let counts = [("listings", "total", 1), ("listings.state", self.listing.state.as_str(), 1)];
+        record(tx, &self.by, "listing.created", self.listing.id.as_str(), &counts).await
+    }
+}
+
+impl CreateListing {
+    /// Writes the row alone.
+    pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
+        let document_text = serde_json::to_string(listing).map_err(|error| Error::Bug(error.to_string()))?;
+        let (city_fold, search_fold) = (fold(listing.city.as_str()), document(listing));
+        let params = [
+            tx.seq(),
+            (&listing.id).into(),
+            (&listing.user).into(),
+            document_text.as_str().into(),
+            at.into(),
+            city_fold.as_str().into(),
+            (&listing.postal).into(),
+            listing.rent.into(),
+            listing.bedrooms.into(),
+            listing.bathrooms.into(),
+            listing.place.map(Point::morton).into(),
+            search_fold.as_str().into(),
+        ];
+        match tx.exec(&INSERT, &params).await? {
+            0 => Err(Error::Conflict("listing_exists")),
+            _ => Ok(()),
+        }
+    }
+}
+
+static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING document");
+
+/// Deletes a listing, ends its applications, and wants its record and their flags to be gone from the chain. Its
+/// id may be used again; saved entries keep it.
+#[derive(Debug)]
+pub struct DeleteListing {
+    /// Which one.
+    pub id: ListingId,
+    /// Whose it is: one that has come in its place since is somebody else's.
+    pub owner: UserId,
+    /// What is wanted on the chain of one that was recorded there.
+    pub retired: Wanted,
+    /// Builds what is wanted of the flags of its applications.
+    pub clear: ClearFlags,
+    /// Who, and when.
+    pub by: By,
+}
+
+impl Op for DeleteListing {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let deleted = tx.one::<Listing>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
+        let deleted = deleted.ok_or(Error::Missing("listing_not_found"))?;
+        let recorded = retire(tx, &self.retired).await?;
+        end_applications(tx, &self.id, self.clear, &self.by).await?;
+        let counts = [
+            ("listings", "total", -1),
+            ("listings.state", deleted.state.as_str(), -1),
+            ("listings", "on_chain", -i64::from(recorded)),
+        ];
+        record(tx, &self.by, "listing.deleted", self.id.as_str(), &counts).await
+    }
+}
+
+static BY_ID: Sql = sql("SELECT document FROM listings WHERE id = ?1");
+
+impl Db {
+    /// One listing.
+    pub async fn listing(&self, id: &ListingId) -> Result<Option<Listing>> {
+        self.one(&BY_ID, &[id.into()]).await
+    }
+
+    /// A page of the listings that match the filter: by rent if it names rooms or a rent, along the map if it names an
+    /// area, otherwise in order of creation.
+    pub async fn find_listings(
+        &self,
+        filter: &ListingFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Listing>> {
+        if let Some(id) = &filter.id {
+            let found = self.listing(id).await?.filter(|listing| filter.matches(listing));
+            return Ok(Page { items: found.into_iter().collect(), next: None });
+        }
+        match &self.0 {
+            Engine::Sqlite(sqlite) => Search::new(sqlite, filter, after, limit).run().await,
+            Engine::Postgres(postgres) => Search::new(postgres, filter, after, limit).run().await,
+        }
+    }
+
+    /// Totals over all listings.
+    pub async fn listing_statistics(&self) -> Result<ListingStatistics> {
+        let totals = self.totals("listings").await?;
+        Ok(ListingStatistics {
+            total: total(&totals, "total"),
+            on_chain: total(&totals, "on_chain"),
+            applications: total(&self.totals("applications").await?, "total"),
+            by_state: self.totals("listings.state").await?,
+        })
+    }
+}

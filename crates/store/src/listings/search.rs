@@ -1,0 +1,218 @@
+//! Finding listings. A search picks one access path to candidates and checks each candidate against the whole filter: an
+//! index may offer too much, and the result is still exactly what the filter says.
+
+use std::collections::HashSet;
+
+use portico_domain::geo::{Area, Point};
+use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::search::SearchTerm;
+use portico_domain::text::fold;
+use portico_domain::{Money, PostalCode, UserId, Whole};
+
+use crate::Result;
+use crate::page::{Cursor, Page, Placed};
+
+/// Candidates of the first read at least, where the filter may drop some of them.
+const MIN_FIRST_BATCH: usize = 32;
+/// Candidates of one read at most.
+const MAX_BATCH: usize = 1024;
+
+/// A way to candidates. It decides the order of the result.
+#[derive(Debug)]
+pub(crate) enum AccessPath<'f> {
+    // In order of creation:
+    All,
+    Owner(&'f UserId),
+    Postal(&'f PostalCode),
+    /// By the case-folded name.
+    City(String),
+    Text(&'f SearchTerm),
+    // By rent, listings without one first:
+    Bedrooms(Whole),
+    Bathrooms(Whole),
+    /// Listings with a rent only.
+    Rent,
+    // By Morton code:
+    Place(&'f Area),
+}
+
+impl<'f> AccessPath<'f> {
+    /// The most selective path that the filter allows.
+    fn choose(filter: &'f ListingFilter) -> Self {
+        let term = filter.term.as_ref().or(filter.field.as_ref().map(|(_, term)| term));
+        if let Some(user) = &filter.user {
+            Self::Owner(user)
+        } else if let Some(postal) = &filter.postal {
+            Self::Postal(postal)
+        } else if let Some(area) = filter.areas.first() {
+            Self::Place(area)
+        } else if let Some(term) = term {
+            Self::Text(term)
+        } else if let Some(city) = &filter.city {
+            Self::City(fold(city.as_str()))
+        } else if let Some(bedrooms) = filter.bedrooms {
+            Self::Bedrooms(bedrooms)
+        } else if let Some(bathrooms) = filter.bathrooms {
+            Self::Bathrooms(bathrooms)
+        } else if filter.min_rent.is_some() || filter.max_rent.is_some() {
+            Self::Rent
+        } else {
+            Self::All
+        }
+    }
+
+    /// The sort key of a listing; `None` where the order is that of creation.
+    fn key(&self, listing: &Listing) -> Option<i64> {
+        match self {
+            Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_) => None,
+            Self::Bedrooms(_) | Self::Bathrooms(_) | Self::Rent => {
+                Some(listing.rent.map_or(-1, Money::units))
+            }
+            Self::Place(_) => Some(listing.place.map_or(-1, Point::morton)),
+        }
+    }
+
+    /// The ranges of keys, in order, that hold everything the filter matches.
+    fn ranges(&self, filter: &ListingFilter) -> Vec<(i64, i64)> {
+        match self {
+            Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_) => {
+                vec![(i64::MIN, i64::MAX)]
+            }
+            Self::Bedrooms(_) | Self::Bathrooms(_) | Self::Rent => {
+                let has_bound = filter.min_rent.is_some() || filter.max_rent.is_some();
+                let low = filter.min_rent.map_or(if has_bound { 0 } else { -1 }, Money::units);
+                vec![(low, filter.max_rent.map_or(i64::MAX, Money::units))]
+            }
+            Self::Place(area) => area.ranges(),
+        }
+    }
+}
+
+/// A part of an access path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyRange {
+    /// Exclusive.
+    pub(crate) after: Cursor,
+    /// The largest key, inclusive.
+    pub(crate) to: i64,
+    pub(crate) limit: usize,
+    /// The newest revision that counts, see [`ListingIndex::indexed_revision`].
+    pub(crate) revision: i64,
+}
+
+/// What an engine offers for finding listings.
+pub(crate) trait ListingIndex {
+    /// The newest revision that the path's index holds, if the index is filled after the commit; 0: there is none.
+    fn indexed_revision(&self, path: &AccessPath<'_>) -> Option<i64>;
+
+    /// The next candidates of a path, in the order of their cursors.
+    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Placed<Listing>>>;
+
+    /// The listings that changed after a revision, in order of their revisions, which are their keys. Only those with a
+    /// place in the order of creation between two bounds.
+    async fn changed_after(
+        &self,
+        revision: i64,
+        seqs: (i64, i64),
+        limit: usize,
+    ) -> Result<Vec<Placed<Listing>>>;
+}
+
+/// Collects matches until it has one more than the page holds.
+pub(super) struct Search<'a, I> {
+    index: &'a I,
+    filter: &'a ListingFilter,
+    path: AccessPath<'a>,
+    after: Cursor,
+    limit: usize,
+    found: Vec<Placed<Listing>>,
+}
+
+impl<'a, I: ListingIndex> Search<'a, I> {
+    pub(super) fn new(index: &'a I, filter: &'a ListingFilter, after: Option<Cursor>, limit: usize) -> Self {
+        let after = after.unwrap_or(Cursor::START);
+        Self { index, filter, path: AccessPath::choose(filter), after, limit, found: Vec::new() }
+    }
+
+    pub(super) async fn run(mut self) -> Result<Page<Listing>> {
+        // Read before the candidates: `add_unindexed` covers everything that changes from here on.
+        let indexed = self.index.indexed_revision(&self.path);
+        if indexed != Some(0) {
+            for range in self.path.ranges(self.filter) {
+                self.collect(range, indexed.unwrap_or(i64::MAX)).await?;
+            }
+        }
+        if let Some(indexed) = indexed {
+            self.add_unindexed(indexed).await?;
+        }
+        Ok(Page::cut(self.found, self.limit))
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() > self.limit
+    }
+
+    /// Reads a range of keys until it is exhausted or the page is full.
+    async fn collect(&mut self, (from, to): (i64, i64), revision: i64) -> Result<()> {
+        let mut after = self.after.max(Cursor { key: from, seq: i64::MIN });
+        // Without other conditions every candidate is a match.
+        let least = if self.filter.is_by_user_only() { 0 } else { MIN_FIRST_BATCH };
+        let mut limit = (self.limit + 1).clamp(least, MAX_BATCH);
+        while !self.is_full() && after.key <= to {
+            let range = KeyRange { after, to, limit, revision };
+            let candidates = self.index.candidates(&self.path, range).await?;
+            let exhausted = candidates.len() < limit;
+            after = candidates.last().map_or(after, |last| last.at);
+            self.keep(candidates);
+            if exhausted {
+                break;
+            }
+            limit = (limit * 4).min(MAX_BATCH);
+        }
+        Ok(())
+    }
+
+    /// Keeps the candidates that match. A key that is no longer the listing's is a stale index entry.
+    fn keep(&mut self, mut candidates: Vec<Placed<Listing>>) {
+        candidates.retain(|candidate| {
+            let listing = &candidate.item;
+            self.path.key(listing).is_none_or(|key| key == candidate.at.key) && self.filter.matches(listing)
+        });
+        self.found.append(&mut candidates);
+    }
+
+    /// Merges the listings that changed too recently for the index. One that changed between the two reads stays as it was
+    /// found first.
+    async fn add_unindexed(&mut self, mut revision: i64) -> Result<()> {
+        let found: HashSet<i64> = self.found.iter().map(|placed| placed.at.seq).collect();
+        loop {
+            let mut changed = self.index.changed_after(revision, self.seq_bounds(), MAX_BATCH).await?;
+            let Some(last) = changed.last() else { return Ok(()) };
+            revision = last.at.key;
+            let exhausted = changed.len() < MAX_BATCH;
+            for Placed { item, at } in &mut changed {
+                at.key = self.path.key(item).unwrap_or(at.seq);
+            }
+            changed.retain(|placed| placed.at > self.after && !found.contains(&placed.at.seq));
+            self.keep(changed);
+            self.found.sort_by_key(|placed| placed.at);
+            self.found.truncate(self.limit + 1);
+            if exhausted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Where the path is in order of creation, the part of it that the page can still use.
+    fn seq_bounds(&self) -> (i64, i64) {
+        match &self.path {
+            AccessPath::Bedrooms(_) | AccessPath::Bathrooms(_) | AccessPath::Rent | AccessPath::Place(_) => {
+                (i64::MIN, i64::MAX)
+            }
+            _ => {
+                let last = self.found.last().filter(|_| self.is_full());
+                (self.after.seq.saturating_add(1), last.map_or(i64::MAX, |last| last.at.seq))
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! How `PostgreSQL` finds listings: by ordinary indexes, which are part of the transaction.
+
+use portico_domain::listings::Listing;
+use portico_domain::search::SearchTerm;
+
+use super::Postgres;
+use crate::Result;
+use crate::listings::{AccessPath, KeyRange, ListingIndex};
+use crate::page::{Placed, as_limit, weight};
+use crate::sql::{Sql, Weight, sql};
+
+/// In order of creation: after (`?1`), to (`?2`), limit (`?3`), subject (`?4`).
+macro_rules! in_order {
+    ($condition:literal) => {
+        concat!(
+            "SELECT document, seq, seq FROM listings WHERE ",
+            $condition,
+            " seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3"
+        )
+    };
+}
+/// By a key: after (`?1` and `?2`), to (`?3`), limit (`?4`), rooms (`?5`).
+macro_rules! by_key {
+    ($key:literal, $condition:literal) => {
+        concat!(
+            "SELECT document, ",
+            $key,
+            ", seq FROM listings WHERE ",
+            $condition,
+            " (",
+            $key,
+            ", seq) > (?1, ?2) AND ",
+            $key,
+            " <= ?3 ORDER BY ",
+            $key,
+            ", seq LIMIT ?4"
+        )
+    };
+}
+
+static ALL: Sql = sql(in_order!(""));
+static BY_OWNER: Sql = sql(in_order!("user_id = ?4 AND"));
+static BY_POSTAL: Sql = sql(in_order!("postal = ?4 AND"));
+static BY_CITY: Sql = sql(in_order!("city_fold = ?4 AND"));
+static BY_TEXT: Sql = sql(in_order!("search_fold LIKE ?4 AND"));
+static BY_RENT: Sql = sql(by_key!("rent", "rent IS NOT NULL AND"));
+static BY_BEDROOMS: Sql = sql(by_key!("coalesce(rent, -1)", "bedrooms = ?5 AND"));
+static BY_BATHROOMS: Sql = sql(by_key!("coalesce(rent, -1)", "bathrooms = ?5 AND"));
+static BY_PLACE: Sql = sql(by_key!("morton", "morton IS NOT NULL AND"));
+
+impl ListingIndex for Postgres {
+    fn indexed_revision(&self, _: &AccessPath<'_>) -> Option<i64> {
+        None
+    }
+
+    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Placed<Listing>>> {
+        let KeyRange { after, to, limit, .. } = range;
+        let in_order = async |sql: &'static Sql, subject: &str, weight: Weight| {
+            let params = [after.seq.into(), to.into(), as_limit(limit).into(), subject.into()];
+            self.read(sql, &params, weight).await
+        };
+        let by_key = async |sql: &'static Sql, rooms: i64| {
+            let params =
+                [after.key.into(), after.seq.into(), to.into(), as_limit(limit).into(), rooms.into()];
+            self.read(sql, &params, weight(limit)).await
+        };
+        match path {
+            AccessPath::All => in_order(&ALL, "", weight(limit)).await,
+            AccessPath::Owner(user) => in_order(&BY_OWNER, user.as_str(), weight(limit)).await,
+            AccessPath::Postal(postal) => in_order(&BY_POSTAL, postal.as_str(), weight(limit)).await,
+            AccessPath::City(folded) => in_order(&BY_CITY, folded, weight(limit)).await,
+            AccessPath::Text(term) => in_order(&BY_TEXT, &like_pattern(term), Weight::Search).await,
+            AccessPath::Bedrooms(rooms) => by_key(&BY_BEDROOMS, rooms.units()).await,
+            AccessPath::Bathrooms(rooms) => by_key(&BY_BATHROOMS, rooms.units()).await,
+            AccessPath::Rent => by_key(&BY_RENT, 0).await,
+            AccessPath::Place(_) => by_key(&BY_PLACE, 0).await,
+        }
+    }
+
+    async fn changed_after(&self, _: i64, _: (i64, i64), _: usize) -> Result<Vec<Placed<Listing>>> {
+        Ok(Vec::new())
+    }
+}
+
+/// A pattern that matches the term literally.
+fn like_pattern(term: &SearchTerm) -> String {
+    let literal = term.as_str().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{literal}%")
+}

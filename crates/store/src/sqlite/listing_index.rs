@@ -1,0 +1,106 @@
+//! How `SQLite` finds listings: by table for owners, by the search index for everything else.
+
+use portico_domain::listings::Listing;
+
+use super::search_index::{EntryKind, digest, match_expression};
+use super::{Sqlite, rows};
+use crate::Result;
+use crate::listings::{AccessPath, KeyRange, ListingIndex};
+use crate::page::{Placed, as_limit, weight};
+use crate::sql::{Sql, Val, sql};
+
+/// In order of creation: after (`?1`), to (`?2`), limit (`?3`).
+static ALL: Sql =
+    sql("SELECT document, seq, seq FROM listings WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3");
+/// Likewise, with the owner (`?4`).
+static BY_OWNER: Sql = sql(
+    "SELECT document, seq, seq FROM listings WHERE user_id = ?4 AND seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3",
+);
+/// Likewise, with the newest revision (`?4`), the kind of entry (`?5`) and its key (`?6`).
+static BY_ENTRY: Sql = sql("SELECT document, listings.seq, listings.seq \
+     FROM search.entries CROSS JOIN listings USING (seq) \
+     WHERE kind = ?5 AND key = ?6 AND sort = 0 AND entries.seq > ?1 AND entries.seq <= ?2 AND revision <= ?4 \
+     ORDER BY entries.seq LIMIT ?3");
+/// By a sort key: after (`?1` and `?2`), to (`?3`), limit (`?4`), newest revision (`?5`), kind (`?6`), key (`?7`).
+static BY_SORTED_ENTRY: Sql = sql("SELECT document, sort, entries.seq \
+     FROM search.entries CROSS JOIN listings USING (seq) \
+     WHERE kind = ?6 AND key = ?7 AND sort <= ?3 AND (sort, entries.seq) > (?1, ?2) AND revision <= ?5 \
+     ORDER BY sort, entries.seq LIMIT ?4");
+/// In order of creation, with the newest revision (`?4`) and an FTS5 expression (`?5`).
+const BY_TEXT: &str = "SELECT document, listings.seq, listings.seq \
+     FROM search.documents CROSS JOIN listings ON listings.seq = documents.rowid \
+     WHERE documents MATCH ?5 AND documents.rowid > ?1 AND documents.rowid <= ?2 AND revision <= ?4 \
+     ORDER BY documents.rowid LIMIT ?3";
+/// After a revision (`?1`), with a place in the order of creation between two bounds (`?2`, `?3`), limit (`?4`).
+static CHANGED_AFTER: Sql = sql("SELECT document, revision, seq FROM listings \
+     WHERE revision > ?1 AND seq >= ?2 AND seq <= ?3 ORDER BY revision LIMIT ?4");
+
+impl ListingIndex for Sqlite {
+    fn indexed_revision(&self, path: &AccessPath<'_>) -> Option<i64> {
+        match path {
+            AccessPath::All | AccessPath::Owner(_) => None,
+            _ => Some(self.0.search_index.as_ref().map_or(0, super::SearchIndex::revision)),
+        }
+    }
+
+    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Placed<Listing>>> {
+        let KeyRange { after, to, limit, revision } = range;
+        let created: [Val<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
+        let by_entry = async |kind: EntryKind, key: i64| {
+            let params = [created.as_slice(), &[(kind as i64).into(), key.into()]].concat();
+            self.read(&BY_ENTRY, &params, weight(limit)).await
+        };
+        let by_sorted_entry = async |kind: EntryKind, key: i64| {
+            let params = [
+                after.key.into(),
+                after.seq.into(),
+                to.into(),
+                as_limit(limit).into(),
+                revision.into(),
+                (kind as i64).into(),
+                key.into(),
+            ];
+            self.read(&BY_SORTED_ENTRY, &params, weight(limit)).await
+        };
+        match path {
+            AccessPath::All => self.read(&ALL, &created[..3], weight(limit)).await,
+            AccessPath::Owner(user) => {
+                let params = [created[0], created[1], created[2], (*user).into()];
+                self.read(&BY_OWNER, &params, weight(limit)).await
+            }
+            AccessPath::City(folded) => by_entry(EntryKind::City, digest(folded)).await,
+            AccessPath::Postal(postal) => by_entry(EntryKind::Postal, digest(postal.as_str())).await,
+            AccessPath::Bedrooms(rooms) => by_sorted_entry(EntryKind::Bedrooms, rooms.units()).await,
+            AccessPath::Bathrooms(rooms) => by_sorted_entry(EntryKind::Bathrooms, rooms.units()).await,
+            AccessPath::Rent => by_sorted_entry(EntryKind::Rent, 0).await,
+            AccessPath::Place(_) => by_sorted_entry(EntryKind::Place, 0).await,
+            AccessPath::Text(term) => {
+                let term = (*term).clone();
+                self.scan(move |connection| {
+                    let Some(expression) = match_expression(connection, &term)? else {
+                        return Ok(Vec::new());
+                    };
+                    let params = [
+                        after.seq.into(),
+                        to.into(),
+                        as_limit(limit).into(),
+                        revision.into(),
+                        expression.as_str().into(),
+                    ];
+                    rows(connection, BY_TEXT, &params)
+                })
+                .await
+            }
+        }
+    }
+
+    async fn changed_after(
+        &self,
+        revision: i64,
+        (from, to): (i64, i64),
+        limit: usize,
+    ) -> Result<Vec<Placed<Listing>>> {
+        let params = [revision.into(), from.into(), to.into(), as_limit(limit).into()];
+        self.read(&CHANGED_AFTER, &params, weight(limit)).await
+    }
+}

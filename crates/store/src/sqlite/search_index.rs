@@ -1,0 +1,320 @@
+//! The search index of `SQLite`: a file of its own, filled by a background thread after the commit.
+//!
+//! Storing a listing does not wait for its index entries. The index knows the newest revision that it holds; a search
+//! takes candidates up to there from the index and reads the few newer listings from the table. Every candidate is
+//! checked against the whole filter, so answers are exact at every moment, and the file can be deleted at any time: it is
+//! rebuilt. An edited listing gets new entries; its old ones stay and are recognised as stale.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::Duration;
+
+use portico_domain::Money;
+use portico_domain::listings::Listing;
+use portico_domain::search::{SearchTerm, document};
+use portico_domain::text::fold;
+use rusqlite::{Connection, OptionalExtension};
+use tokio::sync::oneshot;
+
+use super::reader::Commits;
+use super::writer::spawn;
+use super::{connect, exec, rows};
+use crate::page::{Cursor, Placed, as_limit};
+use crate::{Error, Result};
+
+/// Listings per transaction of the index.
+const BATCH: usize = 8192;
+const CACHE_KIB: u32 = 32 * 1024;
+/// Page cache of each reader.
+const READER_CACHE_KIB: u32 = 6 * 1024;
+/// Pause before a batch, so that it is worth its commit.
+const BATCH_DELAY: Duration = Duration::from_millis(100);
+/// The same under load. Each batch is a segment of the text index, and segments are merged: few large ones cost less.
+const BUSY_BATCH_DELAY: Duration = Duration::from_millis(500);
+/// A batch of this size means load.
+const BUSY_BATCH: usize = 512;
+
+/// A handle to the background thread.
+#[derive(Debug, Clone)]
+pub(super) struct SearchIndex(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// The newest revision that the index holds.
+    revision: AtomicI64,
+    commits: Arc<Commits>,
+    dirty: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+    /// Who waits for the index to catch up.
+    waiting: Mutex<Vec<oneshot::Sender<()>>>,
+}
+
+impl SearchIndex {
+    pub(super) fn start(path: &Path, commits: Arc<Commits>) -> Result<Self> {
+        let index = Index::open(path)?;
+        let shared = Arc::new(Shared {
+            revision: AtomicI64::new(index.revision()?),
+            commits,
+            dirty: AtomicBool::new(true),
+            thread: Mutex::new(None),
+            waiting: Mutex::new(Vec::new()),
+        });
+        // The thread ends when the engine is gone.
+        let weak = Arc::downgrade(&shared);
+        spawn("portico-search", move || {
+            let mut delay = BATCH_DELAY;
+            while let Some(shared) = weak.upgrade() {
+                shared
+                    .thread
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert_with(std::thread::current);
+                if shared.dirty.swap(false, Ordering::AcqRel) {
+                    delay = if index.catch_up(&shared) < BUSY_BATCH { BATCH_DELAY } else { BUSY_BATCH_DELAY };
+                }
+                drop(shared);
+                std::thread::park_timeout(Duration::from_secs(1));
+                std::thread::park_timeout(delay);
+            }
+        })?;
+        Ok(Self(shared))
+    }
+
+    /// Tells that there is something new.
+    pub(super) fn wake(&self) {
+        if !self.0.dirty.swap(true, Ordering::AcqRel)
+            && let Some(thread) = &*self.0.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            thread.unpark();
+        }
+    }
+
+    /// The newest revision that the index holds.
+    pub(super) fn revision(&self) -> i64 {
+        self.0.revision.load(Ordering::Acquire)
+    }
+
+    /// Waits until the index holds everything committed before the call.
+    pub(super) async fn settle(&self) -> Result<()> {
+        let (done, caught_up) = oneshot::channel();
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+        self.0.dirty.store(false, Ordering::Release);
+        self.wake();
+        caught_up.await.map_err(|_| Error::Unavailable("the indexer has stopped".into()))
+    }
+}
+
+fn file(path: &Path) -> PathBuf {
+    path.with_extension("search.db")
+}
+
+/// Lets a reading connection search.
+pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
+    connection.execute("ATTACH ?1 AS search", [file(path).to_string_lossy()])?;
+    connection.execute_batch(&format!("PRAGMA search.cache_size = -{READER_CACHE_KIB}"))?;
+    connection
+        .execute_batch("CREATE VIRTUAL TABLE temp.trigrams USING fts5vocab (search, documents, instance)")?;
+    Ok(())
+}
+
+/// A match expression for what may contain the term: all of its trigrams, or, if it is shorter, any trigram
+/// that begins with it. `None`: nothing in the index contains it.
+pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Result<Option<String>> {
+    let quoted = |gram: &str| format!("\"{}\"", gram.replace('"', "\"\""));
+    let mut grams = term.trigrams();
+    if !grams.is_empty() {
+        grams.sort_unstable();
+        grams.dedup();
+        return Ok(Some(grams.into_iter().map(quoted).collect::<Vec<_>>().join(" AND ")));
+    }
+    // Seeking from one trigram to the next is quicker than a range, which would count every one's listings.
+    let mut seek = connection.prepare_cached("SELECT term FROM trigrams WHERE term >= ?1 LIMIT 1")?;
+    // As the tokenizer writes what is no character.
+    let term = term.as_str().replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    let (mut from, mut any) = (term.clone(), Vec::new());
+    while let Some(gram) = seek.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
+        if !gram.starts_with(&term) {
+            break;
+        }
+        any.push(quoted(&gram));
+        from = gram + "\0";
+    }
+    Ok((!any.is_empty()).then(|| any.join(" OR ")))
+}
+
+/// To be raised when the entries of a listing change their meaning: an index of another version is rebuilt.
+const VERSION: i64 = 3;
+
+const SCHEMA: &str = "
+    CREATE VIRTUAL TABLE documents USING fts5 (
+        text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1');
+    INSERT INTO documents (documents, rank) VALUES ('hashsize', 67108864), ('automerge', 8);
+    CREATE TABLE entries (
+        kind INTEGER NOT NULL, key INTEGER NOT NULL, sort INTEGER NOT NULL, seq INTEGER NOT NULL,
+        PRIMARY KEY (kind, key, sort, seq)) STRICT, WITHOUT ROWID;
+    CREATE TABLE progress (revision INTEGER NOT NULL, listing TEXT NOT NULL, instance TEXT NOT NULL) STRICT;
+    INSERT INTO progress SELECT 0, '', id FROM store.instance;";
+
+/// What an entry is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum EntryKind {
+    City = 1,
+    Postal = 2,
+    Rent = 3,
+    Bedrooms = 4,
+    Bathrooms = 5,
+    Place = 6,
+}
+
+/// An entry: kind, key, sort, seq.
+type Entry = (i64, i64, i64, i64);
+
+fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
+    let rent = listing.rent.map_or(-1, Money::units);
+    let mut add = |kind: EntryKind, key, sort| to.push((kind as i64, key, sort, seq));
+    add(EntryKind::City, digest(&fold(listing.city.as_str())), 0);
+    add(EntryKind::Postal, digest(listing.postal.as_str()), 0);
+    if let Some(rent) = listing.rent {
+        add(EntryKind::Rent, 0, rent.units());
+    }
+    if let Some(bedrooms) = listing.bedrooms {
+        add(EntryKind::Bedrooms, bedrooms.units(), rent);
+    }
+    if let Some(bathrooms) = listing.bathrooms {
+        add(EntryKind::Bathrooms, bathrooms.units(), rent);
+    }
+    if let Some(place) = listing.place {
+        add(EntryKind::Place, 0, place.morton());
+    }
+}
+
+/// A number that stands for a text (FNV-1a). Two texts may share one, because every candidate is checked.
+pub(super) fn digest(text: &str) -> i64 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash.cast_signed()
+}
+
+/// The index file, open for writing.
+struct Index {
+    connection: Connection,
+}
+
+impl Index {
+    /// Opens the index, or begins a new one if it is not of this version or not of this database.
+    fn open(path: &Path) -> Result<Self> {
+        let index = Self::connect(path)?;
+        if index.fits()? {
+            return Ok(index);
+        }
+        drop(index);
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = file(path).into_os_string();
+            name.push(suffix);
+            match std::fs::remove_file(name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::Unavailable(format!("the search index cannot be replaced: {error}")));
+                }
+                _ => {}
+            }
+        }
+        let index = Self::connect(path)?;
+        index
+            .connection
+            .execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT"))?;
+        Ok(index)
+    }
+
+    fn connect(path: &Path) -> Result<Self> {
+        let connection = connect(&file(path), CACHE_KIB)?;
+        // It can always be built again: its commits need not wait for the disk.
+        connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")?;
+        connection.execute("ATTACH ?1 AS store", [path.to_string_lossy()])?;
+        Ok(Self { connection })
+    }
+
+    /// Whether this is an index of this version, and the last listing it holds is still the same one.
+    fn fits(&self) -> Result<bool> {
+        let version: i64 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if version != VERSION {
+            return Ok(false);
+        }
+        let same = "SELECT instance = (SELECT id FROM store.instance) \
+             AND revision <= (SELECT coalesce(max(seq), 0) FROM store.sqlite_sequence WHERE name = 'listings') \
+             AND NOT EXISTS (SELECT 1 FROM store.listings WHERE revision = progress.revision AND id <> listing) \
+             FROM progress";
+        Ok(self.connection.query_row(same, [], |row| row.get(0))?)
+    }
+
+    fn revision(&self) -> Result<i64> {
+        Ok(self.connection.query_row("SELECT revision FROM progress", [], |row| row.get(0))?)
+    }
+
+    /// Indexes what has come until now; returns the size of the last batch.
+    fn catch_up(&self, shared: &Shared) -> usize {
+        let waiting = std::mem::take(&mut *shared.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut many = 0;
+        loop {
+            match self.batch(shared.revision.load(Ordering::Acquire)) {
+                Ok(None) => break,
+                Ok(Some((revision, listings))) => {
+                    // Readers that see the new revision must also see the new entries.
+                    shared.commits.committed();
+                    shared.revision.store(revision, Ordering::Release);
+                    many = listings;
+                    if listings < BATCH {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the search index could not be brought up to date");
+                    shared.dirty.store(true, Ordering::Release);
+                    break;
+                }
+            }
+        }
+        for done in waiting {
+            let _ = done.send(());
+        }
+        many
+    }
+
+    /// Indexes the next listings; returns the new revision and how many they were, or `None` if there were none.
+    fn batch(&self, revision: i64) -> Result<Option<(i64, usize)>> {
+        let next: Vec<Placed<Listing>> =
+            rows(&self.connection, CHANGED_AFTER, &[revision.into(), as_limit(BATCH).into()])?;
+        let Some(last) = next.last() else { return Ok(None) };
+        let revision = last.at.key;
+        let tx = self.connection.unchecked_transaction()?;
+        exec(
+            &tx,
+            "UPDATE progress SET revision = ?1, listing = ?2",
+            &[revision.into(), (&last.item.id).into()],
+        )?;
+        let mut all = Vec::with_capacity(next.len() * 6);
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT OR REPLACE INTO documents (rowid, text) VALUES (?1, ?2)")?;
+        for Placed { item, at: Cursor { seq, .. } } in &next {
+            insert.execute((seq, document(item)))?;
+            entries(item, *seq, &mut all);
+        }
+        // Sorted, so that neighbours in the table are written together.
+        all.sort_unstable();
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT OR IGNORE INTO entries (kind, key, sort, seq) VALUES (?1, ?2, ?3, ?4)")?;
+        for entry in all {
+            insert.execute(entry)?;
+        }
+        tx.commit()?;
+        Ok(Some((revision, next.len())))
+    }
+}
+
+/// Listings in order of their revisions, which are their keys: after (`?1`), limit (`?2`).
+const CHANGED_AFTER: &str =
+    "SELECT document, revision, seq FROM store.listings WHERE revision > ?1 ORDER BY revision LIMIT ?2";
