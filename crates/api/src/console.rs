@@ -3,9 +3,10 @@
 //! Where the files come from is none of this crate's business: whoever builds the service hands them in.
 
 use std::io::Read as _;
+use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     HeaderName, IF_NONE_MATCH, LOCATION, VARY,
@@ -147,7 +148,7 @@ fn body(asset: Asset, asked: &HeaderMap) -> Response {
 }
 
 /// `/console/` and everything below it.
-pub(crate) fn page(service: &Service, request: &Request) -> Response {
+pub(crate) async fn page(State(service): State<Arc<Service>>, request: Request) -> Response {
     match request.uri().path().strip_prefix("/console/") {
         Some("config.json") => {
             let mut response = Response::new(Body::from(service.console.config.to_string()));

@@ -7,20 +7,17 @@ pub mod access;
 mod auth;
 pub mod console;
 mod docs;
-mod edge;
-mod fields;
-mod json;
+mod hex;
+mod input;
 mod metrics;
+mod middleware;
 mod openapi;
 mod operation;
 mod paging;
 mod personal;
 mod problem;
-mod rate;
 mod reply;
-mod request;
 mod root;
-mod routes;
 mod rpc;
 mod service;
 mod stage;
@@ -29,19 +26,14 @@ mod v1;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, Method};
-use axum::response::{IntoResponse, Redirect};
-use axum::routing::{any, get, post};
+use axum::response::Redirect;
+use axum::routing::{get, post};
 use portico_app::{Portico, Profile};
-use tower_http::cors::{AllowOrigin, CorsLayer};
 
-pub use edge::Edge;
 pub use metrics::Metrics;
 pub use operation::{Limits, Operation};
 
 use problem::Problem;
-use routes::Routes;
 
 /// Everything a request needs.
 #[derive(Debug)]
@@ -59,7 +51,7 @@ pub struct Service {
     /// How many proxies stand in front.
     pub trusted_hops: usize,
     /// Threads of their own for work that many small answers must not wait behind.
-    pub aside: tokio::runtime::Handle,
+    pub background: tokio::runtime::Handle,
     /// The pages for people.
     pub console: console::Console,
 }
@@ -78,36 +70,49 @@ pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
     openapi::document(&operations(profile), profile)
 }
 
-/// The whole service, ready to be put behind connections. Fails only if two operations claim one path.
-pub fn build(service: Service) -> Result<Edge, matchit::InsertError> {
-    let service = Arc::new(service);
-    let (chain, console) = (service.clone(), service.clone());
-    let console = get(move |request: Request| {
-        let page = console::page(&console, &request);
-        async { page }
-    });
-    let pages = Router::new()
+/// The whole service. Panics if two operations claim the same path and method.
+pub fn router(service: &Arc<Service>) -> Router {
+    let router = operations(service.app.profile)
+        .iter()
+        .fold(Router::new(), |router, operation| router.route(operation.path, operation.route()))
+        .route("/rpc", post(rpc::answer))
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback_service(pages().with_state(service.clone()));
+    middleware::wrap(router.with_state(service.clone()), service)
+}
+
+/// Pages for people. As the fallback of the operations they have no route in logs and metrics.
+fn pages() -> Router<Arc<Service>> {
+    let console = get(console::page);
+    Router::new()
+        .route("/", get(|| async { Redirect::temporary("/console/") }))
         .route("/console", console.clone())
         .route("/console/", console.clone())
         .route("/console/{*file}", console)
-        .route("/rpc", post(move |request: Request| rpc::answer(chain.clone(), request)))
-        .route("/", get(|| async { Redirect::temporary("/console/") }))
         .route("/docs", get(docs::page))
-        .route("/docs/{*file}", get(docs::page))
         .route("/docs/", get(docs::page))
-        .fallback(any(|| async { Problem::not_found("not_found").into_response() }));
-    let routes = Routes::new(operations(service.app.profile))?;
-    let cors = (!service.origins.is_empty()).then(|| cors(&service.origins));
-    Ok(Edge::new(service, routes, pages, cors))
+        .route("/docs/{*file}", get(docs::page))
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(|| async { Problem::not_found("not_found") })
 }
 
-fn cors(origins: &[String]) -> CorsLayer {
-    let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
-    CorsLayer::new()
-        .allow_origin(AllowOrigin::list(origins))
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers(
-            ["authorization", "content-type", "idempotency-key", "x-api-key"].map(HeaderName::from_static),
-        )
-        .expose_headers(["link", "x-request-id", "retry-after"].map(HeaderName::from_static))
+async fn method_not_allowed() -> Problem {
+    Problem::method_not_allowed()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_operations_claim_one_path() {
+        for profile in [Profile::Sandbox, Profile::Live] {
+            let operations = operations(profile);
+            let routes: HashSet<_> =
+                operations.iter().map(|operation| (&operation.method, operation.path)).collect();
+            assert_eq!(routes.len(), operations.len());
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! What the service counts of itself, in the words of Prometheus.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -15,14 +16,14 @@ use prometheus_client::registry::Registry;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
     method: &'static str,
-    route: &'static str,
+    route: Arc<str>,
     status: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Route {
     method: &'static str,
-    route: &'static str,
+    route: Arc<str>,
 }
 
 /// The counters.
@@ -59,24 +60,17 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts an answer.
-    pub(crate) fn answered(
+    pub(crate) fn record_response(
         &self,
         method: &'static str,
-        route: &'static str,
+        route: &str,
         status: StatusCode,
-        took: Duration,
+        elapsed: Duration,
     ) {
-        self.of_route(method, route, status).count(took);
-    }
-
-    /// The counters of a route's answers with one status.
-    pub(crate) fn of_route(&self, method: &'static str, route: &'static str, status: StatusCode) -> OfRoute {
-        let status = status.as_u16();
-        OfRoute {
-            requests: self.requests.get_or_create_owned(&Request { method, route, status }),
-            latency: self.latency.get_or_create_owned(&Route { method, route }),
-        }
+        let route: Arc<str> = route.into();
+        let request = Request { method, route: route.clone(), status: status.as_u16() };
+        self.requests.get_or_create(&request).inc();
+        self.latency.get_or_create(&Route { method, route }).observe(elapsed.as_secs_f64());
     }
 
     pub(crate) fn shed(&self) {
@@ -98,20 +92,6 @@ impl Metrics {
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
-    }
-}
-
-/// The counters of a route's answers with one status.
-#[derive(Debug)]
-pub(crate) struct OfRoute {
-    requests: Counter,
-    latency: Histogram,
-}
-
-impl OfRoute {
-    pub(crate) fn count(&self, took: Duration) {
-        self.requests.inc();
-        self.latency.observe(took.as_secs_f64());
     }
 }
 

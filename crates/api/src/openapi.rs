@@ -1,6 +1,10 @@
 //! The OpenAPI document, made from the list of operations.
 
-use axum::http::{Method, StatusCode};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::OnceLock;
+
+use axum::http::{HeaderValue, Method, StatusCode};
+use bytes::Bytes;
 use portico_app::Profile;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -11,13 +15,13 @@ use utoipa::openapi::security::{
 };
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, Paths, Ref, Required,
-    ResponseBuilder,
+    ContentBuilder, HttpMethod, InfoBuilder, LicenseBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, Paths,
+    Ref, Required, ResponseBuilder, Server,
 };
 
 use crate::access::Need;
 use crate::operation::Operation;
-use crate::problem::ProblemOut;
+use crate::problem::{Problem, ProblemOut, Result};
 use crate::reply::Schemas;
 
 const ABOUT: &str = "Rental listings, applicant screening and infrastructure portfolios.\n\n\
@@ -26,18 +30,46 @@ const ABOUT: &str = "Rental listings, applicant screening and infrastructure por
     request: 422. Keys are kept for 24 hours.\n\n\
     Errors are `application/problem+json` (RFC 9457) with a stable `code` and every fault in `errors`.";
 
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 12] = [
     ("Listings", "Rental listings"),
     ("Stage listings", "Stored listing records, as typed attributes"),
     ("Saved listings", "Listings that a user has saved"),
     ("Applications", "Which listings a user applied to"),
     ("Requirements", "Which requirements an applicant meets"),
     ("Verification pipeline", "Which checks an account requires"),
+    ("Screening", "Verifications, their results, and identity tokens"),
+    ("Chain", "Blocks, transactions and contracts"),
     ("Portfolios", "Portfolios of users, and their predefined templates"),
     ("Devices", "Infrastructure devices"),
     ("Keys", "API keys, and the sandbox's sessions"),
     ("Service", "The service itself"),
 ];
+
+/// The document as it is served.
+#[derive(Debug)]
+pub(crate) struct ServedDocument {
+    pub(crate) json: Bytes,
+    pub(crate) etag: HeaderValue,
+}
+
+/// The document of a profile, built once.
+pub(crate) fn served(profile: Profile) -> Result<&'static ServedDocument> {
+    static SANDBOX: OnceLock<ServedDocument> = OnceLock::new();
+    static LIVE: OnceLock<ServedDocument> = OnceLock::new();
+    let document = match profile {
+        Profile::Sandbox => &SANDBOX,
+        Profile::Live => &LIVE,
+    };
+    if let Some(document) = document.get() {
+        return Ok(document);
+    }
+    let bug = |error: &dyn std::fmt::Display| Problem::internal(error.to_string());
+    let json = crate::openapi(profile).to_json().map_err(|error| bug(&error))?;
+    let mut hasher = DefaultHasher::new();
+    json.hash(&mut hasher);
+    let etag = HeaderValue::try_from(format!("\"{:016x}\"", hasher.finish())).map_err(|error| bug(&error))?;
+    Ok(document.get_or_init(|| ServedDocument { json: json.into(), etag }))
+}
 
 /// The document, with the security of a profile.
 pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
@@ -55,11 +87,17 @@ pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
     components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
     components
         .add_security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
-    let info =
-        InfoBuilder::new().title("Portico").version(env!("CARGO_PKG_VERSION")).description(Some(ABOUT));
+    let info = InfoBuilder::new()
+        .title("Portico")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(ABOUT))
+        .license(Some(
+            LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build(),
+        ));
     let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
     OpenApiBuilder::new()
         .info(info.build())
+        .servers(Some([Server::new("/")]))
         .paths(paths)
         .components(Some(components))
         .tags(Some(tags))
@@ -172,5 +210,29 @@ fn security(need: Need) -> Vec<SecurityRequirement> {
         Need::Bearer => vec![bearer()],
         Need::Key => vec![key()],
         Need::SignedIn | Need::Operator => vec![bearer(), key()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_tag_is_used_and_defined() {
+        let operations = crate::operations(Profile::Sandbox);
+        let used: BTreeSet<&str> = operations.iter().map(|operation| operation.tag).collect();
+        assert_eq!(used, TAGS.iter().map(|(name, _)| *name).collect());
+    }
+
+    #[test]
+    fn schemas_are_named_after_what_they_describe() {
+        for profile in [Profile::Sandbox, Profile::Live] {
+            let components = crate::openapi(profile).components.unwrap();
+            for name in components.schemas.keys() {
+                assert!(!name.ends_with("Out"), "{name}");
+            }
+        }
     }
 }

@@ -7,25 +7,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts as Head;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
 use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use percent_encoding::percent_decode_str;
 use portico_app::{Call, OnceKey, Portico};
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 use tokio::task::JoinSet;
 
 use crate::Service;
 use crate::access::Access;
 use crate::auth::{authenticate, single};
-use crate::problem::{FaultOut, Problem, Result};
+use crate::input::{self, Description, Input, Parts, PathParams};
+use crate::problem::{FieldError, Problem, Result};
 use crate::reply::{Output, Schemas};
-use crate::request::{self, Description, Input, Parts};
-use crate::routes::OpenParts;
 
 /// What a handler knows of its request.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) call: Call,
     /// What was asked, for links.
     pub(crate) uri: Uri,
+    /// Headers, for conditional requests.
+    pub(crate) headers: HeaderMap,
 }
 
 impl Context {
@@ -43,17 +46,16 @@ impl Context {
         &self.service.app
     }
 
-    /// Works beside the requests of others: where hundreds of steps become possible at the same moment, as when
-    /// a bureau answers for everybody at once, the small answers in between do not wait for all of them.
-    /// Who is no longer waited for is not worked on any more.
-    pub(crate) async fn aside<T, F>(self, work: impl FnOnce(Self) -> F) -> Result<T>
+    /// Runs long work on threads of its own, so that short requests do not wait behind it. Dropping the future cancels
+    /// the work.
+    pub(crate) async fn run_in_background<T, F>(self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        let aside = self.service.aside.clone();
+        let background = self.service.background.clone();
         let mut task = JoinSet::new();
-        task.spawn_on(work(self), &aside);
+        task.spawn_on(work(self), &background);
         match task.join_next().await {
             Some(Ok(answer)) => answer,
             Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
@@ -62,16 +64,16 @@ impl Context {
     }
 }
 
-/// A request for an operation.
-pub(crate) struct Asked {
-    pub(crate) service: Arc<Service>,
-    pub(crate) route: &'static str,
-    pub(crate) open: OpenParts,
-    pub(crate) head: Head,
-    pub(crate) body: Body,
+/// A request that was routed to an operation.
+pub(crate) struct OperationRequest {
+    service: Arc<Service>,
+    route: &'static str,
+    path: PathParams,
+    head: Head,
+    body: Body,
 }
 
-pub(crate) type Handler = Box<dyn Fn(Asked) -> BoxFuture<'static, Result<Response>> + Send + Sync>;
+type Handler = Arc<dyn Fn(OperationRequest) -> BoxFuture<'static, Result<Response>> + Send + Sync>;
 
 /// An operation.
 pub struct Operation {
@@ -92,8 +94,10 @@ pub struct Operation {
     pub(crate) refusals: Vec<(StatusCode, &'static str)>,
     pub(crate) input: fn() -> Description,
     pub(crate) example: fn() -> Option<serde_json::Value>,
+    #[cfg(test)]
+    pub(crate) asked_parts: fn(&Parts<'_>) -> Vec<String>,
     pub(crate) output: fn(&str, &mut Schemas) -> utoipa::openapi::response::Response,
-    pub(crate) handler: Handler,
+    handler: Handler,
 }
 
 impl std::fmt::Debug for Operation {
@@ -112,10 +116,10 @@ pub(crate) fn operation<I: Input, O: Output, F>(
 where
     F: Future<Output = Result<O>> + Send + 'static,
 {
-    let run = move |asked: Asked| {
+    let run = move |request: OperationRequest| {
         let handler = handler.clone();
         Box::pin(async move {
-            let mut response = perform(asked, access, handler).await?.respond();
+            let mut response = perform(request, access, handler).await?.respond();
             if O::STATUS != StatusCode::OK {
                 *response.status_mut() = O::STATUS;
             }
@@ -132,10 +136,12 @@ where
         success: O::STATUS,
         has_body: I::BODY,
         refusals: Vec::new(),
-        input: request::describe::<I>,
+        input: input::describe::<I>,
         example: I::example,
+        #[cfg(test)]
+        asked_parts: input::asked_parts::<I>,
         output: O::describe,
-        handler: Box::new(run),
+        handler: Arc::new(run),
     }
 }
 
@@ -157,9 +163,12 @@ macro_rules! methods {
 methods!(get = GET, post = POST, put = PUT, delete = DELETE);
 
 impl Operation {
-    /// Its name for clients, and what it does.
-    pub(crate) fn says(mut self, id: &'static str, summary: &'static str) -> Self {
-        (self.id, self.summary) = (id, summary);
+    pub(crate) fn id(mut self, id: &'static str) -> Self {
+        self.id = id;
+        self
+    }
+    pub(crate) fn summary(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
         self
     }
     pub(crate) fn tagged(mut self, tag: &'static str) -> Self {
@@ -171,6 +180,20 @@ impl Operation {
         self.refusals.push((StatusCode::NOT_FOUND, when));
         self
     }
+    /// The axum route of the operation. GET routes also serve HEAD.
+    pub(crate) fn route(&self) -> MethodRouter<Arc<Service>> {
+        let (route, handler) = (self.path, self.handler.clone());
+        let run = async move |State(service): State<Arc<Service>>,
+                              path: std::result::Result<RawPathParams, RawPathParamsRejection>,
+                              request: Request| {
+            let path = path_params(path)?;
+            let (head, body) = request.into_parts();
+            handler(OperationRequest { service, route, path, head, body }).await
+        };
+        // Every method of `methods!` has a filter.
+        on(MethodFilter::try_from(self.method.clone()).unwrap_or(MethodFilter::GET), run)
+    }
+
     /// When it answers 409.
     pub(crate) fn conflict(mut self, when: &'static str) -> Self {
         self.refusals.push((StatusCode::CONFLICT, when));
@@ -179,11 +202,15 @@ impl Operation {
 }
 
 /// Everything between the router and the handler: who calls, whether they may, what they ask.
-async fn perform<I: Input, O, F>(asked: Asked, access: Access, handler: impl Fn(Context, I) -> F) -> Result<O>
+async fn perform<I: Input, O, F>(
+    request: OperationRequest,
+    access: Access,
+    handler: impl Fn(Context, I) -> F,
+) -> Result<O>
 where
     F: Future<Output = Result<O>>,
 {
-    let Asked { service, route, open, head, body } = asked;
+    let OperationRequest { service, route, path, head, body } = request;
     let profile = service.app.profile;
     let actor = authenticate(&service.app, &head.headers, access.need(profile)).await?;
     access.check(profile, &actor)?;
@@ -193,32 +220,25 @@ where
     } else {
         Bytes::new()
     };
-    let path = path_parameters(open)?;
     let query = head.uri.query().map(query_parameters).unwrap_or_default();
-    let input = request::read(&Parts { path, query, body: &body })?;
+    let input = input::read(&Parts { path, query, body: &body })?;
     let once = match head.method {
         Method::POST => idempotency_key(&service, &actor.name(), route, &head, &body)?,
         _ => None,
     };
-    let uri = head.uri;
-    handler(Context { service, call: Call { actor, once }, uri }, input).await
+    let Head { uri, headers, .. } = head;
+    handler(Context { service, call: Call { actor, once }, uri, headers }, input).await
 }
 
-fn path_parameters(mut open: OpenParts) -> Result<OpenParts> {
-    for (_, value) in &mut open {
-        match percent_decode_str(value).decode_utf8() {
-            Ok(Cow::Borrowed(_)) => {}
-            Ok(Cow::Owned(decoded)) => *value = decoded,
-            Err(_) => {
-                return Err(Problem::new(
-                    StatusCode::BAD_REQUEST,
-                    "invalid_path",
-                    "the path is not valid UTF-8 once it is decoded",
-                ));
-            }
-        }
-    }
-    Ok(open)
+fn path_params(path: std::result::Result<RawPathParams, RawPathParamsRejection>) -> Result<PathParams> {
+    let path = path.map_err(|_| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_path",
+            "the path is not valid UTF-8 once it is decoded",
+        )
+    })?;
+    Ok(path.iter().map(|(name, value)| (name.into(), value.into())).collect())
 }
 
 /// Names and values of a query; what is not UTF-8 is kept as the replacement character, which no name has.
@@ -274,8 +294,8 @@ fn idempotency_key(
             key
         }
         _ => {
-            let fault = Fault::new("out_of_range", "must be 1 to 255 visible characters");
-            return Err(Problem::invalid(vec![FaultOut::in_parameter(NAME, fault)]));
+            let fault = ValidationError::new("out_of_range", "must be 1 to 255 visible characters");
+            return Err(Problem::invalid(vec![FieldError::in_parameter(NAME, fault)]));
         }
     };
     let vault = &service.app.vault;

@@ -10,15 +10,15 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt};
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 use portico_store::{Cursor, Page};
 use serde::Serialize;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
-use crate::fields::hex_digits;
+use crate::hex::hex_digits;
+use crate::input::{Param, Reader};
 use crate::problem::{Problem, Result};
-use crate::request::{Param, Reader};
 
 /// Items in the first piece of a whole list. Most lists end here.
 const FIRST_PIECE: usize = 64;
@@ -52,10 +52,12 @@ impl<const MOST: usize> Param for Limit<MOST> {
         let integer = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer));
         integer.minimum(Some(1)).maximum(Some(utoipa::Number::from(MOST))).into()
     }
-    fn from_text(text: &str) -> std::result::Result<Self, Fault> {
+    fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
         match text.parse() {
             Ok(limit) if (1..=MOST).contains(&limit) => Ok(Self(limit)),
-            _ => Err(Fault::new("out_of_range", format!("must be a whole number from 1 to {MOST}"))),
+            _ => {
+                Err(ValidationError::new("out_of_range", format!("must be a whole number from 1 to {MOST}")))
+            }
         }
     }
 }
@@ -66,8 +68,8 @@ impl Param for After {
         let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
         text.pattern(Some("^[0-9a-f]{32}$")).into()
     }
-    fn from_text(text: &str) -> std::result::Result<Self, Fault> {
-        let fault = || Fault::new("not_a_cursor", "must be a cursor from a `Link` header");
+    fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
+        let fault = || ValidationError::new("not_a_cursor", "must be a cursor from a `Link` header");
         let hex = |part: Option<&str>| {
             let part = part.filter(|part| part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))?;
             u64::from_str_radix(part, 16).ok().map(u64::cast_signed)
@@ -106,7 +108,7 @@ fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
 type Fetch<T> = Arc<dyn Fn(Option<Cursor>, usize) -> BoxFuture<'static, Result<Page<T>>> + Send + Sync>;
 
 /// A list, as an operation's answer: the bare array.
-pub(crate) struct Listed<T> {
+pub(crate) struct PagedResponse<T> {
     first: Page<T>,
     fetch: Option<Fetch<T>>,
     link: Option<HeaderValue>,
@@ -114,7 +116,7 @@ pub(crate) struct Listed<T> {
     begun: bool,
 }
 
-impl<T: Serialize + Send + 'static> Listed<T> {
+impl<T: Serialize + Send + 'static> PagedResponse<T> {
     /// Reads the page that is asked for, or the beginning of the whole list.
     pub(crate) async fn read<F>(
         uri: &Uri,

@@ -1,7 +1,7 @@
 //! How an applicant's values look on the wire. Faults name the rule, never the value.
 
 use portico_app::clock::{Clock as _, SystemClock};
-use portico_domain::{Fault, Timestamp};
+use portico_domain::{Timestamp, ValidationError};
 use portico_screening::personal::{
     BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress,
     SubscriptionId, day_of,
@@ -9,9 +9,7 @@ use portico_screening::personal::{
 use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
-use crate::fields::SOME_TEXT;
-use crate::json::Json;
-use crate::request::{Field, Param, Place};
+use crate::input::{Field, Json, JsonPointer, Param, SOME_TEXT};
 
 const SSN: &str = "^([0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{9})$";
 /// What browsers take as an e-mail address.
@@ -27,7 +25,7 @@ macro_rules! personal {
             fn schema() -> RefOr<Schema> {
                 $schema.into()
             }
-            fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+            fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
                 at.take(json.text().and_then(|text| Self::parse(&text)))
             }
         })+
@@ -50,7 +48,7 @@ impl Param for Name {
     fn schema() -> RefOr<Schema> {
         <Self as Field>::schema()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -59,7 +57,7 @@ impl Field for DateOfBirth {
     fn schema() -> RefOr<Schema> {
         text(10).format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let today = day_of(SystemClock.now());
         at.take(json.text().and_then(|text| Self::parse(&text, today)))
     }
@@ -69,7 +67,7 @@ impl Field for Timestamp {
     fn schema() -> RefOr<Schema> {
         text(64).format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
     }
 }

@@ -1,16 +1,16 @@
 //! Errors as clients see them (RFC 9457), and the one place where errors become HTTP.
 //!
-//! A handler answers with a [`Problem`]; the edge renders it, adding the request's id. Nothing internal and no
+//! A handler answers with a [`Problem`]; `middleware/problems.rs` renders it, adding the request's id. Nothing internal and no
 //! value that was sent is ever shown.
 
 use std::borrow::Cow;
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use portico_app::Error;
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// One fault of a request.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct FaultOut {
+pub(crate) struct FieldError {
     /// JSON pointer of the value in the body.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "/monthlyRent", nullable = false)]
@@ -40,24 +40,24 @@ pub(crate) struct FaultOut {
 }
 
 /// Where in a request a wrong value is.
-pub(crate) enum FaultPlace {
+pub(crate) enum FieldLocation {
     /// In the body, at a JSON pointer.
     Body(String),
     /// In a parameter of this name.
     Parameter(&'static str),
 }
 
-impl FaultOut {
-    fn at(place: FaultPlace, fault: Fault) -> Self {
+impl FieldError {
+    fn at(place: FieldLocation, fault: ValidationError) -> Self {
         match place {
-            FaultPlace::Body(pointer) => Self::in_body(pointer, fault),
-            FaultPlace::Parameter(name) => Self::in_parameter(name, fault),
+            FieldLocation::Body(pointer) => Self::in_body(pointer, fault),
+            FieldLocation::Parameter(name) => Self::in_parameter(name, fault),
         }
     }
-    pub(crate) fn in_body(pointer: String, fault: Fault) -> Self {
+    pub(crate) fn in_body(pointer: String, fault: ValidationError) -> Self {
         Self { pointer: Some(pointer), parameter: None, code: fault.code, message: fault.message }
     }
-    pub(crate) fn in_parameter(name: &str, fault: Fault) -> Self {
+    pub(crate) fn in_parameter(name: &str, fault: ValidationError) -> Self {
         Self { pointer: None, parameter: Some(name.into()), code: fault.code, message: fault.message }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) struct Problem {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) detail: Cow<'static, str>,
-    pub(crate) errors: Vec<FaultOut>,
+    pub(crate) errors: Vec<FieldError>,
     /// A credential that would help, for `WWW-Authenticate`.
     pub(crate) challenge: Option<&'static str>,
     /// When to come back, in seconds, for `Retry-After`.
@@ -90,26 +90,26 @@ impl Problem {
         }
     }
 
-    pub(crate) fn invalid(errors: Vec<FaultOut>) -> Self {
+    pub(crate) fn invalid(errors: Vec<FieldError>) -> Self {
         let detail = match errors.as_slice() {
-            [FaultOut { pointer: Some(at), message, .. }] => format!("{at} {message}"),
-            [FaultOut { parameter: Some(at), message, .. }] => format!("{at} {message}"),
+            [FieldError { pointer: Some(at), message, .. }] => format!("{at} {message}"),
+            [FieldError { parameter: Some(at), message, .. }] => format!("{at} {message}"),
             many => format!("the request has {} faults", many.len()),
         };
         Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
     }
 
     pub(crate) fn body(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
-        let fault = Fault { code, message: detail.into() };
+        let fault = ValidationError { code, message: detail.into() };
         let detail = format!("the body {}", fault.message);
-        let errors = vec![FaultOut::in_body(String::new(), fault)];
+        let errors = vec![FieldError::in_body(String::new(), fault)];
         Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
     }
 
     /// Listings that were named and do not exist.
-    pub(crate) fn unknown_listings(places: Vec<usize>, at: impl Fn(usize) -> FaultPlace) -> Self {
-        let fault = || Fault::new("unknown_listing", "is no listing that exists");
-        let errors = places.into_iter().map(|place| FaultOut::at(at(place), fault())).collect();
+    pub(crate) fn unknown_listings(places: Vec<usize>, at: impl Fn(usize) -> FieldLocation) -> Self {
+        let fault = || ValidationError::new("unknown_listing", "is no listing that exists");
+        let errors = places.into_iter().map(|place| FieldError::at(at(place), fault())).collect();
         Self { code: "unknown_listing", ..Self::invalid(errors) }
     }
 
@@ -126,6 +126,10 @@ impl Problem {
         let detail = "the service cannot do this at the moment: try again soon";
         let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
         Self { cause: Some(cause.into()), ..problem }
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path does not have that method")
     }
 
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
@@ -159,7 +163,7 @@ impl Problem {
     }
 }
 
-/// A problem travels to the edge inside an empty response.
+/// A problem travels to the layer that renders it inside an empty response.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
@@ -169,38 +173,25 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Turns what the router itself refused (405, with its `Allow`) into a problem.
-pub(crate) fn of_router(response: &Response) -> Option<Problem> {
-    (response.status() == StatusCode::METHOD_NOT_ALLOWED && response.headers().contains_key(ALLOW)).then(
-        || {
-            Problem::new(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "method_not_allowed",
-                "this path does not have that method",
-            )
-        },
-    )
-}
-
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
             Error::Invalid { pointer, fault } => {
-                Self::invalid(vec![FaultOut::in_body(pointer.into(), fault)])
+                Self::invalid(vec![FieldError::in_body(pointer.into(), fault)])
             }
             Error::Faults(faults) => {
-                let out = |(pointer, fault)| FaultOut::in_body(pointer, fault);
+                let out = |(pointer, fault)| FieldError::in_body(pointer, fault);
                 Self::invalid(faults.into_iter().map(out).collect())
             }
             Error::UnknownListings(places) => {
-                Self::unknown_listings(places, |place| FaultPlace::Body(format!("/listingIds/{place}")))
+                Self::unknown_listings(places, |place| FieldLocation::Body(format!("/listingIds/{place}")))
             }
             Error::NothingToCheck(needs) => {
-                let fault = Fault::new("nothing_to_check", needs.clone());
-                let errors = vec![FaultOut::in_body(String::new(), fault)];
+                let fault = ValidationError::new("nothing_to_check", needs.clone());
+                let errors = vec![FieldError::in_body(String::new(), fault)];
                 Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "nothing_to_check", needs) }
             }
-            Error::Parameter { name, fault } => Self::invalid(vec![FaultOut::in_parameter(name, fault)]),
+            Error::Parameter { name, fault } => Self::invalid(vec![FieldError::in_parameter(name, fault)]),
             Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),
             Error::Forbidden(detail) => Self::new(StatusCode::FORBIDDEN, "forbidden", detail),
             Error::NotFound(code) => Self::not_found(code),
@@ -286,7 +277,7 @@ pub(crate) struct ProblemOut {
     code: &'static str,
     /// Every fault of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<FaultOut>,
+    errors: Vec<FieldError>,
     /// The id under which the service's log knows the request.
     #[schema(example = "6f1d3a0c92b84e57")]
     request_id: String,

@@ -1,7 +1,7 @@
 //! What an operation answers: the type says the status, the content type and the schema.
 
 use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
 
-use crate::paging::Listed;
+use crate::paging::PagedResponse;
 
 /// Schemas that an answer refers to, by name.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
@@ -62,15 +62,15 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for Json<T> {
 }
 
 /// A list that is short by nature. `Json` would call every such schema the same: `Vec`.
-pub(crate) struct Several<T>(pub(crate) Vec<T>);
+pub(crate) struct JsonArray<T>(pub(crate) Vec<T>);
 
-impl<T> Several<T> {
+impl<T> JsonArray<T> {
     pub(crate) fn at_most_one(one: Option<impl Into<T>>) -> Self {
         Self(one.map(Into::into).into_iter().collect())
     }
 }
 
-impl<T: Serialize + ToSchema + Send + 'static> Output for Several<T> {
+impl<T: Serialize + ToSchema + Send + 'static> Output for JsonArray<T> {
     fn describe(about: &str, schemas: &mut Schemas) -> Described {
         let array = ArrayBuilder::new().items(reference::<T>(schemas));
         content(about, "application/json", array.into())
@@ -134,10 +134,31 @@ impl Output for Document {
     }
 }
 
-/// Success without content.
-pub(crate) struct Nothing;
+/// A JSON document with its ETag; without a body if the caller has it already.
+pub(crate) struct Cached {
+    pub(crate) body: Option<bytes::Bytes>,
+    pub(crate) etag: HeaderValue,
+}
 
-impl Output for Nothing {
+impl Output for Cached {
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        Document::describe(about, schemas)
+    }
+    fn respond(self) -> Response {
+        let mut response = match self.body {
+            Some(body) => typed(Self::STATUS, "application/json", body),
+            None => typed(StatusCode::NOT_MODIFIED, "application/json", Body::empty()),
+        };
+        response.headers_mut().insert(ETAG, self.etag);
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+}
+
+/// Success without content.
+pub(crate) struct Empty;
+
+impl Output for Empty {
     fn describe(about: &str, _: &mut Schemas) -> Described {
         ResponseBuilder::new().description(about).build()
     }
@@ -146,7 +167,7 @@ impl Output for Nothing {
     }
 }
 
-impl<T: Serialize + ToSchema + Send + 'static> Output for Listed<T> {
+impl<T: Serialize + ToSchema + Send + 'static> Output for PagedResponse<T> {
     fn describe(about: &str, schemas: &mut Schemas) -> Described {
         let array = ArrayBuilder::new().items(reference::<T>(schemas));
         let link = HeaderBuilder::new()

@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -12,22 +12,17 @@ use portico_app::Profile;
 use portico_chain::AnyNode;
 use tokio::sync::Semaphore;
 
+use crate::Service;
 use crate::operation::read_body;
 use crate::problem::{Problem, Result};
-use crate::{Service, edge};
 
 /// Requests that are worked on at once: a call may run for long, and the service has better things to do.
 const AT_ONCE: usize = 2;
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(AT_ONCE)));
 
 /// Answers one request or a batch of them.
-pub(crate) async fn answer(service: Arc<Service>, request: Request) -> Response {
-    let mut response = match perform(&service, request).await {
-        Ok(response) => response,
-        Err(problem) => problem.into_response(),
-    };
-    response.extensions_mut().insert(edge::Matched("/rpc"));
-    response
+pub(crate) async fn answer(State(service): State<Arc<Service>>, request: Request) -> Response {
+    perform(&service, request).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn perform(service: &Service, request: Request) -> Result<Response> {

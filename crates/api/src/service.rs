@@ -1,23 +1,27 @@
 //! The service itself: whether it is alive and ready, its numbers, its keys, its document.
 
+use axum::http::header::IF_NONE_MATCH;
 use bytes::Bytes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{OPERATORS, PUBLIC};
+use crate::openapi::{self, ServedDocument};
 use crate::operation::{Context, Operation, get};
-use crate::problem::{Problem, Result};
-use crate::reply::{Document, Json, OpenMetrics};
+use crate::problem::Result;
+use crate::reply::{Cached, Document, Json, OpenMetrics};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
-        get("/healthz", PUBLIC, alive).says("isAlive", "Whether the process is alive"),
+        get("/healthz", PUBLIC, alive).id("isAlive").summary("Whether the process is alive"),
         get("/readyz", PUBLIC, ready)
-            .says("isReady", "Whether the service can work, proven by a write; 503 if not"),
-        get("/metrics", OPERATORS, metrics).says("getMetrics", "Prometheus metrics"),
-        get("/openapi.json", PUBLIC, document).says("getOpenApi", "This document"),
+            .id("isReady")
+            .summary("Whether the service can work, proven by a write; 503 if not"),
+        get("/metrics", OPERATORS, metrics).id("getMetrics").summary("Prometheus metrics"),
+        get("/openapi.json", PUBLIC, document).id("getOpenApi").summary("This document"),
         get("/.well-known/jwks.json", PUBLIC, jwks)
-            .says("getJwks", "The public key of the instance's own tokens"),
+            .id("getJwks")
+            .summary("The public key of the instance's own tokens"),
     ];
     all.into_iter().map(|operation| operation.tagged("Service")).collect()
 }
@@ -42,9 +46,15 @@ async fn metrics(cx: Context, (): ()) -> Result<OpenMetrics> {
     Ok(OpenMetrics(cx.service.metrics.text()))
 }
 
-async fn document(cx: Context, (): ()) -> Result<Document> {
-    let json = crate::openapi(cx.app().profile).to_json();
-    json.map(|json| Document(Bytes::from(json))).map_err(|error| Problem::internal(error.to_string()))
+async fn document(cx: Context, (): ()) -> Result<Cached> {
+    let ServedDocument { json, etag } = openapi::served(cx.app().profile)?;
+    let known =
+        cx.headers.get_all(IF_NONE_MATCH).iter().any(|known| contains(known.as_bytes(), etag.as_bytes()));
+    Ok(Cached { body: (!known).then(|| json.clone()), etag: etag.clone() })
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
 }
 
 async fn jwks(cx: Context, (): ()) -> Result<Document> {

@@ -1,6 +1,6 @@
 //! The one way in which a use case is refused or fails. HTTP is none of its business.
 
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 
 /// Why a use case did not happen.
 #[derive(Debug, thiserror::Error)]
@@ -11,11 +11,11 @@ pub enum Error {
         /// JSON pointer of the value in the request's body.
         pointer: &'static str,
         /// What is wrong.
-        fault: Fault,
+        fault: ValidationError,
     },
     /// Several values are wrong, in a way that only the stored data can tell. Each with its JSON pointer.
     #[error("{} values are invalid", .0.len())]
-    Faults(Vec<(String, Fault)>),
+    Faults(Vec<(String, ValidationError)>),
     /// Some of the listings that were named do not exist: their places in the list.
     #[error("{} of the listings do not exist", .0.len())]
     UnknownListings(Vec<usize>),
@@ -28,7 +28,7 @@ pub enum Error {
         /// Which one.
         name: &'static str,
         /// What is wrong.
-        fault: Fault,
+        fault: ValidationError,
     },
     /// The credential is missing or not valid.
     #[error("unauthenticated: {0}")]

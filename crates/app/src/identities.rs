@@ -6,7 +6,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use portico_chain::contracts::{Content, Kind, token_key};
 use portico_chain::{custody, reads};
-use portico_domain::{CaseId, Fault, UserId, VerificationId, WalletId, names};
+use portico_domain::{CaseId, UserId, ValidationError, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
 use portico_store::chain::{Wanted, Word};
 use portico_store::screening::{
@@ -48,7 +48,7 @@ impl Portico {
         let address = wallet.and_then(|wallet| wallet.as_str().parse::<Address>().ok());
         if let Some(address) = address.filter(|_| wallet.is_some_and(|w| w.as_str().starts_with("0x"))) {
             if address.is_zero() {
-                let fault = Fault::new("not_a_wallet", "must not be the zero address");
+                let fault = ValidationError::new("not_a_wallet", "must not be the zero address");
                 return Err(Error::Parameter { name: "walletId", fault });
             }
             return Ok((address, None));

@@ -1,7 +1,7 @@
 //! User portfolios.
 
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel};
-use portico_domain::{Allocation, Description, Fault, Label, PortfolioId, TemplateId, UserId};
+use portico_domain::{Allocation, Description, Label, PortfolioId, TemplateId, UserId, ValidationError};
 use portico_store::{ChangePortfolio, CopyTemplate, CreatePortfolio, Cursor, DeletePortfolio, Page};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ impl Portico {
         made.map_err(|error| match error {
             Error::NotFound("template_not_found") => Error::Invalid {
                 pointer: "/basedOnPredefinedId",
-                fault: Fault::new("unknown_template", "must be the id of a predefined portfolio"),
+                fault: ValidationError::new("unknown_template", "must be the id of a predefined portfolio"),
             },
             other => other,
         })

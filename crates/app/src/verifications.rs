@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{
-    CaseId, ClientId, Country, Credit, Fault, Income, Label, Timestamp, UserId, VerificationId, WalletId,
+    CaseId, ClientId, Country, Credit, Income, Label, Timestamp, UserId, ValidationError, VerificationId,
+    WalletId,
 };
 use portico_screening::config::Screening;
 use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Reference, Runner};
@@ -281,11 +282,11 @@ impl Portico {
         if checks.is_empty() {
             return Err(Error::NothingToCheck("no check can run: the pipeline requires none".into()));
         }
-        let mut faults: Vec<(String, Fault)> = Vec::new();
+        let mut faults: Vec<(String, ValidationError)> = Vec::new();
         for field in Field::ALL {
             let mut needing = checks.iter().filter(|check| check.missing(applicant).contains(&field));
             if let Some(check) = needing.next() {
-                let fault = Fault::new("required", format!("is required by the {check} check"));
+                let fault = ValidationError::new("required", format!("is required by the {check} check"));
                 faults.push((format!("/{field}"), fault));
             }
         }
@@ -517,7 +518,7 @@ fn unsuccessful(failed: &[Outcome]) -> Option<Error> {
             }
             None => {
                 let message = format!("was not accepted for the {} check", outcome.check);
-                faults.push((String::new(), Fault::new("refused_by_bureau", message)));
+                faults.push((String::new(), ValidationError::new("refused_by_bureau", message)));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What goes on the chain: the terms of a listing and the outcome of an application's checks. Nothing else
 //! about anybody does.
 
-use crate::{Credit, Fault, Income};
+use crate::{Credit, Income, ValidationError};
 
 /// What a landlord asks of an applicant. What is preferred is never less than what is asked at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Terms {
     pub fn new(
         credit: (Option<Credit>, Option<Credit>),
         income: (Option<Income>, Option<Income>),
-    ) -> Result<Self, Vec<(Preferred, Fault)>> {
+    ) -> Result<Self, Vec<(Preferred, ValidationError)>> {
         let (min_credit, pref_credit) = bounds(credit, Credit::from_units(0));
         let (min_income, pref_income) = bounds(income, Income::from_units(0));
         let mut faults = Vec::new();
@@ -67,8 +67,8 @@ fn bounds<T: Copy>((min, pref): (Option<T>, Option<T>), zero: T) -> (T, T) {
     (min, pref.unwrap_or(min))
 }
 
-fn below(min: &str) -> Fault {
-    Fault::new("below_minimum", format!("must not be less than {min}"))
+fn below(min: &str) -> ValidationError {
+    ValidationError::new("below_minimum", format!("must not be less than {min}"))
 }
 
 /// Which of a listing's terms an applicant meets.

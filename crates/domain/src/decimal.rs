@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Fault;
+use crate::ValidationError;
 
 /// How fine a decimal is, and its range in units of itself.
 ///
@@ -48,13 +48,13 @@ impl<U: Unit> Decimal<U> {
     }
 
     /// Reads the text of a JSON number.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let units = match exact_units(text, U::PLACES) {
             Some(Units::Exact(units)) => units,
             Some(Units::TooFine) if U::ROUNDS && !Self::in_range(text) => return Err(out_of_range::<U>()),
             Some(Units::TooFine) => nearest(text, U::PLACES, U::ROUNDS).ok_or_else(too_fine::<U>)?,
             Some(Units::TooLarge) => return Err(out_of_range::<U>()),
-            None => return Err(Fault::new("not_a_number", "must be a number")),
+            None => return Err(ValidationError::new("not_a_number", "must be a number")),
         };
         match i64::try_from(units) {
             Ok(units) if (U::MIN..=U::MAX).contains(&units) => Ok(Self::from_units(units)),
@@ -69,16 +69,16 @@ impl<U: Unit> Decimal<U> {
     }
 }
 
-fn too_fine<U: Unit>() -> Fault {
+fn too_fine<U: Unit>() -> ValidationError {
     match U::PLACES {
-        0 => Fault::new("not_whole", "must be a whole number"),
-        places => Fault::new("too_precise", format!("must have at most {places} decimal places")),
+        0 => ValidationError::new("not_whole", "must be a whole number"),
+        places => ValidationError::new("too_precise", format!("must have at most {places} decimal places")),
     }
 }
 
-fn out_of_range<U: Unit>() -> Fault {
+fn out_of_range<U: Unit>() -> ValidationError {
     let (min, max) = (Decimal::<U>::from_units(U::MIN), Decimal::<U>::from_units(U::MAX));
-    Fault::new("out_of_range", format!("must be between {min} and {max}"))
+    ValidationError::new("out_of_range", format!("must be between {min} and {max}"))
 }
 
 enum Units {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Degrees, Fault, Kilometres};
+use crate::{Degrees, Kilometres, ValidationError};
 
 /// A place. Both coordinates or none: a listing never has half a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,9 +22,9 @@ const MAX_RANGES: usize = 24;
 
 impl Point {
     /// A point, if the latitude lies between the poles.
-    pub fn new(latitude: Degrees, longitude: Degrees) -> Result<Self, Fault> {
+    pub fn new(latitude: Degrees, longitude: Degrees) -> Result<Self, ValidationError> {
         if latitude.units().abs() > QUARTER_TURN {
-            return Err(Fault::new("out_of_range", "latitude must be between -90 and 90"));
+            return Err(ValidationError::new("out_of_range", "latitude must be between -90 and 90"));
         }
         Ok(Self { latitude, longitude })
     }
@@ -54,9 +54,9 @@ impl Point {
     }
 
     /// Reads `lat,lon`.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let [latitude, longitude] = numbers(text)
-            .ok_or_else(|| Fault::new("not_a_point", "must be two numbers: latitude,longitude"))?;
+            .ok_or_else(|| ValidationError::new("not_a_point", "must be two numbers: latitude,longitude"))?;
         Self::new(latitude?, longitude?)
     }
 }
@@ -83,9 +83,10 @@ pub enum Area {
 impl Area {
     /// Reads a box as `west,south,east,north`, the order of `GeoJSON`. South and north may be swapped, west
     /// and east may not: a box whose west lies east of its east crosses the antimeridian.
-    pub fn parse_box(text: &str) -> Result<Self, Fault> {
-        let [west, south, east, north] = numbers(text)
-            .ok_or_else(|| Fault::new("not_a_box", "must be four numbers: west,south,east,north"))?;
+    pub fn parse_box(text: &str) -> Result<Self, ValidationError> {
+        let [west, south, east, north] = numbers(text).ok_or_else(|| {
+            ValidationError::new("not_a_box", "must be four numbers: west,south,east,north")
+        })?;
         let (south, north) = (south?, north?);
         let south_west = Point::new(south.min(north), west?)?;
         let north_east = Point::new(south.max(north), east?)?;
@@ -165,7 +166,7 @@ fn circle_bounds(centre: Point, radius: Kilometres) -> (i64, i64, Vec<(i64, i64)
     (units(south.max(-90.0)) - 1, units(north.min(90.0)) + 1, spans)
 }
 
-fn numbers<const N: usize>(text: &str) -> Option<[Result<Degrees, Fault>; N]> {
+fn numbers<const N: usize>(text: &str) -> Option<[Result<Degrees, ValidationError>; N]> {
     let parts: Vec<_> = text.split(',').map(|part| Degrees::parse(part.trim())).collect();
     parts.try_into().ok()
 }

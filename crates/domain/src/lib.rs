@@ -7,7 +7,6 @@ pub mod applications;
 pub mod chain;
 pub mod decimal;
 pub mod devices;
-pub mod fault;
 pub mod geo;
 pub mod keys;
 pub mod listings;
@@ -18,12 +17,13 @@ pub mod requirements;
 pub mod search;
 pub mod text;
 pub mod time;
+pub mod validation;
 
 pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
-pub use fault::Fault;
 pub use text::{
     AccountId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
     ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId, VerificationId,
     WalletId,
 };
 pub use time::Timestamp;
+pub use validation::ValidationError;

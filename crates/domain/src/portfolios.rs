@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decimal::{AllocationUnit, Unit};
-use crate::{Allocation, Description, Fault, Label, PortfolioId, TemplateId, Timestamp, UserId};
+use crate::{Allocation, Description, Label, PortfolioId, TemplateId, Timestamp, UserId, ValidationError};
 
 /// How much risk a portfolio takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ impl RiskLevel {
     }
 
     /// Reads a level's exact name.
-    pub fn parse(name: &str) -> Result<Self, Fault> {
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
         Self::ALL.into_iter().find(|level| level.as_str() == name).ok_or_else(|| {
-            Fault::new(
+            ValidationError::new(
                 "unknown_risk_level",
                 "must be one of Conservative, Moderate Conservative, Moderate, Moderate Aggressive, Aggressive",
             )
@@ -68,10 +68,10 @@ pub struct ProtocolItems(Vec<ProtocolItem>);
 
 impl ProtocolItems {
     /// The items, if their shares fit into one whole.
-    pub fn new(items: Vec<ProtocolItem>) -> Result<Self, Fault> {
+    pub fn new(items: Vec<ProtocolItem>) -> Result<Self, ValidationError> {
         let items = Self(items);
         if items.sum() > AllocationUnit::MAX {
-            return Err(Fault::new("over_allocated", "allocations must add up to at most 100"));
+            return Err(ValidationError::new("over_allocated", "allocations must add up to at most 100"));
         }
         Ok(items)
     }

@@ -1,6 +1,6 @@
 //! Searching listings: literal, case-insensitive substrings of named fields.
 
-use crate::Fault;
+use crate::ValidationError;
 use crate::listings::Listing;
 use crate::text::{Kind, Text, fold};
 
@@ -17,7 +17,7 @@ pub struct SearchTerm(String);
 
 impl SearchTerm {
     /// Reads a term; outer spaces are trimmed.
-    pub fn parse(raw: &str) -> Result<Self, Fault> {
+    pub fn parse(raw: &str) -> Result<Self, ValidationError> {
         Ok(Self(fold(Text::<TermKind>::parse(raw)?.as_str())))
     }
 
@@ -84,7 +84,7 @@ impl Field {
     ];
 
     /// Reads a field's name, in any case.
-    pub fn parse(name: &str) -> Result<Self, Fault> {
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
         Ok(match name.trim().to_ascii_lowercase().as_str() {
             "listingid" | "id" => Self::ListingId,
             "userid" => Self::UserId,
@@ -95,7 +95,7 @@ impl Field {
             "country" => Self::Country,
             "walkthroughlink" => Self::Walkthrough,
             _ => {
-                return Err(Fault::new(
+                return Err(ValidationError::new(
                     "unknown_field",
                     format!("must be one of {}", Self::NAMES[..8].join(", ")),
                 ));

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::Fault;
+use crate::ValidationError;
 
 /// What a piece of text means, and how long it may be (in characters, as JSON Schema counts).
 pub trait Kind: 'static {
@@ -17,7 +17,7 @@ pub trait Kind: 'static {
     /// How it begins, as a regular expression, for descriptions of it.
     const PATTERN: Option<&'static str> = None;
     /// A rule beyond length and characters.
-    fn check(_text: &str) -> Result<(), Fault> {
+    fn check(_text: &str) -> Result<(), ValidationError> {
         Ok(())
     }
 }
@@ -28,16 +28,19 @@ pub struct Text<K>(SmolStr, PhantomData<fn() -> K>);
 
 impl<K: Kind> Text<K> {
     /// Reads text that came from outside. The length is counted before outer spaces are trimmed.
-    pub fn parse(raw: &str) -> Result<Self, Fault> {
+    pub fn parse(raw: &str) -> Result<Self, ValidationError> {
         if raw.chars().any(char::is_control) {
-            return Err(Fault::new("control_character", "must not contain control characters"));
+            return Err(ValidationError::new("control_character", "must not contain control characters"));
         }
         if raw.len() > K::MAX && raw.chars().count() > K::MAX {
-            return Err(Fault::new("too_long", format!("must be at most {} characters long", K::MAX)));
+            return Err(ValidationError::new(
+                "too_long",
+                format!("must be at most {} characters long", K::MAX),
+            ));
         }
         let text = raw.trim();
         if text.is_empty() && K::MIN > 0 {
-            return Err(Fault::new("empty", "must not be empty"));
+            return Err(ValidationError::new("empty", "must not be empty"));
         }
         K::check(text)?;
         Ok(Self::stored(text))
@@ -107,7 +110,7 @@ macro_rules! kinds {
                 const MAX: usize = $max;
                 $(const MIN: usize = $min;)?
                 $(const PATTERN: Option<&'static str> = Some($pattern);)?
-                $(fn check(text: &str) -> Result<(), Fault> { $check(text) })?
+                $(fn check(text: &str) -> Result<(), ValidationError> { $check(text) })?
             }
             $(#[$doc])+
             pub type $alias = Text<$kind>;
@@ -160,10 +163,10 @@ kinds! {
     Link = LinkKind { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f]+$", check: check_link };
 }
 
-fn check_link(text: &str) -> Result<(), Fault> {
+fn check_link(text: &str) -> Result<(), ValidationError> {
     match url::Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-        _ => Err(Fault::new("not_a_link", "must be an http or https URL")),
+        _ => Err(ValidationError::new("not_a_link", "must be an http or https URL")),
     }
 }
 

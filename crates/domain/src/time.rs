@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Fault;
+use crate::ValidationError;
 
 /// A moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,9 +20,11 @@ impl Timestamp {
     }
 
     /// Reads ISO 8601 with an offset, such as `2026-01-31T12:00:00Z`.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let moment: Result<jiff::Timestamp, _> = text.parse();
-        let fault = |_| Fault::new("not_a_moment", "must be a date and time with an offset, as in ISO 8601");
+        let fault = |_| {
+            ValidationError::new("not_a_moment", "must be a date and time with an offset, as in ISO 8601")
+        };
         moment.map(|moment| Self(moment.as_microsecond())).map_err(fault)
     }
 

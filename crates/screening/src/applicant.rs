@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use jiff::civil::Date;
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 
 use crate::personal::{
     BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress, SubscriptionId,
@@ -72,13 +72,13 @@ impl std::fmt::Display for Field {
 }
 
 impl FromStr for Field {
-    type Err = Fault;
+    type Err = ValidationError;
 
-    fn from_str(name: &str) -> Result<Self, Fault> {
+    fn from_str(name: &str) -> Result<Self, ValidationError> {
         Self::ALL
             .into_iter()
             .find(|field| field.name() == name)
-            .ok_or_else(|| Fault::new("unknown_field", "must be a field of an applicant"))
+            .ok_or_else(|| ValidationError::new("unknown_field", "must be a field of an applicant"))
     }
 }
 
@@ -101,7 +101,7 @@ pub struct Applicant {
 
 impl Applicant {
     /// Reads one field from outside. A fault leaves the applicant as it was.
-    pub fn set(&mut self, field: Field, raw: &str, today: Date) -> Result<(), Fault> {
+    pub fn set(&mut self, field: Field, raw: &str, today: Date) -> Result<(), ValidationError> {
         match field {
             Field::FirstName => self.first_name = Some(Name::parse(raw)?),
             Field::LastName => self.last_name = Some(Name::parse(raw)?),

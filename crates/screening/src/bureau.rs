@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use portico_domain::{Country, Fault};
+use portico_domain::{Country, ValidationError};
 use tokio::time::Instant;
 
 use crate::{Applicant, Check, Finding};
@@ -22,12 +22,12 @@ impl Reference {
     pub const MAX: usize = 128;
 
     /// Takes 1 to 128 letters, digits and `-._~`: what needs no escaping in a header or a path.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         // Two dots would be a step up in a path.
         let dots = text.bytes().all(|byte| byte == b'.');
         if text.len() > Self::MAX || dots || !text.bytes().all(plain) {
-            return Err(Fault::new("not_a_reference", "must be 1 to 128 letters, digits and -._~"));
+            return Err(ValidationError::new("not_a_reference", "must be 1 to 128 letters, digits and -._~"));
         }
         Ok(Self(text.into()))
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 use portico_domain::pipelines::Pipeline;
 use serde::{Deserialize, Serialize};
 
@@ -85,14 +85,14 @@ impl std::fmt::Display for Check {
 }
 
 impl FromStr for Check {
-    type Err = Fault;
+    type Err = ValidationError;
 
-    fn from_str(name: &str) -> Result<Self, Fault> {
+    fn from_str(name: &str) -> Result<Self, ValidationError> {
         let known = "must be one of eviction, income, softCredit, criminalBackground";
         Self::ALL
             .into_iter()
             .find(|check| check.name() == name)
-            .ok_or_else(|| Fault::new("unknown_check", known))
+            .ok_or_else(|| ValidationError::new("unknown_check", known))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use portico_domain::{Country, Fault, Income};
+use portico_domain::{Country, Income, ValidationError};
 use serde::{Deserialize, Serialize};
 
 use crate::Check;
@@ -21,11 +21,11 @@ impl Score {
     pub const USUAL_THRESHOLD: Self = Self(620);
 
     /// So many points, if there is such a score.
-    pub fn new(points: u16) -> Result<Self, Fault> {
+    pub fn new(points: u16) -> Result<Self, ValidationError> {
         if (Self::MIN.0..=Self::MAX.0).contains(&points) {
             Ok(Self(points))
         } else {
-            Err(Fault::new("out_of_range", "must be between 300 and 850"))
+            Err(ValidationError::new("out_of_range", "must be between 300 and 850"))
         }
     }
 
@@ -42,9 +42,9 @@ impl Score {
 }
 
 impl TryFrom<u16> for Score {
-    type Error = Fault;
+    type Error = ValidationError;
 
-    fn try_from(points: u16) -> Result<Self, Fault> {
+    fn try_from(points: u16) -> Result<Self, ValidationError> {
         Self::new(points)
     }
 }

@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 
 use jiff::civil::Date;
-use portico_domain::{Fault, Timestamp};
+use portico_domain::{Timestamp, ValidationError};
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ pub trait Kind: 'static {
     const MAX: usize = 255;
 
     /// The text in its one form, if it follows the rule. It is trimmed and free of control characters.
-    fn read(text: &str) -> Result<Zeroizing<String>, Fault> {
+    fn read(text: &str) -> Result<Zeroizing<String>, ValidationError> {
         Ok(Zeroizing::new(text.to_owned()))
     }
 }
@@ -25,16 +25,19 @@ pub struct Personal<K>(SecretString, PhantomData<fn() -> K>);
 
 impl<K: Kind> Personal<K> {
     /// Reads text that came from outside. The length is counted before outer spaces are trimmed.
-    fn read(raw: &str) -> Result<Self, Fault> {
+    fn read(raw: &str) -> Result<Self, ValidationError> {
         if raw.chars().any(char::is_control) {
-            return Err(Fault::new("control_character", "must not contain control characters"));
+            return Err(ValidationError::new("control_character", "must not contain control characters"));
         }
         if raw.len() > K::MAX && raw.chars().count() > K::MAX {
-            return Err(Fault::new("too_long", format!("must be at most {} characters long", K::MAX)));
+            return Err(ValidationError::new(
+                "too_long",
+                format!("must be at most {} characters long", K::MAX),
+            ));
         }
         let text = raw.trim();
         if text.is_empty() {
-            return Err(Fault::new("empty", "must not be empty"));
+            return Err(ValidationError::new("empty", "must not be empty"));
         }
         let text = K::read(text)?;
         Ok(Self(SecretString::from(text.as_str()), PhantomData))
@@ -66,7 +69,7 @@ macro_rules! kinds {
             pub struct $kind;
             impl Kind for $kind {
                 $(const MAX: usize = $max;)?
-                $(fn read(text: &str) -> Result<Zeroizing<String>, Fault> { $read(text) })?
+                $(fn read(text: &str) -> Result<Zeroizing<String>, ValidationError> { $read(text) })?
             }
             $(#[$doc])+
             pub type $alias = Personal<$kind>;
@@ -101,7 +104,7 @@ macro_rules! plain {
     ($($kind:ident),+) => {
         $(impl Personal<$kind> {
             /// Reads text that came from outside.
-            pub fn parse(raw: &str) -> Result<Self, Fault> {
+            pub fn parse(raw: &str) -> Result<Self, ValidationError> {
                 Self::read(raw)
             }
         })+
@@ -115,10 +118,10 @@ plain! {
 
 impl DateOfBirth {
     /// Reads a day that came from outside and is not after `today`.
-    pub fn parse(raw: &str, today: Date) -> Result<Self, Fault> {
+    pub fn parse(raw: &str, today: Date) -> Result<Self, ValidationError> {
         let date = Self::read(raw)?;
         if day(date.expose()).is_some_and(|day| day > today) {
-            return Err(Fault::new("in_the_future", "must not be in the future"));
+            return Err(ValidationError::new("in_the_future", "must not be in the future"));
         }
         Ok(date)
     }
@@ -144,15 +147,15 @@ fn day(text: &str) -> Option<Date> {
     Date::new(year, text[5..7].parse().ok()?, text[8..].parse().ok()?).ok()
 }
 
-fn read_date(text: &str) -> Result<Zeroizing<String>, Fault> {
+fn read_date(text: &str) -> Result<Zeroizing<String>, ValidationError> {
     match day(text) {
         Some(_) => Ok(Zeroizing::new(text.to_owned())),
-        None => Err(Fault::new("not_a_date", "must be a day that exists, as YYYY-MM-DD")),
+        None => Err(ValidationError::new("not_a_date", "must be a day that exists, as YYYY-MM-DD")),
     }
 }
 
 /// Which numbers were ever given out is the bureau's to know: only the form is checked.
-fn read_ssn(text: &str) -> Result<Zeroizing<String>, Fault> {
+fn read_ssn(text: &str) -> Result<Zeroizing<String>, ValidationError> {
     let dashed = text.len() == 11 && text.as_bytes()[3] == b'-' && text.as_bytes()[6] == b'-';
     let mut digits = Zeroizing::new(String::with_capacity(11));
     for (at, byte) in text.bytes().enumerate() {
@@ -170,12 +173,12 @@ fn read_ssn(text: &str) -> Result<Zeroizing<String>, Fault> {
     Ok(digits)
 }
 
-fn not_an_ssn() -> Fault {
-    Fault::new("not_an_ssn", "must be ddd-dd-dddd or nine digits")
+fn not_an_ssn() -> ValidationError {
+    ValidationError::new("not_an_ssn", "must be ddd-dd-dddd or nine digits")
 }
 
 /// The rule by which browsers accept an e-mail address (WHATWG HTML, "valid e-mail address").
-fn read_email(text: &str) -> Result<Zeroizing<String>, Fault> {
+fn read_email(text: &str) -> Result<Zeroizing<String>, ValidationError> {
     let local = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
     let label = |label: &str| {
         let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -190,7 +193,7 @@ fn read_email(text: &str) -> Result<Zeroizing<String>, Fault> {
         {
             Ok(Zeroizing::new(text.to_owned()))
         }
-        _ => Err(Fault::new("not_an_email", "must be an e-mail address, such as name@example.com")),
+        _ => Err(ValidationError::new("not_an_email", "must be an e-mail address, such as name@example.com")),
     }
 }
 

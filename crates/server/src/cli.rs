@@ -144,7 +144,7 @@ pub struct ServeArgs {
     /// For how many days the inputs of a verification are kept, encrypted [default: 30]
     #[arg(long, env = "PORTICO_RETENTION_DAYS", value_name = "DAYS")]
     retention_days: Option<u32>,
-    /// Requests per second and client address [default: no limit]
+    /// Requests per second, for each client address and each credential [default: no limit]
     #[arg(long, env = "PORTICO_RATE_LIMIT", value_name = "N")]
     rate_limit: Option<u32>,
     /// Connections at once [default: 4096]
@@ -345,9 +345,9 @@ pub fn run(cli: Cli) -> Result<()> {
             let json = args.json;
             flags.fill(*args);
             let config = Config::load(flags, Role::Server)?;
-            let (requests, aside) =
-                (runtime()?, threads().worker_threads(1).thread_name("portico-aside").build()?);
-            requests.block_on(serve(config, json, aside.handle().clone()))
+            let (requests, background) =
+                (runtime()?, threads().worker_threads(1).thread_name("portico-background").build()?);
+            requests.block_on(serve(config, json, background.handle().clone()))
         }
         Command::Token(args) => {
             flags.profile = args.profile;

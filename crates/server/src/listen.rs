@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
-use portico_api::Edge;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tower::ServiceExt;
 
 use crate::pace::{Pace, Paced};
 
@@ -26,7 +28,7 @@ const DRAIN: Duration = Duration::from_secs(30);
 /// Serves until `stop` is ready, then lets every request in flight finish.
 pub(crate) async fn serve(
     listener: TcpListener,
-    edge: Edge,
+    router: Router,
     max_connections: usize,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
@@ -52,7 +54,7 @@ pub(crate) async fn serve(
             () = &mut stop => break,
         };
         let pace = Arc::new(Pace::default());
-        let connection = connections.watch(serve_connection(stream, peer, edge.clone(), pace.clone()));
+        let connection = connections.watch(serve_connection(stream, peer, router.clone(), pace.clone()));
         tokio::spawn(async move {
             // A client that breaks off or falls silent is no event.
             tokio::select! {
@@ -76,17 +78,19 @@ pub(crate) async fn serve(
 fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
-    edge: Edge,
+    router: Router,
     pace: Arc<Pace>,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send {
     let _ = stream.set_nodelay(true);
     let stream = Paced::new(stream, pace.clone());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (edge, working) = (edge.clone(), pace.working());
+        let (router, working) = (router.clone(), pace.working());
         async move {
-            let response = edge.call(request.map(body), peer).await;
+            let mut request = request.map(body);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let response = router.oneshot(request).await;
             drop(working);
-            Ok::<_, std::convert::Infallible>(response)
+            response
         }
     });
     http1::Builder::new()

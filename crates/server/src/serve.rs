@@ -34,8 +34,8 @@ const BUFFERED_LOG_LINES: usize = 10_000;
 /// How often flags are looked for that nobody has attested yet.
 const ATTEST: Duration = Duration::from_secs(1);
 
-/// Runs the service until it is told to stop; what others must not wait behind, aside.
-pub async fn serve(config: Config, json: bool, aside: Handle) -> Result<()> {
+/// Runs the service until it is told to stop. Long work runs on `background`.
+pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()> {
     let _log = log(&config.log)?;
     let _lock = config.data.lock()?;
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
@@ -49,40 +49,39 @@ pub async fn serve(config: Config, json: bool, aside: Handle) -> Result<()> {
     let stop = stop_signal()?;
     announce(&config, profile, address, json)?;
     let console = console::console(&config, profile);
-    let service = Service {
+    let service = Arc::new(Service {
         console,
         app,
-        aside,
+        background,
         metrics: Metrics::default(),
         limits: Limits { in_flight: config.max_in_flight, rate: config.rate_limit, ..Limits::default() },
         hosts: config.hosts,
         origins: config.origins,
         trusted_hops: config.trusted_hops,
-    };
+    });
     let db = service.app.db.clone();
-    let edge = portico_api::build(service)?;
+    let router = portico_api::router(&service);
     let mut tasks = JoinSet::new();
-    tasks.spawn(tidy(edge.clone()));
-    tasks.spawn(attest(edge.clone()));
-    let stopped = edge.clone();
+    tasks.spawn(tidy(service.clone()));
+    tasks.spawn(attest(service.clone()));
     let served = tokio::select! {
-        served = listen::serve(listener, edge, config.max_connections, stop) => served,
+        served = listen::serve(listener, router, config.max_connections, stop) => served,
         // Whoever supervises the process starts it again.
         Some(_) = tasks.join_next() => bail!("a background task has ended, which it must not"),
-        () = chain_ended(&stopped) => bail!("the chain's writer has ended, which it must not"),
+        () = chain_ended(&service.app) => bail!("the chain's writer has ended, which it must not"),
     };
     tasks.abort_all();
-    if let Ok(chain) = stopped.app().chain() {
+    if let Ok(chain) = service.app.chain() {
         chain.release().await;
     }
     // Both are one file each after an orderly stop.
-    scrub(stopped.app()).await?;
+    scrub(&service.app).await?;
     db.close().context("the database could not be tidied up")?;
     served
 }
 
-async fn chain_ended(edge: &portico_api::Edge) {
-    match edge.app().chain() {
+async fn chain_ended(app: &Portico) {
+    match app.chain() {
         Ok(chain) => chain.ended().await,
         Err(_) => std::future::pending().await,
     }
@@ -137,9 +136,9 @@ async fn adopt(app: &Portico, profile: Option<Profile>) -> Result<()> {
 }
 
 /// Attests flags that were left to be attested, as after a crash.
-async fn attest(edge: portico_api::Edge) {
+async fn attest(service: Arc<Service>) {
     loop {
-        match edge.app().attest(None).await {
+        match service.app.attest(None).await {
             // There may be more.
             Ok(settled) if settled > 0 => {}
             Ok(_) => tokio::time::sleep(ATTEST).await,
@@ -151,11 +150,11 @@ async fn attest(edge: portico_api::Edge) {
     }
 }
 
-async fn tidy(edge: portico_api::Edge) {
+async fn tidy(service: Arc<Service>) {
     let mut every = tokio::time::interval(TIDY);
     loop {
         every.tick().await;
-        if let Err(error) = edge.app().tidy().await {
+        if let Err(error) = service.app.tidy().await {
             tracing::warn!(%error, "what is no longer kept could not be removed");
         }
     }

@@ -2,34 +2,35 @@
 
 use portico_app::Error;
 use portico_domain::chain::Passes;
-use portico_domain::{Fault, ListingId, UserId};
+use portico_domain::{ListingId, UserId, ValidationError};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::{OWNED, SIGNED_IN};
-use crate::fields::Some1;
+use crate::input::NonEmptyVec;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get, post};
-use crate::problem::{FaultPlace, Problem, Result};
+use crate::problem::{FieldLocation, Problem, Result};
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         post("/applications", SIGNED_IN, apply)
-            .says("apply", "Adds listings to what a user applied to")
+            .id("apply")
+            .summary("Adds listings to what a user applied to")
             .conflict("The user has applied to as many listings as is possible"),
         get("/applications/{userId}", SIGNED_IN, read)
-            .says("getApplications", "What a user applied to")
+            .id("getApplications")
+            .summary("What a user applied to")
             .not_found("The user has not applied to any listing"),
         get("/applications/{userId}/{listingId}/check", OWNED, check)
-            .says("checkApplication", "Which of the listing's terms the applicant meets, as the chain says")
+            .id("checkApplication")
+            .summary("Which of the listing's terms the applicant meets, as the chain says")
             .not_found("The user has not applied to this listing"),
         post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
-            .says(
-                "applyToListing",
-                "Adds the path's listing, and those of the body, to what a user applied to",
-            )
+            .id("applyToListing")
+            .summary("Adds the path's listing, and those of the body, to what a user applied to")
             .conflict("The user has applied to as many listings as is possible"),
     ];
     all.into_iter().map(|operation| operation.tagged("Applications")).collect()
@@ -53,7 +54,7 @@ impl Input for Apply {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let mut body = from.body();
         let user = body.required("userId", "The applicant");
-        let listings = body.required::<Some1<_>>("listingIds", "The listings");
+        let listings = body.required::<NonEmptyVec<_>>("listingIds", "The listings");
         Some(Self { user: user?, listings: listings?.0 })
     }
     fn example() -> Option<Value> {
@@ -132,7 +133,7 @@ impl Input for ApplyByPath {
         let named = body.required::<UserId>("userId", "The applicant, as in the path");
         let listings = body.required::<Vec<ListingId>>("listingIds", "More listings; may be empty");
         if named.is_some() && user.is_some() && named != user {
-            body.fault("userId", Fault::new("another_user", "must be the user of the path"));
+            body.fault("userId", ValidationError::new("another_user", "must be the user of the path"));
         }
         let mut listings = listings?;
         listings.insert(0, listing?);
@@ -147,8 +148,8 @@ async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<C
     match cx.app().apply(&cx.call, input.user, input.listings).await {
         // The first one is the path's.
         Err(Error::UnknownListings(places)) => Err(Problem::unknown_listings(places, |place| match place {
-            0 => FaultPlace::Parameter("listingId"),
-            place => FaultPlace::Body(format!("/listingIds/{}", place - 1)),
+            0 => FieldLocation::Parameter("listingId"),
+            place => FieldLocation::Body(format!("/listingIds/{}", place - 1)),
         })),
         applied => Ok(applied.map(|()| Created(message("Application added")))?),
     }

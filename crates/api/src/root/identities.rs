@@ -4,18 +4,20 @@ use portico_domain::{CaseId, VerificationId, WalletId};
 use portico_screening::personal::Name;
 
 use crate::access::BEARER;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get, post};
 use crate::problem::Result;
 use crate::reply::Plain;
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/chainIdentityInd", BEARER, validate)
-            .says("validateIdentity", "The token of a result, for whoever knows both names")
+            .id("validateIdentity")
+            .summary("The token of a result, for whoever knows both names")
             .not_found("There is no such result, its token was revoked, or the names are not its own"),
         post("/chainIdentityInd", BEARER, create)
-            .says("createIdentity", "The token of a case, which is made if there is none")
+            .id("createIdentity")
+            .summary("The token of a case, which is made if there is none")
             .not_found("The case is someone else's")
             .conflict("The token of the case was revoked"),
     ];

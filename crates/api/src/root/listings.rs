@@ -3,29 +3,33 @@
 use portico_domain::geo::Area;
 use portico_domain::listings::{Listing, ListingFilter, place};
 use portico_domain::{
-    City, Country, Degrees, Fault, Kilometres, ListingId, Money, PostalCode, State, Street, UserId, Whole,
+    City, Country, Degrees, Kilometres, ListingId, Money, PostalCode, State, Street, UserId, ValidationError,
+    Whole,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::{OWNED, PUBLIC};
-use crate::fields::{BoundingBox, Latitude, default_radius};
+use crate::input::{BoundingBox, Latitude, default_radius};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
-use crate::reply::{Created, Message, Nothing, message};
-use crate::request::{Input, Reader};
+use crate::reply::{Created, Empty, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/listings", PUBLIC, list)
-            .says("listListings", "Listings: all, or those that fit every condition given"),
+            .id("listListings")
+            .summary("Listings: all, or those that fit every condition given"),
         post("/listings", OWNED, create)
-            .says("createListing", "Adds a listing")
+            .id("createListing")
+            .summary("Adds a listing")
             .conflict("A listing with this id exists already"),
         delete("/listings/{listingId}", OWNED, remove)
-            .says("deleteListing", "Deletes a listing")
+            .id("deleteListing")
+            .summary("Deletes a listing")
             .not_found("There is no such listing"),
     ];
     all.into_iter().map(|operation| operation.tagged("Listings")).collect()
@@ -111,7 +115,7 @@ impl Input for List {
         let inside = from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north");
         let paging = Paging::read(from);
         if radius.is_some() && centre.is_none() {
-            from.parameter_fault("radiusKm", Fault::new("without_near", "needs `near`"));
+            from.parameter_fault("radiusKm", ValidationError::new("without_near", "needs `near`"));
         }
         let radius = radius.unwrap_or_else(default_radius);
         filter.areas.extend(centre.map(|centre| Area::Circle { centre, radius }));
@@ -120,9 +124,9 @@ impl Input for List {
     }
 }
 
-async fn list(cx: Context, input: List) -> Result<Listed<ListingOut>> {
+async fn list(cx: Context, input: List) -> Result<PagedResponse<ListingOut>> {
     let (service, filter) = (cx.service.clone(), std::sync::Arc::new(input.filter));
-    Listed::read(&cx.uri, input.paging, move |after, limit| {
+    PagedResponse::read(&cx.uri, input.paging, move |after, limit| {
         let (service, filter) = (service.clone(), filter.clone());
         async move { Ok(service.app.find_listings(&filter, after, limit).await?.map(ListingOut::from)) }
     })
@@ -147,7 +151,10 @@ impl Input for Create {
         let latitude = body.optional::<Latitude>("latitude", "Degrees north; together with longitude");
         let longitude = body.optional("longitude", "Degrees east; together with latitude");
         if body.has("latitude") != body.has("longitude") {
-            body.fault("latitude", Fault::new("half_a_place", "and longitude must be given together"));
+            body.fault(
+                "latitude",
+                ValidationError::new("half_a_place", "and longitude must be given together"),
+            );
         }
         let place = place(latitude.map(|latitude| latitude.0), longitude);
         Some(Self(Listing {
@@ -189,7 +196,7 @@ impl Input for Remove {
     }
 }
 
-async fn remove(cx: Context, Remove(id): Remove) -> Result<Nothing> {
+async fn remove(cx: Context, Remove(id): Remove) -> Result<Empty> {
     cx.app().delete_listing(&cx.call, id).await?;
-    Ok(Nothing)
+    Ok(Empty)
 }

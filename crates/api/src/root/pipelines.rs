@@ -7,21 +7,24 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::BEARER;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get, post};
 use crate::problem::Result;
-use crate::reply::{Json, Plain, Several};
-use crate::request::{Input, Reader};
+use crate::reply::{Json, JsonArray, Plain};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/verificationPipeline", BEARER, read)
-            .says("getPipeline", "The pipeline of the caller's account")
+            .id("getPipeline")
+            .summary("The pipeline of the caller's account")
             .not_found("The account has no pipeline yet"),
         post("/verificationPipeline", BEARER, write)
-            .says("putPipeline", "Adds the pipeline of the caller's account, or changes what the body names")
+            .id("putPipeline")
+            .summary("Adds the pipeline of the caller's account, or changes what the body names")
             .conflict("The ClientId belongs to another account"),
         get("/v1/pipelines", BEARER, list)
-            .says("listPipelines", "The pipelines of the caller's account: one, or none yet"),
+            .id("listPipelines")
+            .summary("The pipelines of the caller's account: one, or none yet"),
     ];
     all.into_iter().map(|operation| operation.tagged("Verification pipeline")).collect()
 }
@@ -76,9 +79,9 @@ async fn read(cx: Context, Read(account): Read) -> Result<Json<PipelineOut>> {
     Ok(Json(cx.app().pipeline(&cx.call, &account).await?.into()))
 }
 
-async fn list(cx: Context, (): ()) -> Result<Several<PipelineOut>> {
+async fn list(cx: Context, (): ()) -> Result<JsonArray<PipelineOut>> {
     let own = cx.app().own_pipeline(&cx.call).await?;
-    Ok(Several::at_most_one(own))
+    Ok(JsonArray::at_most_one(own))
 }
 
 struct Write(Pipeline);

@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::OPERATORS;
-use crate::fields::NumericId;
+use crate::input::NumericId;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get, post};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
-        post("/requirements", OPERATORS, write).says(
-            "putRequirements",
-            "Records which requirements an applicant meets; replaces an earlier record",
-        ),
+        post("/requirements", OPERATORS, write)
+            .id("putRequirements")
+            .summary("Records which requirements an applicant meets; replaces an earlier record"),
         get("/requirements/{listingId}/{applicantId}", OPERATORS, read)
-            .says("getRequirements", "Which requirements an applicant meets")
+            .id("getRequirements")
+            .summary("Which requirements an applicant meets")
             .not_found("Nothing is recorded"),
     ];
     all.into_iter().map(|operation| operation.tagged("Requirements")).collect()

@@ -8,18 +8,16 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::BEARER;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, post};
 use crate::problem::Result;
 use crate::reply::Json;
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         post("/verifyRentalRequirements", BEARER, verify)
-            .says(
-                "verifyRentalRequirements",
-                "Runs the checks of a pipeline on the caller, and mints the token of the case",
-            )
+            .id("verifyRentalRequirements")
+            .summary("Runs the checks of a pipeline on the caller, and mints the token of the case")
             .not_found("There is no such pipeline, case or earlier result of the caller's")
             .conflict("The token of the case was revoked")
             .tagged("Screening"),
@@ -100,5 +98,5 @@ impl Input for Verify {
 }
 
 async fn verify(cx: Context, Verify(asked): Verify) -> Result<Json<VerificationResult>> {
-    cx.aside(async |cx| Ok(Json(cx.app().verify(&cx.call, asked).await?.into()))).await
+    cx.run_in_background(async |cx| Ok(Json(cx.app().verify(&cx.call, asked).await?.into()))).await
 }

@@ -2,46 +2,57 @@
 
 use portico_domain::chain::{Preferred, Terms};
 use portico_domain::listings::{Listing, ListingFilter, place};
-use portico_domain::{City, Country, Credit, Fault, Income, ListingId, Money, PostalCode, Text, UserId};
+use portico_domain::{
+    City, Country, Credit, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::KEY;
-use crate::fields::{Latitude, hex};
+use crate::hex::hex;
+use crate::input::Latitude;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 const NONE: &str = "No listing was found";
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         post("/stage/listings", KEY, create)
-            .says("recordListing", "Adds a listing to the database and to the chain")
+            .id("recordListing")
+            .summary("Adds a listing to the database and to the chain")
             .conflict("A listing with this id exists already"),
         get("/stage/listing/requirements/{ListingKey}", KEY, requirements)
-            .says("getListingRequirements", "What a listing asks of an applicant, as the chain says")
+            .id("getListingRequirements")
+            .summary("What a listing asks of an applicant, as the chain says")
             .not_found("There is no record of this listing on the chain"),
         get("/stage/listing/{ListingKey}", KEY, read)
-            .says("getStoredListing", "One stored listing record")
+            .id("getStoredListing")
+            .summary("One stored listing record")
             .not_found("There is no such listing"),
         delete("/stage/listing/{ListingKey}", KEY, remove)
-            .says("deleteStoredListing", "Deletes a listing")
+            .id("deleteStoredListing")
+            .summary("Deletes a listing")
             .not_found("There is no such listing"),
         get("/stage/listings/user/{UserId}", KEY, list::<ByUser>)
-            .says("listStoredListingsByUser", "A user's listings")
+            .id("listStoredListingsByUser")
+            .summary("A user's listings")
             .not_found(NONE),
         get("/stage/listings/postal/{postalCode}", KEY, list::<ByPostalCode>)
-            .says("listStoredListingsByPostalCode", "Listings with a postal code")
+            .id("listStoredListingsByPostalCode")
+            .summary("Listings with a postal code")
             .not_found(NONE),
         get("/stage/listings/city/{city}", KEY, list::<ByCity>)
-            .says("listStoredListingsByCity", "Listings in a city: its whole name, in any case")
+            .id("listStoredListingsByCity")
+            .summary("Listings in a city: its whole name, in any case")
             .not_found(NONE),
         get("/stage/listings/search", KEY, list::<Search>)
-            .says("searchStoredListings", "Listings with a text in one field, in any case")
+            .id("searchStoredListings")
+            .summary("Listings with a text in one field, in any case")
             .not_found(NONE),
     ];
     all.into_iter().map(|operation| operation.tagged("Stage listings")).collect()
@@ -172,7 +183,10 @@ impl Input for Create {
         let longitude = body.optional("longitude", "Degrees east; together with latitude");
         let walkthrough = body.optional("walkthroughLink", "A video walkthrough: an http or https URL");
         if body.has("latitude") != body.has("longitude") {
-            body.fault("latitude", Fault::new("half_a_place", "and longitude must be given together"));
+            body.fault(
+                "latitude",
+                ValidationError::new("half_a_place", "and longitude must be given together"),
+            );
         }
         let terms = Terms::new(credit, income).map_err(|faults| {
             for (which, fault) in faults {
@@ -282,10 +296,10 @@ trait Filtered: Input {
     fn filter(self) -> (ListingFilter, Paging);
 }
 
-async fn list<F: Filtered>(cx: Context, input: F) -> Result<Listed<StoredListing>> {
+async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<StoredListing>> {
     let (filter, paging) = input.filter();
     let (service, filter) = (cx.service.clone(), std::sync::Arc::new(filter));
-    let listed = Listed::read(&cx.uri, paging, move |after, limit| {
+    let listed = PagedResponse::read(&cx.uri, paging, move |after, limit| {
         let (service, filter) = (service.clone(), filter.clone());
         async move { Ok(service.app.find_listings(&filter, after, limit).await?.map(StoredListing::from)) }
     });

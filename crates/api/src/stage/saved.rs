@@ -7,19 +7,23 @@ use utoipa::ToSchema;
 
 use super::listings::StoredListing;
 use crate::access::KEY;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
 use crate::problem::Result;
 use crate::reply::{Json, Message, message};
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
-        get("/stage/savedListings/{userId}", KEY, read).says("getSavedListings", "What a user has saved"),
+        get("/stage/savedListings/{userId}", KEY, read)
+            .id("getSavedListings")
+            .summary("What a user has saved"),
         post("/stage/savedListings", KEY, save)
-            .says("saveListing", "Saves a listing for a user")
+            .id("saveListing")
+            .summary("Saves a listing for a user")
             .conflict("No more listings can be saved"),
         delete("/stage/savedListings/{userId}/{listingId}", KEY, remove)
-            .says("unsaveListing", "Takes a listing off a user's list")
+            .id("unsaveListing")
+            .summary("Takes a listing off a user's list")
             .not_found("The listing is not saved"),
     ];
     all.into_iter().map(|operation| operation.tagged("Saved listings")).collect()

@@ -6,23 +6,20 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{OWNED, SIGNED_IN};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
-use crate::reply::Several;
-use crate::request::{Input, Reader};
+use crate::reply::JsonArray;
 use crate::root::applications::OneApplication;
 use crate::v1::chain::RecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/v1/users/{userId}/applications", SIGNED_IN, list)
-            .says("listApplications", "What a user applied to, and when, oldest first"),
+            .id("listApplications").summary("What a user applied to, and when, oldest first"),
         get("/v1/applications/{userId}/{listingId}/records", OWNED, records)
-            .says(
-                "listApplicationRecords",
-                "Where the four flags of an application stand on the chain: one record, or none before a verification",
-            )
+            .id("listApplicationRecords").summary("Where the four flags of an application stand on the chain: one record, or none before a verification")
             .not_found("The user has not applied to this listing"),
     ];
     all.into_iter().map(|operation| operation.tagged("Applications")).collect()
@@ -53,16 +50,16 @@ impl Input for List {
     }
 }
 
-async fn list(cx: Context, List(user, paging): List) -> Result<Listed<ApplicationOut>> {
+async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<ApplicationOut>> {
     let uri = cx.uri.clone();
-    Listed::read(&uri, paging, move |after, limit| {
+    PagedResponse::read(&uri, paging, move |after, limit| {
         let (cx, user) = (cx.clone(), user.clone());
         async move { Ok(cx.app().applications_of(&cx.call, &user, after, limit).await?.map(Into::into)) }
     })
     .await
 }
 
-async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Several<RecordOut>> {
+async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<JsonArray<RecordOut>> {
     let record = cx.app().application_record(&cx.call, &user, &listing).await?;
-    Ok(Several::at_most_one(record))
+    Ok(JsonArray::at_most_one(record))
 }

@@ -9,23 +9,27 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::PUBLIC;
-use crate::fields::{Hash, hex};
+use crate::hex::hex;
+use crate::input::Hash;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get};
 use crate::paging::Limit;
 use crate::problem::Result;
-use crate::reply::{Json, Several};
-use crate::request::{Input, Reader};
+use crate::reply::{Json, JsonArray};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/v1/chain/status", PUBLIC, status)
-            .says("getChainStatus", "The chain's head, contracts, signers and queue"),
-        get("/v1/chain/blocks", PUBLIC, blocks).says("listBlocks", "Blocks, the newest first"),
+            .id("getChainStatus")
+            .summary("The chain's head, contracts, signers and queue"),
+        get("/v1/chain/blocks", PUBLIC, blocks).id("listBlocks").summary("Blocks, the newest first"),
         get("/v1/chain/blocks/{number}", PUBLIC, block)
-            .says("getBlock", "One block")
+            .id("getBlock")
+            .summary("One block")
             .not_found("There is no such block"),
         get("/v1/chain/transactions/{hash}", PUBLIC, transaction)
-            .says("getTransaction", "What became of a transaction")
+            .id("getTransaction")
+            .summary("What became of a transaction")
             .not_found("There is no such transaction"),
     ];
     all.into_iter().map(|operation| operation.tagged("Chain")).collect()
@@ -217,9 +221,9 @@ impl Input for Blocks {
     }
 }
 
-async fn blocks(cx: Context, input: Blocks) -> Result<Several<BlockOut>> {
+async fn blocks(cx: Context, input: Blocks) -> Result<JsonArray<BlockOut>> {
     let blocks = cx.app().blocks(input.before, input.limit).await?;
-    Ok(Several(blocks.into_iter().map(Into::into).collect()))
+    Ok(JsonArray(blocks.into_iter().map(Into::into).collect()))
 }
 
 struct OneBlock(u64);

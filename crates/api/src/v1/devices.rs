@@ -9,29 +9,37 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::{OPERATORS, OWNED};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 const NOT_FOUND: &str = "There is no such device";
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         post("/v1/depin-device", OWNED, register)
-            .says("registerDevice", "Registers a device")
+            .id("registerDevice")
+            .summary("Registers a device")
             .conflict("The device is registered on its network already"),
-        get("/v1/depin-device/{deviceId}", OWNED, read).says("getDevice", "One device").not_found(NOT_FOUND),
+        get("/v1/depin-device/{deviceId}", OWNED, read)
+            .id("getDevice")
+            .summary("One device")
+            .not_found(NOT_FOUND),
         delete("/v1/depin-device/{deviceId}", OWNED, remove)
-            .says("deleteDevice", "Deletes a device")
+            .id("deleteDevice")
+            .summary("Deletes a device")
             .not_found(NOT_FOUND),
         get("/v1/depin-devices/user/{userId}", OWNED, list_of_user)
-            .says("listDevicesByUser", "A user's devices"),
+            .id("listDevicesByUser")
+            .summary("A user's devices"),
         get("/v1/depin-devices/network/{network}", OPERATORS, list_on_network)
-            .says("listDevicesByNetwork", "A network's devices"),
+            .id("listDevicesByNetwork")
+            .summary("A network's devices"),
         get("/v1/depin-devices/stats/overview", OPERATORS, statistics)
-            .says("getDeviceStatistics", "Totals over all devices"),
+            .id("getDeviceStatistics")
+            .summary("Totals over all devices"),
     ];
     all.into_iter().map(|operation| operation.tagged("Devices")).collect()
 }
@@ -135,10 +143,10 @@ impl Input for OfUser {
     }
 }
 
-async fn list_of_user(cx: Context, OfUser(user, paging): OfUser) -> Result<Listed<DeviceOut>> {
+async fn list_of_user(cx: Context, OfUser(user, paging): OfUser) -> Result<PagedResponse<DeviceOut>> {
     cx.app().may_act_for(&cx.call.actor, &user).await?;
     let service = cx.service.clone();
-    Listed::read(&cx.uri, paging, move |after, limit| {
+    PagedResponse::read(&cx.uri, paging, move |after, limit| {
         let (service, user) = (service.clone(), user.clone());
         async move { Ok(service.app.devices_of(&user, after, limit).await?.map(DeviceOut::from)) }
     })
@@ -154,9 +162,12 @@ impl Input for OnNetwork {
     }
 }
 
-async fn list_on_network(cx: Context, OnNetwork(network, paging): OnNetwork) -> Result<Listed<DeviceOut>> {
+async fn list_on_network(
+    cx: Context,
+    OnNetwork(network, paging): OnNetwork,
+) -> Result<PagedResponse<DeviceOut>> {
     let service = cx.service.clone();
-    Listed::read(&cx.uri, paging, move |after, limit| {
+    PagedResponse::read(&cx.uri, paging, move |after, limit| {
         let (service, network) = (service.clone(), network.clone());
         async move { Ok(service.app.devices_on(&network, after, limit).await?.map(DeviceOut::from)) }
     })

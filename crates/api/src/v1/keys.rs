@@ -8,29 +8,33 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::{BEARER, PUBLIC};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
 use crate::problem::{Problem, Result};
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
     let mut all = vec![
         post("/v1/keys", BEARER, create)
-            .says("createKey", "Makes an API key that is bound to the caller; its secret is shown once")
+            .id("createKey")
+            .summary("Makes an API key that is bound to the caller; its secret is shown once")
             .conflict("The caller has as many keys as is possible"),
-        get("/v1/keys", BEARER, list).says("listKeys", "The caller's keys"),
+        get("/v1/keys", BEARER, list).id("listKeys").summary("The caller's keys"),
         delete("/v1/keys/{id}", BEARER, revoke)
-            .says("revokeKey", "Revokes one of the caller's keys, at once and for good")
+            .id("revokeKey")
+            .summary("Revokes one of the caller's keys, at once and for good")
             .not_found("The caller has no such key"),
     ];
     if profile == Profile::Sandbox {
         all.push(
             post("/v1/sandbox/sessions", PUBLIC, open_session)
-                .says("openSandboxSession", "A token and a key for any user; in the sandbox only"),
+                .id("openSandboxSession")
+                .summary("A token and a key for any user; in the sandbox only"),
         );
         all.push(
             post("/v1/sandbox/demo", PUBLIC, seed)
-                .says("seedDemo", "Makes demonstration data, once; in the sandbox only"),
+                .id("seedDemo")
+                .summary("Makes demonstration data, once; in the sandbox only"),
         );
     }
     all.into_iter().map(|operation| operation.tagged("Keys")).collect()

@@ -8,27 +8,31 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{PUBLIC, SIGNED_IN};
-use crate::fields::hex;
+use crate::hex::hex;
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
-use crate::reply::{Json, Several};
-use crate::request::{Input, Reader};
+use crate::reply::{Json, JsonArray};
 use crate::v1::chain::RecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
-            .says("listApplicants", "Who applied to a listing; for its owner, or a key")
+            .id("listApplicants")
+            .summary("Who applied to a listing; for its owner, or a key")
             .not_found("There is no such listing"),
         get("/v1/listings/{id}/proof", PUBLIC, proof)
-            .says("proveListing", "The listing's digest, computed anew, beside the one on the chain")
+            .id("proveListing")
+            .summary("The listing's digest, computed anew, beside the one on the chain")
             .not_found("There is no such listing, or it has no record on the chain"),
         get("/v1/listings/{id}/records", PUBLIC, records)
-            .says("listListingRecords", "Where a listing stands on the chain: one record, or none")
+            .id("listListingRecords")
+            .summary("Where a listing stands on the chain: one record, or none")
             .not_found("There is no such listing"),
         get("/v1/listings/stats/overview", PUBLIC, statistics)
-            .says("getListingStatistics", "Totals over all listings"),
+            .id("getListingStatistics")
+            .summary("Totals over all listings"),
     ];
     all.into_iter().map(|operation| operation.tagged("Listings")).collect()
 }
@@ -58,10 +62,10 @@ impl Input for Applicants {
     }
 }
 
-async fn applicants(cx: Context, Applicants(id, paging): Applicants) -> Result<Listed<ApplicantOut>> {
+async fn applicants(cx: Context, Applicants(id, paging): Applicants) -> Result<PagedResponse<ApplicantOut>> {
     cx.app().own_listing(&cx.call, &id).await?;
     let service = cx.service.clone();
-    Listed::read(&cx.uri, paging, move |after, limit| {
+    PagedResponse::read(&cx.uri, paging, move |after, limit| {
         let (service, id) = (service.clone(), id.clone());
         async move { Ok(service.app.applicants(&id, after, limit).await?.map(ApplicantOut::from)) }
     })
@@ -131,14 +135,15 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
     }))
 }
 
-async fn records(cx: Context, One(id): One) -> Result<Several<RecordOut>> {
+async fn records(cx: Context, One(id): One) -> Result<JsonArray<RecordOut>> {
     let record = cx.app().listing_record(&id).await?;
-    Ok(Several::at_most_one(record))
+    Ok(JsonArray::at_most_one(record))
 }
 
 /// Totals over all listings.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ListingStatistics)]
 struct ListingStatisticsOut {
     total_listings: i64,
     /// Listings with a record on the chain

@@ -12,32 +12,39 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::{OWNED, PUBLIC};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post, put};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 const NOT_FOUND: &str = "There is no such portfolio";
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
-        post("/v1/user-portfolio", OWNED, create).says("createUserPortfolio", "Makes a portfolio"),
+        post("/v1/user-portfolio", OWNED, create).id("createUserPortfolio").summary("Makes a portfolio"),
         post("/v1/user-portfolio/copy/{predefinedPortfolioId}", OWNED, copy)
-            .says("copyPredefinedPortfolio", "Makes a user's own copy of an active predefined portfolio")
+            .id("copyPredefinedPortfolio")
+            .summary("Makes a user's own copy of an active predefined portfolio")
             .not_found("There is no such active predefined portfolio"),
-        get("/v1/user-portfolios/{userId}", OWNED, list).says("listUserPortfolios", "A user's portfolios"),
+        get("/v1/user-portfolios/{userId}", OWNED, list)
+            .id("listUserPortfolios")
+            .summary("A user's portfolios"),
         get("/v1/user-portfolio/{portfolioId}", OWNED, read)
-            .says("getUserPortfolio", "One portfolio")
+            .id("getUserPortfolio")
+            .summary("One portfolio")
             .not_found(NOT_FOUND),
         put("/v1/user-portfolio/{portfolioId}", OWNED, change)
-            .says("changeUserPortfolio", "Changes what the body names")
+            .id("changeUserPortfolio")
+            .summary("Changes what the body names")
             .not_found(NOT_FOUND),
         delete("/v1/user-portfolio/{portfolioId}", OWNED, remove)
-            .says("deleteUserPortfolio", "Deletes a portfolio")
+            .id("deleteUserPortfolio")
+            .summary("Deletes a portfolio")
             .not_found(NOT_FOUND),
         get("/v1/portfolios/stats/overview", PUBLIC, statistics)
-            .says("getPortfolioStatistics", "Totals over all portfolios"),
+            .id("getPortfolioStatistics")
+            .summary("Totals over all portfolios"),
     ];
     all.into_iter().map(|operation| operation.tagged("Portfolios")).collect()
 }
@@ -214,10 +221,10 @@ impl Input for List {
     }
 }
 
-async fn list(cx: Context, List(user, paging): List) -> Result<Listed<PortfolioOut>> {
+async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<PortfolioOut>> {
     cx.app().may_act_for(&cx.call.actor, &user).await?;
     let service = cx.service.clone();
-    Listed::read(&cx.uri, paging, move |after, limit| {
+    PagedResponse::read(&cx.uri, paging, move |after, limit| {
         let (service, user) = (service.clone(), user.clone());
         async move { Ok(service.app.portfolios(&user, after, limit).await?.map(PortfolioOut::from)) }
     })
@@ -270,6 +277,7 @@ async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
 /// Totals over all portfolios.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PortfolioStatistics)]
 struct PortfolioStatisticsOut {
     predefined_portfolios: TemplateTotals,
     user_portfolios: PortfolioTotals,

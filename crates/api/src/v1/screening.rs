@@ -7,27 +7,26 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{BEARER, SIGNED_IN};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Json, Message, message};
-use crate::request::{Input, Reader};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/v1/verifications", BEARER, list)
-            .says("listVerifications", "The caller's results, oldest first"),
+            .id("listVerifications")
+            .summary("The caller's results, oldest first"),
         get("/v1/verifications/{id}", BEARER, read)
-            .says(
-                "getVerification",
-                "One of the caller's results: what came of every check, without its values",
-            )
+            .id("getVerification")
+            .summary("One of the caller's results: what came of every check, without its values")
             .not_found("The caller has no such result"),
         delete("/v1/identities/{tokenId}", SIGNED_IN, revoke)
-            .says("revokeIdentity", "Revokes a token, for good; validating it fails from then on")
+            .id("revokeIdentity")
+            .summary("Revokes a token, for good; validating it fails from then on")
             .not_found("The caller has no such token"),
-        delete("/v1/users/{userId}/personal-data", SIGNED_IN, erase).says(
-            "erasePersonalData",
+        delete("/v1/users/{userId}/personal-data", SIGNED_IN, erase).id("erasePersonalData").summary(
             "Erases a person: unreadable at once, also in backups; tokens are revoked, flags cleared",
         ),
     ];
@@ -164,9 +163,9 @@ impl Input for List {
     }
 }
 
-async fn list(cx: Context, List(paging): List) -> Result<Listed<VerificationOut>> {
+async fn list(cx: Context, List(paging): List) -> Result<PagedResponse<VerificationOut>> {
     let uri = cx.uri.clone();
-    Listed::read(&uri, paging, move |after, limit| {
+    PagedResponse::read(&uri, paging, move |after, limit| {
         let cx = cx.clone();
         async move { Ok(cx.app().verifications(&cx.call, after, limit).await?.map(Into::into)) }
     })

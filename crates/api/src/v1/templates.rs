@@ -9,35 +9,38 @@ use utoipa::ToSchema;
 
 use super::portfolios::{ProtocolItemOut, items_out};
 use crate::access::{CATALOGUE, PUBLIC};
+use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post, put};
-use crate::paging::{Listed, Paging};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
-use crate::request::{Input, Reader};
 
 const NOT_FOUND: &str = "There is no such predefined portfolio";
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         post("/v1/predefined-portfolio", CATALOGUE, create)
-            .says("createPredefinedPortfolio", "Makes a predefined portfolio"),
+            .id("createPredefinedPortfolio")
+            .summary("Makes a predefined portfolio"),
         get("/v1/predefined-portfolios", PUBLIC, list)
-            .says("listPredefinedPortfolios", "The active predefined portfolios")
+            .id("listPredefinedPortfolios")
+            .summary("The active predefined portfolios")
             .not_found("There are no active predefined portfolios"),
         get("/v1/predefined-portfolios/risk/{riskLevel}", PUBLIC, list_by_risk)
-            .says("listPredefinedPortfoliosByRisk", "The active predefined portfolios of a risk level")
+            .id("listPredefinedPortfoliosByRisk")
+            .summary("The active predefined portfolios of a risk level")
             .not_found("There are none of this risk level"),
         get("/v1/predefined-portfolio/{portfolioId}", PUBLIC, read)
-            .says("getPredefinedPortfolio", "One predefined portfolio, active or not")
+            .id("getPredefinedPortfolio")
+            .summary("One predefined portfolio, active or not")
             .not_found(NOT_FOUND),
         put("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, change)
-            .says("changePredefinedPortfolio", "Changes what the body names")
+            .id("changePredefinedPortfolio")
+            .summary("Changes what the body names")
             .not_found(NOT_FOUND),
         delete("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, deactivate)
-            .says(
-                "deactivatePredefinedPortfolio",
-                "Takes it out of the lists (soft delete); it stays readable",
-            )
+            .id("deactivatePredefinedPortfolio")
+            .summary("Takes it out of the lists (soft delete); it stays readable")
             .not_found(NOT_FOUND),
     ];
     all.into_iter().map(|operation| operation.tagged("Portfolios")).collect()
@@ -134,9 +137,9 @@ impl Input for List {
     }
 }
 
-async fn list(cx: Context, List(risk, paging): List) -> Result<Listed<TemplateOut>> {
+async fn list(cx: Context, List(risk, paging): List) -> Result<PagedResponse<TemplateOut>> {
     let service = cx.service.clone();
-    let listed = Listed::read(&cx.uri, paging, move |after, limit| {
+    let listed = PagedResponse::read(&cx.uri, paging, move |after, limit| {
         let service = service.clone();
         async move { Ok(service.app.active_templates(risk, after, limit).await?.map(TemplateOut::from)) }
     });
@@ -152,7 +155,7 @@ impl Input for ListByRisk {
     }
 }
 
-async fn list_by_risk(cx: Context, ListByRisk(input): ListByRisk) -> Result<Listed<TemplateOut>> {
+async fn list_by_risk(cx: Context, ListByRisk(input): ListByRisk) -> Result<PagedResponse<TemplateOut>> {
     list(cx, input).await
 }
 

@@ -1,12 +1,12 @@
 // What the service says when it refuses: RFC 9457, turned into an Error that pages can show.
-import type { FaultOut, Problem } from './generated';
+import type { FieldError, Problem } from './generated';
 
-export type Fault = FaultOut;
+export type { FieldError };
 
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  readonly faults: Fault[];
+  readonly faults: FieldError[];
   readonly requestId: string | undefined;
   /** After how many seconds it is worth trying again, if the service says so. */
   readonly retryAfter: number | undefined;

@@ -1,5 +1,5 @@
 // Which fault belongs to which field. A field is named as the service names it: `city`, `protocolItems/0/protocolName`.
-import { ApiError, describe, sentence, type Fault } from '../api/problem';
+import { ApiError, describe, sentence, type FieldError } from '../api/problem';
 
 export interface SortedFaults {
   /** Words for each field. */
@@ -8,7 +8,7 @@ export interface SortedFaults {
   form: string;
 }
 
-export function nameOf(fault: Fault): string {
+export function nameOf(fault: FieldError): string {
   if (fault.pointer === undefined) return fault.parameter ?? '';
   return fault.pointer
     .split('/')

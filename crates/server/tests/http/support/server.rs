@@ -285,7 +285,11 @@ impl App {
             Engine::Sqlite => &SQLITE,
             Engine::Postgres => &POSTGRES,
         };
-        app.get_or_init(|| Self::attached(engine).unwrap_or_else(|| run(Options::new(engine).launch(true))))
+        // On a thread of its own, because the caller may already run inside the runtime.
+        let launch = || {
+            std::thread::scope(|scope| scope.spawn(|| run(Options::new(engine).launch(true))).join().unwrap())
+        };
+        app.get_or_init(|| Self::attached(engine).unwrap_or_else(launch))
     }
 
     /// The server that `scripts/with-servers` has started for all processes.

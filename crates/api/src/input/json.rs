@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use portico_domain::Fault;
+use portico_domain::ValidationError;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -39,50 +39,50 @@ impl<'b> Json<'b> {
     }
 
     /// The members of an object.
-    pub(crate) fn members(self) -> Result<Members<'b>, Fault> {
+    pub(crate) fn members(self) -> Result<Members<'b>, ValidationError> {
         if !self.0.get().starts_with('{') {
-            return Err(Fault::new("wrong_type", "must be an object"));
+            return Err(ValidationError::new("wrong_type", "must be an object"));
         }
         serde_json::Deserializer::from_str(self.0.get()).deserialize_map(MembersVisitor).map_err(unreadable)
     }
 
     /// The items of an array.
-    pub(crate) fn items(self) -> Result<Vec<Self>, Fault> {
+    pub(crate) fn items(self) -> Result<Vec<Self>, ValidationError> {
         if !self.0.get().starts_with('[') {
-            return Err(Fault::new("wrong_type", "must be an array"));
+            return Err(ValidationError::new("wrong_type", "must be an array"));
         }
         let items: Vec<&'b RawValue> = serde_json::from_str(self.0.get()).map_err(unreadable)?;
         Ok(items.into_iter().map(Self).collect())
     }
 
     /// A string.
-    pub(crate) fn text(self) -> Result<Cow<'b, str>, Fault> {
+    pub(crate) fn text(self) -> Result<Cow<'b, str>, ValidationError> {
         /// `Cow` alone never borrows; this does where there is no escape.
         #[derive(serde::Deserialize)]
         struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
         if !self.0.get().starts_with('"') {
-            return Err(Fault::new("wrong_type", "must be a string"));
+            return Err(ValidationError::new("wrong_type", "must be a string"));
         }
         serde_json::from_str::<Borrowed<'b>>(self.0.get()).map(|text| text.0).map_err(unreadable)
     }
 
     /// A number, as it was written.
-    pub(crate) fn number(self) -> Result<&'b str, Fault> {
+    pub(crate) fn number(self) -> Result<&'b str, ValidationError> {
         let text = self.0.get();
         if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
             Ok(text)
         } else {
-            Err(Fault::new("wrong_type", "must be a number"))
+            Err(ValidationError::new("wrong_type", "must be a number"))
         }
     }
 
     /// A truth value.
-    pub(crate) fn flag(self) -> Result<bool, Fault> {
+    pub(crate) fn flag(self) -> Result<bool, ValidationError> {
         match self.0.get() {
             "true" => Ok(true),
             "false" => Ok(false),
-            _ => Err(Fault::new("wrong_type", "must be true or false")),
+            _ => Err(ValidationError::new("wrong_type", "must be true or false")),
         }
     }
 
@@ -91,8 +91,8 @@ impl<'b> Json<'b> {
     }
 }
 
-fn unreadable(_: serde_json::Error) -> Fault {
-    Fault::new("not_text", "contains an escape that is no character")
+fn unreadable(_: serde_json::Error) -> ValidationError {
+    ValidationError::new("not_text", "contains an escape that is no character")
 }
 
 struct MembersVisitor;

@@ -5,13 +5,15 @@ use portico_domain::geo::{Area, Point};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
 use portico_domain::text::{Kind, Text};
-use portico_domain::{Degrees, Fault, Kilometres, SafeInteger};
+use portico_domain::{Degrees, Kilometres, SafeInteger, ValidationError};
 use utoipa::Number;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
 
-use crate::json::Json;
-use crate::request::{Field, Object, Param, Place};
+use super::json::Json;
+use super::object::{Field, Object};
+use super::pointer::JsonPointer;
+use super::reader::Param;
 
 /// Arrays may have so many items.
 const MAX_ITEMS: usize = 1000;
@@ -30,20 +32,6 @@ const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 /// No control characters, and at least one character that is no space.
 pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
-/// Bytes as a chain shows them.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 + 2 * bytes.len());
-    text.push_str("0x");
-    text.extend(bytes.iter().flat_map(|byte| hex_digits(*byte)).map(char::from));
-    text
-}
-
-/// The two digits of a byte.
-pub(crate) fn hex_digits(byte: u8) -> [u8; 2] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
-}
-
 /// The hash of a transaction.
 pub(crate) struct Hash(pub(crate) [u8; 32]);
 
@@ -52,8 +40,8 @@ impl Param for Hash {
         let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
         text.pattern(Some("^0x[0-9a-fA-F]{64}$")).into()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
-        let fault = || Fault::new("not_a_hash", "must be 0x and 64 hexadecimal digits");
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
+        let fault = || ValidationError::new("not_a_hash", "must be 0x and 64 hexadecimal digits");
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64).ok_or_else(fault)?;
         let mut hash = [0; 32];
         for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
@@ -68,7 +56,7 @@ impl<K: Kind> Field for Text<K> {
     fn schema() -> RefOr<Schema> {
         text_schema::<K>().into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
     }
 }
@@ -76,7 +64,7 @@ impl<K: Kind> Param for Text<K> {
     fn schema() -> RefOr<Schema> {
         text_schema::<K>().into()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -103,7 +91,7 @@ impl<U: Unit> Field for Decimal<U> {
     fn schema() -> RefOr<Schema> {
         number_schema::<U>()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.number().and_then(Self::parse))
     }
 }
@@ -111,7 +99,7 @@ impl<U: Unit> Param for Decimal<U> {
     fn schema() -> RefOr<Schema> {
         number_schema::<U>()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -124,7 +112,7 @@ impl Field for Latitude {
     fn schema() -> RefOr<Schema> {
         of_type(Type::Number).minimum(Some(-90)).maximum(Some(90)).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let degrees = Degrees::from_json(json, at)?;
         at.take(Point::new(degrees, Degrees::from_units(0))).map(|_| Self(degrees))
     }
@@ -134,7 +122,7 @@ impl Field for bool {
     fn schema() -> RefOr<Schema> {
         of_type(Type::Boolean).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.flag())
     }
 }
@@ -143,16 +131,16 @@ impl<F: Field> Field for Vec<F> {
     fn schema() -> RefOr<Schema> {
         ArrayBuilder::new().items(F::schema()).max_items(Some(MAX_ITEMS)).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = at.take(json.items())?;
         if items.len() > MAX_ITEMS {
-            at.fault(Fault::new("too_many", format!("must have at most {MAX_ITEMS} items")));
+            at.fault(ValidationError::new("too_many", format!("must have at most {MAX_ITEMS} items")));
             return None;
         }
         let read: Vec<Option<F>> = items
             .into_iter()
             .enumerate()
-            .map(|(index, item)| F::from_json(item, &mut at.below(&index)))
+            .map(|(index, item)| F::from_json(item, &mut at.child(&index)))
             .collect();
         read.into_iter().collect()
     }
@@ -160,16 +148,16 @@ impl<F: Field> Field for Vec<F> {
 
 /// An array with at least one item.
 #[derive(Debug)]
-pub(crate) struct Some1<F>(pub(crate) Vec<F>);
+pub(crate) struct NonEmptyVec<F>(pub(crate) Vec<F>);
 
-impl<F: Field> Field for Some1<F> {
+impl<F: Field> Field for NonEmptyVec<F> {
     fn schema() -> RefOr<Schema> {
         ArrayBuilder::new().items(F::schema()).min_items(Some(1)).max_items(Some(MAX_ITEMS)).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = Vec::from_json(json, at)?;
         if items.is_empty() {
-            at.fault(Fault::new("empty", "must not be empty"));
+            at.fault(ValidationError::new("empty", "must not be empty"));
             return None;
         }
         Some(Self(items))
@@ -185,11 +173,11 @@ impl Field for NumericId {
         let digits = of_type(Type::String).pattern(Some("^[0-9]{1,15}$"));
         OneOfBuilder::new().item(number_schema::<SafeIntegerUnit>()).item(digits).into()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         if json.is_text() {
             let digits = json.text().and_then(|text| match text.len() {
                 1..=15 => Self::from_text(&text),
-                _ => Err(Fault::new("not_whole", "must be a whole number of at most 15 digits")),
+                _ => Err(ValidationError::new("not_whole", "must be a whole number of at most 15 digits")),
             });
             return at.take(digits);
         }
@@ -200,9 +188,9 @@ impl Param for NumericId {
     fn schema() -> RefOr<Schema> {
         number_schema::<SafeIntegerUnit>()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Fault::new("not_whole", "must be a whole number"));
+            return Err(ValidationError::new("not_whole", "must be a whole number"));
         }
         SafeInteger::parse(text).map(Self)
     }
@@ -215,7 +203,7 @@ impl Field for RiskLevel {
     fn schema() -> RefOr<Schema> {
         risk_schema()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
     }
 }
@@ -223,7 +211,7 @@ impl Param for RiskLevel {
     fn schema() -> RefOr<Schema> {
         risk_schema()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -244,7 +232,7 @@ impl Field for ProtocolItem {
         protocol_item(&mut object);
         object.schema()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         protocol_item(&mut Object::nested(json, at)?)
     }
 }
@@ -252,7 +240,7 @@ impl Field for ProtocolItems {
     fn schema() -> RefOr<Schema> {
         Vec::<ProtocolItem>::schema()
     }
-    fn from_json(json: Json<'_>, at: &mut Place<'_>) -> Option<Self> {
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = Vec::from_json(json, at)?;
         at.take(Self::new(items))
     }
@@ -262,7 +250,7 @@ impl Param for SearchTerm {
     fn schema() -> RefOr<Schema> {
         text_schema::<search::TermKind>().into()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -270,7 +258,7 @@ impl Param for search::Field {
     fn schema() -> RefOr<Schema> {
         of_type(Type::String).enum_values(Some(Self::NAMES)).into()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -285,7 +273,7 @@ impl Param for Point {
             .examples(["30.2672,-97.7431"])
             .into()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
     }
 }
@@ -301,7 +289,7 @@ impl Param for BoundingBox {
             .examples(["-98,30,-97,31"])
             .into()
     }
-    fn from_text(text: &str) -> Result<Self, Fault> {
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
         Area::parse_box(text).map(Self)
     }
 }

@@ -1,0 +1,15 @@
+//! Hexadecimal digits.
+
+/// Bytes as a chain shows them.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 + 2 * bytes.len());
+    text.push_str("0x");
+    text.extend(bytes.iter().flat_map(|byte| hex_digits(*byte)).map(char::from));
+    text
+}
+
+/// The two digits of a byte.
+pub(crate) fn hex_digits(byte: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+}

@@ -1,0 +1,15 @@
+//! The strict reader: what an operation takes, and how it is read from a request.
+
+mod fields;
+mod json;
+mod object;
+mod pointer;
+mod reader;
+
+pub(crate) use fields::{BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, SOME_TEXT, default_radius};
+pub(crate) use json::Json;
+pub(crate) use object::Field;
+pub(crate) use pointer::JsonPointer;
+#[cfg(test)]
+pub(crate) use reader::asked_parts;
+pub(crate) use reader::{Description, Input, Param, Parts, PathParams, Reader, describe, read};
