@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use portico_chain::Node as _;
 use portico_chain::contracts::{Content, Kind};
-use portico_chain::deploy::{self, Wanted};
+use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_domain::chain::Terms;
@@ -21,7 +21,7 @@ pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) 
     std::fs::create_dir_all(&folder)?;
     let db = Db::open(&Location::Sqlite(folder.join("chain.db")), Role::Tool).await?;
     let (node, key) = (Remote::new(vec![url.into()], 1)?, Key::parse(&key.to_owned().into())?);
-    let wanted = Wanted { chain_id: None, contracts: None, deploy: true, fee_cap: FEE_CAP };
+    let wanted = DeployOptions { chain_id: None, contracts: None, deploy: true, fee_cap: FEE_CAP };
     let (chain_id, contracts) = deploy::establish(&node, &db, std::slice::from_ref(&key), &wanted).await?;
     std::fs::remove_dir_all(&folder)?;
     let fees = node.fees().await?;

@@ -17,7 +17,7 @@ use portico_domain::search::document;
 use portico_domain::text::fold;
 use portico_domain::{Degrees, Money, Text, Timestamp, Whole};
 use portico_store::sql::{Op, Tx};
-use portico_store::{By, CreateListing, Db, Location, RegisterDevice, Role};
+use portico_store::{ChangeContext, CreateListing, Db, Location, RegisterDevice, Role};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -100,8 +100,8 @@ async fn main() -> Result<()> {
 
 const NOW: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
-fn by() -> By {
-    By { account: None, at: NOW }
+fn by() -> ChangeContext {
+    ChangeContext { account: None, at: NOW }
 }
 
 /// A number that looks random but is the same every time (SplitMix64).

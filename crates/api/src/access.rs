@@ -10,9 +10,7 @@ use crate::problem::{Problem, Result};
 pub enum Need {
     /// Nothing. A credential that is presented must be valid all the same.
     Nothing,
-    /// A bearer token.
     Bearer,
-    /// An API key.
     Key,
     /// A bearer token or an API key.
     SignedIn,
@@ -25,9 +23,7 @@ pub enum Need {
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// In the sandbox.
     pub sandbox: Need,
-    /// Live.
     pub live: Need,
 }
 
@@ -35,7 +31,6 @@ const fn row(sandbox: Need, live: Need) -> Access {
     Access { sandbox, live }
 }
 
-/// Public reads.
 pub(crate) const PUBLIC: Access = row(Need::Nothing, Need::Nothing);
 /// Things that belong to a user: listings, portfolios, devices, applications by path.
 pub(crate) const OWNED: Access = row(Need::Nothing, Need::SignedIn);
@@ -45,7 +40,6 @@ pub(crate) const BEARER: Access = row(Need::Bearer, Need::Bearer);
 pub(crate) const OPERATORS: Access = row(Need::Nothing, Need::Operator);
 /// Applications, and who applied.
 pub(crate) const SIGNED_IN: Access = row(Need::SignedIn, Need::SignedIn);
-/// Everything under `/stage`.
 pub(crate) const KEY: Access = row(Need::Key, Need::Key);
 /// Writes of predefined portfolios.
 pub(crate) const CATALOGUE: Access = row(Need::OperatorOrNobody, Need::Operator);

@@ -20,29 +20,22 @@ use crate::problem::Problem;
 /// A file of the console.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
-    /// Its content type.
     pub kind: &'static str,
     /// Changes with its content.
     pub tag: &'static str,
-    /// The file.
     pub body: AssetBody,
 }
 
-/// A file's bytes.
 #[derive(Debug, Clone, Copy)]
 pub enum AssetBody {
-    /// As they are.
     Plain(&'static [u8]),
     /// Compressed in two ways.
     Compressed {
-        /// By Brotli.
         brotli: &'static [u8],
-        /// By gzip.
         gzip: &'static [u8],
     },
 }
 
-/// The console.
 #[derive(Debug, Clone)]
 pub struct Console {
     /// A file by its path below `/console/`.

@@ -38,7 +38,6 @@ use problem::Problem;
 /// Everything a request needs.
 #[derive(Debug)]
 pub struct Service {
-    /// The use cases.
     pub app: Portico,
     /// What the service counts of itself.
     pub metrics: Metrics,
@@ -65,7 +64,6 @@ pub fn operations(profile: Profile) -> Vec<Operation> {
     all
 }
 
-/// The OpenAPI document.
 pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
     openapi::document(&operations(profile), profile)
 }

@@ -26,7 +26,6 @@ struct Route {
     route: Arc<str>,
 }
 
-/// The counters.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,

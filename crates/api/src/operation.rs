@@ -17,7 +17,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use portico_app::{Call, OnceKey, Portico};
+use portico_app::{Call, IdempotencyKey, Portico};
 use portico_domain::ValidationError;
 use tokio::task::JoinSet;
 
@@ -31,7 +31,6 @@ use crate::reply::{Output, Schemas};
 /// What a handler knows of its request.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    /// The service.
     pub(crate) service: Arc<Service>,
     /// Who asks, and under which key.
     pub(crate) call: Call,
@@ -75,11 +74,8 @@ pub(crate) struct OperationRequest {
 
 type Handler = Arc<dyn Fn(OperationRequest) -> BoxFuture<'static, Result<Response>> + Send + Sync>;
 
-/// An operation.
 pub struct Operation {
-    /// The method.
     pub method: Method,
-    /// The path's template.
     pub path: &'static str,
     /// Its name for generated clients.
     pub id: &'static str,
@@ -283,7 +279,7 @@ fn idempotency_key(
     route: &str,
     head: &Head,
     body: &[u8],
-) -> Result<Option<OnceKey>> {
+) -> Result<Option<IdempotencyKey>> {
     const NAME: &str = "Idempotency-Key";
     static HEADER: HeaderName = HeaderName::from_static("idempotency-key");
     let key = match single(&head.headers, &HEADER) {
@@ -300,7 +296,7 @@ fn idempotency_key(
     };
     let vault = &service.app.vault;
     let target = head.uri.path_and_query().map_or("", |target| target.as_str());
-    Ok(Some(OnceKey {
+    Ok(Some(IdempotencyKey {
         scope: vault.digest(&[b"scope", caller.as_bytes(), route.as_bytes(), key.as_bytes()]),
         fingerprint: vault.digest(&[b"request", target.as_bytes(), body]),
     }))
@@ -309,7 +305,6 @@ fn idempotency_key(
 /// How much a request may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The longest body.
     pub body_bytes: usize,
     /// How long a body may take to arrive.
     pub body_time: Duration,

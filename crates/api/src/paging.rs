@@ -45,19 +45,17 @@ impl Paging {
 }
 
 /// How many of a list, at most `MOST`.
-pub(crate) struct Limit<const MOST: usize>(pub(crate) usize);
+pub(crate) struct Limit<const MAX: usize>(pub(crate) usize);
 
-impl<const MOST: usize> Param for Limit<MOST> {
+impl<const MAX: usize> Param for Limit<MAX> {
     fn schema() -> RefOr<Schema> {
         let integer = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer));
-        integer.minimum(Some(1)).maximum(Some(utoipa::Number::from(MOST))).into()
+        integer.minimum(Some(1)).maximum(Some(utoipa::Number::from(MAX))).into()
     }
     fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
         match text.parse() {
-            Ok(limit) if (1..=MOST).contains(&limit) => Ok(Self(limit)),
-            _ => {
-                Err(ValidationError::new("out_of_range", format!("must be a whole number from 1 to {MOST}")))
-            }
+            Ok(limit) if (1..=MAX).contains(&limit) => Ok(Self(limit)),
+            _ => Err(ValidationError::new("out_of_range", format!("must be a whole number from 1 to {MAX}"))),
         }
     }
 }

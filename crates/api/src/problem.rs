@@ -14,7 +14,6 @@ use portico_domain::ValidationError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What handlers answer.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
 /// When to come back after a 503.

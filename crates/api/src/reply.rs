@@ -15,13 +15,11 @@ use crate::paging::PagedResponse;
 /// Schemas that an answer refers to, by name.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
 
-/// An operation's answer.
 pub(crate) trait Output: Send + 'static {
     /// The status of success.
     const STATUS: StatusCode = StatusCode::OK;
     /// What it looks like.
     fn describe(about: &str, schemas: &mut Schemas) -> Described;
-    /// The response itself.
     fn respond(self) -> Response;
 }
 
@@ -49,7 +47,6 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response {
     typed(status, "application/json", serde_json::to_vec(value).unwrap_or_default())
 }
 
-/// A JSON value.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: Serialize + ToSchema + Send + 'static> Output for Json<T> {
@@ -80,7 +77,6 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for JsonArray<T> {
     }
 }
 
-/// Something new.
 pub(crate) struct Created<T>(pub(crate) T);
 
 impl<T: Serialize + ToSchema + Send + 'static> Output for Created<T> {
@@ -105,7 +101,6 @@ impl Output for Plain {
     }
 }
 
-/// Numbers for Prometheus.
 pub(crate) struct OpenMetrics(pub(crate) String);
 
 impl OpenMetrics {
@@ -155,7 +150,6 @@ impl Output for Cached {
     }
 }
 
-/// Success without content.
 pub(crate) struct Empty;
 
 impl Output for Empty {

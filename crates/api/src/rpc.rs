@@ -17,8 +17,9 @@ use crate::operation::read_body;
 use crate::problem::{Problem, Result};
 
 /// Requests that are worked on at once: a call may run for long, and the service has better things to do.
-const AT_ONCE: usize = 2;
-static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(AT_ONCE)));
+const MAX_CONCURRENT_REQUESTS: usize = 2;
+static PERMITS: LazyLock<Arc<Semaphore>> =
+    LazyLock::new(|| Arc::new(Semaphore::new(MAX_CONCURRENT_REQUESTS)));
 
 /// Answers one request or a batch of them.
 pub(crate) async fn answer(State(service): State<Arc<Service>>, request: Request) -> Response {
@@ -31,7 +32,7 @@ async fn perform(service: &Service, request: Request) -> Result<Response> {
         _ => return Err(Problem::not_found("not_found")),
     };
     let body = read_body(request.into_body(), service).await?;
-    let turn = TURNS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
+    let turn = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
     // The turn ends with the work, not with a client that hangs up before.
     let work = move || {
         let _turn = turn;

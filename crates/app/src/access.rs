@@ -10,11 +10,8 @@ use crate::{Error, Portico, Result};
 /// Who makes a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// Nobody in particular.
     Anonymous,
-    /// A signed-in person.
     User {
-        /// The token's subject.
         user: UserId,
         /// The token's account; the subject's own if the token names none.
         account: AccountId,

@@ -4,7 +4,7 @@ use portico_chain::contracts::cleared_check;
 use portico_domain::applications::{Application, ApplicationMapping};
 use portico_domain::keys::KeyScope;
 use portico_domain::{ListingId, UserId};
-use portico_store::{Apply, By, Cursor, EndOrphanedApplications, Page};
+use portico_store::{Apply, ChangeContext, Cursor, EndOrphanedApplications, Page};
 
 use crate::{Actor, Call, Error, Portico, Result};
 
@@ -59,7 +59,7 @@ impl Portico {
                 return Ok(ended);
             }
             for listing in listings {
-                let by = By { account: None, at: self.clock.now() };
+                let by = ChangeContext { account: None, at: self.clock.now() };
                 self.db.write(EndOrphanedApplications { listing, clear: cleared_check, by }).await?;
                 ended += 1;
             }

@@ -5,13 +5,13 @@ use portico_chain::contracts::{Content, Kind, check_key, cleared_check, listing_
 use portico_domain::UserId;
 use portico_domain::chain::Passes;
 use portico_store::audit::Entry;
-use portico_store::chain::{Refer, Wanted, Word};
+use portico_store::chain::{DesiredItem, Refer, Word};
 use portico_store::screening::{Attest, Flags, Intent};
 
 use crate::{Error, Portico, Result};
 
 /// Flags that are computed in one go.
-const AT_ONCE: i64 = 256;
+const FLAGS_PER_ROUND: i64 = 256;
 
 impl Portico {
     /// Attests what is due of one user. Whatever fails stays due, and is seen to later.
@@ -23,7 +23,7 @@ impl Portico {
 
     /// Attests what is due, of one user or of all; tells how much it was.
     pub async fn attest(&self, of: Option<&UserId>) -> Result<u64> {
-        let intents = self.db.intents(of, AT_ONCE).await?;
+        let intents = self.db.intents(of, FLAGS_PER_ROUND).await?;
         let mut settled = 0;
         for intent in intents {
             let flags = self.flags(&intent).await?;
@@ -63,7 +63,7 @@ impl Portico {
     }
 
     /// That the flags of a user's applications are to be gone.
-    pub(crate) async fn cleared_flags(&self, user: &UserId) -> Result<Vec<Wanted>> {
+    pub(crate) async fn cleared_flags(&self, user: &UserId) -> Result<Vec<DesiredItem>> {
         let Some(applicant) = self.db.chain_reference(user).await? else { return Ok(Vec::new()) };
         let now = self.clock.now();
         let listings = self.db.applications(user).await?;

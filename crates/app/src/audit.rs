@@ -4,12 +4,12 @@ use portico_chain::contracts::{Content, Kind};
 use portico_domain::Timestamp;
 use portico_domain::keys::KeyScope;
 use portico_store::audit::{Append, Entry, Logged};
-use portico_store::chain::{Want, Wanted, Word};
+use portico_store::chain::{DesiredItem, Want, Word};
 
 use crate::{Actor, Call, Portico, Result};
 
 /// Entries that are read at once.
-const AT_ONCE: i64 = 1000;
+const ENTRIES_PER_READ: i64 = 1000;
 /// A server has anchored the log by then, many times over.
 const ANCHORED_WITHIN_SECONDS: i64 = 60 * 60;
 
@@ -32,7 +32,6 @@ impl Actor {
 pub enum Anchor {
     /// It could not be asked.
     Unknown,
-    /// Nothing.
     Nothing,
     /// The hash of the entry at which it stands.
     At(Word),
@@ -111,7 +110,7 @@ impl Portico {
             return Ok(());
         }
         let content = Content::Anchor { head: head.hash };
-        let wanted = Wanted { above: head.seq - 1, ..content.wanted(head.log, self.clock.now()) };
+        let wanted = DesiredItem { above: head.seq - 1, ..content.wanted(head.log, self.clock.now()) };
         self.db.write(Want(vec![wanted])).await?;
         self.wake_chain();
         Ok(())
@@ -123,7 +122,7 @@ impl Portico {
             Inspector { previous: Word::default(), next: 1, anchor, found: Inspection::empty() };
         let mut first = None;
         loop {
-            let entries = self.db.audit_after(inspector.next - 1, AT_ONCE).await?;
+            let entries = self.db.audit_after(inspector.next - 1, ENTRIES_PER_READ).await?;
             if entries.is_empty() {
                 break;
             }

@@ -12,7 +12,9 @@ use portico_chain::{AnyNode, Node, reads};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::Listing;
 use portico_domain::{ListingId, Timestamp, UserId};
-use portico_store::chain::{Accepted, Backlog, Fate, NewRecord, Standing, StoredItem, Wanted, Word};
+use portico_store::chain::{
+    Accepted, Backlog, BatchStatus, DesiredItem, ItemStatus, NewRecord, StoredItem, Word,
+};
 
 use crate::{Call, Error, Portico, Result};
 
@@ -20,7 +22,7 @@ use crate::{Call, Error, Portico, Result};
 pub type Chain = Writer<AnyNode>;
 
 /// How long a read waits for an item that is on its way.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RECORD_WAIT: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(20);
 /// An item that the chain does not show yet.
 const PENDING: Error = Error::Pending("record_pending");
@@ -42,13 +44,11 @@ impl From<portico_chain::Error> for Error {
 pub struct Proof {
     /// What the digest covers, in its order.
     pub content: [(&'static str, String); 11],
-    /// The salt.
     pub salt: Word,
     /// The digest of what the database says now.
     pub digest: Word,
     /// The digest on the chain.
     pub on_chain: Word,
-    /// Where it stands.
     pub record: Record,
 }
 
@@ -56,10 +56,9 @@ pub struct Proof {
 #[derive(Debug)]
 pub struct Record {
     /// How far it has come.
-    pub standing: Standing,
+    pub standing: ItemStatus,
     /// Its key on the chain.
     pub key: Word,
-    /// Its version.
     pub version: u64,
     /// The transaction that carries it.
     pub transaction: Option<Word>,
@@ -67,22 +66,18 @@ pub struct Record {
     pub block: Option<u64>,
     /// Where it can be read.
     pub contract: Address,
-    /// On which chain.
     pub chain_id: u64,
 }
 
 /// How the chain stands.
 #[derive(Debug)]
 pub struct ChainStatus {
-    /// Its id.
     pub chain_id: u64,
     /// Whether the node answers.
     pub reachable: bool,
     /// Whether the node is inside this process.
     pub embedded: bool,
-    /// The contracts.
     pub contracts: Contracts,
-    /// The writer.
     pub writer: Status,
     /// Every signer: its account, its next nonce, what it owns.
     pub signers: Vec<(Address, i64, Option<U256>)>,
@@ -95,9 +90,7 @@ pub struct ChainStatus {
 pub struct Traced {
     /// What became of it.
     pub fate: TracedFate,
-    /// Who sent it.
     pub from: Address,
-    /// At which nonce.
     pub nonce: u64,
     /// The block it is in.
     pub block: Option<u64>,
@@ -119,10 +112,10 @@ pub enum TracedFate {
 }
 
 /// What is wanted on the chain of a listing, with a new salt.
-pub(crate) fn wanted_listing(listing: &Listing, terms: Terms, at: Timestamp) -> Result<Wanted> {
+pub(crate) fn wanted_listing(listing: &Listing, terms: Terms, at: Timestamp) -> Result<DesiredItem> {
     let salt = crate::keys::random()?;
     let content = Content::Listing { terms, digest: listing_digest(&salt, listing) };
-    Ok(Wanted { salt: Some(salt), ..content.wanted(listing_key(&listing.id), at) })
+    Ok(DesiredItem { salt: Some(salt), ..content.wanted(listing_key(&listing.id), at) })
 }
 
 impl Portico {
@@ -161,7 +154,7 @@ impl Portico {
     }
 
     /// What is wanted on the chain of a listing that is deleted.
-    pub(crate) fn retired(&self, id: &ListingId) -> Wanted {
+    pub(crate) fn retired(&self, id: &ListingId) -> DesiredItem {
         Content::RetiredListing.wanted(listing_key(id), self.clock.now())
     }
 
@@ -191,7 +184,7 @@ impl Portico {
                     }
                 }
             }
-            if waited >= PATIENCE {
+            if waited >= RECORD_WAIT {
                 return Err(PENDING);
             }
             tokio::time::sleep(POLL).await;
@@ -273,7 +266,7 @@ impl Portico {
         };
         let mined = traced.as_ref().is_some_and(|traced| traced.fate == TracedFate::Mined);
         Ok(Record {
-            standing: if mined { Standing::Mined } else { item.standing },
+            standing: if mined { ItemStatus::Mined } else { item.standing },
             key,
             version: item.version.unsigned_abs(),
             transaction: item.hash,
@@ -338,7 +331,6 @@ impl Portico {
         Ok(blocks.into_iter().flatten().collect())
     }
 
-    /// One block.
     pub async fn block(&self, number: u64) -> Result<Block> {
         let (node, _) = self.reading()?;
         node.block(At::Number(number)).await?.ok_or(Error::NotFound("block_not_found"))
@@ -348,13 +340,15 @@ impl Portico {
     pub async fn transaction(&self, hash: Word) -> Result<Traced> {
         let Some(attempt) = self.db.chain_attempt(&hash).await? else { return self.foreign(hash).await };
         let fate = match (attempt.fate, attempt.mined) {
-            (Fate::Signed, _) if attempt.newest != hash => TracedFate::Replaced(Some(attempt.newest)),
-            (Fate::Signed, _) => TracedFate::Pending,
-            (Fate::Mined | Fate::Final, Some(mined)) if mined != hash => TracedFate::Replaced(Some(mined)),
-            (Fate::Mined | Fate::Final, _) => TracedFate::Mined,
-            (Fate::Reverted, Some(mined)) if mined != hash => TracedFate::Replaced(Some(mined)),
-            (Fate::Reverted, _) => TracedFate::Failed,
-            (Fate::Foreign, _) => TracedFate::Replaced(None),
+            (BatchStatus::Signed, _) if attempt.newest != hash => TracedFate::Replaced(Some(attempt.newest)),
+            (BatchStatus::Signed, _) => TracedFate::Pending,
+            (BatchStatus::Mined | BatchStatus::Final, Some(mined)) if mined != hash => {
+                TracedFate::Replaced(Some(mined))
+            }
+            (BatchStatus::Mined | BatchStatus::Final, _) => TracedFate::Mined,
+            (BatchStatus::Reverted, Some(mined)) if mined != hash => TracedFate::Replaced(Some(mined)),
+            (BatchStatus::Reverted, _) => TracedFate::Failed,
+            (BatchStatus::Foreign, _) => TracedFate::Replaced(None),
         };
         // What was just mined may not be written down yet.
         let receipt = match fate {

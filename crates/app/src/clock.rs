@@ -4,13 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use portico_domain::Timestamp;
 
-/// Tells the time.
 pub trait Clock: Send + Sync + std::fmt::Debug {
-    /// Now.
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's clock.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock;
 
@@ -22,7 +19,6 @@ impl Clock for SystemClock {
     }
 }
 
-/// Makes identifiers.
 pub trait Ids: Send + Sync + std::fmt::Debug {
     /// One that was never given before.
     fn next(&self) -> String;

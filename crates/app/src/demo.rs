@@ -9,7 +9,7 @@ use portico_domain::{
     AccountId, Allocation, Credit, Degrees, Income, ListingId, Money, TemplateId, Text, UserId, Whole,
 };
 use portico_screening::{Applicant, Field};
-use portico_store::Recall;
+use portico_store::StoredReply;
 use portico_store::chain::{NewRecord, RecordLater};
 use serde::{Deserialize, Serialize};
 
@@ -127,15 +127,12 @@ const DEVICES: usize = 120;
 /// What there is after seeding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeded {
-    /// New listings.
     pub listings: u64,
     /// People with a result.
     pub people: u64,
-    /// Applications.
     pub applications: u64,
     /// New templates and portfolios.
     pub portfolios: u64,
-    /// New devices.
     pub devices: u64,
 }
 
@@ -213,7 +210,7 @@ impl Portico {
     /// same key is told what came about the first time.
     pub async fn seed_demo(&self, call: &Call, progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
         let Some(once) = call.once else { return self.seed(progress).await };
-        if let Some(first) = self.db.write(Recall::new(self.once(once))).await? {
+        if let Some(first) = self.db.write(StoredReply::new(self.once(once))).await? {
             return Ok(first);
         }
         let seeded = self.seed(progress).await?;

@@ -30,7 +30,6 @@ impl Portico {
         Ok(device)
     }
 
-    /// Deletes a device.
     pub async fn delete_device(&self, call: &Call, id: DeviceId) -> Result<()> {
         self.device(call, &id).await?;
         let by = self.by(call);

@@ -10,7 +10,6 @@ pub enum Error {
     Invalid {
         /// JSON pointer of the value in the request's body.
         pointer: &'static str,
-        /// What is wrong.
         fault: ValidationError,
     },
     /// Several values are wrong, in a way that only the stored data can tell. Each with its JSON pointer.
@@ -24,12 +23,7 @@ pub enum Error {
     NothingToCheck(String),
     /// A parameter is wrong in a way that only the use case can tell.
     #[error("invalid: {name} {fault}")]
-    Parameter {
-        /// Which one.
-        name: &'static str,
-        /// What is wrong.
-        fault: ValidationError,
-    },
+    Parameter { name: &'static str, fault: ValidationError },
     /// The credential is missing or not valid.
     #[error("unauthenticated: {0}")]
     Unauthenticated(&'static str),
@@ -51,7 +45,6 @@ pub enum Error {
     /// Too often. The word is a stable code, such as `too_many_guesses`.
     #[error("too often: {code}")]
     TooMany {
-        /// The code.
         code: &'static str,
         /// When to come back.
         retry_after: u64,

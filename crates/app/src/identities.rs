@@ -8,7 +8,7 @@ use portico_chain::contracts::{Content, Kind, token_key};
 use portico_chain::{custody, reads};
 use portico_domain::{CaseId, UserId, ValidationError, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
-use portico_store::chain::{Wanted, Word};
+use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
     Case, CaseOf, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, TakeGuess,
 };
@@ -88,13 +88,13 @@ impl Portico {
     }
 
     /// What is wanted of a case's token on the chain.
-    pub(crate) fn wanted_token(&self, case: &Case, commitment: Word) -> Wanted {
+    pub(crate) fn wanted_token(&self, case: &Case, commitment: Word) -> DesiredItem {
         let content = Content::Identity { holder: case.holder.into(), commitment };
         content.wanted(token_key(&case.token), self.clock.now())
     }
 
     /// That a case's token is to be gone.
-    pub(crate) fn revoked_token(&self, case: &Case) -> Wanted {
+    pub(crate) fn revoked_token(&self, case: &Case) -> DesiredItem {
         Content::RevokedIdentity.wanted(token_key(&case.token), self.clock.now())
     }
 

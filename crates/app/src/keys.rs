@@ -19,7 +19,6 @@ const NOT_VALID: Error = Error::Unauthenticated("the API key is not valid");
 /// A new key. The secret is never shown again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewKey {
-    /// Its public part.
     pub id: KeyId,
     /// The whole key, as it is presented.
     pub secret: String,
@@ -33,7 +32,6 @@ const SESSION: Duration = Duration::from_hours(12);
 /// What the sandbox gives to whoever wants to act as a user.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
-    /// A bearer token.
     pub token: String,
     /// A key that is bound to the user.
     pub key: NewKey,
@@ -50,7 +48,6 @@ fn sha256(text: &str) -> Vec<u8> {
 }
 
 impl Portico {
-    /// Makes a key.
     pub async fn create_key(&self, call: &Call, name: Label, scope: KeyScope) -> Result<NewKey> {
         // The sandbox makes a key per session, so that counting them would only get in the way.
         let limit = (self.profile == Profile::Live).then_some(MAX_KEYS);

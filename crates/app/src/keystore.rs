@@ -98,7 +98,6 @@ impl Root {
     }
 }
 
-/// The keystore.
 pub struct Keystore {
     store: portico_store::keystore::Keystore,
     root: Root,
@@ -112,7 +111,6 @@ impl std::fmt::Debug for Keystore {
     }
 }
 
-/// Somebody's key.
 pub struct PersonKey {
     sealer: Sealer,
     digests: hmac::Key,
@@ -155,7 +153,6 @@ fn name_of(user: &UserId) -> String {
 }
 
 impl Keystore {
-    /// Opens the keystore.
     pub async fn open(location: &Location, root: Root) -> Result<Self> {
         let store = portico_store::keystore::Keystore::open(location).await?;
         Ok(Self { store, root, opened: Mutex::default() })
@@ -428,7 +425,7 @@ mod tests {
         let keys = keystore(&folder, 1).await;
         let (ada, bob) = (UserId::stored("ada"), UserId::stored("bob"));
         // As the server's threads do: from here on this one might share what its reads see.
-        portico_store::rest();
+        portico_store::release_snapshots();
         keys.person_or_new(&ada, AT).await.unwrap();
         keys.person_or_new(&bob, AT).await.unwrap();
         assert!(keys.person(&ada).await.unwrap().is_some());

@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use portico_domain::{Country, Text};
 use portico_store::sql::Op;
-use portico_store::{Answering, By, Db, Once};
+use portico_store::{Answering, ChangeContext, Db, Idempotent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -75,15 +75,10 @@ impl Profile {
 /// The application: everything that the use cases need.
 #[derive(Debug)]
 pub struct Portico {
-    /// The database.
     pub db: Db,
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// New identifiers.
     pub ids: Arc<dyn Ids>,
-    /// The instance's secrets.
     pub vault: Arc<Vault>,
-    /// Who is who.
     pub tokens: Tokens,
     /// What kind of instance this is.
     pub profile: Profile,
@@ -104,18 +99,16 @@ pub struct Portico {
 /// One request to a use case.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Who asks.
     pub actor: Actor,
     /// The key under which it must be done only once, and what was asked.
-    pub once: Option<OnceKey>,
+    pub once: Option<IdempotencyKey>,
 }
 
 /// An idempotency key, digested together with its scope, and the request's own digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OnceKey {
+pub struct IdempotencyKey {
     /// Caller, route and key.
     pub scope: [u8; 32],
-    /// The request.
     pub fingerprint: [u8; 32],
 }
 
@@ -127,8 +120,8 @@ fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A> {
 
 impl Portico {
     /// Who changes something, and when, for the event row.
-    fn by(&self, call: &Call) -> By {
-        By { account: call.actor.account(), at: self.clock.now() }
+    fn by(&self, call: &Call) -> ChangeContext {
+        ChangeContext { account: call.actor.account(), at: self.clock.now() }
     }
 
     /// Runs a unit of work; once only, if the call has a key.
@@ -140,13 +133,13 @@ impl Portico {
         self.remember_account(&call.actor).await?;
         Ok(match call.once {
             None => self.db.write(op).await?,
-            Some(once) => self.db.write(Once { op, key: self.once(once) }).await?,
+            Some(once) => self.db.write(Idempotent { op, key: self.once(once) }).await?,
         })
     }
 
     /// The key as the store takes it.
-    fn once(&self, OnceKey { scope, fingerprint }: OnceKey) -> portico_store::OnceKey {
-        portico_store::OnceKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
+    fn once(&self, IdempotencyKey { scope, fingerprint }: IdempotencyKey) -> portico_store::IdempotencyKey {
+        portico_store::IdempotencyKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
     }
 
     /// The keys of people.
@@ -154,7 +147,6 @@ impl Portico {
         self.keystore.as_ref().ok_or_else(|| Error::Unavailable("there is no keystore here".into()))
     }
 
-    /// A new identifier.
     pub fn new_id<K: portico_domain::text::Kind>(&self) -> Text<K> {
         Text::stored(self.ids.next())
     }

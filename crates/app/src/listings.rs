@@ -30,7 +30,6 @@ impl Portico {
         Ok(())
     }
 
-    /// One listing.
     pub async fn listing(&self, id: &ListingId) -> Result<Listing> {
         self.db.listing(id).await?.ok_or(NOT_FOUND)
     }

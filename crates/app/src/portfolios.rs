@@ -9,7 +9,6 @@ use crate::{Call, Error, Portico, Result, answering};
 
 /// A portfolio that is to be made.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields of Portfolio")]
 pub struct NewPortfolio {
     pub user: UserId,
     pub name: Option<Label>,
@@ -23,14 +22,12 @@ pub struct NewPortfolio {
 /// What is answered about a portfolio that was made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PortfolioCreated {
-    /// Its id.
     pub id: PortfolioId,
     /// The sum of its shares.
     pub total: Allocation,
 }
 
 impl Portico {
-    /// Makes a portfolio.
     pub async fn create_portfolio(&self, call: &Call, new: NewPortfolio) -> Result<PortfolioCreated> {
         self.may_act_for(&call.actor, &new.user).await?;
         let by = self.by(call);
@@ -100,7 +97,6 @@ impl Portico {
         self.write(call, ChangePortfolio { id, change, by }).await
     }
 
-    /// Deletes a portfolio.
     pub async fn delete_portfolio(&self, call: &Call, id: PortfolioId) -> Result<()> {
         self.portfolio(call, &id).await?;
         let by = self.by(call);

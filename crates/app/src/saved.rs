@@ -13,7 +13,6 @@ impl Portico {
         Ok(self.db.saved_listings(user).await?)
     }
 
-    /// Saves a listing.
     pub async fn save_listing(&self, call: &Call, user: UserId, listing: ListingId) -> Result<()> {
         self.may_act_for(&call.actor, &user).await?;
         let by = self.by(call);

@@ -9,7 +9,6 @@ use crate::{Call, Error, Portico, Result, answering};
 
 /// A template that is to be made.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields of Template")]
 pub struct NewTemplate {
     pub name: Label,
     pub description: Option<Description>,
@@ -21,14 +20,12 @@ pub struct NewTemplate {
 /// What is answered about a template that was made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TemplateCreated {
-    /// Its id.
     pub id: TemplateId,
     /// The sum of its shares.
     pub total: Allocation,
 }
 
 impl Portico {
-    /// Makes a template.
     pub async fn create_template(&self, call: &Call, new: NewTemplate) -> Result<TemplateCreated> {
         let by = self.by(call);
         let NewTemplate { name, description, risk, items, active } = new;

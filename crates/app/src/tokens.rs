@@ -24,9 +24,9 @@ const OWN_AUDIENCE: &str = "portico";
 /// How far clocks may be apart.
 const LEEWAY_SECONDS: u64 = 30;
 /// An issuer's keys are asked for again so often, and no oftener; a key that it withdraws is trusted no longer.
-const REFRESH: Duration = Duration::from_secs(30);
+const KEY_REFRESH_INTERVAL: Duration = Duration::from_secs(30);
 /// Verified tokens remembered at most.
-const REMEMBERED: usize = 10_000;
+const MAX_REMEMBERED_TOKENS: usize = 10_000;
 /// The longest key list that is read.
 const MAX_JWKS_BYTES: usize = 1 << 20;
 
@@ -86,7 +86,7 @@ impl Keys {
     }
 
     fn are_old(&self) -> bool {
-        self.asked.is_none_or(|asked| asked.elapsed() >= REFRESH)
+        self.asked.is_none_or(|asked| asked.elapsed() >= KEY_REFRESH_INTERVAL)
     }
 }
 
@@ -186,7 +186,7 @@ impl Tokens {
         }
         let (actor, until) = Box::pin(self.verify_anew(token, seconds)).await?;
         let mut remembered = self.remembered();
-        if remembered.len() >= REMEMBERED {
+        if remembered.len() >= MAX_REMEMBERED_TOKENS {
             remembered.clear();
         }
         remembered.insert(fingerprint, (actor.clone(), until));
@@ -211,7 +211,7 @@ impl Tokens {
         }
         let external = self.external.as_ref().ok_or(NOT_VALID)?;
         let (actor, until) = external.verify(token, &header).await?;
-        let refresh = i64::try_from(REFRESH.as_secs()).unwrap_or(0);
+        let refresh = i64::try_from(KEY_REFRESH_INTERVAL.as_secs()).unwrap_or(0);
         Ok((actor, until.min(now.saturating_add(refresh))))
     }
 }
@@ -347,7 +347,7 @@ mod tests {
         let external = Arc::new(External::new(settings).unwrap());
         let set = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "known", "x": "AAAA"}]});
         let set = Some(Arc::new(serde_json::from_value(set).unwrap()));
-        *external.keys() = Keys { set, asked: Instant::now().checked_sub(REFRESH) };
+        *external.keys() = Keys { set, asked: Instant::now().checked_sub(KEY_REFRESH_INTERVAL) };
         assert!(external.keys().are_old());
         for _ in 0..2 {
             assert!(external.key(Some("known")).now_or_never().is_some_and(|key| key.is_ok()));

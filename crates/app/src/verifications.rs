@@ -15,7 +15,7 @@ use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Refere
 use portico_store::screening::{
     BeginChecks, Case, FinishCheck, NewCheck, StoreVerification, StoredCheck, StoredVerification,
 };
-use portico_store::{Cursor, Page, Recall};
+use portico_store::{Cursor, Page, StoredReply};
 use serde::{Deserialize, Serialize};
 
 use crate::identities::{signed_in, token_number};
@@ -56,20 +56,16 @@ pub struct Verification {
     pub case: Option<CaseId>,
     /// Where a new token goes.
     pub wallet: Option<WalletId>,
-    /// The applicant.
     pub applicant: Applicant,
     /// When the applicant consented.
     pub consented_at: Option<Timestamp>,
-    /// To what.
     pub consent_version: Option<Label>,
 }
 
 /// A result as the specification shows it.
 #[derive(Debug, Clone)]
 pub struct Verified {
-    /// The token's number.
     pub token: String,
-    /// The result's id.
     pub id: VerificationId,
     /// The yearly income; 0 if that was not checked.
     pub income: Income,
@@ -80,11 +76,8 @@ pub struct Verified {
 /// A result without its values.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The result's id.
     pub id: VerificationId,
-    /// Its case.
     pub case: CaseId,
-    /// The token's number.
     pub token: String,
     /// Whether the token was revoked.
     pub revoked: bool,
@@ -94,7 +87,6 @@ pub struct Report {
     pub expires_at: Timestamp,
     /// When the applicant consented.
     pub consented_at: Option<Timestamp>,
-    /// To what.
     pub consent_version: Option<Label>,
     /// Whose pipeline was used.
     pub client: Option<String>,
@@ -105,11 +97,9 @@ pub struct Report {
 /// What came of a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckReport {
-    /// Which check.
     pub check: Check,
     /// Whether it was passed.
     pub passed: bool,
-    /// Who was asked.
     pub bureau: String,
     /// When it was found, in microseconds.
     finished_at: i64,
@@ -203,7 +193,7 @@ impl Portico {
             return self.verified_before(call, user, id).await;
         }
         if let Some(once) = call.once
-            && let Some(id) = self.db.write(Recall::<VerificationId>::new(self.once(once))).await?
+            && let Some(id) = self.db.write(StoredReply::<VerificationId>::new(self.once(once))).await?
         {
             let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             return self.shown(&key, &self.own_verification(user, &id).await?).await;

@@ -10,9 +10,7 @@ use crate::remote::Remote;
 /// The embedded node or a remote one.
 #[derive(Debug)]
 pub enum AnyNode {
-    /// Inside.
     Embedded(Embedded),
-    /// Somewhere else.
     Remote(Remote),
 }
 

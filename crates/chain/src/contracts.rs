@@ -5,7 +5,7 @@ use alloy_sol_types::{SolCall, SolEvent, SolValue, sol};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::Listing;
 use portico_domain::{Credit, Income, ListingId, Timestamp};
-use portico_store::chain::{Drawn, Versioned, Wanted, Word};
+use portico_store::chain::{DesiredItem, ItemVersion, Versioned, Word};
 
 use crate::{Error, Result};
 
@@ -119,7 +119,6 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
 
-    /// The contract's name.
     pub fn contract(self) -> &'static str {
         match self {
             Self::Listing => "ListingRegistry",
@@ -171,13 +170,9 @@ impl Kind {
 
 /// Where the contracts are, in the order of [`Kind::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Contracts(
-    /// The addresses.
-    pub [Address; 4],
-);
+pub struct Contracts(pub [Address; 4]);
 
 impl Contracts {
-    /// A kind's contract.
     pub fn of(&self, kind: Kind) -> Address {
         match kind {
             Kind::Listing => self.0[0],
@@ -204,7 +199,7 @@ pub fn check_key(listing: &Word, applicant: &Word) -> Word {
 }
 
 /// What is wanted on the chain of the flags of an application that has ended.
-pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> Wanted {
+pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
     let listing = listing_key(listing);
     let content = Content::Check { listing, applicant: *applicant, passes: None };
     content.wanted(check_key(&listing, applicant), at)
@@ -266,14 +261,11 @@ pub enum Content {
     Listing {
         /// What it asks for.
         terms: Terms,
-        /// The digest.
         digest: Word,
     },
     /// A listing that is gone.
     RetiredListing,
-    /// A person's token.
     Identity {
-        /// Whose.
         holder: Address,
         /// The commitment to the name; zero while nothing is verified.
         commitment: Word,
@@ -281,19 +273,9 @@ pub enum Content {
     /// A token that is gone.
     RevokedIdentity,
     /// The flags of an application; none: they are cleared.
-    Check {
-        /// The listing's key.
-        listing: Word,
-        /// The applicant's reference.
-        applicant: Word,
-        /// The flags.
-        passes: Option<Passes>,
-    },
+    Check { listing: Word, applicant: Word, passes: Option<Passes> },
     /// The head of the audit log.
-    Anchor {
-        /// The head.
-        head: Word,
-    },
+    Anchor { head: Word },
 }
 
 impl Content {
@@ -313,9 +295,9 @@ impl Content {
     }
 
     /// What the database is told to want of a key.
-    pub fn wanted(&self, key: Word, at: Timestamp) -> Wanted {
+    pub fn wanted(&self, key: Word, at: Timestamp) -> DesiredItem {
         let (kind, payload, gone) = (self.kind().number(), self.encode(), self.is_gone());
-        Wanted { kind, key, payload, gone, salt: None, above: 0, at }
+        DesiredItem { kind, key, payload, gone, salt: None, above: 0, at }
     }
 
     /// The bytes that are kept in the database.
@@ -465,9 +447,9 @@ pub fn calldata(kind: Kind, items: &[Versioned]) -> Result<Bytes> {
 }
 
 /// Which items a call carries.
-pub fn carried(kind: Kind, data: &[u8]) -> Result<Vec<Drawn>> {
+pub fn carried(kind: Kind, data: &[u8]) -> Result<Vec<ItemVersion>> {
     let wrong = |error: alloy_sol_types::Error| Error::Bug(format!("a call of ours cannot be read: {error}"));
-    let drawn = |key: Word, version: u64| Drawn {
+    let drawn = |key: Word, version: u64| ItemVersion {
         kind: kind.number(),
         key,
         version: i64::try_from(version).unwrap_or(i64::MAX),
@@ -494,10 +476,10 @@ pub fn carried(kind: Kind, data: &[u8]) -> Result<Vec<Drawn>> {
 }
 
 /// The item that a log says was refused.
-pub fn rejected(kind: Kind, topics: &[B256], data: &[u8]) -> Option<Drawn> {
+pub fn rejected(kind: Kind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
     let log = Rejected::decode_raw_log(topics.iter().copied(), data).ok()?;
     let version = i64::try_from(log.version).unwrap_or(i64::MAX);
-    Some(Drawn { kind: kind.number(), key: log.key.0, version })
+    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
 }
 
 #[cfg(test)]
@@ -537,7 +519,7 @@ mod tests {
             };
             let item = Versioned { key, version: 3, payload: content.encode() };
             let data = calldata(content.kind(), &[item]).unwrap();
-            let drawn = Drawn { kind: content.kind().number(), key, version: 3 };
+            let drawn = ItemVersion { kind: content.kind().number(), key, version: 3 };
             assert_eq!(carried(content.kind(), &data).unwrap(), [drawn]);
         }
     }
@@ -614,7 +596,7 @@ mod tests {
             let topic = keccak256(signature(&artefact["abi"], "Rejected"));
             assert_eq!(topic, Rejected::SIGNATURE_HASH, "{}", kind.contract());
             let data = (3_u64, U256::from(1)).abi_encode();
-            let drawn = Drawn { kind: kind.number(), key: [8; 32], version: 3 };
+            let drawn = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(drawn));
         }
     }

@@ -20,7 +20,7 @@ const POLL: Duration = Duration::from_millis(100);
 
 /// What the configuration says about the chain.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct DeployOptions {
     /// The chain's id, if it must be a certain one.
     pub chain_id: Option<u64>,
     /// Where the contracts are, if they are known.
@@ -37,7 +37,7 @@ pub async fn establish<N: Node>(
     node: &N,
     db: &Db,
     keys: &[Key],
-    wanted: &Wanted,
+    wanted: &DeployOptions,
 ) -> Result<(u64, Contracts)> {
     let first = keys.first().ok_or_else(|| {
         Error::Setup("a chain needs a key to sign with: set PORTICO_CHAIN_KEY, or --chain-key-file".into())
@@ -75,7 +75,11 @@ pub async fn establish<N: Node>(
 }
 
 /// The chain that the database has met, if it has met one: the node must be on it, with our contracts.
-pub async fn recognised<N: Node>(node: &N, db: &Db, wanted: &Wanted) -> Result<Option<(u64, Contracts)>> {
+pub async fn recognised<N: Node>(
+    node: &N,
+    db: &Db,
+    wanted: &DeployOptions,
+) -> Result<Option<(u64, Contracts)>> {
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
     let contracts = met(node, db, wanted, (chain_id, genesis)).await?;
     Ok(contracts.map(|contracts| (chain_id, contracts)))
@@ -85,7 +89,7 @@ pub async fn recognised<N: Node>(node: &N, db: &Db, wanted: &Wanted) -> Result<O
 async fn met<N: Node>(
     node: &N,
     db: &Db,
-    wanted: &Wanted,
+    wanted: &DeployOptions,
     (chain_id, genesis): (u64, B256),
 ) -> Result<Option<Contracts>> {
     if let Some(expected) = wanted.chain_id.filter(|expected| *expected != chain_id) {
@@ -113,7 +117,7 @@ pub async fn remembered(db: &Db) -> Result<Option<(u64, Contracts)>> {
     identity.map(|known| Ok((known.chain_id.unsigned_abs(), contracts_of(&known)?))).transpose()
 }
 
-fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &Wanted) -> Result<()> {
+fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &DeployOptions) -> Result<()> {
     let advice = "use the node it was made for, or another database";
     if known.chain_id.unsigned_abs() != chain_id {
         return Err(Error::Setup(format!(

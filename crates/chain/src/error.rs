@@ -21,7 +21,6 @@ pub enum Error {
     /// The configuration or the chain is not what it must be; the text says what to do.
     #[error("{0}")]
     Setup(String),
-    /// The database failed.
     #[error(transparent)]
     Store(#[from] portico_store::Error),
     /// Something that must not happen; the text is for the log.

@@ -9,9 +9,7 @@ use crate::{Error, Result};
 /// A block's header, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Its number.
     pub number: u64,
-    /// Its hash.
     pub hash: B256,
     /// The hash of the block before it.
     pub parent: B256,
@@ -23,16 +21,13 @@ pub struct Block {
     pub gas_limit: u64,
     /// The fee per gas that it burns.
     pub base_fee: u64,
-    /// Its transactions.
     pub transactions: Vec<B256>,
 }
 
 /// Where a transaction ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// The block's number.
     pub block: u64,
-    /// The block's hash.
     pub block_hash: B256,
     /// Whether it took effect.
     pub success: bool,
@@ -47,22 +42,17 @@ pub struct Receipt {
 /// What a contract said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
-    /// The contract.
     pub address: Address,
-    /// Its topics.
     pub topics: Vec<B256>,
-    /// Its data.
     pub data: Bytes,
 }
 
 /// A transaction as the node knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
-    /// Who sent it.
     pub from: Address,
     /// To whom; nobody: it deploys a contract.
     pub to: Option<Address>,
-    /// Its nonce.
     pub nonce: u64,
     /// The block it is in.
     pub block: Option<u64>,
@@ -90,23 +80,17 @@ pub struct Fees {
     pub tip: u64,
 }
 
-/// Which block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// By number.
     Number(u64),
-    /// By hash.
     Hash(B256),
 }
 
 /// Work that is done beforehand.
 pub type Preparation = Box<dyn FnOnce() + Send>;
 
-/// A chain's node.
 pub trait Node: Send + Sync + 'static {
-    /// The chain's id.
     fn chain_id(&self) -> impl Future<Output = Result<u64>> + Send;
-    /// The newest block.
     fn head(&self) -> impl Future<Output = Result<Block>> + Send;
     /// A block of the chain, as it is now.
     fn block(&self, at: At) -> impl Future<Output = Result<Option<Block>>> + Send;
@@ -118,7 +102,6 @@ pub trait Node: Send + Sync + 'static {
     fn code(&self, address: Address) -> impl Future<Output = Result<Bytes>> + Send;
     /// Asks a contract, without changing anything.
     fn call(&self, from: Address, to: Address, data: Bytes) -> impl Future<Output = Result<Bytes>> + Send;
-    /// What transactions cost.
     fn fees(&self) -> impl Future<Output = Result<Fees>> + Send;
     /// Sends a signed transaction.
     fn send(&self, raw: &[u8]) -> impl Future<Output = Result<Sent>> + Send;

@@ -42,7 +42,6 @@ impl TryFrom<registry::Record> for ListingRecord {
     }
 }
 
-/// A listing's record.
 pub async fn listing<N: Node>(node: &N, contracts: Contracts, key: &Word) -> Result<ListingRecord> {
     let call = registry::recordOfCall { key: B256::from(*key) };
     ask(node, contracts.of(Kind::Listing), &call).await?.try_into()

@@ -2,7 +2,7 @@
 
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{Drawn, ListedItem, Standing, WantAgain, Word};
+use portico_store::chain::{ItemStatus, ItemVersion, ListedItem, WantAgain, Word};
 
 use crate::Result;
 use crate::contracts::{Contracts, Kind};
@@ -52,7 +52,7 @@ pub async fn reconcile<N: Node>(
 }
 
 /// An item of which the chain says something else, and the version that it has there.
-type Different = (Drawn, i64);
+type Different = (ItemVersion, i64);
 
 async fn compare<N: Node>(
     node: &N,
@@ -62,7 +62,7 @@ async fn compare<N: Node>(
     page: &[ListedItem],
     findings: &mut Findings,
 ) -> Result<Vec<Different>> {
-    let over = |item: &&ListedItem| matches!(item.standing, Standing::Mined | Standing::Failed);
+    let over = |item: &&ListedItem| matches!(item.standing, ItemStatus::Mined | ItemStatus::Failed);
     let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(over);
     findings.on_their_way += moving.len() as u64;
     findings.compared += settled.len() as u64;
@@ -79,10 +79,10 @@ async fn compare<N: Node>(
         // It may have changed between the two looks: then it is on its way, and nothing is wrong.
         let now = db.chain_item(kind.number(), &item.key).await?;
         if now.is_some_and(|now| now.version == item.version && now.standing == *standing) {
-            let drawn = Drawn { kind: kind.number(), key: item.key, version: item.version };
+            let drawn = ItemVersion { kind: kind.number(), key: item.key, version: item.version };
             again.push((drawn, i64::try_from(version).unwrap_or(i64::MAX - 1)));
             let of =
-                if *standing == Standing::Failed { &mut findings.refused } else { &mut findings.different };
+                if *standing == ItemStatus::Failed { &mut findings.refused } else { &mut findings.different };
             of.push((kind.contract(), item.key));
         } else {
             findings.compared -= 1;

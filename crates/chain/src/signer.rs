@@ -49,12 +49,10 @@ impl Key {
         Some(Self { secret, secp: std::sync::Arc::new(secp), address })
     }
 
-    /// The key's account.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Signs a transaction.
     pub fn sign(&self, transaction: TxEip1559) -> Signed {
         let (max_fee, tip) = (transaction.max_fee_per_gas, transaction.max_priority_fee_per_gas);
         let message = Message::from_digest(transaction.signature_hash().0);
@@ -116,13 +114,9 @@ pub fn gas(kind: Kind, items: usize) -> u64 {
 /// Signs contract calls on one chain at one price.
 #[derive(Debug, Clone)]
 pub struct CallSigner {
-    /// The key.
     pub key: Key,
-    /// The chain.
     pub chain_id: u64,
-    /// Its contracts.
     pub contracts: Contracts,
-    /// The price.
     pub price: Price,
 }
 

@@ -15,9 +15,7 @@ pub struct Terms {
 /// Which of a listing's terms contradicts its lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preferred {
-    /// The credit score.
     Credit,
-    /// The income.
     Income,
 }
 
@@ -52,7 +50,6 @@ impl Terms {
     pub fn pref_credit(&self) -> Credit {
         self.pref_credit
     }
-    /// The lowest income.
     pub fn min_income(&self) -> Income {
         self.min_income
     }
@@ -79,9 +76,7 @@ pub struct Passes {
     pub min_credit: bool,
     /// The preferred credit score.
     pub pref_credit: bool,
-    /// The lowest income.
     pub min_income: bool,
-    /// The preferred income.
     pub pref_income: bool,
 }
 

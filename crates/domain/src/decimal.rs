@@ -14,7 +14,6 @@ use crate::ValidationError;
 ///
 /// Every value must have at most 15 significant digits, so that it survives a JSON client's doubles.
 pub trait Unit: 'static {
-    /// Decimal places kept.
     const PLACES: u32;
     /// The smallest value, in units.
     const MIN: i64;
@@ -208,7 +207,7 @@ impl<U: Unit> std::fmt::Debug for Decimal<U> {
 }
 
 macro_rules! units {
-    ($($(#[$doc:meta])+ $alias:ident = $unit:ident { places: $places:literal, from: $min:expr, to: $max:expr $(, rounds: $rounds:literal)? };)+) => {
+    ($($(#[$doc:meta])* $alias:ident = $unit:ident { places: $places:literal, from: $min:expr, to: $max:expr $(, rounds: $rounds:literal)? };)+) => {
         $(
             #[doc = concat!("The unit of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
@@ -219,7 +218,7 @@ macro_rules! units {
                 const MAX: i64 = $max * 10_i64.pow($places);
                 $(const ROUNDS: bool = $rounds;)?
             }
-            $(#[$doc])+
+            $(#[$doc])*
             pub type $alias = Decimal<$unit>;
         )+
     };

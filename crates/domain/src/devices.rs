@@ -2,12 +2,10 @@
 
 use crate::{DeviceId, DeviceIdentifier, Network, Timestamp, UserId};
 
-/// A registered device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// Assigned by the service.
     pub id: DeviceId,
-    /// Its owner.
     pub user: UserId,
     /// The network it belongs to.
     pub network: Network,

@@ -29,12 +29,10 @@ impl Point {
         Ok(Self { latitude, longitude })
     }
 
-    /// Degrees north.
     pub const fn latitude(self) -> Degrees {
         self.latitude
     }
 
-    /// Degrees east.
     pub const fn longitude(self) -> Degrees {
         self.longitude
     }
@@ -44,7 +42,6 @@ impl Point {
         interleave(row(self.latitude.units()), column(self.longitude.units()))
     }
 
-    /// The great-circle distance.
     pub fn distance_km(self, other: Self) -> f64 {
         let (lat1, lat2) = (self.latitude.as_f64().to_radians(), other.latitude.as_f64().to_radians());
         let half_lat = (lat2 - lat1) / 2.0;
@@ -53,7 +50,6 @@ impl Point {
         2.0 * EARTH_RADIUS_KM * h.sqrt().min(1.0).asin()
     }
 
-    /// Reads `lat,lon`.
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let [latitude, longitude] = numbers(text)
             .ok_or_else(|| ValidationError::new("not_a_point", "must be two numbers: latitude,longitude"))?;
@@ -65,12 +61,7 @@ impl Point {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
     /// Everything within a distance of a point.
-    Circle {
-        /// The middle.
-        centre: Point,
-        /// The distance.
-        radius: Kilometres,
-    },
+    Circle { centre: Point, radius: Kilometres },
     /// Everything between two parallels and two meridians; it may cross the antimeridian (west > east).
     Box {
         /// The corner with the smaller latitude.

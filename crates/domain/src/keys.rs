@@ -9,14 +9,12 @@ pub enum KeyScope {
     Operator,
     /// For the users of one account.
     Account(AccountId),
-    /// For one user.
     User(UserId),
 }
 
 /// A key as it is listed: everything but the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// Its public part.
     pub id: KeyId,
     /// What it is for, in words.
     pub name: Label,

@@ -13,17 +13,11 @@ use crate::{City, Country, Link, ListingId, Money, PostalCode, State, Street, Us
 pub struct Listing {
     /// Its identifier, linked to a chain id once it is recorded.
     pub id: ListingId,
-    /// Its owner.
     pub user: UserId,
-    /// Street address.
     pub street: Street,
-    /// City.
     pub city: City,
-    /// State.
     pub state: State,
-    /// Postal code.
     pub postal: PostalCode,
-    /// Country.
     pub country: Country,
     /// Monthly rent, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +34,6 @@ pub struct Listing {
     /// Where it is, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Point>,
-    /// A video walkthrough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walkthrough: Option<Link>,
 }
@@ -48,9 +41,7 @@ pub struct Listing {
 /// Which listings are asked for. Every condition given must hold; none given: all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListingFilter {
-    /// This one listing.
     pub id: Option<ListingId>,
-    /// This owner's.
     pub user: Option<UserId>,
     /// In this city: the whole name, in any case.
     pub city: Option<City>,
@@ -60,9 +51,7 @@ pub struct ListingFilter {
     pub term: Option<SearchTerm>,
     /// With this term in one named field.
     pub field: Option<(Field, SearchTerm)>,
-    /// Rent at least.
     pub min_rent: Option<Money>,
-    /// Rent at most.
     pub max_rent: Option<Money>,
     /// Exactly so many bedrooms.
     pub bedrooms: Option<Whole>,
@@ -109,12 +98,9 @@ pub fn place(latitude: Option<crate::Degrees>, longitude: Option<crate::Degrees>
 /// Totals over all listings, kept as they change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListingStatistics {
-    /// All listings.
     pub total: i64,
     /// Those with a record on the chain.
     pub on_chain: i64,
-    /// Applications to listings.
     pub applications: i64,
-    /// Listings by state.
     pub by_state: Vec<(String, i64)>,
 }

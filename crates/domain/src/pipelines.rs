@@ -7,9 +7,7 @@ use crate::{ClientId, Country};
 pub struct Pipeline {
     /// The name by which clients call it; unique among all accounts.
     pub client: Option<ClientId>,
-    /// Evictions are checked.
     pub eviction: Option<bool>,
-    /// Income is checked.
     pub income: Option<bool>,
     /// Credit is checked, softly.
     pub soft_credit: Option<bool>,

@@ -7,7 +7,6 @@ use crate::{Allocation, Description, Label, PortfolioId, TemplateId, Timestamp, 
 
 /// How much risk a portfolio takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum RiskLevel {
     Conservative,
     #[serde(rename = "Moderate Conservative")]
@@ -28,7 +27,6 @@ impl RiskLevel {
         Self::Aggressive,
     ];
 
-    /// The level's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Conservative => "Conservative",
@@ -54,9 +52,7 @@ impl RiskLevel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProtocolItem {
-    /// The protocol's name.
     pub protocol_name: Label,
-    /// The protocol's identifier.
     pub protocol_identifier: Label,
     /// Its share in percent.
     pub allocation_percentage: Allocation,
@@ -85,7 +81,6 @@ impl ProtocolItems {
         Allocation::from_units(self.sum())
     }
 
-    /// The items themselves.
     pub fn as_slice(&self) -> &[ProtocolItem] {
         &self.0
     }
@@ -96,13 +91,10 @@ impl ProtocolItems {
 pub struct Template {
     /// Assigned by the service.
     pub id: TemplateId,
-    /// Its name.
     pub name: Label,
     /// What it is for.
     pub description: Option<Description>,
-    /// Its risk.
     pub risk: RiskLevel,
-    /// Its protocols.
     pub items: ProtocolItems,
     /// Whether it is offered.
     pub active: bool,
@@ -114,7 +106,6 @@ pub struct Template {
 
 /// What a change of a template names; everything else stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields of Template")]
 pub struct TemplateChange {
     pub name: Option<Label>,
     pub description: Option<Description>,
@@ -155,20 +146,15 @@ impl Template {
     }
 }
 
-/// A user's portfolio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Portfolio {
     /// Assigned by the service.
     pub id: PortfolioId,
-    /// Its owner.
     pub user: UserId,
-    /// Its name.
     pub name: Option<Label>,
     /// What it is for.
     pub description: Option<Description>,
-    /// Its risk.
     pub risk: RiskLevel,
-    /// Its protocols.
     pub items: ProtocolItems,
     /// The template it was made from.
     pub based_on: Option<TemplateId>,
@@ -182,7 +168,6 @@ pub struct Portfolio {
 
 /// What a change of a user portfolio names; everything else stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields of Portfolio")]
 pub struct PortfolioChange {
     pub name: Option<Label>,
     pub description: Option<Description>,
@@ -207,7 +192,6 @@ impl Portfolio {
 
 /// Totals over all portfolios, kept as they change. Distributions count all, active or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct PortfolioStatistics {
     pub templates: i64,
     pub active_templates: i64,

@@ -5,9 +5,7 @@ use crate::SafeInteger;
 /// Which requirements are met, per listing and applicant. Writing it again replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequirementsRecord {
-    /// The listing's number.
     pub listing: SafeInteger,
-    /// The applicant's number.
     pub applicant: SafeInteger,
     /// One flag per requirement.
     pub met: Vec<bool>,

@@ -21,7 +21,6 @@ impl SearchTerm {
         Ok(Self(fold(Text::<TermKind>::parse(raw)?.as_str())))
     }
 
-    /// The folded term.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,7 +39,6 @@ impl SearchTerm {
 
 /// A text attribute of a stored listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the attribute of its name")]
 pub enum Field {
     ListingId,
     UserId,
@@ -103,7 +101,6 @@ impl Field {
         })
     }
 
-    /// The field's text.
     pub fn of(self, listing: &Listing) -> &str {
         match self {
             Self::ListingId => listing.id.as_str(),

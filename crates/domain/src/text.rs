@@ -10,9 +10,7 @@ use crate::ValidationError;
 
 /// What a piece of text means, and how long it may be (in characters, as JSON Schema counts).
 pub trait Kind: 'static {
-    /// The shortest allowed.
     const MIN: usize = 1;
-    /// The longest allowed.
     const MAX: usize;
     /// How it begins, as a regular expression, for descriptions of it.
     const PATTERN: Option<&'static str> = None;
@@ -51,7 +49,6 @@ impl<K: Kind> Text<K> {
         Self(text.into(), PhantomData)
     }
 
-    /// The text itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -101,7 +98,7 @@ impl<'de, K: Kind> Deserialize<'de> for Text<K> {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $alias:ident = $kind:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? };)+) => {
+    ($($(#[$doc:meta])* $alias:ident = $kind:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? };)+) => {
         $(
             #[doc = concat!("The kind of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
@@ -112,7 +109,7 @@ macro_rules! kinds {
                 $(const PATTERN: Option<&'static str> = Some($pattern);)?
                 $(fn check(text: &str) -> Result<(), ValidationError> { $check(text) })?
             }
-            $(#[$doc])+
+            $(#[$doc])*
             pub type $alias = Text<$kind>;
         )+
     };
@@ -123,39 +120,29 @@ kinds! {
     UserId = UserKind { max: 255 };
     /// An account: what a pipeline and an account-bound key belong to.
     AccountId = AccountKind { max: 255 };
-    /// A listing.
     ListingId = ListingKind { max: 255 };
-    /// A user portfolio.
     PortfolioId = PortfolioKind { max: 255 };
-    /// A predefined portfolio.
     TemplateId = TemplateKind { max: 255 };
-    /// A registered device.
     DeviceId = DeviceKind { max: 255 };
     /// An API key's public part.
     KeyId = KeyKind { max: 255 };
     /// A verification pipeline, as a client names it.
     ClientId = ClientKind { max: 255 };
-    /// A screening case.
     CaseId = CaseKind { max: 255 };
     /// The result of a verification.
     VerificationId = VerificationKind { max: 255 };
     /// A wallet, as its owner names it.
     WalletId = WalletKind { max: 255 };
-    /// A street address.
     Street = StreetKind { max: 255 };
-    /// A city.
     City = CityKind { max: 100 };
     /// A state or province.
     State = StateKind { max: 100 };
-    /// A postal code.
     PostalCode = PostalKind { max: 255 };
-    /// A country.
     Country = CountryKind { max: 255 };
     /// A short name that people read.
     Label = LabelKind { max: 255 };
     /// A longer text; may be empty.
     Description = DescriptionKind { max: 4000, min: 0 };
-    /// An infrastructure network.
     Network = NetworkKind { max: 255 };
     /// A device's own identifier on its network.
     DeviceIdentifier = DeviceIdentifierKind { max: 255 };

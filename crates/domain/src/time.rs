@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::ValidationError;
 
-/// A moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 

@@ -22,7 +22,6 @@ use crate::{BASE_FEE, BLOCK_GAS_LIMIT};
 /// How a chain begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Genesis {
-    /// The chain's id.
     pub chain_id: u64,
     /// When it begins, in seconds since 1970.
     pub timestamp: u64,
@@ -86,7 +85,6 @@ pub(crate) fn next(parent: &Sealed<Header>, timestamp: u64) -> Header {
     }
 }
 
-/// Completes a block.
 pub(crate) fn seal(
     mut header: Header,
     parent: &Header,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use alloy_primitives::map::{DefaultHashBuilder, HashMap};
 
 /// Threads meet only when they want the same one of so many parts.
-const SHARDS: usize = 32;
+const CACHE_SHARDS: usize = 32;
 
 /// Keeps what was used lately: new and used entries go into the young half, and once that is full it becomes
 /// the old half, which is forgotten.
@@ -34,9 +34,9 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     pub(crate) fn new(capacity: usize) -> Self {
         let shard = || Mutex::new(Shard { young: HashMap::default(), old: HashMap::default() });
         Self {
-            shards: (0..SHARDS).map(|_| shard()).collect(),
+            shards: (0..CACHE_SHARDS).map(|_| shard()).collect(),
             hasher: DefaultHashBuilder::default(),
-            half: (capacity / SHARDS / 2).max(1),
+            half: (capacity / CACHE_SHARDS / 2).max(1),
         }
     }
 
@@ -71,7 +71,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     fn shard(&self, key: &K) -> MutexGuard<'_, Shard<K, V>> {
         // The map inside uses the same bits for its own places, so take others.
         let hash = self.hasher.hash_one(key).rotate_left(32);
-        let index = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
+        let index = usize::try_from(hash % CACHE_SHARDS as u64).unwrap_or_default();
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn setting_replaces_what_is_in_the_old_half_too() {
-        let cache = Cache::new(2 * SHARDS);
+        let cache = Cache::new(2 * CACHE_SHARDS);
         for key in 0..1_000 {
             cache.set(key, 0);
             cache.set(0, key);

@@ -7,7 +7,7 @@ use revm::context::{CfgEnv, TxEnv};
 
 use crate::cache::Cache;
 use crate::error::{CallError, ChainError, Refused};
-use crate::machine::machine;
+use crate::executor::executor;
 use crate::state::{ReadError, State, View};
 use crate::{CALL_GAS_CAP, block, execute};
 
@@ -19,11 +19,9 @@ const ANSWER_BYTES: usize = 1 << 10;
 /// A call that changes nothing. Nobody signs it and nobody pays for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// Who calls.
     pub from: Address,
     /// Who is called. `None`: the data are the code that makes a contract.
     pub to: Option<Address>,
-    /// What is said.
     pub data: Bytes,
     /// How much gas there is, at most [`CALL_GAS_CAP`], which is also the default.
     pub gas: Option<u64>,
@@ -83,11 +81,11 @@ pub(crate) fn transact(view: &mut View<'_>, rules: &CfgEnv, call: &Call) -> Resu
         ..TxEnv::default()
     };
     let block = block::env(view.head());
-    let mut evm = machine(view, rules, block);
+    let mut evm = executor(view, rules, block);
     match evm.transact_one(env) {
         Ok(result) => Ok(Ok(result)),
         Err(EVMError::Transaction(invalid)) => Ok(Err(execute::refused(invalid, &evm.ctx.tx))),
         Err(EVMError::Database(error)) => Err(error),
-        Err(other) => Err(ChainError::Machine(other.to_string()).into()),
+        Err(other) => Err(ChainError::Executor(other.to_string()).into()),
     }
 }

@@ -12,10 +12,10 @@ use crate::call::{Answers, Call};
 use crate::changes::Changes;
 use crate::error::{CallError, ChainError, OpenError, Refused};
 use crate::execute::{self, Ran};
+use crate::executor::Rules;
 use crate::file::{self, Lock, NewTransaction, Readers, Writer, Written, reads};
 use crate::history::{Block, History, Transaction};
 use crate::logs::{LogEntry, LogFilter, LogsError};
-use crate::machine::Rules;
 use crate::receipt::Receipt;
 use crate::rpc;
 use crate::state::State;
@@ -49,19 +49,19 @@ struct Inner {
 struct Mine {
     writer: Writer,
     /// A block that was made before it was asked for, and the transactions that it is for.
-    prepared: Option<(Vec<Bytes>, Made)>,
+    prepared: Option<(Vec<Bytes>, BuiltBlock)>,
 }
 
 /// Transactions that were run, and the block with those that were accepted.
 #[derive(Debug)]
-struct Made {
+struct BuiltBlock {
     outcomes: Outcomes,
-    block: Option<Unkept>,
+    block: Option<UncommittedBlock>,
 }
 
 /// A block that is written, and that nobody sees before it is kept.
 #[derive(Debug)]
-struct Unkept {
+struct UncommittedBlock {
     written: Written,
     header: Sealed<Header>,
     changes: Changes,
@@ -87,14 +87,14 @@ impl Chain {
         if found != first.hash() {
             return Err(OpenError::OtherGenesis { path: path.to_owned(), found, wanted: first.hash() });
         }
-        let fresh = reads::recent(&connection)?;
+        let slot_writeback = reads::recent(&connection)?;
         let latest = reads::latest(&connection)?;
         let head = reads::header(&connection, latest)?.ok_or(ChainError::Corrupt("a block is missing"))?;
         Ok(Self(Arc::new(Inner {
             chain_id: genesis.chain_id,
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
-            state: State::new(Readers::new(path), head, fresh),
+            state: State::new(Readers::new(path), head, slot_writeback),
             answers: Answers::default(),
             newest: RwLock::default(),
             mine: Mutex::new(Mine { writer: Writer::start(connection, path)?, prepared: None }),
@@ -102,7 +102,6 @@ impl Chain {
         })))
     }
 
-    /// The chain's id.
     pub fn chain_id(&self) -> u64 {
         self.0.chain_id
     }
@@ -149,7 +148,7 @@ impl Chain {
     }
 
     /// Runs transactions and writes the block with those that are accepted.
-    fn make(&self, writer: &mut Writer, raw: &[Bytes], timestamp: u64) -> Result<Made> {
+    fn make(&self, writer: &mut Writer, raw: &[Bytes], timestamp: u64) -> Result<BuiltBlock> {
         let checked = raw.iter().map(|raw| Checked::parse(raw, self.0.chain_id)).collect();
         let next = writer.begin()?;
         let view = self.0.state.view_of_writer(next.connection());
@@ -158,17 +157,17 @@ impl Chain {
         let Ran { outcomes, executed, mut changes } =
             execute::run(view, &header, &self.0.rules.transactions, checked)?;
         if executed.is_empty() {
-            return Ok(Made { outcomes, block: None });
+            return Ok(BuiltBlock { outcomes, block: None });
         }
         let header = block::seal(header, &parent, &executed, &changes);
         let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
-        let due = self.0.state.fresh().due(header.number);
+        let due = self.0.state.slot_writeback().due(header.number);
         let written = next.write(&header, &transactions, &mut changes, &due)?;
         let receipts = (0..).zip(executed).map(|(position, Executed { transaction, receipt, .. })| {
             receipt.told(&header, (position, transaction.hash, transaction.sender))
         });
         let receipts = receipts.collect();
-        Ok(Made { outcomes, block: Some(Unkept { written, header, changes, receipts }) })
+        Ok(BuiltBlock { outcomes, block: Some(UncommittedBlock { written, header, changes, receipts }) })
     }
 
     /// The latest block's header, with its hash.
@@ -208,7 +207,6 @@ impl Chain {
         newest.iter().find(|receipt| receipt.transaction_hash == hash).cloned()
     }
 
-    /// Events, in order.
     pub fn logs(&self, filter: &LogFilter) -> std::result::Result<Vec<LogEntry>, LogsError> {
         filter.search(&self.history()?, None)
     }

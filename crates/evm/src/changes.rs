@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Keccak256, U256};
 use revm::primitives::AddressMap;
 use revm::state::{Account, AccountId, AccountInfo, Bytecode};
 
-use crate::fresh::SlotKey;
+use crate::slot_writeback::SlotKey;
 
 /// The accounts and slots that differ from those of the parent block.
 #[derive(Debug, Default)]

@@ -9,28 +9,16 @@ use alloy_primitives::{B256, Bytes, U256};
 pub enum OpenError {
     /// It is open already, most likely in another process.
     #[error("the chain in {} is in use by another process", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// The file is a database of something else.
     #[error("{} is not a chain of this service", path.display())]
-    NotAChain {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAChain { path: PathBuf },
     /// A newer version of this service wrote the file.
     #[error("{} was written by a newer version (format {found})", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-    },
+    Newer { path: PathBuf, found: i64 },
     /// The file holds a chain with another id.
     #[error("{} holds chain {found}, not chain {wanted}", path.display())]
     OtherChain {
-        /// The file.
         path: PathBuf,
         /// The chain that it holds.
         found: u64,
@@ -40,7 +28,6 @@ pub enum OpenError {
     /// The file holds a chain that began otherwise.
     #[error("{} begins with block {found}, not with {wanted}: its genesis is another one", path.display())]
     OtherGenesis {
-        /// The file.
         path: PathBuf,
         /// The hash of its first block.
         found: B256,
@@ -50,7 +37,6 @@ pub enum OpenError {
     /// The file system refused.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What the file system said.
         source: std::io::Error,
@@ -72,7 +58,7 @@ pub enum ChainError {
     Corrupt(&'static str),
     /// The machine failed in a way that no transaction may cause.
     #[error("the virtual machine: {0}")]
-    Machine(String),
+    Executor(String),
 }
 
 /// Why a transaction was not taken. Nothing of it is on the chain.
@@ -118,7 +104,6 @@ pub enum Refused {
     WrongChainId {
         /// The chain that it was signed for.
         given: Option<u64>,
-        /// This chain.
         wanted: u64,
     },
     /// It asks for more gas than a transaction may have.
@@ -134,7 +119,6 @@ pub enum Refused {
     GasTooLow {
         /// What it needs at least.
         needed: u64,
-        /// What it brings.
         given: u64,
     },
     /// The block that is being made has no room left. It may be sent again at once.

@@ -11,7 +11,7 @@ use revm::{Database, DatabaseCommit, ExecuteCommitEvm};
 use crate::block::Executed;
 use crate::changes::Changes;
 use crate::error::{ChainError, Refused};
-use crate::machine::machine;
+use crate::executor::executor;
 use crate::receipt::StoredReceipt;
 use crate::state::{ReadError, View};
 use crate::transaction::Checked;
@@ -35,7 +35,7 @@ pub(crate) fn run(
     transactions: Vec<Result<Checked, Refused>>,
 ) -> Result<Ran, ChainError> {
     let pending = Pending { view, changes: Changes::default() };
-    let mut evm = machine(pending, rules, block::env(header));
+    let mut evm = executor(pending, rules, block::env(header));
     let mut executed: Vec<Executed> = Vec::new();
     let mut outcomes = Vec::with_capacity(transactions.len());
     for transaction in transactions {
@@ -64,7 +64,7 @@ pub(crate) fn run(
                     })
                 }
                 Err(EVMError::Database(error)) => return Err(error.into()),
-                Err(error) => return Err(ChainError::Machine(error.to_string())),
+                Err(error) => return Err(ChainError::Executor(error.to_string())),
             },
         });
     }

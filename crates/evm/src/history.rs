@@ -27,13 +27,9 @@ pub struct Block {
 /// A transaction on the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
-    /// What was signed.
     pub envelope: Envelope,
-    /// Who signed it.
     pub from: Address,
-    /// Its block.
     pub block_hash: B256,
-    /// Its block.
     pub block_number: u64,
     /// When its block was made.
     pub block_timestamp: u64,

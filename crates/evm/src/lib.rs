@@ -64,13 +64,13 @@ mod chain;
 mod changes;
 mod error;
 mod execute;
+mod executor;
 mod file;
-mod fresh;
 mod history;
 mod logs;
-mod machine;
 mod receipt;
 mod rpc;
+mod slot_writeback;
 mod state;
 mod transaction;
 

@@ -19,7 +19,6 @@ const LOGS_BYTES_CAP: usize = 16 << 20;
 /// Which events are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogFilter {
-    /// The first block.
     pub from: u64,
     /// The last block; the head, if that comes before.
     pub to: u64,
@@ -34,13 +33,10 @@ pub struct LogFilter {
 pub struct LogEntry {
     /// What was said, and by whom.
     pub log: Log,
-    /// Its block.
     pub block_hash: B256,
-    /// Its block.
     pub block_number: u64,
     /// When its block was made.
     pub block_timestamp: u64,
-    /// Its transaction.
     pub transaction_hash: B256,
     /// The transaction's position in the block.
     pub transaction_index: u64,
@@ -53,19 +49,9 @@ pub struct LogEntry {
 pub enum LogsError {
     /// The blocks end before they begin.
     #[error("the range begins with block {from} and ends with block {to}")]
-    Backwards {
-        /// The first.
-        from: u64,
-        /// The last.
-        to: u64,
-    },
-    /// Too many blocks.
+    Backwards { from: u64, to: u64 },
     #[error("the range is {blocks} blocks, at most {LOGS_BLOCK_CAP} are allowed")]
-    TooWide {
-        /// How many.
-        blocks: u64,
-    },
-    /// Too many events.
+    TooWide { blocks: u64 },
     #[error("more than {LOGS_CAP} events (or 16 MiB of them) were found; ask for fewer blocks")]
     TooMany,
     /// It took too long.

@@ -9,19 +9,14 @@ use crate::block;
 /// What came of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// The transaction.
     pub transaction_hash: B256,
     /// Its position in its block.
     pub transaction_index: u64,
-    /// Its block.
     pub block_hash: B256,
-    /// Its block.
     pub block_number: u64,
     /// When its block was made.
     pub block_timestamp: u64,
-    /// Its EIP-2718 type.
     pub ty: u8,
-    /// Who sent it.
     pub from: Address,
     /// Whom it called, unless it made a contract.
     pub to: Option<Address>,
@@ -35,7 +30,6 @@ pub struct Receipt {
     pub cumulative_gas_used: u64,
     /// What each unit of gas cost, in wei.
     pub effective_gas_price: u128,
-    /// Its events.
     pub logs: Vec<Log>,
     /// The position of the first of them among all of the block.
     pub first_log_index: u64,

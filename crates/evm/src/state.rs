@@ -20,7 +20,7 @@ use crate::cache::Cache;
 use crate::changes::Changes;
 use crate::error::ChainError;
 use crate::file::{Reader, Readers, reads};
-use crate::fresh::{Fresh, SlotKey};
+use crate::slot_writeback::{SlotKey, SlotWriteback};
 
 /// Accounts kept in memory, at about 150 bytes each.
 const ACCOUNTS_CACHED: usize = 1 << 16;
@@ -41,11 +41,11 @@ pub(crate) struct State {
     slots: Cache<SlotKey, U256>,
     codes: Cache<B256, Bytecode>,
     /// Goes before what the file and its cache say.
-    fresh: Fresh,
+    slot_writeback: SlotWriteback,
 }
 
 impl State {
-    pub(crate) fn new(readers: Readers, head: Sealed<Header>, fresh: Fresh) -> Self {
+    pub(crate) fn new(readers: Readers, head: Sealed<Header>, slot_writeback: SlotWriteback) -> Self {
         Self {
             readers,
             publishing: AtomicU64::new(head.number),
@@ -53,12 +53,12 @@ impl State {
             accounts: Cache::new(ACCOUNTS_CACHED),
             slots: Cache::new(SLOTS_CACHED),
             codes: Cache::new(CODES_CACHED),
-            fresh,
+            slot_writeback,
         }
     }
 
-    pub(crate) fn fresh(&self) -> &Fresh {
-        &self.fresh
+    pub(crate) fn slot_writeback(&self) -> &SlotWriteback {
+        &self.slot_writeback
     }
 
     pub(crate) fn head(&self) -> Arc<Sealed<Header>> {
@@ -115,7 +115,7 @@ impl State {
         for (slot, value) in changes.numbered_slots() {
             self.slots.set(slot, value);
         }
-        self.fresh.add(head.number, changes.numbered_slots());
+        self.slot_writeback.add(head.number, changes.numbered_slots());
         for (address, account) in changes.accounts {
             self.accounts.set(address, account);
         }
@@ -134,7 +134,7 @@ pub(crate) struct View<'s> {
     /// Found at the first read that the caches cannot answer.
     file: Option<Source<'s>>,
     /// The newest slots, of a view that uses nothing that others see change.
-    own: Option<Fresh>,
+    own: Option<SlotWriteback>,
     /// A slot of the file that the writer will ask for.
     ahead: Option<(SlotKey, U256)>,
 }
@@ -182,7 +182,7 @@ impl From<ReadError> for ChainError {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Chain(error) => error,
-            ReadError::Moved => Self::Machine("the head has moved where it could not".into()),
+            ReadError::Moved => Self::Executor("the head has moved where it could not".into()),
         }
     }
 }
@@ -198,7 +198,7 @@ impl View<'_> {
 
     pub(crate) fn slot(&mut self, account: AccountId, key: U256) -> Result<U256, ReadError> {
         let slot = (account, key);
-        if let Some(value) = self.fresh(&slot)? {
+        if let Some(value) = self.slot_writeback(&slot)? {
             return Ok(value);
         }
         match self.file {
@@ -232,11 +232,11 @@ impl View<'_> {
     }
 
     /// A slot that the newest blocks have changed. That it is none of them holds for this view's block as well.
-    fn fresh(&self, slot: &SlotKey) -> Result<Option<U256>, ReadError> {
+    fn slot_writeback(&self, slot: &SlotKey) -> Result<Option<U256>, ReadError> {
         if let Some(own) = &self.own {
             return Ok(own.get(slot));
         }
-        let value = self.state.fresh.get(slot);
+        let value = self.state.slot_writeback.get(slot);
         if self.state.caches_hold(self.head.number) { Ok(value) } else { Err(ReadError::Moved) }
     }
 

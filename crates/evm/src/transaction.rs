@@ -64,7 +64,6 @@ impl Checked {
     }
 }
 
-/// Who signed it.
 fn sender(envelope: &Envelope) -> Result<Address, Refused> {
     let signature: &Signature = envelope.signature();
     let wrong = || Refused::Malformed("invalid signature".into());

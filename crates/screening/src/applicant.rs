@@ -11,7 +11,6 @@ use crate::personal::{
 
 /// A field of an applicant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "each is the specification's field of its name")]
 pub enum Field {
     FirstName,
     LastName,
@@ -84,7 +83,6 @@ impl FromStr for Field {
 
 /// What an applicant sent. It does not print, and is wiped when dropped.
 #[derive(Debug, Clone, Default)]
-#[expect(missing_docs, reason = "each is the specification's field of its name")]
 pub struct Applicant {
     pub first_name: Option<Name>,
     pub last_name: Option<Name>,

@@ -5,17 +5,17 @@ use std::time::Duration;
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 
 /// Where chance comes from, so that a test can say what it does.
-pub trait Dice: Send + Sync {
+pub trait Jitter: Send + Sync {
     /// A number from 0 to `most`, both included.
-    fn roll(&self, most: u64) -> u64;
+    fn up_to(&self, most: u64) -> u64;
 }
 
 /// The operating system's chance.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SystemDice;
+pub struct SystemJitter;
 
-impl Dice for SystemDice {
-    fn roll(&self, most: u64) -> u64 {
+impl Jitter for SystemJitter {
+    fn up_to(&self, most: u64) -> u64 {
         let mut bytes = [0; 8];
         // Without randomness all would wait equally long: a pity, not a fault.
         let _ = SystemRandom::new().fill(&mut bytes);
@@ -41,11 +41,11 @@ impl Default for Backoff {
 
 impl Backoff {
     /// The wait after so many tries: at least half of what it may be, the rest by chance.
-    pub fn after(&self, tries: u32, dice: &dyn Dice) -> Duration {
+    pub fn after(&self, tries: u32, dice: &dyn Jitter) -> Duration {
         let doubled = self.first.saturating_mul(2_u32.saturating_pow(tries.saturating_sub(1)));
         let longest = u64::try_from(doubled.min(self.most).as_millis()).unwrap_or(u64::MAX);
         let sure = longest / 2;
-        Duration::from_millis(sure + dice.roll(longest - sure))
+        Duration::from_millis(sure + dice.up_to(longest - sure))
     }
 }
 
@@ -55,8 +55,8 @@ mod tests {
     use proptest::prelude::*;
 
     struct Always(fn(u64) -> u64);
-    impl Dice for Always {
-        fn roll(&self, most: u64) -> u64 {
+    impl Jitter for Always {
+        fn up_to(&self, most: u64) -> u64 {
             (self.0)(most)
         }
     }
@@ -73,12 +73,12 @@ mod tests {
     proptest! {
         #[test]
         fn no_number_of_tries_makes_it_overflow(tries: u32) {
-            prop_assert!(Backoff::default().after(tries, &SystemDice) <= Duration::from_secs(2));
+            prop_assert!(Backoff::default().after(tries, &SystemJitter) <= Duration::from_secs(2));
         }
 
         #[test]
         fn the_systems_dice_stay_within_their_bound(most: u64) {
-            prop_assert!(SystemDice.roll(most) <= most);
+            prop_assert!(SystemJitter.up_to(most) <= most);
         }
     }
 }

@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 /// How patient a breaker is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct BreakerConfig {
     /// So many failures in a row open the circuit.
     pub failures: u32,
     /// So long it stays open before one request may probe.
     pub rest: Duration,
 }
 
-impl Default for Patience {
+impl Default for BreakerConfig {
     fn default() -> Self {
         Self { failures: 5, rest: Duration::from_secs(30) }
     }
@@ -23,11 +23,9 @@ impl Default for Patience {
 /// A circuit as metrics and health checks see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Requests pass.
     Closed,
     /// Requests are turned away.
     Open {
-        /// How long yet.
         left: Duration,
     },
     /// It was open long enough: one request probes, or the next one will.
@@ -60,10 +58,9 @@ struct Inner {
     opened: u64,
 }
 
-/// A circuit breaker.
 #[derive(Debug)]
 pub struct Breaker {
-    patience: Patience,
+    patience: BreakerConfig,
     inner: Mutex<Inner>,
 }
 
@@ -77,8 +74,7 @@ pub struct Pass<'a> {
 }
 
 impl Breaker {
-    /// A closed circuit.
-    pub fn new(patience: Patience) -> Self {
+    pub fn new(patience: BreakerConfig) -> Self {
         let inner = Inner { circuit: Circuit::Closed { failures: 0 }, era: 0, opened: 0 };
         Self { patience, inner: Mutex::new(inner) }
     }
@@ -159,7 +155,7 @@ impl Pass<'_> {
     }
 
     /// Whether the circuit turned by what was told.
-    fn tell(&mut self, what: impl FnOnce(&mut Inner, Patience)) -> bool {
+    fn tell(&mut self, what: impl FnOnce(&mut Inner, BreakerConfig)) -> bool {
         self.told = true;
         let mut inner = self.breaker.lock();
         if inner.era != self.era {
@@ -198,14 +194,14 @@ mod tests {
     }
 
     fn open() -> Breaker {
-        let breaker = Breaker::new(Patience::default());
+        let breaker = Breaker::new(BreakerConfig::default());
         fail(&breaker, 5);
         breaker
     }
 
     #[tokio::test(start_paused = true)]
     async fn five_failures_in_a_row_open_the_circuit_and_a_success_between_begins_anew() {
-        let breaker = Breaker::new(Patience::default());
+        let breaker = Breaker::new(BreakerConfig::default());
         fail(&breaker, 4);
         breaker.admit().unwrap().succeeded();
         fail(&breaker, 4);
@@ -253,7 +249,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_started_before_the_circuit_opened_does_not_close_it() {
-        let breaker = Breaker::new(Patience::default());
+        let breaker = Breaker::new(BreakerConfig::default());
         let (early, late) = (breaker.admit().unwrap(), breaker.admit().unwrap());
         fail(&breaker, 5);
         early.succeeded();
@@ -268,7 +264,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_request_that_was_given_up_counts_neither_way() {
-        let breaker = Breaker::new(Patience::default());
+        let breaker = Breaker::new(BreakerConfig::default());
         fail(&breaker, 4);
         drop(breaker.admit().unwrap());
         assert_eq!(breaker.state(), State::Closed);

@@ -18,7 +18,6 @@ pub const MOST_AT_ONCE: usize = 1024;
 pub struct Reference(Box<str>);
 
 impl Reference {
-    /// The longest reference.
     pub const MAX: usize = 128;
 
     /// Takes 1 to 128 letters, digits and `-._~`: what needs no escaping in a header or a path.
@@ -32,7 +31,6 @@ impl Reference {
         Ok(Self(text.into()))
     }
 
-    /// The reference itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }

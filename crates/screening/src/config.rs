@@ -26,11 +26,9 @@ const LONGEST_MS: u64 = 120_000;
 /// The most checks at once that make sense.
 const MOST_AT_ONCE: usize = 65_536;
 
-/// `[bureaus.NAME]`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BureauConfig {
-    /// Where it is.
     pub url: Option<String>,
     /// The shared secret itself.
     pub secret: Option<SecretString>,
@@ -48,7 +46,6 @@ pub struct BureauConfig {
     pub most_at_once: Option<usize>,
 }
 
-/// `[screening]`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScreeningConfig {
@@ -74,9 +71,7 @@ pub struct ScreeningConfig {
 pub struct Surroundings<'a> {
     /// The key of the sandbox's made-up values.
     pub sandbox_key: &'a SecretSlice<u8>,
-    /// The time.
     pub now: Now,
-    /// The environment.
     pub env: &'a dyn Fn(&str) -> Option<String>,
 }
 

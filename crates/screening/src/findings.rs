@@ -35,7 +35,6 @@ impl Score {
         Self(points.clamp(Self::MIN.0, Self::MAX.0))
     }
 
-    /// The points.
     pub const fn points(self) -> u16 {
         self.0
     }
@@ -65,22 +64,17 @@ impl std::fmt::Debug for Score {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "camelCase", deny_unknown_fields)]
 pub enum Finding {
-    /// Of [`Check::Eviction`].
     Eviction {
         /// An eviction is on file.
         found: bool,
     },
-    /// Of [`Check::Income`].
     Income {
         /// What the person earns in a year.
         yearly: Income,
     },
-    /// Of [`Check::SoftCredit`].
     SoftCredit {
-        /// The person's score.
         score: Score,
     },
-    /// Of [`Check::CriminalBackground`].
     CriminalBackground {
         /// A record is on file.
         found: bool,

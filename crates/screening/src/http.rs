@@ -27,10 +27,9 @@ mod wire;
 pub const LONGEST_ANSWER: usize = 64 << 10;
 /// How far an answer's time may be from this service's.
 pub const LARGEST_SKEW_SECONDS: i64 = 300;
-/// The shortest secret.
 pub const SHORTEST_SECRET: usize = 32;
 /// The shortest and the longest time after which a bureau that is not done is asked again.
-const PATIENCE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+const POLL_INTERVAL: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 /// The longest that a bureau is left alone because it asks for it.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_hours(1);
 
@@ -62,7 +61,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The usual settings.
     pub fn new(name: impl Into<String>, url: impl Into<String>, secret: SecretString) -> Self {
         Self {
             name: name.into(),
@@ -119,7 +117,7 @@ impl HttpBureau {
         loop {
             let wait = match progress {
                 Progress::Complete(finding) => return Ok(finding),
-                Progress::Pending(wait) => wait.clamp(PATIENCE.0, PATIENCE.1),
+                Progress::Pending(wait) => wait.clamp(POLL_INTERVAL.0, POLL_INTERVAL.1),
             };
             if Instant::now() + wait >= request.deadline {
                 return Err(BureauError::TooSlow);

@@ -62,7 +62,7 @@ impl<K> std::fmt::Debug for Personal<K> {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])+ $alias:ident = $kind:ident { $(max: $max:literal)? $(,)? $(read: $read:path)? };)+) => {
+    ($($(#[$doc:meta])* $alias:ident = $kind:ident { $(max: $max:literal)? $(,)? $(read: $read:path)? };)+) => {
         $(
             #[doc = concat!("The kind of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
@@ -71,7 +71,7 @@ macro_rules! kinds {
                 $(const MAX: usize = $max;)?
                 $(fn read(text: &str) -> Result<Zeroizing<String>, ValidationError> { $read(text) })?
             }
-            $(#[$doc])+
+            $(#[$doc])*
             pub type $alias = Personal<$kind>;
         )+
     };
@@ -84,15 +84,11 @@ kinds! {
     DateOfBirth = DateOfBirthKind { read: read_date };
     /// A United States social security number, `ddd-dd-dddd`.
     Ssn = SsnKind { read: read_ssn };
-    /// A street address.
     StreetAddress = StreetAddressKind {};
-    /// A city.
     CityName = CityNameKind { max: 100 };
     /// A state or province.
     StateName = StateNameKind { max: 100 };
-    /// A postal code.
     PostCode = PostCodeKind {};
-    /// An e-mail address.
     Email = EmailKind { read: read_email };
     /// A subscription at an open-banking provider.
     SubscriptionId = SubscriptionKind {};

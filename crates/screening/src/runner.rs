@@ -13,10 +13,10 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tracing::Instrument as _;
 
 pub use self::failure::{Failure, Why};
+use self::lanes::BureauRoute;
 pub use self::lanes::Health;
-use self::lanes::Lane;
-use crate::backoff::{Backoff, Dice, SystemDice};
-use crate::breaker::Patience;
+use crate::backoff::{Backoff, Jitter, SystemJitter};
+use crate::breaker::BreakerConfig;
 use crate::bureau::{BureauError, Reference, Request};
 use crate::{Applicant, Check, Finding, Routing};
 
@@ -38,7 +38,7 @@ pub struct Policy {
     /// How long to wait between two tries.
     pub backoff: Backoff,
     /// When a bureau is left alone.
-    pub patience: Patience,
+    pub patience: BreakerConfig,
 }
 
 impl Default for Policy {
@@ -48,7 +48,7 @@ impl Default for Policy {
             whole: Duration::from_secs(15),
             tries: 4,
             backoff: Backoff::default(),
-            patience: Patience::default(),
+            patience: BreakerConfig::default(),
         }
     }
 }
@@ -56,7 +56,6 @@ impl Default for Policy {
 /// What is to be found out about whom.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// About whom.
     pub applicant: Arc<Applicant>,
     /// By which country's rules.
     pub country: Country,
@@ -67,7 +66,6 @@ pub struct Order {
 /// How one check ended.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Which check.
     pub check: Check,
     /// The name of the bureau that served it.
     pub bureau: String,
@@ -85,8 +83,8 @@ pub struct Runner(Arc<Shared>);
 
 struct Shared {
     policy: Policy,
-    dice: Box<dyn Dice>,
-    lanes: [Lane; 4],
+    dice: Box<dyn Jitter>,
+    lanes: [BureauRoute; 4],
 }
 
 /// An order under way. Dropping it gives up what is not finished.
@@ -100,11 +98,11 @@ pub struct Running {
 impl Runner {
     /// Runs checks as routed.
     pub fn new(routing: &Routing, policy: Policy) -> Self {
-        Self::with_dice(routing, policy, SystemDice)
+        Self::with_dice(routing, policy, SystemJitter)
     }
 
     /// The same, with waits that depend on these dice.
-    pub fn with_dice(routing: &Routing, policy: Policy, dice: impl Dice + 'static) -> Self {
+    pub fn with_dice(routing: &Routing, policy: Policy, dice: impl Jitter + 'static) -> Self {
         let lanes = lanes::of(routing, policy.patience);
         Self(Arc::new(Shared { policy, dice: Box::new(dice), lanes }))
     }
@@ -142,7 +140,7 @@ impl Runner {
 
     /// How each check's bureau does, for metrics and health checks.
     pub fn health(&self) -> [Health; 4] {
-        self.0.lanes.each_ref().map(Lane::health)
+        self.0.lanes.each_ref().map(BureauRoute::health)
     }
 }
 
@@ -178,7 +176,7 @@ struct Job {
 }
 
 impl Job {
-    fn lane(&self) -> &Lane {
+    fn lane(&self) -> &BureauRoute {
         &self.shared.lanes[self.check as usize]
     }
 

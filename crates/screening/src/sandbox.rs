@@ -18,7 +18,6 @@ use crate::{Applicant, Check, Field, Finding, Score};
 /// The lowest and the highest income that is made up, in whole units of the currency.
 const INCOMES: (u64, u64) = (18_000, 180_000);
 
-/// The sandbox bureau.
 pub struct Sandbox {
     key: hmac::Key,
 }

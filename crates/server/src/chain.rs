@@ -8,7 +8,7 @@ use portico_app::audit::Anchor;
 use portico_app::chain::Chain;
 use portico_app::clock::{Clock, SystemClock};
 use portico_chain::contracts::{Contracts, Kind};
-use portico_chain::deploy::{self, Wanted};
+use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
@@ -20,12 +20,9 @@ use secrecy::SecretString;
 use crate::config::Config;
 use crate::tell;
 
-/// Which chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChainUrl {
-    /// The one inside.
     Embedded,
-    /// Nodes elsewhere.
     Remote(Vec<String>),
 }
 
@@ -79,8 +76,8 @@ fn node(config: &Config, keys: &[Key]) -> Result<AnyNode> {
     }
 }
 
-fn wanted(config: &Config, deploy: bool) -> Wanted {
-    Wanted {
+fn wanted(config: &Config, deploy: bool) -> DeployOptions {
+    DeployOptions {
         chain_id: config.chain.id,
         contracts: config.chain.contracts,
         deploy,

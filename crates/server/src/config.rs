@@ -23,10 +23,8 @@ use serde::Deserialize;
 use crate::chain::{CONFIRMATIONS, ChainConfig, ChainUrl, FEE_CAP_GWEI};
 use crate::data::Data;
 
-/// A profile's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "see Profile")]
 pub enum ProfileName {
     Sandbox,
     Live,
@@ -44,7 +42,6 @@ impl From<ProfileName> for Profile {
 /// What was given, by flag or environment; and, as the same keys, what the file may hold.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case", default)]
-#[expect(missing_docs, reason = "each is the flag of its name, described in the command line")]
 pub struct Flags {
     pub data: Option<PathBuf>,
     pub database: Option<String>,
@@ -122,13 +119,11 @@ impl Flags {
 
 /// What the service runs with.
 pub struct Config {
-    /// The data folder.
     pub data: Data,
     /// Where the database is.
     pub database: Location,
     /// What kind of instance this is to be, if that was said.
     pub profile: Option<Profile>,
-    /// What to log.
     pub log: String,
     pub(crate) listen: SocketAddr,
     pub(crate) hosts: Option<Vec<String>>,

@@ -17,13 +17,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-use crate::pace::{Pace, Paced};
+use crate::idle_timeout::{Activity, TrackedStream};
 
 /// How much a request's head may hold.
 const HEADER_BYTES: usize = 32 * 1024;
 const HEADER_COUNT: usize = 100;
 /// How long requests in flight may take once the service stops.
-const DRAIN: Duration = Duration::from_secs(30);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Serves until `stop` is ready, then lets every request in flight finish.
 pub(crate) async fn serve(
@@ -53,8 +53,8 @@ pub(crate) async fn serve(
             },
             () = &mut stop => break,
         };
-        let pace = Arc::new(Pace::default());
-        let connection = connections.watch(serve_connection(stream, peer, router.clone(), pace.clone()));
+        let activity = Arc::new(Activity::default());
+        let connection = connections.watch(serve_connection(stream, peer, router.clone(), activity.clone()));
         tokio::spawn(async move {
             // A client that breaks off or falls silent is no event.
             tokio::select! {
@@ -62,14 +62,14 @@ pub(crate) async fn serve(
                 outcome = connection => if let Err(error) = outcome {
                     tracing::debug!(%error, "a connection ended early");
                 },
-                () = pace.stalled() => tracing::debug!("a connection fell silent"),
+                () = activity.idle_too_long() => tracing::debug!("a connection fell silent"),
             }
             drop(turn);
         });
     }
     drop(listener);
     tracing::info!("stopping: requests in flight are finished first");
-    if tokio::time::timeout(DRAIN, connections.shutdown()).await.is_err() {
+    if tokio::time::timeout(DRAIN_TIMEOUT, connections.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
     Ok(())
@@ -79,17 +79,17 @@ fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     router: Router,
-    pace: Arc<Pace>,
+    activity: Arc<Activity>,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send {
     let _ = stream.set_nodelay(true);
-    let stream = Paced::new(stream, pace.clone());
+    let stream = TrackedStream::new(stream, activity.clone());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (router, working) = (router.clone(), pace.working());
+        let (router, guard) = (router.clone(), activity.begin_request());
         async move {
             let mut request = request.map(body);
             request.extensions_mut().insert(ConnectInfo(peer));
             let response = router.oneshot(request).await;
-            drop(working);
+            drop(guard);
             response
         }
     });

@@ -16,7 +16,6 @@ use crate::config::Config;
 use crate::data::Data;
 use crate::{admin, chain, own_keystore, tell, with_another_keystore, with_keystore};
 
-/// `portico erase`.
 pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
     let user = UserId::parse(user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?;
     let (app, call) = with_keystore(config).await?;
@@ -25,7 +24,6 @@ pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
     Ok(())
 }
 
-/// `portico encryption rotate`.
 pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<String> {
     config.data.create()?;
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
@@ -64,7 +62,6 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
     Ok(format!("{rotated} keys are wrapped by a new master key"))
 }
 
-/// `portico encryption replace-keystore`.
 pub(crate) async fn replace_keystore(config: &Config) -> Result<String> {
     config.data.create()?;
     let app = with_another_keystore(config).await?;
@@ -74,7 +71,6 @@ pub(crate) async fn replace_keystore(config: &Config) -> Result<String> {
     ))
 }
 
-/// `portico audit verify`.
 pub(crate) async fn verify_audit(config: &Config) -> Result<String> {
     let (app, _) = admin(config).await?;
     let anchor = match chain::audit_anchor(config, &app.db).await {

@@ -8,7 +8,6 @@ use portico_app::{Actor, Call, Profile};
 use crate::config::Config;
 use crate::{insider, tell};
 
-/// The bar's width.
 const WIDTH: u64 = 40;
 
 pub(crate) async fn demo(config: &Config) -> Result<String> {

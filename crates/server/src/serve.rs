@@ -28,11 +28,11 @@ use crate::{chain, console, listen};
 /// A call of whoever works at the command line.
 const OPERATOR: Call = Call { actor: Actor::Operator, once: None };
 /// How often what is no longer kept is removed.
-const TIDY: Duration = Duration::from_mins(10);
+const TIDY_INTERVAL: Duration = Duration::from_mins(10);
 /// Lines of the log that may wait to be written.
 const BUFFERED_LOG_LINES: usize = 10_000;
 /// How often flags are looked for that nobody has attested yet.
-const ATTEST: Duration = Duration::from_secs(1);
+const ATTEST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs the service until it is told to stop. Long work runs on `background`.
 pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()> {
@@ -141,17 +141,17 @@ async fn attest(service: Arc<Service>) {
         match service.app.attest(None).await {
             // There may be more.
             Ok(settled) if settled > 0 => {}
-            Ok(_) => tokio::time::sleep(ATTEST).await,
+            Ok(_) => tokio::time::sleep(ATTEST_INTERVAL).await,
             Err(error) => {
                 tracing::warn!(%error, "flags could not be attested; they will be");
-                tokio::time::sleep(ATTEST * 5).await;
+                tokio::time::sleep(ATTEST_INTERVAL * 5).await;
             }
         }
     }
 }
 
 async fn tidy(service: Arc<Service>) {
-    let mut every = tokio::time::interval(TIDY);
+    let mut every = tokio::time::interval(TIDY_INTERVAL);
     loop {
         every.tick().await;
         if let Err(error) = service.app.tidy().await {

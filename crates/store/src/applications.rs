@@ -3,8 +3,8 @@
 use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ListingId, Timestamp, UserId};
 
-use crate::chain::{Wanted, Word, retire, word};
-use crate::ledger::{By, record};
+use crate::chain::{DesiredItem, Word, retire, word};
+use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
 use crate::screening::intend;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
@@ -33,12 +33,9 @@ static APPLICANTS: Sql = sql(
 /// is added.
 #[derive(Debug)]
 pub struct Apply {
-    /// The applicant.
     pub user: UserId,
-    /// The listings.
     pub listings: Vec<ListingId>,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for Apply {
@@ -75,7 +72,7 @@ impl Op for Apply {
 
 /// Builds what is wanted on the chain of the flags of an application that has ended: of which listing, by which
 /// reference the chain knows the applicant, and since when.
-pub type ClearFlags = fn(&ListingId, &Word, Timestamp) -> Wanted;
+pub type ClearFlags = fn(&ListingId, &Word, Timestamp) -> DesiredItem;
 
 static END: Sql = sql("DELETE FROM applications WHERE listing_id = ?1 RETURNING user_id");
 static END_INTENTS: Sql = sql("DELETE FROM attestations WHERE listing_id = ?1");
@@ -87,7 +84,7 @@ pub(crate) async fn end_applications<T: Tx>(
     tx: &mut T,
     listing: &ListingId,
     clear: ClearFlags,
-    by: &By,
+    by: &ChangeContext,
 ) -> Result<()> {
     let applicants: Vec<(UserId,)> = tx.rows(&END, &[listing.into()]).await?;
     tx.exec(&END_INTENTS, &[listing.into()]).await?;
@@ -106,12 +103,10 @@ static IS_LISTED: Sql = sql("SELECT seq FROM listings WHERE id = ?1");
 /// Ends the applications to a listing that does not exist, as versions before 0.2 left them behind.
 #[derive(Debug)]
 pub struct EndOrphanedApplications {
-    /// The listing.
     pub listing: ListingId,
     /// Builds what is wanted of the flags.
     pub clear: ClearFlags,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for EndOrphanedApplications {

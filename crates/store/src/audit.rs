@@ -11,9 +11,7 @@ use crate::{Db, Error, Result};
 /// Something that is put on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When.
     pub at: Timestamp,
-    /// Who did it.
     pub actor: String,
     /// What was done, such as `verification.read`.
     pub action: &'static str,
@@ -28,15 +26,10 @@ pub struct Entry {
 pub struct Logged {
     /// Its place, from 1 on without a gap.
     pub seq: i64,
-    /// When.
     pub at: Timestamp,
-    /// Who did it.
     pub actor: String,
-    /// What was done.
     pub action: String,
-    /// To what.
     pub subject: String,
-    /// More about it.
     pub detail: String,
     /// Covers everything above, and the hash of the entry before.
     pub hash: Word,
@@ -112,10 +105,7 @@ fn missing_head() -> Error {
 
 /// Appends an entry about something that changes nothing, such as a read.
 #[derive(Debug)]
-pub struct Append(
-    /// The entry.
-    pub Entry,
-);
+pub struct Append(pub Entry);
 
 impl Op for Append {
     type Out = ();

@@ -33,7 +33,6 @@ static PROBE: Sql = sql("UPDATE write_probe SET at = ?1 WHERE id = 1");
 pub struct AdoptDeployment {
     /// The profile, if it is to be recorded.
     pub profile: Option<&'static str>,
-    /// The keystore's id.
     pub keystore: String,
 }
 
@@ -65,10 +64,7 @@ impl Op for ReplaceKeystore {
 
 /// Writes something that nobody reads, to prove that a write works.
 #[derive(Debug)]
-pub struct ProbeWrite(
-    /// When.
-    pub Timestamp,
-);
+pub struct ProbeWrite(pub Timestamp);
 
 impl Op for ProbeWrite {
     type Out = ();

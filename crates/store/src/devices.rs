@@ -3,7 +3,7 @@
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, Network, UserId};
 
-use crate::ledger::{By, record, total};
+use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Error, Result};
@@ -36,13 +36,10 @@ impl FromRow for Device {
     }
 }
 
-/// Registers a device.
 #[derive(Debug)]
 pub struct RegisterDevice {
-    /// The device.
     pub device: Device,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for RegisterDevice {
@@ -67,7 +64,7 @@ impl Op for RegisterDevice {
 
 async fn count<T: Tx>(
     tx: &mut T,
-    by: &By,
+    by: &ChangeContext,
     kind: &'static str,
     id: &DeviceId,
     user: &str,
@@ -78,13 +75,10 @@ async fn count<T: Tx>(
     record(tx, by, kind, id.as_str(), &counts).await
 }
 
-/// Deletes a device.
 #[derive(Debug)]
 pub struct DeleteDevice {
-    /// Which one.
     pub id: DeviceId,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for DeleteDevice {
@@ -97,7 +91,6 @@ impl Op for DeleteDevice {
 }
 
 impl Db {
-    /// One device.
     pub async fn device(&self, id: &DeviceId) -> Result<Option<Device>> {
         self.one(&GET, &[id.into()]).await
     }

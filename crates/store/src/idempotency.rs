@@ -31,24 +31,22 @@ const FORGET_AT_ONCE: i64 = 1000;
 pub trait Seal: Send + Sync + std::fmt::Debug + 'static {
     /// Encrypts; `context` must be the same when it is opened.
     fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>>;
-    /// Decrypts.
     fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>>;
 }
 
 /// Under which key something is done once, and for which request.
 #[derive(Debug, Clone)]
-pub struct OnceKey {
+pub struct IdempotencyKey {
     /// A digest of caller, route and key.
     pub scope: [u8; 32],
     /// A digest of the request.
     pub fingerprint: [u8; 32],
-    /// When.
     pub at: Timestamp,
     /// What keeps the answers.
     pub seal: Arc<dyn Seal>,
 }
 
-impl OnceKey {
+impl IdempotencyKey {
     /// Claims the key for this transaction, or finds the first answer.
     pub(crate) async fn claim<T: Tx, A: DeserializeOwned>(&self, tx: &mut T) -> Result<Option<A>> {
         let scope = self.scope.as_slice();
@@ -82,20 +80,19 @@ impl OnceKey {
 
 /// The first answer under a key, if there is one: for work that is more than one unit.
 #[derive(Debug)]
-pub struct Recall<A> {
-    /// The key.
-    pub key: OnceKey,
+pub struct StoredReply<A> {
+    pub key: IdempotencyKey,
     answer: PhantomData<fn() -> A>,
 }
 
-impl<A> Recall<A> {
+impl<A> StoredReply<A> {
     /// What was answered under this key.
-    pub fn new(key: OnceKey) -> Self {
+    pub fn new(key: IdempotencyKey) -> Self {
         Self { key, answer: PhantomData }
     }
 }
 
-impl<A: DeserializeOwned + Send + 'static> Op for Recall<A> {
+impl<A: DeserializeOwned + Send + 'static> Op for StoredReply<A> {
     type Out = Option<A>;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<A>> {
         let first = self.key.claim(tx).await?;
@@ -108,14 +105,12 @@ impl<A: DeserializeOwned + Send + 'static> Op for Recall<A> {
 
 /// A unit of work that is done once per key.
 #[derive(Debug)]
-pub struct Once<O> {
-    /// The work.
+pub struct Idempotent<O> {
     pub op: O,
-    /// The key.
-    pub key: OnceKey,
+    pub key: IdempotencyKey,
 }
 
-impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Once<O> {
+impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Idempotent<O> {
     type Out = O::Out;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<O::Out> {
@@ -131,9 +126,7 @@ impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Once<O> {
 /// Work whose answer is known beforehand, such as a new id. Under [`Once`] the first one is kept.
 #[derive(Debug)]
 pub struct Answering<O, A> {
-    /// The work.
     pub op: O,
-    /// Its answer.
     pub answer: A,
 }
 
@@ -148,7 +141,6 @@ impl<O: Op<Out = ()>, A: Clone + Send + Sync + 'static> Op for Answering<O, A> {
 /// Removes some of the answers that are no longer kept; tells how many.
 #[derive(Debug)]
 pub struct Forget {
-    /// Now.
     pub at: Timestamp,
 }
 

@@ -6,7 +6,7 @@ use portico_domain::keys::{Key, KeyScope};
 use portico_domain::{AccountId, KeyId, Text, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Engine, Error, Result};
 
@@ -25,7 +25,7 @@ static OF_USER: Sql = sql(select!(" WHERE scope = 2 AND subject = ?1 ORDER BY se
 static COUNT_OF: Sql =
     sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL");
 /// Whoever makes a key for the same subject waits here until the one before has finished.
-static QUEUE: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
+static LOCK_SUBJECT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n");
 static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
@@ -37,7 +37,6 @@ static ACCOUNT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
 pub struct StoredKey {
     /// SHA-256 of the secret.
     pub digest: Vec<u8>,
-    /// Everything else.
     pub key: Key,
 }
 
@@ -74,14 +73,12 @@ impl FromRow for StoredKey {
 /// Stores a new key.
 #[derive(Debug)]
 pub struct CreateKey {
-    /// The key.
     pub key: StoredKey,
     /// How many working keys of the same scope there may be already.
     pub limit: Option<i64>,
     /// What is put on record, if anything is.
     pub entry: Option<Entry>,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for CreateKey {
@@ -90,7 +87,7 @@ impl Op for CreateKey {
         let StoredKey { digest, key } = &self.key;
         let (scope, subject) = scope_columns(&key.scope);
         if let Some(limit) = self.limit {
-            tx.exec(&QUEUE, &[scope_name(scope).into(), subject.into()]).await?;
+            tx.exec(&LOCK_SUBJECT, &[scope_name(scope).into(), subject.into()]).await?;
             let count = tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into()]).await?;
             if count.is_some_and(|(keys,)| keys >= limit) {
                 return Err(Error::Conflict("too_many_keys"));
@@ -116,12 +113,10 @@ impl Op for CreateKey {
 /// Revokes a key, at once and for good. Revoking it again changes nothing.
 #[derive(Debug)]
 pub struct RevokeKey {
-    /// Which one.
     pub id: KeyId,
     /// What is put on record.
     pub entry: Entry,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for RevokeKey {
@@ -139,11 +134,8 @@ impl Op for RevokeKey {
 /// Remembers which account a user belongs to, as the user's own token says.
 #[derive(Debug)]
 pub struct JoinAccount {
-    /// The user.
     pub user: UserId,
-    /// The account.
     pub account: AccountId,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -151,7 +143,7 @@ impl Op for JoinAccount {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         tx.exec(&JOIN, &[(&self.user).into(), (&self.account).into()]).await?;
-        let by = By { account: Some(self.account.clone()), at: self.at };
+        let by = ChangeContext { account: Some(self.account.clone()), at: self.at };
         record(tx, &by, "account.joined", self.account.as_str(), &[]).await
     }
 }

@@ -9,11 +9,9 @@ use crate::{Db, Error, Location, Result};
 /// A master key, wrapped by a root secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Master {
-    /// Which one.
     pub id: Vec<u8>,
     /// Which root secret opens it.
     pub root: Vec<u8>,
-    /// The key.
     pub wrapped: Vec<u8>,
     /// Since when; the newest wraps new keys.
     pub created_at: Timestamp,
@@ -22,11 +20,9 @@ pub struct Master {
 /// A person's key, wrapped by a master key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrapped {
-    /// Whose.
     pub name: String,
     /// Which master key opens it.
     pub master: Vec<u8>,
-    /// The key.
     pub wrapped: Vec<u8>,
 }
 
@@ -35,9 +31,7 @@ pub struct Wrapped {
 pub struct Erasure {
     /// Its place among all of them.
     pub seq: i64,
-    /// Whose.
     pub name: String,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -233,7 +227,6 @@ impl Keystore {
         Ok(rotation)
     }
 
-    /// A key.
     pub async fn key(&self, name: &str) -> Result<Option<Wrapped>> {
         self.0.one(&KEY, &[name.into()]).await
     }

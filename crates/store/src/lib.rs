@@ -7,13 +7,13 @@
 mod applications;
 pub mod audit;
 pub mod chain;
+mod counters;
 mod deployment;
 mod devices;
 mod error;
 mod idempotency;
 mod keys;
 pub mod keystore;
-mod ledger;
 mod listings;
 mod migrate;
 mod page;
@@ -30,12 +30,12 @@ mod templates;
 use std::path::PathBuf;
 
 pub use applications::{Apply, ClearFlags, EndOrphanedApplications};
+pub use counters::{ChangeContext, Count};
 pub use deployment::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
-pub use idempotency::{Answering, Forget, Once, OnceKey, Recall, Seal};
+pub use idempotency::{Answering, Forget, IdempotencyKey, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
-pub use ledger::{By, Count};
 pub use listings::{CreateListing, DeleteListing};
 pub use migrate::Status;
 pub use page::{Cursor, Page};
@@ -48,12 +48,11 @@ pub use templates::{ChangeTemplate, CreateTemplate};
 use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
 use sqlite::Sqlite;
-pub use sqlite::rest;
+pub use sqlite::release_snapshots;
 
 /// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// A file.
     Sqlite(PathBuf),
     /// A server, as a connection URL.
     Postgres(String),

@@ -13,14 +13,12 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Before everything.
     pub const START: Self = Self { key: i64::MIN, seq: i64::MIN };
 }
 
 /// A piece of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The items.
     pub items: Vec<T>,
     /// Where to go on, if there is more.
     pub next: Option<Cursor>,
@@ -55,10 +53,10 @@ impl<T: FromRow> FromRow for Placed<T> {
 }
 
 /// Rows up to this many are read on the caller's own thread.
-pub(crate) const SHORT: usize = 128;
+pub(crate) const MAX_POINT_ROWS: usize = 128;
 
 pub(crate) fn weight(limit: usize) -> Weight {
-    if limit <= SHORT { Weight::Point } else { Weight::Scan }
+    if limit <= MAX_POINT_ROWS { Weight::Point } else { Weight::Scan }
 }
 
 impl Db {

@@ -3,7 +3,7 @@
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{AccountId, ClientId};
 
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Error, Result};
 
@@ -25,12 +25,9 @@ static GET: Sql = sql(
 /// Changes what the change names in an account's pipeline, which need not exist yet.
 #[derive(Debug)]
 pub struct PutPipeline {
-    /// Whose.
     pub account: AccountId,
-    /// What it names.
     pub change: Pipeline,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for PutPipeline {
@@ -79,7 +76,6 @@ impl Db {
         self.one(&OF_CLIENT, &[client.into()]).await
     }
 
-    /// An account's pipeline.
     pub async fn pipeline(&self, account: &AccountId) -> Result<Option<Pipeline>> {
         self.one(&GET, &[account.into()]).await
     }

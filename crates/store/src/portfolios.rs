@@ -3,7 +3,7 @@
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics};
 use portico_domain::{Allocation, PortfolioId, TemplateId, UserId};
 
-use crate::ledger::{By, record, total};
+use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
 use crate::templates::{for_change as template_for_change, items_from_json, items_to_json, risk_from_text};
@@ -48,7 +48,7 @@ impl FromRow for Portfolio {
     }
 }
 
-async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &By) -> Result<()> {
+async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {
     let items = items_to_json(&portfolio.items)?;
     let params = [
         tx.seq(),
@@ -70,7 +70,7 @@ async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &By) -> Result<()>
 async fn count<T: Tx>(
     tx: &mut T,
     portfolio: &Portfolio,
-    by: &By,
+    by: &ChangeContext,
     kind: &'static str,
     one: i64,
 ) -> Result<()> {
@@ -90,10 +90,8 @@ async fn for_change<T: Tx>(tx: &mut T, id: &PortfolioId) -> Result<Portfolio> {
 /// Stores a new portfolio. The template it names must exist.
 #[derive(Debug)]
 pub struct CreatePortfolio {
-    /// The portfolio.
     pub portfolio: Portfolio,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for CreatePortfolio {
@@ -109,16 +107,13 @@ impl Op for CreatePortfolio {
 /// Copies an active template to a user.
 #[derive(Debug)]
 pub struct CopyTemplate {
-    /// Which template.
     pub template: TemplateId,
-    /// The copy's id.
     pub id: PortfolioId,
     /// Whose it is going to be.
     pub user: UserId,
     /// Whether the user is going to make it their own.
     pub custom: bool,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for CopyTemplate {
@@ -136,12 +131,9 @@ impl Op for CopyTemplate {
 /// Changes what the change names in a portfolio.
 #[derive(Debug)]
 pub struct ChangePortfolio {
-    /// Which one.
     pub id: PortfolioId,
-    /// What it names.
     pub change: PortfolioChange,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for ChangePortfolio {
@@ -169,13 +161,10 @@ impl Op for ChangePortfolio {
     }
 }
 
-/// Deletes a portfolio.
 #[derive(Debug)]
 pub struct DeletePortfolio {
-    /// Which one.
     pub id: PortfolioId,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for DeletePortfolio {
@@ -188,7 +177,6 @@ impl Op for DeletePortfolio {
 }
 
 impl Db {
-    /// One portfolio.
     pub async fn portfolio(&self, id: &PortfolioId) -> Result<Option<Portfolio>> {
         self.one(&GET, &[id.into()]).await
     }

@@ -3,7 +3,7 @@
 use portico_domain::SafeInteger;
 use portico_domain::requirements::RequirementsRecord;
 
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, sql};
 use crate::{Db, Error, Result};
 
@@ -14,10 +14,8 @@ static GET: Sql = sql("SELECT met FROM requirements WHERE listing_id = ?1 AND ap
 /// Writes a record; one that is there is replaced.
 #[derive(Debug)]
 pub struct PutRequirements {
-    /// The record.
     pub record: RequirementsRecord,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for PutRequirements {

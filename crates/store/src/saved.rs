@@ -3,7 +3,7 @@
 use portico_domain::listings::Listing;
 use portico_domain::{ListingId, UserId};
 
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
 
@@ -24,12 +24,9 @@ static DETAILS: Sql =
 /// Saves a listing for a user. Saving it again changes nothing.
 #[derive(Debug)]
 pub struct SaveListing {
-    /// Whose list.
     pub user: UserId,
-    /// Which listing.
     pub listing: ListingId,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for SaveListing {
@@ -50,12 +47,9 @@ impl Op for SaveListing {
 /// Takes a listing off a user's list.
 #[derive(Debug)]
 pub struct UnsaveListing {
-    /// Whose list.
     pub user: UserId,
-    /// Which listing.
     pub listing: ListingId,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for UnsaveListing {

@@ -7,7 +7,7 @@ use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
 
 use crate::Result;
-use crate::ledger::Count;
+use crate::counters::Count;
 
 /// A statement. Parameters are written `?1`, `?2`, …; where the dialects differ, both are given.
 #[derive(Debug)]
@@ -26,16 +26,12 @@ pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
     Sql { lite, pg }
 }
 
-/// A parameter.
 #[derive(Debug, Clone, Copy)]
 pub enum Val<'a> {
-    /// Nothing.
     Null,
     /// An integer: counts, units of decimals, microseconds, flags.
     Int(i64),
-    /// Text.
     Text(&'a str),
-    /// Bytes.
     Bytes(&'a [u8]),
 }
 
@@ -82,14 +78,14 @@ impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
 
 /// A parameter that is kept for later, or travels to another thread.
 #[derive(Debug)]
-pub(crate) enum Owned {
+pub(crate) enum OwnedValue {
     Null,
     Int(i64),
     Text(Box<str>),
     Bytes(Box<[u8]>),
 }
 
-impl From<&Val<'_>> for Owned {
+impl From<&Val<'_>> for OwnedValue {
     fn from(value: &Val<'_>) -> Self {
         match *value {
             Val::Null => Self::Null,
@@ -100,7 +96,7 @@ impl From<&Val<'_>> for Owned {
     }
 }
 
-impl Owned {
+impl OwnedValue {
     pub(crate) fn borrow(&self) -> Val<'_> {
         match self {
             Self::Null => Val::Null,
@@ -113,11 +109,8 @@ impl Owned {
 
 /// A row of either engine.
 pub trait Row {
-    /// An integer column.
     fn int(&self, column: usize) -> Result<Option<i64>>;
-    /// A text column.
     fn text(&self, column: usize) -> Result<Option<&str>>;
-    /// A bytes column.
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>>;
 }
 
@@ -134,7 +127,6 @@ impl<'a, R: Row> Columns<'a, R> {
         Self { row, next: 0 }
     }
 
-    /// The next column.
     pub fn get<T: FromColumn>(&mut self) -> Result<T> {
         self.next += 1;
         T::from_column(self.row, self.next - 1)
@@ -149,7 +141,6 @@ impl<'a, R: Row> Columns<'a, R> {
 
 /// A value that a column can hold.
 pub trait FromColumn: Sized {
-    /// Reads it.
     fn from_column(row: &impl Row, column: usize) -> Result<Self>;
 }
 
@@ -230,7 +221,6 @@ impl<K: Kind> FromColumn for Option<Text<K>> {
 
 /// Something that a row can be read as.
 pub trait FromRow: Sized + Send + 'static {
-    /// Reads the row.
     fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self>;
 }
 
@@ -251,9 +241,12 @@ pub trait Tx: Send {
     fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
     /// Writes the row of an event and moves totals, in whichever way is cheapest within this transaction.
-    fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> impl Future<Output = Result<()>> + Send;
+    fn record_event(
+        &mut self,
+        event: &[Val<'_>],
+        counts: &[Count<'_>],
+    ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Runs a query.
     fn rows<R: FromRow>(
         &mut self,
         sql: &'static Sql,
@@ -276,9 +269,7 @@ pub trait Tx: Send {
 
 /// A unit of work: all of it happens, or nothing. It is run again if the engine asks for that.
 pub trait Op: Send + Sync + 'static {
-    /// What it answers.
     type Out: Send + 'static;
-    /// Does the work.
     fn run<T: Tx>(&self, tx: &mut T) -> impl Future<Output = Result<Self::Out>> + Send;
 }
 

@@ -3,7 +3,7 @@
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Template, TemplateChange};
 use portico_domain::{Allocation, TemplateId};
 
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
 use crate::{Db, Error, Result};
@@ -65,10 +65,8 @@ pub(crate) async fn for_change<T: Tx>(tx: &mut T, id: &TemplateId) -> Result<Tem
 /// Stores a new template.
 #[derive(Debug)]
 pub struct CreateTemplate {
-    /// The template.
     pub template: Template,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for CreateTemplate {
@@ -100,12 +98,9 @@ impl Op for CreateTemplate {
 /// Changes what the change names in a template.
 #[derive(Debug)]
 pub struct ChangeTemplate {
-    /// Which one.
     pub id: TemplateId,
-    /// What it names.
     pub change: TemplateChange,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for ChangeTemplate {

@@ -27,7 +27,6 @@ fn text_schema<K: Kind>() -> ObjectBuilder {
     text.pattern(Some(K::PATTERN.unwrap_or(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT })))
 }
 
-/// No control characters.
 const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 /// No control characters, and at least one character that is no space.
 pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";

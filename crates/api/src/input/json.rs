@@ -55,7 +55,6 @@ impl<'b> Json<'b> {
         Ok(items.into_iter().map(Self).collect())
     }
 
-    /// A string.
     pub(crate) fn text(self) -> Result<Cow<'b, str>, ValidationError> {
         /// `Cow` alone never borrows; this does where there is no escape.
         #[derive(serde::Deserialize)]
@@ -77,7 +76,6 @@ impl<'b> Json<'b> {
         }
     }
 
-    /// A truth value.
     pub(crate) fn flag(self) -> Result<bool, ValidationError> {
         match self.0.get() {
             "true" => Ok(true),

@@ -19,7 +19,6 @@ pub(crate) trait Field: Sized {
 
 /// An object whose members are read, or described.
 pub(crate) enum Object<'o, 'b> {
-    /// Reads.
     Read(Members<'b>, JsonPointer<'o>),
     /// Describes the request's body.
     Describe(&'o mut Option<RefOr<Schema>>, ObjectBuilder),

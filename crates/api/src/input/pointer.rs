@@ -32,7 +32,6 @@ impl Segment<'_> {
 }
 
 impl<'f> JsonPointer<'f> {
-    /// The whole body.
     pub(super) fn root(faults: &'f mut Vec<FieldError>) -> Self {
         Self { segment: None, faults }
     }

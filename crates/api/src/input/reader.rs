@@ -39,7 +39,6 @@ impl Input for () {
 pub(crate) trait Param: Sized {
     /// What it may be.
     fn schema() -> RefOr<Schema>;
-    /// Reads it.
     fn from_text(text: &str) -> Result<Self, ValidationError>;
 }
 
@@ -63,9 +62,7 @@ pub(crate) struct Description {
 
 /// Reads a request, or writes a description.
 pub(crate) enum Reader<'r> {
-    /// Reads.
     Request(Reading<'r>),
-    /// Describes.
     Description(Box<Description>),
 }
 
@@ -207,7 +204,6 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The body's object.
     pub(crate) fn body(&mut self) -> Object<'_, 'r> {
         match self {
             Self::Description(description) => Object::Describe(&mut description.body, ObjectBuilder::new()),

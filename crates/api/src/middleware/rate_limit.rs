@@ -19,7 +19,6 @@ use crate::problem::Problem;
 /// After this many requests, clients that have not called lately are forgotten.
 const REQUESTS_BETWEEN_CLEANUPS: u32 = 10_000;
 
-/// Who is limited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Client {
     /// An IPv4 address, or the /64 network of an IPv6 address, which is what one subscriber has.

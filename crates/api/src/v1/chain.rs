@@ -4,7 +4,7 @@ use portico_app::chain::{Record, TracedFate};
 use portico_chain::contracts::Kind;
 use portico_chain::node::Block;
 use portico_domain::{SafeInteger, Timestamp};
-use portico_store::chain::Standing;
+use portico_store::chain::ItemStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -62,9 +62,9 @@ impl From<Record> for RecordOut {
     fn from(record: Record) -> Self {
         Self {
             status: match record.standing {
-                Standing::Waiting | Standing::Signed => "pending",
-                Standing::Mined => "mined",
-                Standing::Failed => "refused",
+                ItemStatus::Waiting | ItemStatus::Signed => "pending",
+                ItemStatus::Mined => "mined",
+                ItemStatus::Failed => "refused",
             },
             key: hex(&record.key),
             version: record.version,
@@ -201,9 +201,9 @@ async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
 }
 
 /// Blocks that are answered when nobody says how many.
-const USUAL: usize = 20;
+const DEFAULT_BLOCKS: usize = 20;
 /// Blocks that are answered at most: a chain elsewhere is asked for each.
-const MOST: usize = 100;
+const MAX_BLOCKS: usize = 100;
 
 struct Blocks {
     limit: usize,
@@ -212,10 +212,10 @@ struct Blocks {
 
 impl Input for Blocks {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
-        let limit = from.query::<Limit<MOST>>("limit", "At most so many; 20 if absent");
+        let limit = from.query::<Limit<MAX_BLOCKS>>("limit", "At most so many; 20 if absent");
         let before = from.query::<SafeInteger>("before", "Only blocks with lower numbers");
         Some(Self {
-            limit: limit.map_or(USUAL, |limit| limit.0),
+            limit: limit.map_or(DEFAULT_BLOCKS, |limit| limit.0),
             before: before.map(|number| number.units().unsigned_abs()),
         })
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    Accepted, Beat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
+    Accepted, Heartbeat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
 };
 use portico_store::sql::{Op, Tx};
 use tokio::runtime::Handle;
@@ -27,12 +27,12 @@ pub struct Committed {
 
 /// Work whose outcome is kept beside, for when the answer to the commit gets lost.
 #[derive(Debug)]
-struct Noted<O: Op> {
+struct CapturedOutcome<O: Op> {
     op: O,
     note: Arc<Mutex<Option<O::Out>>>,
 }
 
-impl<O: Op<Out: Clone>> Op for Noted<O> {
+impl<O: Op<Out: Clone>> Op for CapturedOutcome<O> {
     type Out = O::Out;
     async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<O::Out> {
         let out = self.op.run(tx).await?;
@@ -43,13 +43,13 @@ impl<O: Op<Out: Clone>> Op for Noted<O> {
 
 /// Work for the chain as well: it gets ready for the batch while the database waits for its disk.
 #[derive(Debug)]
-struct Foretold<N> {
+struct PreExecution<N> {
     op: RecordListings,
     node: Arc<N>,
     runtime: Handle,
 }
 
-impl<N: Node> Op for Foretold<N> {
+impl<N: Node> Op for PreExecution<N> {
     type Out = Recorded;
     async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<Recorded> {
         let recorded = self.op.run(tx).await?;
@@ -76,8 +76,8 @@ impl<N: Node> Engine<N> {
         let (lease, signer) = self.signing()?;
         let note = Arc::default();
         let op = RecordListings { records, lease, signer: Arc::new(signer), at: now };
-        let op = Foretold { op, node: self.node.clone(), runtime: Handle::current() };
-        let noted = Noted { op, note: Arc::clone(&note) };
+        let op = PreExecution { op, node: self.node.clone(), runtime: Handle::current() };
+        let noted = CapturedOutcome { op, note: Arc::clone(&note) };
         let (answers, batch) = match self.write_under(lease, noted).await {
             Ok(recorded) => recorded,
             // Nobody knows whether it was committed: that is found out before anything else is signed.
@@ -101,7 +101,7 @@ impl<N: Node> Engine<N> {
         let Some((answers, Some(batch))) = noted else { return Err(unavailable()) };
         loop {
             // The same row is written, so that a commit which is still under way has ended before it is read.
-            let found = match self.db.write(Beat(lease)).await {
+            let found = match self.db.write(Heartbeat(lease)).await {
                 Ok(_) => self.db.chain_attempt(&batch.signed.hash).await,
                 Err(error) => Err(error),
             };
@@ -122,7 +122,7 @@ impl<N: Node> Engine<N> {
         let limit = to_i64(self.settings.batch.min(SEALED_AT_ONCE) as u64);
         let note = Arc::default();
         let op = SealWaiting { lease, signer: Arc::new(signer), limit, at: now };
-        let noted = Noted { op, note: Arc::clone(&note) };
+        let noted = CapturedOutcome { op, note: Arc::clone(&note) };
         let batch = match self.write_under(lease, noted).await {
             Ok(batch) => batch,
             Err(Error::Store(portico_store::Error::Unavailable(why)) | Error::Unreachable(why)) => {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{Fate, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
+use portico_store::chain::{BatchStatus, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
 use portico_store::sql::{Op, Tx};
 
 use super::{Settings, Step, Watch};
@@ -37,7 +37,7 @@ pub struct Engine<N> {
     /// It signs for nobody any more.
     pub(super) released: AtomicBool,
     /// Signers whose holders are gone: what they left is seen to its end, and nothing new is signed for them.
-    pub(super) wards: Mutex<Vec<Arc<Self>>>,
+    pub(super) orphaned_signers: Mutex<Vec<Arc<Self>>>,
 }
 
 /// A copy of what the database says of this process' own signer, and what was last seen of the chain.
@@ -121,7 +121,7 @@ impl From<SignedBatch> for Open {
             nonce: signed.nonce,
             kind: signed.kind,
             items,
-            fate: Fate::Signed,
+            fate: BatchStatus::Signed,
             block: None,
             mined: None,
             attempts: vec![signed.signed],
@@ -159,7 +159,6 @@ pub struct Status {
     pub head: Option<Block>,
     /// The account that this process signs for.
     pub signer: Option<Address>,
-    /// Its next nonce.
     pub next_nonce: Option<i64>,
     /// Batches that are signed and not yet mined.
     pub unmined: usize,
@@ -192,7 +191,7 @@ impl<N: Node> Engine<N> {
             caught_up: AtomicBool::new(false),
             given: AtomicU64::new(0),
             released: AtomicBool::new(false),
-            wards: Mutex::default(),
+            orphaned_signers: Mutex::default(),
         }
     }
 
@@ -208,22 +207,19 @@ impl<N: Node> Engine<N> {
             caught_up: AtomicBool::new(false),
             given: AtomicU64::new(0),
             released: AtomicBool::new(false),
-            wards: Mutex::default(),
+            orphaned_signers: Mutex::default(),
             ..*self
         }
     }
 
-    /// The node.
     pub fn node(&self) -> &N {
         &self.node
     }
 
-    /// The contracts.
     pub fn contracts(&self) -> Contracts {
         self.contracts
     }
 
-    /// The chain's id.
     pub fn chain_id(&self) -> u64 {
         self.chain_id
     }
@@ -237,7 +233,8 @@ impl<N: Node> Engine<N> {
     pub fn status(&self) -> Status {
         let memory = self.memory();
         let held = memory.held.as_ref();
-        let unmined = |held: &Held| held.open.values().filter(|open| open.batch.fate == Fate::Signed).count();
+        let unmined =
+            |held: &Held| held.open.values().filter(|open| open.batch.fate == BatchStatus::Signed).count();
         Status {
             head: memory.head.clone(),
             signer: held.map(|held| held.key.address()),
@@ -252,14 +249,14 @@ impl<N: Node> Engine<N> {
     pub(super) fn not_given(&self) -> usize {
         let memory = self.memory();
         let signed = memory.held.iter().flat_map(|held| held.open.values());
-        signed.filter(|open| open.batch.fate == Fate::Signed && open.sent.is_none()).count()
+        signed.filter(|open| open.batch.fate == BatchStatus::Signed && open.sent.is_none()).count()
     }
 
     /// Items that are signed and not yet mined.
     pub(super) fn unmined_items(&self) -> i64 {
         let memory = self.memory();
         let signed = memory.held.iter().flat_map(|held| held.open.values());
-        signed.filter(|open| open.batch.fate == Fate::Signed).map(|open| open.batch.items).sum()
+        signed.filter(|open| open.batch.fate == BatchStatus::Signed).map(|open| open.batch.items).sum()
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -340,7 +337,7 @@ impl<N: Node> Engine<N> {
     pub(super) fn unsent_before(&self, lease: Lease, nonce: i64) -> Vec<i64> {
         let mut memory = self.memory();
         let Some(held) = memory.under(lease) else { return Vec::new() };
-        let unsent = |open: &Open| open.batch.fate == Fate::Signed && open.sent.is_none();
+        let unsent = |open: &Open| open.batch.fate == BatchStatus::Signed && open.sent.is_none();
         held.open.range(..nonce).filter(|(_, open)| unsent(open)).map(|(nonce, _)| *nonce).collect()
     }
 

@@ -9,8 +9,8 @@ use std::task::Poll;
 use alloy_primitives::{B256, Bytes};
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    Drawn, FILLER, FailItems, Fate, FillNonce, Lease, ReplaceAttempt, Requeue, SettleBatches, Settled,
-    SignedBatch, Word,
+    BatchStatus, FILLER, FailItems, FillNonce, ItemVersion, Lease, ReplaceAttempt, Requeue, SettleBatches,
+    Settled, SignedBatch, Word,
 };
 
 use super::engine::{Engine, Open, REVERTS_IN_A_ROW, micros, since};
@@ -24,7 +24,7 @@ use crate::{Error, Result};
 const GAP_PATIENCE: i64 = 5_000_000;
 
 /// Questions that a node is asked at the same time.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT_CALLS: usize = 16;
 
 /// A question, on its way to a node.
 type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -34,7 +34,8 @@ async fn together<T>(questions: Vec<Asked<'_, T>>) -> Result<Vec<T>> {
     let mut answers = Vec::with_capacity(questions.len());
     let mut questions = questions.into_iter();
     loop {
-        let mut asked: Vec<_> = questions.by_ref().take(AT_ONCE).map(|question| (question, None)).collect();
+        let mut asked: Vec<_> =
+            questions.by_ref().take(MAX_CONCURRENT_CALLS).map(|question| (question, None)).collect();
         if asked.is_empty() {
             return Ok(answers);
         }
@@ -195,7 +196,7 @@ impl<N: Node> Engine<N> {
         let again = |(nonce, _): &(i64, i64)| Settled {
             lease,
             nonce: *nonce,
-            fate: Fate::Signed,
+            fate: BatchStatus::Signed,
             block: None,
             mined: None,
         };
@@ -205,7 +206,7 @@ impl<N: Node> Engine<N> {
     /// Finds the receipts of nonces that are used.
     async fn find(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut signed = self.open(lease);
-        signed.retain(|_, open| open.batch.fate == Fate::Signed);
+        signed.retain(|_, open| open.batch.fate == BatchStatus::Signed);
         for nonce in signed.split_off(&to_i64(used)).into_keys() {
             self.with_open(lease, nonce, |open| open.missing_since = None);
         }
@@ -223,14 +224,14 @@ impl<N: Node> Engine<N> {
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_refused(&receipt, now).await?;
-                mined.push(settled(if is_final { Fate::Final } else { Fate::Mined }));
+                mined.push(settled(if is_final { BatchStatus::Final } else { BatchStatus::Mined }));
                 continue;
             }
             self.count_revert(lease, nonce);
             // A block that may still be undone may be followed by one in which the same call succeeds.
             if is_final {
                 tracing::warn!(nonce, "the chain undid a batch; its items are signed again in halves");
-                self.requeue(&open, settled(Fate::Reverted), now).await?;
+                self.requeue(&open, settled(BatchStatus::Reverted), now).await?;
             }
         }
         self.note_mined(lease, head, mined).await
@@ -271,7 +272,7 @@ impl<N: Node> Engine<N> {
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {
             tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-            let foreign = Settled { lease, nonce, fate: Fate::Foreign, block: None, mined: None };
+            let foreign = Settled { lease, nonce, fate: BatchStatus::Foreign, block: None, mined: None };
             self.requeue(open, foreign, now).await?;
         }
         Ok(())
@@ -291,7 +292,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Items that a contract could not take. The rules at the edge make sure that there are none.
-    fn refused(&self, receipt: &Receipt) -> Vec<Drawn> {
+    fn refused(&self, receipt: &Receipt) -> Vec<ItemVersion> {
         let refused = receipt
             .logs
             .iter()
@@ -333,7 +334,7 @@ impl<N: Node> Engine<N> {
     /// Batches deep enough under the head are final, if their block is still there.
     async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
         let mut open = self.open(lease);
-        open.retain(|_, open| open.batch.fate == Fate::Mined);
+        open.retain(|_, open| open.batch.fate == BatchStatus::Mined);
         let believed = open.into_iter().filter_map(|(nonce, open)| Some((nonce, open.batch.block?, open)));
         let deep: Vec<_> =
             believed.filter(|(_, (number, _), _)| self.is_final(head, number.unsigned_abs())).collect();
@@ -347,7 +348,7 @@ impl<N: Node> Engine<N> {
             .map(|(nonce, block, open)| Settled {
                 lease,
                 nonce,
-                fate: Fate::Final,
+                fate: BatchStatus::Final,
                 block: Some(block),
                 mined: open.batch.mined,
             })
@@ -411,7 +412,7 @@ impl<N: Node> Engine<N> {
     /// Sends what is due within the window, in the order of nonces.
     async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut waiting = self.open(lease);
-        waiting.retain(|nonce, open| open.batch.fate == Fate::Signed && *nonce >= to_i64(used));
+        waiting.retain(|nonce, open| open.batch.fate == BatchStatus::Signed && *nonce >= to_i64(used));
         // What was in blocks that are gone the node had before, all of it: that goes back at once.
         let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
         let (mut lost, mut heard) = (None, false);
@@ -485,7 +486,7 @@ impl<N: Node> Engine<N> {
         }
         self.reverts.store(0, Ordering::Release);
         let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-        Ok(Some(Settled { lease, nonce, fate: Fate::Final, block, mined: Some(hash) }))
+        Ok(Some(Settled { lease, nonce, fate: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
     /// Writes down what became of batches that were delivered at once.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use alloy_primitives::Address;
 use portico_domain::Timestamp;
-use portico_store::chain::{Beat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease};
+use portico_store::chain::{Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease};
 
 use super::engine::{Engine, Held, micros, since};
 use crate::Result;
@@ -87,7 +87,7 @@ impl<N: Node> Engine<N> {
                 held.beat_at = if due { now } else { held.beat_at };
                 due
             });
-        if due && !self.write(Beat(lease)).await? {
+        if due && !self.write(Heartbeat(lease)).await? {
             self.forget(lease);
             return Ok(false);
         }
@@ -98,13 +98,13 @@ impl<N: Node> Engine<N> {
     /// somebody starts who signs for the same account.
     pub(super) async fn look_after_wards(&self, now: Timestamp) -> Result<()> {
         self.find_wards(now).await?;
-        let wards = self.wards.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for ward in wards {
+        let orphaned_signers = self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for ward in orphaned_signers {
             Box::pin(ward.look(now, true)).await?;
             let is_done = ward.memory().held.as_ref().is_none_or(|held| held.open.is_empty());
             if is_done {
                 ward.release().await?;
-                self.wards
+                self.orphaned_signers
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .retain(|other| !Arc::ptr_eq(other, &ward));
@@ -122,7 +122,8 @@ impl<N: Node> Engine<N> {
         for key in self.keys.iter().filter(|key| Some(key.address()) != own) {
             let Some(row) = rows.iter().find(|row| row.address == key.address().0.0) else { continue };
             let known = |ward: &Arc<Self>| ward.keys.iter().any(|other| other.address() == key.address());
-            let is_ward = self.wards.lock().unwrap_or_else(PoisonError::into_inner).iter().any(known);
+            let is_ward =
+                self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).iter().any(known);
             if is_ward
                 || !self.is_free(key.address(), Some(row), now)
                 || self.db.open_batches(row.id).await?.is_empty()
@@ -131,7 +132,7 @@ impl<N: Node> Engine<N> {
             }
             let ward = self.ward(key.clone());
             if ward.take(key, Some(row), now).await? {
-                self.wards.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(ward));
+                self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(ward));
             }
         }
         Ok(())
@@ -160,9 +161,10 @@ impl<N: Node> Engine<N> {
     /// Gives the lease back, so that another process need not wait. From then on nothing is signed here.
     pub async fn release(&self) -> Result<()> {
         self.released.store(true, Ordering::Release);
-        let wards = std::mem::take(&mut *self.wards.lock().unwrap_or_else(PoisonError::into_inner));
+        let orphaned_signers =
+            std::mem::take(&mut *self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner));
         let leases: Vec<Lease> =
-            wards.iter().filter_map(|ward| ward.drop_lease()).chain(self.drop_lease()).collect();
+            orphaned_signers.iter().filter_map(|ward| ward.drop_lease()).chain(self.drop_lease()).collect();
         for lease in leases.into_iter().filter(|_| !self.settings.alone) {
             self.db.write(ReleaseLease(lease)).await?;
         }

@@ -77,7 +77,6 @@ pub trait Watch: Send + Sync + std::fmt::Debug + 'static {
     }
 }
 
-/// Watches nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Unwatched;
 

@@ -14,7 +14,7 @@ use crate::node::Node;
 use crate::{Error, Result};
 
 /// Requests that may wait for their group.
-const QUEUE: usize = 4096;
+const MAX_QUEUED_REQUESTS: usize = 4096;
 /// Groups that may wait for the chain. With one of them waiting, the next is not committed yet but grows.
 const PIPELINE: usize = 1;
 /// How often everything open is looked at, if nothing else happens.
@@ -67,7 +67,6 @@ impl Delivered {
     }
 }
 
-/// Tells the time.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Takes listings, groups them, and sees them onto the chain.
@@ -109,10 +108,9 @@ impl<N> Drop for Writer<N> {
 }
 
 impl<N: Node> Writer<N> {
-    /// Starts the tasks.
     pub fn start(engine: Engine<N>, now: Now) -> Self {
         let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
-        let (jobs, inbox) = mpsc::channel(QUEUE);
+        let (jobs, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
         let (groups, committed) = mpsc::channel(PIPELINE);
         let common = Arc::new(Common {
             engine: engine.clone(),

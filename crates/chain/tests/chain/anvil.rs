@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use alloy_primitives::Address;
 use portico_chain::contracts::{Contracts, cleared_check};
-use portico_chain::deploy::{self, Wanted};
+use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
@@ -21,11 +21,11 @@ use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
 use portico_chain::{Error, Result};
 use portico_domain::ListingId;
 use portico_store::chain::{Accepted, Word};
-use portico_store::{By, Db, DeleteListing};
+use portico_store::{ChangeContext, Db, DeleteListing};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::ground::{Anvil, FEE_CAP, now, run, sqlite, until};
+use crate::node_fixture::{Anvil, FEE_CAP, now, run, sqlite, until};
 use crate::samples;
 
 /// How long anything may take that has no limit of its own.
@@ -52,7 +52,7 @@ struct Portico {
 /// Contracts on a new Anvil, which both keys may use.
 async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
     let node = Remote::new(vec![anvil.url.clone()], CONFIRMATIONS).unwrap();
-    let wanted = Wanted { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
+    let wanted = DeployOptions { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
     deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &wanted).await.unwrap().1
 }
 
@@ -72,7 +72,7 @@ impl Portico {
 
     /// Deletes a listing.
     async fn delete(&self, id: &str) {
-        let (retired, by) = (samples::retired(id, now()), By { account: None, at: now() });
+        let (retired, by) = (samples::retired(id, now()), ChangeContext { account: None, at: now() });
         let owner = samples::listing(id).user;
         let op = DeleteListing { id: ListingId::stored(id), owner, retired, clear: cleared_check, by };
         self.db.write(op).await.unwrap();

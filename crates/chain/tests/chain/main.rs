@@ -4,7 +4,7 @@
 #![expect(clippy::same_functions_in_if_condition, reason = "every call of a generator draws anew")]
 
 mod anvil;
-mod ground;
+mod node_fixture;
 mod nodes;
 mod samples;
 mod simulation;

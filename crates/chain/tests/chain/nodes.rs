@@ -4,10 +4,10 @@
 macro_rules! on_both_nodes {
     ($($name:ident),+ $(,)?) => {
         mod embedded {
-            $(#[test] fn $name() { crate::ground::on_embedded(|ground| Box::pin(super::$name(ground))); })+
+            $(#[test] fn $name() { crate::node_fixture::on_embedded(|node_fixture| Box::pin(super::$name(node_fixture))); })+
         }
         mod anvil {
-            $(#[test] fn $name() { crate::ground::on_anvil(|ground| Box::pin(super::$name(ground))); })+
+            $(#[test] fn $name() { crate::node_fixture::on_anvil(|node_fixture| Box::pin(super::$name(node_fixture))); })+
         }
     };
 }

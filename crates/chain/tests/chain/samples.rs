@@ -8,8 +8,8 @@ use portico_domain::listings::Listing;
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
 };
-use portico_store::By;
-use portico_store::chain::{NewRecord, Wanted, Word};
+use portico_store::ChangeContext;
+use portico_store::chain::{DesiredItem, NewRecord, Word};
 
 /// A key that is the same every time.
 pub(crate) fn key(number: u8) -> Key {
@@ -40,9 +40,9 @@ pub(crate) fn terms(credit: i64, income: i64) -> Terms {
 }
 
 /// What is wanted of an item.
-pub(crate) fn wanted(key: Word, content: Content, at: Timestamp) -> Wanted {
+pub(crate) fn wanted(key: Word, content: Content, at: Timestamp) -> DesiredItem {
     let (kind, payload, gone) = (content.kind().number(), content.encode(), content.is_gone());
-    Wanted { kind, key, payload, gone, salt: None, above: 0, at }
+    DesiredItem { kind, key, payload, gone, salt: None, above: 0, at }
 }
 
 fn content(digest: Word) -> Content {
@@ -60,7 +60,7 @@ pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
     let listing = listing(id);
     let mut wanted = wanted(listing_key(&listing.id), content, at);
     wanted.salt = Some([7; 32]);
-    NewRecord { listing, wanted, by: By { account: None, at }, once: None }
+    NewRecord { listing, wanted, by: ChangeContext { account: None, at }, once: None }
 }
 
 /// The key under which the chain knows a listing.
@@ -69,7 +69,7 @@ pub(crate) fn key_of(id: &str) -> Word {
 }
 
 /// What a listing's deletion wants.
-pub(crate) fn retired(id: &str, at: Timestamp) -> Wanted {
+pub(crate) fn retired(id: &str, at: Timestamp) -> DesiredItem {
     wanted(key_of(id), Content::RetiredListing, at)
 }
 

@@ -32,7 +32,7 @@ const READER_CACHE_KIB: u32 = 4 * 1024;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
 /// How long to wait for a foreign process (a backup, a curious human) that holds the database.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Keeps other processes away for as long as it lives.
 #[derive(Debug)]
@@ -54,7 +54,6 @@ impl Lock {
     }
 }
 
-/// Connections for reading.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
@@ -144,7 +143,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 

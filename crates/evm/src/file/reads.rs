@@ -8,7 +8,7 @@ use revm::state::{AccountId, AccountInfo, Bytecode};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::error::ChainError;
-use crate::fresh::{Fresh, SlotKey};
+use crate::slot_writeback::{SlotKey, SlotWriteback};
 
 /// Bits of a place that tell the position in the block.
 const POSITION_BITS: u32 = 20;
@@ -268,15 +268,15 @@ pub(crate) fn slot(connection: &Connection, account: AccountId, key: U256) -> Re
 }
 
 /// The slots that the newest blocks have changed, in the order of the blocks.
-pub(crate) fn recent(connection: &Connection) -> Result<Fresh> {
-    let fresh = Fresh::default();
+pub(crate) fn recent(connection: &Connection) -> Result<SlotWriteback> {
+    let slot_writeback = SlotWriteback::default();
     each(connection, "SELECT block, slots FROM recent ORDER BY block", [], |row| {
         let (block, mut slots) = (number(row, 0)?, blob(row, 1)?);
         let changed = std::iter::from_fn(|| (!slots.is_empty()).then(|| recent_slot(&mut slots)));
-        fresh.add(block, changed.collect::<Result<Vec<_>>>()?);
+        slot_writeback.add(block, changed.collect::<Result<Vec<_>>>()?);
         Ok(())
     })?;
-    Ok(fresh)
+    Ok(slot_writeback)
 }
 
 /// Takes the first slot off what a block keeps.

@@ -13,7 +13,7 @@ use super::reads::{self, Place, account_key};
 use super::{APPLICATION, upgrade};
 use crate::changes::Changes;
 use crate::error::ChainError;
-use crate::fresh::{PARTS, SlotKey};
+use crate::slot_writeback::{PARTS, SlotKey};
 
 type Result<T> = std::result::Result<T, ChainError>;
 

@@ -53,7 +53,6 @@ pub(super) fn question(request: &Request<'_>) -> Result<Bytes, BureauError> {
 /// What a bureau's answer says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// It is done.
     Complete(Finding),
     /// It is still at it; ask again after this time.
     Pending(Duration),

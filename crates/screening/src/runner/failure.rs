@@ -17,10 +17,7 @@ pub enum Why {
     Bureau(BureauError),
     /// The bureau has failed too often of late, and is left alone.
     #[error("the bureau has failed several times and is left alone")]
-    CircuitOpen {
-        /// For how long.
-        left: Duration,
-    },
+    CircuitOpen { left: Duration },
     /// Inputs that the check needs are missing, so the bureau was not asked.
     #[error("inputs of the check are missing")]
     Incomplete,
@@ -36,7 +33,6 @@ pub enum Why {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Failure {
-    /// Why.
     pub why: Why,
     /// When a retry makes sense; `None`: never, with these inputs.
     pub retry_after: Option<Duration>,

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::breaker::{Breaker, Pass, Patience, State};
+use crate::breaker::{Breaker, BreakerConfig, Pass, State};
 use crate::{Bureau, BureauError, Check, Routing};
 
 /// How a check's bureau does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    /// The check.
     pub check: Check,
     /// The bureau that serves it.
     pub bureau: String,
@@ -29,7 +28,7 @@ pub struct Health {
     pub in_flight: usize,
 }
 
-pub(super) struct Lane {
+pub(super) struct BureauRoute {
     check: Check,
     pub(super) bureau: Arc<dyn Bureau>,
     pub(super) gate: Arc<Semaphore>,
@@ -40,13 +39,13 @@ pub(super) struct Lane {
 }
 
 /// The lanes in the order of [`Check::ALL`].
-pub(super) fn of(routing: &Routing, patience: Patience) -> [Lane; 4] {
+pub(super) fn of(routing: &Routing, patience: BreakerConfig) -> [BureauRoute; 4] {
     let mut gates: HashMap<&str, Arc<Semaphore>> = HashMap::new();
     Check::ALL.map(|check| {
         let bureau = routing.bureau(check);
         let most_at_once = bureau.most_at_once().clamp(1, Semaphore::MAX_PERMITS);
         let gate = gates.entry(bureau.name()).or_insert_with(|| Arc::new(Semaphore::new(most_at_once)));
-        Lane {
+        BureauRoute {
             check,
             bureau: Arc::clone(bureau),
             gate: Arc::clone(gate),
@@ -58,7 +57,7 @@ pub(super) fn of(routing: &Routing, patience: Patience) -> [Lane; 4] {
     })
 }
 
-impl Lane {
+impl BureauRoute {
     /// The right to ask the bureau, or how long to leave it alone.
     pub(super) fn admit(&self) -> Result<Option<Pass<'_>>, Duration> {
         self.breaker.as_ref().map(Breaker::admit).transpose()

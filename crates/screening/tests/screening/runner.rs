@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_screening::backoff::Dice;
+use portico_screening::backoff::Jitter;
 use portico_screening::breaker::State;
 use portico_screening::{
     Bureau, BureauError, Check, Failure, Field, Finding, Order, Outcome, Policy, Routing, Runner, Sandbox,
@@ -20,8 +20,8 @@ const DOWN: Step = Step::Fails(BureauError::Unavailable { retry_after: None });
 /// Waits are always as long as they may be.
 struct Longest;
 
-impl Dice for Longest {
-    fn roll(&self, most: u64) -> u64 {
+impl Jitter for Longest {
+    fn up_to(&self, most: u64) -> u64 {
         most
     }
 }

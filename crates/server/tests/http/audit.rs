@@ -131,9 +131,9 @@ async fn nothing_personal_is_on_record(app: &App) {
 }
 
 /// A generator of numbers, the same every time.
-struct Dice(u64);
+struct Jitter(u64);
 
-impl Dice {
+impl Jitter {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % bound
@@ -141,7 +141,7 @@ impl Dice {
 }
 
 /// The value with one byte changed; nothing, if it has none.
-fn altered(value: &Cell, dice: &mut Dice) -> Option<Cell> {
+fn altered(value: &Cell, dice: &mut Jitter) -> Option<Cell> {
     match value {
         Cell::Null => None,
         Cell::Int(int) => {
@@ -192,7 +192,7 @@ async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
     let last = raw.rows("SELECT max(seq) FROM audit", &[]).await[0][0].int();
     assert!(last >= 12, "{last}");
     assert_eq!(whole.entries, last);
-    let mut dice = Dice(4);
+    let mut dice = Jitter(4);
     let (mut edits, mut found) = (0, 0);
     while edits < 1000 {
         let seq = Cell::Int(1 + i64::try_from(dice.below(usize::try_from(last).unwrap())).unwrap());

@@ -2,14 +2,14 @@
 
 use portico_domain::Timestamp;
 
-use super::items::{Drawn, failed};
+use super::items::{ItemVersion, failed};
 use super::{Lease, Signed, Word};
 use crate::Result;
 use crate::sql::{Op, Sql, Tx, sql};
 
 /// How far a batch has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum BatchStatus {
     /// It is signed, and not yet seen in a block.
     Signed,
     /// It is in a block that may still be undone.
@@ -22,7 +22,7 @@ pub enum Fate {
     Foreign,
 }
 
-impl Fate {
+impl BatchStatus {
     pub(super) fn from_state(state: i64) -> Self {
         match state {
             1 => Self::Mined,
@@ -91,13 +91,9 @@ async fn insert_attempt<T: Tx>(
 /// Stores another attempt at a nonce, before it is sent.
 #[derive(Debug)]
 pub struct ReplaceAttempt {
-    /// The lease.
     pub lease: Lease,
-    /// The nonce.
     pub nonce: i64,
-    /// The attempt.
     pub signed: Signed,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -116,13 +112,10 @@ pub const FILLER: i64 = -1;
 /// behind may ask for a nonce that was used long ago.
 #[derive(Debug)]
 pub struct FillNonce {
-    /// The lease.
     pub lease: Lease,
-    /// The nonce.
     pub nonce: i64,
     /// A transaction that does nothing.
     pub signed: Signed,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -144,10 +137,9 @@ impl Op for FillNonce {
 pub struct Settled {
     /// Whose, and under which right to say so.
     pub lease: Lease,
-    /// Its nonce.
     pub nonce: i64,
     /// How far it has come.
-    pub fate: Fate,
+    pub fate: BatchStatus,
     /// The block it is in, and that block's hash.
     pub block: Option<(i64, Word)>,
     /// Which attempt is in it.
@@ -179,10 +171,7 @@ async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
 
 /// Writes down what became of batches.
 #[derive(Debug)]
-pub struct SettleBatches(
-    /// The batches.
-    pub Vec<Settled>,
-);
+pub struct SettleBatches(pub Vec<Settled>);
 
 impl Op for SettleBatches {
     type Out = ();
@@ -208,9 +197,7 @@ static REQUEUE: Sql =
 pub struct Requeue {
     /// The batch, with its fate: reverted or foreign.
     pub batch: Settled,
-    /// What it carried.
-    pub items: Vec<Drawn>,
-    /// When.
+    pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }
 
@@ -220,7 +207,7 @@ impl Op for Requeue {
         if !settle(tx, &self.batch).await? {
             return Ok(());
         }
-        let reverted = self.batch.fate == Fate::Reverted;
+        let reverted = self.batch.fate == BatchStatus::Reverted;
         let share = match i64::try_from(self.items.len()) {
             Ok(n) if reverted => (n + 1) / 2,
             _ => super::items::ANY_SHARE,

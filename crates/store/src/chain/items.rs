@@ -4,17 +4,15 @@ use portico_domain::{Timestamp, UserId};
 
 use super::Word;
 use crate::Result;
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, sql};
 
 /// What is wanted of one key.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct DesiredItem {
     /// What kind of item it is.
     pub kind: i64,
-    /// Which one.
     pub key: Word,
-    /// What it says.
     pub payload: Vec<u8>,
     /// Whether it is to be gone from the chain.
     pub gone: bool,
@@ -22,7 +20,6 @@ pub struct Wanted {
     pub salt: Option<Word>,
     /// The version is above this one, whatever the database remembers.
     pub above: i64,
-    /// Since when.
     pub at: Timestamp,
 }
 
@@ -38,7 +35,7 @@ static WANT_NEXT: Sql =
      failed = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version");
 
 /// Writes the next version of an item; if a batch is given, as carried by it. Answers with the version.
-pub(crate) async fn want<T: Tx>(tx: &mut T, wanted: &Wanted, batch: Option<(i64, i64)>) -> Result<i64> {
+pub(crate) async fn want<T: Tx>(tx: &mut T, wanted: &DesiredItem, batch: Option<(i64, i64)>) -> Result<i64> {
     let params = [
         wanted.kind.into(),
         wanted.key.as_slice().into(),
@@ -65,7 +62,7 @@ static RETIRE: Sql =
      WHERE kind = ?1 AND key = ?2 AND gone = 0");
 
 /// Wants an item to be gone, if it was ever wanted; tells whether it was.
-pub(crate) async fn retire<T: Tx>(tx: &mut T, wanted: &Wanted) -> Result<bool> {
+pub(crate) async fn retire<T: Tx>(tx: &mut T, wanted: &DesiredItem) -> Result<bool> {
     let params = [
         wanted.kind.into(),
         wanted.key.as_slice().into(),
@@ -82,9 +79,7 @@ static REFER: Sql =
 /// Gives an applicant the reference by which the chain knows them; whoever has one keeps it.
 #[derive(Debug)]
 pub struct Refer {
-    /// The applicant.
     pub user: UserId,
-    /// A random reference.
     pub reference: Word,
 }
 
@@ -97,10 +92,7 @@ impl Op for Refer {
 
 /// Wants items on the chain that come with no row of their own.
 #[derive(Debug)]
-pub struct Want(
-    /// The items.
-    pub Vec<Wanted>,
-);
+pub struct Want(pub Vec<DesiredItem>);
 
 impl Op for Want {
     type Out = ();
@@ -121,8 +113,7 @@ static AGAIN: Sql =
 #[derive(Debug)]
 pub struct WantAgain {
     /// The items as they were seen, each with the version that it must be above.
-    pub items: Vec<(Drawn, i64)>,
-    /// When.
+    pub items: Vec<(ItemVersion, i64)>,
     pub at: Timestamp,
 }
 
@@ -146,10 +137,9 @@ impl Op for WantAgain {
 
 /// An item as a batch carried it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drawn {
+pub struct ItemVersion {
     /// What kind of item it is.
     pub kind: i64,
-    /// Which one.
     pub key: Word,
     /// The version that was carried.
     pub version: i64,
@@ -161,9 +151,7 @@ static FAIL: Sql =
 /// The chain refused items for good.
 #[derive(Debug)]
 pub struct FailItems {
-    /// Which.
-    pub items: Vec<Drawn>,
-    /// When.
+    pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }
 
@@ -181,9 +169,10 @@ impl Op for FailItems {
 }
 
 /// The event of an item that the chain refused for good.
-pub(super) async fn failed<T: Tx>(tx: &mut T, item: &Drawn, at: Timestamp) -> Result<()> {
+pub(super) async fn failed<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
     let subject = hex(&item.key);
-    record(tx, &By { account: None, at }, "chain.item_failed", &subject, &[("chain", "failed", 1)]).await
+    record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[("chain", "failed", 1)])
+        .await
 }
 
 fn hex(bytes: &[u8]) -> String {

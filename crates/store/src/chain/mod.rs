@@ -11,14 +11,14 @@ mod signers;
 
 use std::sync::Arc;
 
-pub use batches::{FILLER, Fate, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
-pub use items::{Drawn, FailItems, Refer, Want, WantAgain, Wanted};
+pub use batches::{BatchStatus, FILLER, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
+pub use items::{DesiredItem, FailItems, ItemVersion, Refer, Want, WantAgain};
 pub(crate) use items::{retire, want};
 pub use record::{
     Accepted, NewRecord, RecordLater, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
 pub use signers::{
-    AdoptChain, Beat, ChainIdentity, LEASE_LOST, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
+    AdoptChain, ChainIdentity, Heartbeat, LEASE_LOST, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
 };
 
 use portico_domain::{Timestamp, UserId};
@@ -34,20 +34,14 @@ pub type Address = [u8; 20];
 /// One item as it goes into a contract call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versioned {
-    /// Which one.
     pub key: Word,
-    /// Its version.
     pub version: i64,
-    /// What it says.
     pub payload: Vec<u8>,
 }
 
-/// A signed transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
-    /// Its hash.
     pub hash: Word,
-    /// Its bytes.
     pub raw: Vec<u8>,
     /// The highest fee per gas, in wei.
     pub max_fee: i64,
@@ -64,7 +58,7 @@ pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
 
 /// How far an item has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ItemStatus {
     /// It waits for a nonce.
     Waiting,
     /// It is signed, and not yet seen in a block.
@@ -75,14 +69,14 @@ pub enum Standing {
     Failed,
 }
 
-impl Standing {
+impl ItemStatus {
     /// Of an item that was refused or not, by the state of the batch that carries it.
     fn of(failed: bool, state: Option<i64>) -> Self {
-        match state.map(Fate::from_state) {
+        match state.map(BatchStatus::from_state) {
             _ if failed => Self::Failed,
-            None | Some(Fate::Reverted | Fate::Foreign) => Self::Waiting,
-            Some(Fate::Signed) => Self::Signed,
-            Some(Fate::Mined | Fate::Final) => Self::Mined,
+            None | Some(BatchStatus::Reverted | BatchStatus::Foreign) => Self::Waiting,
+            Some(BatchStatus::Signed) => Self::Signed,
+            Some(BatchStatus::Mined | BatchStatus::Final) => Self::Mined,
         }
     }
 }
@@ -90,16 +84,14 @@ impl Standing {
 /// An item and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredItem {
-    /// Its version.
     pub version: i64,
-    /// What it says.
     pub payload: Vec<u8>,
     /// Whether it is to be gone from the chain.
     pub gone: bool,
     /// The salt of its digest.
     pub salt: Option<Word>,
     /// How far it has come.
-    pub standing: Standing,
+    pub standing: ItemStatus,
     /// The transaction that carries it: the one that was mined, else the newest signed one.
     pub hash: Option<Word>,
     /// The block it is in.
@@ -123,7 +115,7 @@ impl FromRow for StoredItem {
         let (failed, state): (bool, Option<i64>) = (c.get()?, c.get()?);
         let block = c.get()?;
         let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
-        let standing = Standing::of(failed, state);
+        let standing = ItemStatus::of(failed, state);
         Ok(Self { version, payload, gone, salt, standing, hash: mined.or(newest), block })
     }
 }
@@ -131,14 +123,12 @@ impl FromRow for StoredItem {
 /// A batch that is not final yet, with everything that was signed for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenBatch {
-    /// Its nonce.
     pub nonce: i64,
     /// What kind of items it carries.
     pub kind: i64,
-    /// How many.
     pub items: i64,
     /// How far it has come.
-    pub fate: Fate,
+    pub fate: BatchStatus,
     /// The block it was seen in, and that block's hash.
     pub block: Option<(i64, Word)>,
     /// Which attempt was seen there.
@@ -155,7 +145,7 @@ struct BatchRow {
 impl FromRow for BatchRow {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
-        let fate = Fate::from_state(c.get()?);
+        let fate = BatchStatus::from_state(c.get()?);
         let (block, block_hash): (Option<i64>, Option<Word>) = (c.get()?, c.get()?);
         let block = block.zip(block_hash);
         let mined = c.get()?;
@@ -173,21 +163,17 @@ impl FromRow for BatchRow {
 /// A transaction of this database, by its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAttempt {
-    /// Who signed.
     pub signer: Address,
-    /// At which nonce.
     pub nonce: i64,
     /// What kind of items it carries.
     pub kind: i64,
-    /// How many.
     pub items: i64,
     /// How far its batch has come.
-    pub fate: Fate,
+    pub fate: BatchStatus,
     /// The transaction that was mined at this nonce.
     pub mined: Option<Word>,
     /// The newest transaction that was signed for this nonce.
     pub newest: Word,
-    /// The block.
     pub block: Option<i64>,
     /// When it was signed.
     pub at: Timestamp,
@@ -200,7 +186,7 @@ impl FromRow for StoredAttempt {
             nonce: c.get()?,
             kind: c.get()?,
             items: c.get()?,
-            fate: Fate::from_state(c.get()?),
+            fate: BatchStatus::from_state(c.get()?),
             mined: c.get()?,
             newest: word(&c.get::<Vec<u8>>()?)?,
             block: c.get()?,
@@ -229,14 +215,13 @@ impl FromRow for Backlog {
 /// An item for the comparison with the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedItem {
-    /// Its kind.
     pub kind: i64,
     /// Which one, its version and what it says.
     pub item: Versioned,
     /// Whether it is to be gone.
     pub gone: bool,
     /// How far it has come.
-    pub standing: Standing,
+    pub standing: ItemStatus,
 }
 
 impl FromRow for ListedItem {
@@ -244,7 +229,7 @@ impl FromRow for ListedItem {
         let kind = c.get()?;
         let item = Versioned { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
         let (gone, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
-        Ok(Self { kind, item, gone, standing: Standing::of(failed, state) })
+        Ok(Self { kind, item, gone, standing: ItemStatus::of(failed, state) })
     }
 }
 
@@ -281,7 +266,6 @@ impl Db {
         self.one(&WANTED, &[kind.into(), key.as_slice().into()]).await
     }
 
-    /// One item.
     pub async fn chain_item(&self, kind: i64, key: &Word) -> Result<Option<StoredItem>> {
         self.one(&ITEM, &[kind.into(), key.as_slice().into()]).await
     }
@@ -328,5 +312,4 @@ impl Db {
     }
 }
 
-/// A signer, shared.
 pub type Signer = Arc<dyn Sign>;

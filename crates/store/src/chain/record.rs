@@ -6,29 +6,26 @@ use portico_domain::{ListingId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::batches::insert_batch;
-use super::items::{Wanted, want};
+use super::items::{DesiredItem, want};
 use super::{Lease, Signed, Signer, Versioned, Word, word};
-use crate::ledger::{By, record};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::{CreateListing, Error, OnceKey, Result};
+use crate::{CreateListing, Error, IdempotencyKey, Result};
 
 /// A listing that is to be stored here and on the chain.
 #[derive(Debug)]
 pub struct NewRecord {
-    /// The listing.
     pub listing: Listing,
     /// What is wanted of it on the chain.
-    pub wanted: Wanted,
-    /// Who, and when.
-    pub by: By,
+    pub wanted: DesiredItem,
+    pub by: ChangeContext,
     /// The key under which it is done once.
-    pub once: Option<OnceKey>,
+    pub once: Option<IdempotencyKey>,
 }
 
 /// What a caller is told of a listing that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
-    /// The listing.
     pub id: ListingId,
     /// The hash of the transaction that carries it.
     pub hash: Word,
@@ -37,13 +34,10 @@ pub struct Accepted {
 /// A batch that was signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedBatch {
-    /// Its nonce.
     pub nonce: i64,
     /// What kind of items it carries.
     pub kind: i64,
-    /// How many.
     pub items: usize,
-    /// The transaction.
     pub signed: Signed,
 }
 
@@ -54,9 +48,7 @@ pub struct RecordListings {
     pub records: std::sync::Arc<[NewRecord]>,
     /// The right to sign.
     pub lease: Lease,
-    /// What signs.
     pub signer: Signer,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -180,10 +172,7 @@ impl RecordListings {
 
 /// Stores a listing and wants its record; whoever holds a signer signs it later.
 #[derive(Debug)]
-pub struct RecordLater(
-    /// The listing.
-    pub NewRecord,
-);
+pub struct RecordLater(pub NewRecord);
 
 impl Op for RecordLater {
     type Out = ();
@@ -223,11 +212,8 @@ impl FromRow for Versioned {
 pub struct SealWaiting {
     /// The right to sign.
     pub lease: Lease,
-    /// What signs.
     pub signer: Signer,
-    /// The largest batch.
     pub limit: i64,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -10,7 +10,6 @@ use crate::{Db, Error, Result};
 /// The chain that a database belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainIdentity {
-    /// Its id.
     pub chain_id: i64,
     /// The hash of its first block.
     pub genesis: Word,
@@ -32,10 +31,7 @@ static ADOPT: Sql = sql("INSERT INTO chain (id, chain_id, genesis, contracts) VA
 
 /// Binds the database to a chain; answers with the one it is bound to, which may be an earlier one.
 #[derive(Debug)]
-pub struct AdoptChain(
-    /// The chain.
-    pub ChainIdentity,
-);
+pub struct AdoptChain(pub ChainIdentity);
 
 impl Op for AdoptChain {
     type Out = ChainIdentity;
@@ -50,9 +46,7 @@ impl Op for AdoptChain {
 /// A signer as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignerRow {
-    /// Its number here.
     pub id: i64,
-    /// Its account.
     pub address: Address,
     /// Under which epoch signing is possible.
     pub epoch: i64,
@@ -72,9 +66,7 @@ impl FromRow for SignerRow {
 /// The right to sign for an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// The signer's number.
     pub signer: i64,
-    /// The epoch.
     pub epoch: i64,
 }
 
@@ -107,7 +99,6 @@ pub const LEASE_LOST: &str = "lease_lost";
 /// Takes the right to sign, from nobody or from a holder that has not moved since it was seen so.
 #[derive(Debug)]
 pub struct TakeLease {
-    /// The account.
     pub address: Address,
     /// Epoch and beat as they were seen; of an unknown signer both are 0.
     pub seen: (i64, i64),
@@ -126,12 +117,9 @@ impl Op for TakeLease {
 
 /// Shows that the holder lives; tells whether it still holds.
 #[derive(Debug)]
-pub struct Beat(
-    /// The lease.
-    pub Lease,
-);
+pub struct Heartbeat(pub Lease);
 
-impl Op for Beat {
+impl Op for Heartbeat {
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
         Ok(tx.exec(&BEAT, &[self.0.signer.into(), self.0.epoch.into()]).await? > 0)
@@ -140,10 +128,7 @@ impl Op for Beat {
 
 /// Gives a lease back: its beat is -1 until somebody takes it.
 #[derive(Debug)]
-pub struct ReleaseLease(
-    /// The lease.
-    pub Lease,
-);
+pub struct ReleaseLease(pub Lease);
 
 impl Op for ReleaseLease {
     type Out = ();
@@ -155,7 +140,6 @@ impl Op for ReleaseLease {
 /// Skips nonces that the chain has already seen from this account.
 #[derive(Debug)]
 pub struct RaiseNonce {
-    /// The lease.
     pub lease: Lease,
     /// The next nonce that is free.
     pub to: i64,
@@ -194,7 +178,6 @@ impl Db {
         self.one(&IDENTITY, &[]).await
     }
 
-    /// Every signer.
     pub async fn chain_signers(&self) -> Result<Vec<SignerRow>> {
         self.read(&SIGNERS, &[], Weight::Point).await
     }

@@ -9,8 +9,8 @@ use portico_domain::text::fold;
 use portico_domain::{ListingId, Timestamp, UserId};
 
 use crate::applications::{ClearFlags, end_applications};
-use crate::chain::{Wanted, retire};
-use crate::ledger::{By, record, total};
+use crate::chain::{DesiredItem, retire};
+use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
 use crate::{Db, Engine, Error, Result};
@@ -37,10 +37,8 @@ static INSERT: Sql = dialects(
 /// Stores a new listing.
 #[derive(Debug)]
 pub struct CreateListing {
-    /// The listing.
     pub listing: Listing,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for CreateListing {
@@ -84,16 +82,14 @@ static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RE
 /// id may be used again; saved entries keep it.
 #[derive(Debug)]
 pub struct DeleteListing {
-    /// Which one.
     pub id: ListingId,
     /// Whose it is: one that has come in its place since is somebody else's.
     pub owner: UserId,
     /// What is wanted on the chain of one that was recorded there.
-    pub retired: Wanted,
+    pub retired: DesiredItem,
     /// Builds what is wanted of the flags of its applications.
     pub clear: ClearFlags,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for DeleteListing {
@@ -115,7 +111,6 @@ impl Op for DeleteListing {
 static BY_ID: Sql = sql("SELECT document FROM listings WHERE id = ?1");
 
 impl Db {
-    /// One listing.
     pub async fn listing(&self, id: &ListingId) -> Result<Option<Listing>> {
         self.one(&BY_ID, &[id.into()]).await
     }

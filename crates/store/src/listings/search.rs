@@ -91,7 +91,6 @@ impl<'f> AccessPath<'f> {
 /// A part of an access path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyRange {
-    /// Exclusive.
     pub(crate) after: Cursor,
     /// The largest key, inclusive.
     pub(crate) to: i64,

@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use futures_util::future::{join, try_join, try_join_all};
 
-use crate::ledger::{COUNT, Count, EVENT};
+use crate::counters::{COUNT, Count, EVENT};
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Tx, Val, Weight};
+use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Tx, Val, Weight};
 use crate::{Error, Result};
 use connection::{Connection, Connector};
-use pool::{Lane, Pool};
+use pool::{Pool, SharedClient};
 
 pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/postgres/0001_initial.sql")),
@@ -35,13 +35,12 @@ const KEYSTORE: Migrations = &[
 const KEYSTORE_SCHEMA: &str = "portico_keys";
 
 /// Shared clients for reads. Each pipelines what arrives at the same time over one connection.
-const READ_LANES: usize = 2;
-/// Connections for transactions.
-const WRITERS: usize = 16;
+const SHARED_CLIENTS: usize = 2;
+const POOL_SIZE: usize = 16;
 /// How often a unit of work that collides with others is run.
-const TRIES: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 /// A hot counter is spread over so many rows.
-const SHARDS: i64 = 16;
+const COUNTER_SHARDS: i64 = 16;
 
 /// The engine. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -49,16 +48,15 @@ pub(crate) struct Postgres(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    lanes: Vec<Lane>,
-    next_lane: AtomicI64,
+    shared_clients: Vec<SharedClient>,
+    next_client: AtomicI64,
     /// For queries whose plan depends on their parameters.
-    search: Lane,
+    search: SharedClient,
     pool: Pool,
     last_seq: Arc<AtomicI64>,
 }
 
 impl Postgres {
-    /// Connects and migrates.
     pub(crate) async fn open(url: &str) -> Result<Self> {
         Self::start(Connector::new(url)?, MIGRATIONS).await
     }
@@ -85,10 +83,10 @@ impl Postgres {
         let mut connection = connector.connect().await?;
         migrate::postgres(connection.client_mut(), migrations).await?;
         Ok(Self(Arc::new(Inner {
-            lanes: (0..READ_LANES).map(|_| Lane::new(connector.clone(), "")).collect(),
-            search: Lane::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),
-            next_lane: AtomicI64::new(0),
-            pool: Pool::new(connector, WRITERS),
+            shared_clients: (0..SHARED_CLIENTS).map(|_| SharedClient::new(connector.clone(), "")).collect(),
+            search: SharedClient::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),
+            next_client: AtomicI64::new(0),
+            pool: Pool::new(connector, POOL_SIZE),
             last_seq: Arc::default(),
         })))
     }
@@ -103,17 +101,19 @@ impl Postgres {
         params: &[Val<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
-        let turn = self.0.next_lane.fetch_add(1, Ordering::Relaxed).unsigned_abs();
-        let lane = match weight {
+        let turn = self.0.next_client.fetch_add(1, Ordering::Relaxed).unsigned_abs();
+        let client = match weight {
             Weight::Search => &self.0.search,
-            Weight::Point | Weight::Scan => &self.0.lanes[usize::try_from(turn).unwrap_or(0) % READ_LANES],
+            Weight::Point | Weight::Scan => {
+                &self.0.shared_clients[usize::try_from(turn).unwrap_or(0) % SHARED_CLIENTS]
+            }
         };
-        let connection = lane.connection().await?;
+        let connection = client.connection().await?;
         match connection.rows(sql, params).await {
             // A connection that died while it was idle costs one more try, not a failed request.
             Err(Error::Unavailable(_)) => {
-                lane.forget(&connection);
-                lane.connection().await?.rows(sql, params).await
+                client.forget(&connection);
+                client.connection().await?.rows(sql, params).await
             }
             answer => answer,
         }
@@ -129,7 +129,7 @@ impl Postgres {
 
     async fn run<O: Op>(&self, op: &O) -> Result<O::Out> {
         let mut reason = String::new();
-        for attempt in 0..TRIES {
+        for attempt in 0..MAX_ATTEMPTS {
             let connection = self.0.pool.take().await?;
             let mut tx = PgTx::new(&connection, &self.0.last_seq);
             let outcome = op.run(&mut tx).await;
@@ -147,11 +147,11 @@ impl Postgres {
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(Error::Again(why)) => reason = why,
                 outcome => {
-                    connection.give_back();
+                    connection.release();
                     return outcome;
                 }
             }
-            connection.give_back();
+            connection.release();
             // Apart from each other, so that the same two do not collide again.
             let wait = (u64::from(attempt) + 1) * 2 + noise(8).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(wait)).await;
@@ -174,7 +174,7 @@ struct PgTx<'c> {
     /// A statement failed, so that the server is going to undo everything.
     failed: bool,
     /// Events, and what totals move by: written together with the commit.
-    events: Vec<Vec<Owned>>,
+    events: Vec<Vec<OwnedValue>>,
     totals: BTreeMap<(&'static str, Box<str>), i64>,
     last_seq: &'c AtomicI64,
 }
@@ -209,8 +209,8 @@ impl<'c> PgTx<'c> {
         }
         let (insert, upsert) = (connection.prepared(&EVENT).await?, connection.prepared(&COUNT).await?);
         let events: Vec<Vec<Val<'_>>> =
-            events.iter().map(|event| event.iter().map(Owned::borrow).collect()).collect();
-        let shard = noise(SHARDS);
+            events.iter().map(|event| event.iter().map(OwnedValue::borrow).collect()).collect();
+        let shard = noise(COUNTER_SHARDS);
         let totals: Vec<[Val<'_>; 4]> = totals
             .iter()
             .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
@@ -232,8 +232,8 @@ impl Tx for PgTx<'_> {
         self.begin(connection.exec(&statement, params)).await
     }
 
-    async fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
-        self.events.push(event.iter().map(Owned::from).collect());
+    async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
+        self.events.push(event.iter().map(OwnedValue::from).collect());
         for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
             *self.totals.entry((scope, name.into())).or_insert(0) += by;
         }

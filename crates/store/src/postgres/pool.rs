@@ -11,11 +11,11 @@ use super::connection::{Connection, Connector};
 use crate::{Error, Result};
 
 /// How long a transaction waits for a connection before the caller is told to come back.
-const PATIENCE: Duration = Duration::from_secs(5);
+const POOL_ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One connection that many readers pipeline their queries over. It is made again when it is lost.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct SharedClient {
     connector: Arc<Connector>,
     /// What is told to the server first.
     setting: &'static str,
@@ -26,7 +26,7 @@ pub(super) struct Lane {
     failures: AtomicU64,
 }
 
-impl Lane {
+impl SharedClient {
     pub(super) fn new(connector: Arc<Connector>, setting: &'static str) -> Self {
         let (current, connecting) = (RwLock::default(), tokio::sync::Mutex::default());
         Self { connector, setting, current, connecting, failures: AtomicU64::new(0) }
@@ -78,7 +78,6 @@ impl Lane {
     }
 }
 
-/// Connections for transactions.
 #[derive(Debug)]
 pub(super) struct Pool {
     connector: Arc<Connector>,
@@ -91,8 +90,8 @@ impl Pool {
         Self { connector, turns: Semaphore::new(size), idle: Mutex::default() }
     }
 
-    pub(super) async fn take(&self) -> Result<Lent<'_>> {
-        let turn = tokio::time::timeout(PATIENCE, self.turns.acquire()).await;
+    pub(super) async fn take(&self) -> Result<PooledConnection<'_>> {
+        let turn = tokio::time::timeout(POOL_ACQUIRE_TIMEOUT, self.turns.acquire()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or(Error::Busy)?;
         let idle = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,28 +102,28 @@ impl Pool {
             Some(connection) => connection,
             None => self.connector.connect().await?,
         };
-        Ok(Lent { connection: Some(connection), pool: self, _turn: turn })
+        Ok(PooledConnection { connection: Some(connection), pool: self, _turn: turn })
     }
 }
 
 /// A connection in use. It goes back by [`give_back`](Lent::give_back); dropped otherwise, by a panic or after
 /// a failure, it is closed, and the server undoes what was begun on it.
-pub(super) struct Lent<'p> {
+pub(super) struct PooledConnection<'p> {
     connection: Option<Connection>,
     pool: &'p Pool,
     _turn: SemaphorePermit<'p>,
 }
 
-impl Lent<'_> {
+impl PooledConnection<'_> {
     /// Lets others use it: no transaction is open on it.
-    pub(super) fn give_back(mut self) {
+    pub(super) fn release(mut self) {
         if let Some(connection) = self.connection.take().filter(|connection| !connection.is_closed()) {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
     }
 }
 
-impl Deref for Lent<'_> {
+impl Deref for PooledConnection<'_> {
     type Target = Connection;
     fn deref(&self) -> &Connection {
         self.connection

@@ -4,16 +4,14 @@
 use portico_domain::{ListingId, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Wanted, Word, want};
+use crate::chain::{DesiredItem, Word, want};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Result};
 
 /// A wish for new flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// The applicant.
     pub user: UserId,
-    /// The listing.
     pub listing: ListingId,
     /// Grows with every cause.
     pub generation: i64,
@@ -38,7 +36,6 @@ static ONE: Sql = sql(again!("VALUES (?1, ?2, 0)"));
 // `WHERE` keeps SQLite from reading `ON CONFLICT` as part of a join.
 static OF_USER: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE user_id = ?1"));
 
-/// Somebody applied.
 pub(crate) async fn intend<T: Tx>(tx: &mut T, user: &UserId, listing: &ListingId) -> Result<()> {
     tx.exec(&ONE, &[user.into(), listing.into()]).await.map(drop)
 }
@@ -63,7 +60,6 @@ static SAME: Sql = sql("SELECT version FROM chain_items \
 /// Settles a wish: flags that are wanted on the chain, or none because there is nothing to attest.
 #[derive(Debug)]
 pub struct Attest {
-    /// The wish.
     pub intent: Intent,
     /// The flags, and what they were computed from.
     pub flags: Option<Flags>,
@@ -74,9 +70,7 @@ pub struct Attest {
 /// Flags and what they were computed from.
 #[derive(Debug)]
 pub struct Flags {
-    /// The flags.
-    pub wanted: Wanted,
-    /// The applicant's reference.
+    pub wanted: DesiredItem,
     pub applicant: Word,
     /// The listing's terms: kind, key and version of the item.
     pub terms: (i64, Word, i64),

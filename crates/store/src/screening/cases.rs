@@ -3,21 +3,18 @@
 use portico_domain::{AccountId, CaseId, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Address, Wanted, want, word};
-use crate::ledger::{By, record};
+use crate::chain::{Address, DesiredItem, want, word};
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
 
-/// A case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// Which one.
     pub id: CaseId,
     /// Whose account opened it.
     pub account: AccountId,
     /// Whom it is about.
     pub user: UserId,
-    /// The token's number.
     pub token: [u8; 16],
     /// Whose token it is on the chain.
     pub holder: Address,
@@ -80,12 +77,10 @@ pub struct NewCase {
 /// Finds a case of the caller's, or opens it.
 #[derive(Debug)]
 pub struct OpenCase {
-    /// The case.
     pub new: NewCase,
     /// What is put on record if it is new.
     pub entry: Entry,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for OpenCase {
@@ -131,8 +126,7 @@ static MINTED: Sql = sql("SELECT version FROM chain_items WHERE kind = ?1 AND ke
 #[derive(Debug)]
 pub struct Mint {
     /// The token, which says nothing about anybody yet.
-    pub wanted: Wanted,
-    /// Of which case.
+    pub wanted: DesiredItem,
     pub case: CaseId,
 }
 
@@ -154,14 +148,12 @@ impl Op for Mint {
 /// Revokes the token of a case, for good.
 #[derive(Debug)]
 pub struct RevokeIdentity {
-    /// The token.
     pub token: [u8; 16],
     /// That it is gone, on the chain.
-    pub wanted: Wanted,
+    pub wanted: DesiredItem,
     /// What is put on record.
     pub entry: Entry,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 impl Op for RevokeIdentity {
@@ -177,7 +169,6 @@ impl Op for RevokeIdentity {
 }
 
 impl Db {
-    /// A case.
     pub async fn case(&self, id: &CaseId) -> Result<Option<Case>> {
         self.one(&GET, &[id.into()]).await
     }

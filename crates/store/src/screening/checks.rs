@@ -9,24 +9,19 @@ use crate::{Error, Result};
 /// A check as it is about to be asked.
 #[derive(Debug, Clone)]
 pub struct NewCheck {
-    /// Which one.
     pub kind: &'static str,
     /// Tells other inputs from the same.
     pub tag: i64,
     /// The reference, if it was never asked with these inputs.
     pub reference: String,
-    /// Who is asked.
     pub bureau: String,
 }
 
 /// A check of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCheck {
-    /// Which one.
     pub kind: String,
-    /// The reference.
     pub reference: String,
-    /// Who was asked.
     pub bureau: String,
     /// What was found, sealed.
     pub finding: Option<Vec<u8>>,
@@ -60,13 +55,10 @@ static FINISH: Sql = sql("UPDATE checks SET finding = ?4, finished_at = ?5 \
 /// Begins checks of a case, or finds how far they have come.
 #[derive(Debug)]
 pub struct BeginChecks {
-    /// The case.
     pub case: CaseId,
-    /// The checks.
     pub checks: Vec<NewCheck>,
     /// What was found before this moment is not valid any more.
     pub valid_since: Timestamp,
-    /// Now.
     pub at: Timestamp,
 }
 
@@ -95,15 +87,12 @@ impl Op for BeginChecks {
 /// Keeps what a bureau found.
 #[derive(Debug)]
 pub struct FinishCheck {
-    /// The case.
     pub case: CaseId,
-    /// Which check.
     pub kind: &'static str,
     /// Under which reference it was asked.
     pub reference: String,
     /// What was found, sealed.
     pub finding: Vec<u8>,
-    /// Now.
     pub at: Timestamp,
 }
 

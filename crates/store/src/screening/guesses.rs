@@ -10,16 +10,13 @@ use crate::sql::{Op, Sql, Tx, Val, dialects, sql};
 /// An attempt at a name.
 #[derive(Debug, Clone)]
 pub struct Guess {
-    /// At whose result.
     pub verification: VerificationId,
-    /// By whom.
     pub caller: String,
-    /// When.
     pub at: Timestamp,
 }
 
 /// On `PostgreSQL` those who guess at the same result queue here; `SQLite` has one writer anyway.
-static QUEUE: Sql = dialects(
+static LOCK_RESULT: Sql = dialects(
     "SELECT seq FROM verifications WHERE id = ?1",
     "SELECT seq FROM verifications WHERE id = ?1 FOR UPDATE",
 );
@@ -31,7 +28,6 @@ static TAKE: Sql =
 /// Takes a place for an attempt: its number, or none if there were too many.
 #[derive(Debug)]
 pub struct TakeGuess {
-    /// The attempt.
     pub guess: Guess,
     /// How many there may be.
     pub limit: i64,
@@ -45,7 +41,7 @@ impl Op for TakeGuess {
     type Out = Option<i64>;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>> {
         let Guess { verification, caller, at } = &self.guess;
-        tx.rows::<(i64,)>(&QUEUE, &[verification.into()]).await?;
+        tx.rows::<(i64,)>(&LOCK_RESULT, &[verification.into()]).await?;
         let made: Option<(i64,)> =
             tx.one(&COUNT, &[verification.into(), caller.as_str().into(), self.since.into()]).await?;
         if made.is_some_and(|(made,)| made >= self.limit) {
@@ -65,7 +61,6 @@ static GIVE_BACK: Sql = sql("DELETE FROM name_guesses WHERE id = ?1");
 pub struct Guessed {
     /// The place that was taken.
     pub place: i64,
-    /// Whether it fits.
     pub fits: bool,
     /// What is put on record.
     pub entry: Entry,

@@ -3,13 +3,13 @@
 use portico_domain::{Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::Wanted;
-use crate::ledger::{By, record};
+use crate::chain::DesiredItem;
+use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
 /// Rows that one [`ForgetInputs`] changes at most.
-const AT_ONCE: i64 = 1000;
+const MAX_FORGOTTEN_ROWS: i64 = 1000;
 
 static FORGET_INPUTS: Sql = sql("UPDATE verifications SET inputs = NULL WHERE seq IN \
      (SELECT seq FROM verifications WHERE inputs IS NOT NULL AND created_at < ?1 ORDER BY created_at LIMIT ?2)");
@@ -27,7 +27,6 @@ pub struct ForgetInputs {
     pub checks_before: Timestamp,
     /// Attempts at names from before this moment.
     pub guesses_before: Timestamp,
-    /// Now.
     pub at: Timestamp,
 }
 
@@ -36,8 +35,8 @@ impl Op for ForgetInputs {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
         tx.exec(&FORGET_CHECKS, &[self.checks_before.into()]).await?;
         tx.exec(&FORGET_GUESSES, &[self.guesses_before.into()]).await?;
-        let inputs = tx.exec(&FORGET_INPUTS, &[self.inputs_before.into(), AT_ONCE.into()]).await?;
-        let findings = tx.exec(&FORGET_FINDINGS, &[self.at.into(), AT_ONCE.into()]).await?;
+        let inputs = tx.exec(&FORGET_INPUTS, &[self.inputs_before.into(), MAX_FORGOTTEN_ROWS.into()]).await?;
+        let findings = tx.exec(&FORGET_FINDINGS, &[self.at.into(), MAX_FORGOTTEN_ROWS.into()]).await?;
         Ok(inputs + findings)
     }
 }
@@ -60,16 +59,14 @@ static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.e
 /// applied once, so that what the person stores afterwards stays.
 #[derive(Debug)]
 pub struct ErasePerson {
-    /// Who.
     pub user: UserId,
     /// Everything of theirs on the chain that is to be gone.
-    pub gone: Vec<Wanted>,
+    pub gone: Vec<DesiredItem>,
     /// The keystore's erasure that is applied.
     pub erasure: ErasureToApply,
     /// What is put on record.
     pub entry: Entry,
-    /// Who, and when.
-    pub by: By,
+    pub by: ChangeContext,
 }
 
 /// Which of the keystore's erasures is applied.
@@ -126,10 +123,7 @@ static DROP_APPLIED: Sql =
 
 /// Notes that all of the keystore's erasures up to a place are applied.
 #[derive(Debug)]
-pub struct AdvanceErasures(
-    /// The place.
-    pub i64,
-);
+pub struct AdvanceErasures(pub i64);
 
 impl Op for AdvanceErasures {
     type Out = ();

@@ -4,8 +4,8 @@ use portico_domain::{AccountId, CaseId, Label, Timestamp, UserId, VerificationId
 
 use super::attestations::intend_for_user;
 use crate::audit::{Entry, append};
-use crate::chain::{Wanted, want};
-use crate::ledger::{By, record};
+use crate::chain::{DesiredItem, want};
+use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Error, Result};
@@ -13,11 +13,8 @@ use crate::{Db, Error, Result};
 /// The result of a verification; what it says is sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredVerification {
-    /// Which one.
     pub id: VerificationId,
-    /// Whose.
     pub user: UserId,
-    /// Of which case.
     pub case: CaseId,
     /// When it was made.
     pub created_at: Timestamp,
@@ -25,7 +22,6 @@ pub struct StoredVerification {
     pub expires_at: Timestamp,
     /// When the applicant consented, as the request said.
     pub consented_at: Option<Timestamp>,
-    /// To what.
     pub consent_version: Option<Label>,
     /// The applicant, for as long as that is kept.
     pub inputs: Option<Vec<u8>>,
@@ -77,13 +73,11 @@ static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2
 /// Stores a result, wants its token on the chain, and notes that the user's applications are to be attested.
 #[derive(Debug)]
 pub struct StoreVerification {
-    /// The result.
     pub verification: StoredVerification,
     /// The token with the commitment to the name.
-    pub wanted: Wanted,
+    pub wanted: DesiredItem,
     /// What is put on record.
     pub entries: Vec<Entry>,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -113,14 +107,13 @@ impl Op for StoreVerification {
         for entry in &self.entries {
             append(tx, entry).await?;
         }
-        let by = By { account: Some(account), at: self.at };
+        let by = ChangeContext { account: Some(account), at: self.at };
         record(tx, &by, "verification.made", new.id.as_str(), &[("verifications", "total", 1)]).await?;
         Ok(new.id.clone())
     }
 }
 
 impl Db {
-    /// A result.
     pub async fn verification(&self, id: &VerificationId) -> Result<Option<StoredVerification>> {
         self.one(&GET, &[id.into()]).await
     }

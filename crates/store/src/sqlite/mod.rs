@@ -2,8 +2,8 @@
 //!
 //! Replies follow the commit, so that a client always reads its own writes.
 
+mod api_key_cache;
 mod listing_index;
-mod presented;
 mod reader;
 mod search_index;
 mod writer;
@@ -22,12 +22,12 @@ use portico_domain::KeyId;
 
 use crate::keys::StoredKey;
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Columns, FromRow, Op, Owned, Row, Sql, Val, Weight};
+use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
-use presented::Presented;
+use api_key_cache::ApiKeyCache;
 use reader::Commits;
-pub use reader::rest;
+pub use reader::release_snapshots;
 use search_index::SearchIndex;
 use writer::Writer;
 
@@ -48,7 +48,7 @@ const KEYSTORE: Migrations = &[
 ];
 
 /// Scans that may run at once; more wait for their turn.
-const SCANS: usize = 4;
+const MAX_CONCURRENT_SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
 const POINT_CACHE_KIB: u32 = 80 * 1024;
 /// Pages kept by each of them at least, on machines with many cores.
@@ -59,10 +59,10 @@ const SCAN_CACHE_KIB: u32 = 2 * 1024;
 const WRITER_CACHE_KIB: u32 = 8 * 1024;
 
 /// How long it is tried to empty the write-ahead log.
-const EMPTYING: Duration = Duration::from_secs(5);
+const LOG_TRUNCATE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where there are two rows there is mostly a page of them.
-const SEVERAL: usize = 20;
+const EXPECTED_PAGE_ROWS: usize = 20;
 
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ struct Inner {
     commits: Arc<Commits>,
     writer: Writer,
     search_index: Option<SearchIndex>,
-    presented: Presented,
+    api_key_cache: ApiKeyCache,
     purpose: Purpose,
     scans: Semaphore,
 }
@@ -125,9 +125,9 @@ impl Sqlite {
             writer: Writer::start(connection, path, commits.clone(), search_index.clone())?,
             commits,
             search_index,
-            presented: Presented::default(),
+            api_key_cache: ApiKeyCache::default(),
             purpose,
-            scans: Semaphore::new(SCANS),
+            scans: Semaphore::new(MAX_CONCURRENT_SCANS),
         })))
     }
 
@@ -147,9 +147,9 @@ impl Sqlite {
         match weight {
             Weight::Point => self.point(sql, params),
             Weight::Scan | Weight::Search => {
-                let params: Vec<_> = params.iter().map(Owned::from).collect();
+                let params: Vec<_> = params.iter().map(OwnedValue::from).collect();
                 self.scan(move |connection| {
-                    let params: Vec<_> = params.iter().map(Owned::borrow).collect();
+                    let params: Vec<_> = params.iter().map(OwnedValue::borrow).collect();
                     rows(connection, sql.lite, &params)
                 })
                 .await
@@ -160,7 +160,7 @@ impl Sqlite {
     /// An API key by its id, from memory if it was read a moment ago.
     pub(crate) fn key(&self, by_id: &'static Sql, id: &KeyId) -> Result<Option<Arc<StoredKey>>> {
         let read = || Ok(self.point(by_id, &[id.into()])?.into_iter().next());
-        self.0.presented.get(id, &self.0.commits, read)
+        self.0.api_key_cache.get(id, &self.0.commits, read)
     }
 
     /// Reads a few rows on the caller's own thread.
@@ -180,7 +180,7 @@ impl Sqlite {
         loop {
             let held =
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-            if held == 0 || began.elapsed() > EMPTYING {
+            if held == 0 || began.elapsed() > LOG_TRUNCATE_TIMEOUT {
                 return Ok(held == 0);
             }
             // Whoever is copying it back at the same time turns others away at once.
@@ -294,7 +294,7 @@ fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val<'_>]) -> R
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         if found.len() == 1 {
-            found.reserve(SEVERAL);
+            found.reserve(EXPECTED_PAGE_ROWS);
         }
         found.push(R::from_row(&mut Columns::new(row))?);
     }

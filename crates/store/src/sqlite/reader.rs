@@ -15,7 +15,7 @@ use super::exec;
 use crate::Result;
 
 /// How long what was read is taken for what a read would find, at most.
-const AGE: Duration = Duration::from_millis(2);
+const MAX_SNAPSHOT_AGE: Duration = Duration::from_millis(2);
 
 /// Counts what this process commits to a database and to what is derived from it.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) struct Moment {
 impl Moment {
     /// Whether what was read `then` still holds now.
     pub(super) fn is_still(self, then: Self) -> bool {
-        self.commits == then.commits && self.at - then.at < AGE
+        self.commits == then.commits && self.at - then.at < MAX_SNAPSHOT_AGE
     }
 }
 
@@ -57,7 +57,7 @@ struct Reader {
 thread_local! {
     static READERS: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
     /// Whether this thread tells when it rests.
-    static TELLS: Cell<bool> = const { Cell::new(false) };
+    static REUSE_ENABLED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Reads on this thread's own connection to a database, which is opened if there is none yet. Where the commits
@@ -77,7 +77,7 @@ pub(super) fn with<T>(
             }
         };
         let reader = &mut readers[at];
-        let Some(commits) = commits.filter(|_| TELLS.get()) else { return read(&reader.connection) };
+        let Some(commits) = commits.filter(|_| REUSE_ENABLED.get()) else { return read(&reader.connection) };
         reader.refresh(commits)?;
         let outcome = read(&reader.connection);
         if outcome.is_err() {
@@ -89,8 +89,8 @@ pub(super) fn with<T>(
 
 /// Tells that this thread rests: what its reads hold on to is let go. A thread that calls this must do so
 /// whenever it begins to wait.
-pub fn rest() {
-    TELLS.set(true);
+pub fn release_snapshots() {
+    REUSE_ENABLED.set(true);
     READERS.with_borrow_mut(|readers| readers.retain_mut(|reader| reader.release().is_ok()));
 }
 

@@ -23,14 +23,14 @@ use tokio::sync::oneshot;
 use super::reader::Commits;
 use super::search_index::SearchIndex;
 use super::{connect, exec, rows};
-use crate::ledger::{COUNT, Count, EVENT, UNCOUNT};
+use crate::counters::{COUNT, Count, EVENT, UNCOUNT};
 use crate::sql::{FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
 
 /// Jobs that may wait. Beyond that the caller is told to come back.
-const QUEUE: usize = 4096;
+const MAX_QUEUED_JOBS: usize = 4096;
 /// Jobs in one transaction.
-const GROUP: usize = 256;
+const MAX_GROUP_JOBS: usize = 256;
 /// The write-ahead log is copied back once it has so many pages (of 4 KiB). The more it has, the more changes of a
 /// page are copied as one; but after a crash all of it is read before anything else.
 const CHECKPOINT_PAGES: i32 = 32_000;
@@ -40,34 +40,34 @@ const RESTART_DELAY: Duration = Duration::from_millis(100);
 /// A unit of work and its caller.
 trait Job: Send {
     /// Runs it within the group's transaction, if need be again; tells whether it left something half-done.
-    fn run(&mut self, connection: &mut Connection, together: &mut Together, alone: Alone) -> bool;
+    fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool;
     /// Tells the caller, once the group's fate is known.
     fn answer(self: Box<Self>, committed: Result<()>);
 }
 
 /// Whether a job can be undone without its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alone {
+enum Isolation {
     /// No: it is part of the group.
     No,
     /// Yes: it has a savepoint of its own.
     Yes,
 }
 
-struct Asked<O: Op> {
+struct QueuedJob<O: Op> {
     op: O,
     outcome: Result<O::Out>,
     answer: oneshot::Sender<Result<O::Out>>,
 }
 
-impl<O: Op> Job for Asked<O> {
-    fn run(&mut self, connection: &mut Connection, together: &mut Together, alone: Alone) -> bool {
+impl<O: Op> Job for QueuedJob<O> {
+    fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool {
         let before = connection.total_changes();
-        self.outcome = match alone {
-            Alone::No => run(connection, together, &self.op),
-            Alone::Yes => in_savepoint(connection, together, &self.op),
+        self.outcome = match isolation {
+            Isolation::No => run(connection, effects, &self.op),
+            Isolation::Yes => in_savepoint(connection, effects, &self.op),
         };
-        alone == Alone::No && self.outcome.is_err() && connection.total_changes() != before
+        isolation == Isolation::No && self.outcome.is_err() && connection.total_changes() != before
     }
 
     fn answer(self: Box<Self>, committed: Result<()>) {
@@ -78,7 +78,7 @@ impl<O: Op> Job for Asked<O> {
 
 /// What the jobs of a group leave to be done for all of them together.
 #[derive(Default)]
-struct Together {
+struct GroupEffects {
     /// What totals move by; each is written once, at the end of the group.
     totals: HashMap<(&'static str, Box<str>), i64>,
 }
@@ -95,7 +95,7 @@ impl Writer {
         commits: Arc<Commits>,
         search_index: Option<SearchIndex>,
     ) -> Result<Self> {
-        let (jobs, inbox) = sync_channel(QUEUE);
+        let (jobs, inbox) = sync_channel(MAX_QUEUED_JOBS);
         let checkpointer = Checkpointer::start(path, &mut connection)?;
         let mut thread = Thread { connection, inbox, commits, checkpointer, search_index };
         spawn("portico-writer", move || thread.run())?;
@@ -105,7 +105,7 @@ impl Writer {
     pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         let (answer, answered) = oneshot::channel();
         let outcome = Err(Error::Bug("a write was not run".into()));
-        self.jobs.try_send(Box::new(Asked { op, outcome, answer })).map_err(|error| match error {
+        self.jobs.try_send(Box::new(QueuedJob { op, outcome, answer })).map_err(|error| match error {
             TrySendError::Full(_) => Error::Busy,
             TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".into()),
         })?;
@@ -145,8 +145,8 @@ impl Thread {
             tracing::error!(%error, "a transaction could not be undone");
         }
         while let Ok(first) = self.inbox.recv() {
-            let (mut jobs, mut together) = (vec![first], Together::default());
-            let committed = self.group(&mut jobs, &mut together);
+            let (mut jobs, mut effects) = (vec![first], GroupEffects::default());
+            let committed = self.group(&mut jobs, &mut effects);
             self.commits.committed();
             if let Err(error) = &committed {
                 tracing::error!(%error, "a group of writes was not committed");
@@ -167,13 +167,13 @@ impl Thread {
     }
 
     /// Runs the first job and what is waiting behind it in one transaction. Every job that was taken is in `jobs`.
-    fn group(&mut self, jobs: &mut Vec<Box<dyn Job>>, together: &mut Together) -> Result<()> {
+    fn group(&mut self, jobs: &mut Vec<Box<dyn Job>>, effects: &mut GroupEffects) -> Result<()> {
         let mut begun = self.begin();
         let (mut taken, mut half_done) = (0, false);
         while let Some(job) = jobs.get_mut(taken) {
-            half_done |= job.run(&mut self.connection, together, Alone::No);
+            half_done |= job.run(&mut self.connection, effects, Isolation::No);
             taken += 1;
-            if taken < GROUP {
+            if taken < MAX_GROUP_JOBS {
                 jobs.extend(self.inbox.try_recv());
             }
         }
@@ -181,10 +181,10 @@ impl Thread {
             if !self.connection.is_autocommit() {
                 exec(&self.connection, "ROLLBACK", &[])?;
             }
-            *together = Together::default();
+            *effects = GroupEffects::default();
             begun = self.begin();
             for job in &mut *jobs {
-                job.run(&mut self.connection, together, Alone::Yes);
+                job.run(&mut self.connection, effects, Isolation::Yes);
             }
         }
         begun?;
@@ -192,7 +192,7 @@ impl Thread {
         if self.connection.is_autocommit() {
             return Err(Error::Unavailable("a failure has undone the whole group".into()));
         }
-        let moved = together.totals.iter().try_for_each(|((scope, name), by)| {
+        let moved = effects.totals.iter().try_for_each(|((scope, name), by)| {
             let [scope, name] = [(*scope).into(), (&**name).into()];
             exec(&self.connection, COUNT.lite, &[scope, name, 0.into(), (*by).into()])?;
             if *by < 0 {
@@ -209,11 +209,11 @@ impl Thread {
 }
 
 /// Runs one job so that its failure leaves its neighbours' work alone.
-fn in_savepoint<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> Result<O::Out> {
+fn in_savepoint<O: Op>(connection: &mut Connection, effects: &mut GroupEffects, op: &O) -> Result<O::Out> {
     if !connection.is_autocommit() {
         exec(connection, "SAVEPOINT job", &[])?;
     }
-    let outcome = run(connection, together, op);
+    let outcome = run(connection, effects, op);
     if outcome.is_err() && !connection.is_autocommit() {
         exec(connection, "ROLLBACK TO job", &[])?;
     }
@@ -223,8 +223,7 @@ fn in_savepoint<O: Op>(connection: &mut Connection, together: &mut Together, op:
     outcome
 }
 
-/// Runs one job.
-fn run<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> Result<O::Out> {
+fn run<O: Op>(connection: &mut Connection, effects: &mut GroupEffects, op: &O) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
@@ -233,7 +232,7 @@ fn run<O: Op>(connection: &mut Connection, together: &mut Together, op: &O) -> R
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
     if outcome.is_ok() {
         for (scope, name, by) in tx.counts {
-            *together.totals.entry((scope, name)).or_insert(0) += by;
+            *effects.totals.entry((scope, name)).or_insert(0) += by;
         }
     }
     outcome
@@ -257,7 +256,7 @@ impl Tx for LiteTx<'_> {
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         exec(self.connection, sql.lite, params)
     }
-    async fn book(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
+    async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
         for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
             self.counts.push((scope, name.into(), by));
         }
@@ -328,7 +327,7 @@ mod tests {
     use portico_domain::Timestamp;
 
     use super::*;
-    use crate::ledger::{By, record};
+    use crate::counters::{ChangeContext, record};
     use crate::sql::sql;
     use crate::{migrate, sqlite};
 
@@ -341,7 +340,7 @@ mod tests {
     impl Op for Counts {
         type Out = ();
         async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-            let by = By { account: None, at: Timestamp::from_micros(0) };
+            let by = ChangeContext { account: None, at: Timestamp::from_micros(0) };
             record(tx, &by, "counted", "", &[("things", "total", 1)]).await?;
             self.begun.send(()).unwrap();
             self.go.lock().unwrap().recv().unwrap();

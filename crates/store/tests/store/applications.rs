@@ -2,7 +2,7 @@
 
 use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{Refer, Want, Wanted, Word};
+use portico_store::chain::{DesiredItem, Refer, Want, Word};
 use portico_store::screening::{Attest, Flags};
 use portico_store::{Apply, EndOrphanedApplications, Error, Page, Result};
 
@@ -110,7 +110,7 @@ async fn deleting_a_listing_ends_its_applications(db: Db) {
 /// Gives an applicant a reference, and flags for a listing.
 async fn flagged(db: &Db, user: &str, listing: &str, reference: Word) -> Word {
     db.write(Refer { user: text(user), reference }).await.unwrap();
-    let item = Wanted { gone: false, payload: vec![1], ..cleared(&text(listing), &reference, NOW) };
+    let item = DesiredItem { gone: false, payload: vec![1], ..cleared(&text(listing), &reference, NOW) };
     let key = item.key;
     db.write(Want(vec![item])).await.unwrap();
     key
@@ -165,7 +165,7 @@ async fn flags_are_not_wanted_once_the_application_has_ended(db: Db) {
     let intent = db.intents(None, 10).await.unwrap().remove(0);
     db.write(Refer { user: text("ann"), reference: [7; 32] }).await.unwrap();
     db.write(Want(vec![retired("a")])).await.unwrap();
-    let wanted = Wanted { gone: false, ..cleared(&text("a"), &[7; 32], NOW) };
+    let wanted = DesiredItem { gone: false, ..cleared(&text("a"), &[7; 32], NOW) };
     let key = wanted.key;
     let flags = Some(Flags { wanted, applicant: [7; 32], terms: (0, retired("a").key, 1) });
     db.write(delete("a")).await.unwrap();

@@ -8,9 +8,9 @@ use portico_domain::portfolios::{PortfolioChange, Template, TemplateChange};
 use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{SafeInteger, Timestamp};
 use portico_store::{
-    Answering, Apply, By, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
-    DeleteDevice, DeletePortfolio, JoinAccount, Once, OnceKey, PutPipeline, PutRequirements, Result,
-    RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
+    Answering, Apply, ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
+    DeleteDevice, DeletePortfolio, IdempotencyKey, Idempotent, JoinAccount, PutPipeline, PutRequirements,
+    Result, RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
 };
 
 use crate::engines::Db;
@@ -62,7 +62,7 @@ async fn there_are_no_events_at_first(db: Db) {
 }
 
 async fn an_event_says_what_happened_to_what_on_whose_behalf_and_when(db: Db) {
-    let nobody = By { account: None, at: Timestamp::from_micros(-5) };
+    let nobody = ChangeContext { account: None, at: Timestamp::from_micros(-5) };
     db.write(create(listing("a"))).await.unwrap();
     db.write(CreateListing { listing: listing("b"), by: nobody }).await.unwrap();
     let row = |subject: &str, account: Option<&str>, at: i64| {
@@ -236,9 +236,12 @@ async fn work_done_once_leaves_its_event_once(db: Db) {
     for id in ["a", "b"] {
         let op = Answering { op: create(listing(id)), answer: id.to_owned() };
         let (scope, fingerprint) = ([1; 32], [2; 32]);
-        db.write(Once { op, key: OnceKey { scope, fingerprint, at: NOW, seal: Arc::new(Plain) } })
-            .await
-            .unwrap();
+        db.write(Idempotent {
+            op,
+            key: IdempotencyKey { scope, fingerprint, at: NOW, seal: Arc::new(Plain) },
+        })
+        .await
+        .unwrap();
     }
     journal.expect(&db, &[("listing.created", "a")]).await;
 }
@@ -246,7 +249,7 @@ async fn work_done_once_leaves_its_event_once(db: Db) {
 async fn events_stay_in_the_order_of_the_changes(db: Db) {
     let names: Vec<String> = (0..20).map(|n| format!("{}", (n * 7) % 20)).collect();
     for (n, name) in names.iter().enumerate() {
-        let by = By { account: None, at: later(-i64::try_from(n).unwrap()) };
+        let by = ChangeContext { account: None, at: later(-i64::try_from(n).unwrap()) };
         db.write(CreateListing { listing: listing(name), by }).await.unwrap();
     }
     let expected: Vec<(&str, &str)> = names.iter().map(|name| ("listing.created", name.as_str())).collect();
@@ -255,7 +258,7 @@ async fn events_stay_in_the_order_of_the_changes(db: Db) {
 
 async fn events_hold_nothing_personal(db: Db) {
     let (user, at) = ("person-4711", NOW);
-    let by = || By { account: None, at };
+    let by = || ChangeContext { account: None, at };
     let person = portico_domain::listings::Listing { user: text(user), ..listing("l") };
     db.write(CreateListing { listing: person, by: by() }).await.unwrap();
     db.write(SaveListing { user: text(user), listing: text("l"), by: by() }).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use portico_domain::Timestamp;
 use portico_store::sql::{Op, Sql, Tx, sql};
-use portico_store::{Answering, Error, Forget, Once, OnceKey, RegisterDevice, Result, Seal};
+use portico_store::{Answering, Error, Forget, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal};
 
 use crate::engines::Db;
 use crate::samples::{NOW, conflict, device, later, register};
@@ -43,11 +43,14 @@ impl Seal for Mirror {
 }
 
 /// Registering a device whose id is the answer.
-type Registering = Once<Answering<RegisterDevice, String>>;
+type Registering = Idempotent<Answering<RegisterDevice, String>>;
 
 fn once(id: &str, key: u8, request: u8, at: Timestamp) -> Registering {
     let op = Answering { op: register(device(id)), answer: id.to_owned() };
-    Once { op, key: OnceKey { scope: [key; 32], fingerprint: [request; 32], at, seal: Arc::new(Mirror) } }
+    Idempotent {
+        op,
+        key: IdempotencyKey { scope: [key; 32], fingerprint: [request; 32], at, seal: Arc::new(Mirror) },
+    }
 }
 
 async fn devices(db: &Db) -> Vec<String> {

@@ -8,10 +8,10 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::{Kind, Text};
 use portico_domain::{Allocation, ListingId, Money, Timestamp, Whole};
 use portico_store::audit::Entry;
-use portico_store::chain::{Wanted, Word};
+use portico_store::chain::{DesiredItem, Word};
 use portico_store::{
-    By, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page, RegisterDevice,
-    Result,
+    ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page,
+    RegisterDevice, Result,
 };
 
 use crate::engines::Db;
@@ -40,13 +40,13 @@ pub(crate) fn later(micros: i64) -> Timestamp {
 }
 
 /// By the account `acme`, now.
-pub(crate) fn by() -> By {
-    By { account: Some(text("acme")), at: NOW }
+pub(crate) fn by() -> ChangeContext {
+    ChangeContext { account: Some(text("acme")), at: NOW }
 }
 
 /// By the account `acme`, at another time.
-pub(crate) fn by_at(at: Timestamp) -> By {
-    By { at, ..by() }
+pub(crate) fn by_at(at: Timestamp) -> ChangeContext {
+    ChangeContext { at, ..by() }
 }
 
 /// What ann puts on record.
@@ -94,21 +94,21 @@ pub(crate) async fn offer(db: &Db, ids: &[&str]) {
 
 /// What is wanted on the chain of the flags of an application that has ended, by a key that stands in for the
 /// chain's own.
-pub(crate) fn cleared(listing: &ListingId, applicant: &Word, at: Timestamp) -> Wanted {
+pub(crate) fn cleared(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
     let mut key = *applicant;
     for (place, byte) in listing.as_str().bytes().enumerate() {
         key[place % 32] ^= byte;
     }
-    Wanted { kind: 2, key, payload: b"cleared".to_vec(), gone: true, salt: None, above: 0, at }
+    DesiredItem { kind: 2, key, payload: b"cleared".to_vec(), gone: true, salt: None, above: 0, at }
 }
 
 /// What is wanted on the chain of a listing that is gone. Its key is a stand-in for the chain's own.
-pub(crate) fn retired(id: &str) -> Wanted {
+pub(crate) fn retired(id: &str) -> DesiredItem {
     let mut key = [0; 32];
     for (at, byte) in id.bytes().enumerate() {
         key[at % 32] ^= byte;
     }
-    Wanted { kind: 0, key, payload: Vec::new(), gone: true, salt: None, above: 0, at: NOW }
+    DesiredItem { kind: 0, key, payload: Vec::new(), gone: true, salt: None, above: 0, at: NOW }
 }
 
 pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use portico_domain::{CaseId, UserId};
 use portico_store::audit::{Append, Entry};
-use portico_store::chain::{Refer, Wanted};
+use portico_store::chain::{DesiredItem, Refer};
 use portico_store::screening::{
     AdvanceErasures, BeginChecks, Case, CaseOf, ErasePerson, ErasureToApply, FinishCheck, Guess, Guessed,
     Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification, TakeGuess,
@@ -45,8 +45,8 @@ async fn open(db: &Db, case: Case, of: CaseOf) -> Result<Case> {
     db.write(OpenCase { new: NewCase { case, custody: None, of }, entry, by: by() }).await
 }
 
-fn wanted(token: u8, gone: bool) -> Wanted {
-    Wanted { kind: 2, key: [token; 32], payload: vec![token], gone, salt: None, above: 0, at: NOW }
+fn wanted(token: u8, gone: bool) -> DesiredItem {
+    DesiredItem { kind: 2, key: [token; 32], payload: vec![token], gone, salt: None, above: 0, at: NOW }
 }
 
 fn result(id: &str, case: &Case) -> StoreVerification {

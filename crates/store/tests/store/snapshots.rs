@@ -17,7 +17,7 @@ on_both_engines! {
 }
 
 async fn what_was_acknowledged_is_read_at_once(db: Db) {
-    portico_store::rest();
+    portico_store::release_snapshots();
     for n in 0..200 {
         let id = format!("l-{n}");
         assert!(db.listing(&text(&id)).await.unwrap().is_none());
@@ -26,7 +26,7 @@ async fn what_was_acknowledged_is_read_at_once(db: Db) {
         tokio::spawn(async move { writing.write(create(new)).await }).await.unwrap().unwrap();
         assert!(db.listing(&text(&id)).await.unwrap().is_some(), "{id}");
         if n % 3 == 0 {
-            portico_store::rest();
+            portico_store::release_snapshots();
         }
         if n % 2 == 0 {
             db.write(delete(&id)).await.unwrap();
@@ -36,7 +36,7 @@ async fn what_was_acknowledged_is_read_at_once(db: Db) {
 }
 
 async fn what_the_search_index_has_taken_in_is_found(db: Db) {
-    portico_store::rest();
+    portico_store::release_snapshots();
     let filter = ListingFilter { city: Some(text("austin")), ..ListingFilter::default() };
     for n in 1..=30 {
         db.write(create(listing(&format!("l-{n}")))).await.unwrap();
@@ -49,7 +49,7 @@ async fn what_the_search_index_has_taken_in_is_found(db: Db) {
 }
 
 async fn what_another_process_wrote_is_read_soon(server: Db) {
-    portico_store::rest();
+    portico_store::release_snapshots();
     let tool = server.place().open(Role::Tool).await;
     assert!(server.listing(&text("a")).await.unwrap().is_none());
     tool.write(create(listing("a"))).await.unwrap();
@@ -62,7 +62,7 @@ async fn what_another_process_wrote_is_read_soon(server: Db) {
 }
 
 async fn a_read_that_failed_does_not_spoil_the_next_one(db: Db) {
-    portico_store::rest();
+    portico_store::release_snapshots();
     db.write(create(listing("a"))).await.unwrap();
     assert!(db.listing(&text("a")).await.unwrap().is_some());
     db.raw("ALTER TABLE listings RENAME COLUMN document TO elsewhere").await;
@@ -73,10 +73,10 @@ async fn a_read_that_failed_does_not_spoil_the_next_one(db: Db) {
 }
 
 async fn a_thread_at_rest_holds_nothing_back(db: Db) {
-    portico_store::rest();
+    portico_store::release_snapshots();
     assert!(db.listing(&text("a")).await.unwrap().is_none());
     db.write(create(listing("a"))).await.unwrap();
-    portico_store::rest();
+    portico_store::release_snapshots();
     // The log can be copied back and emptied only if nobody reads an old state.
     db.close().unwrap();
     if let Some(index) = db.place().search_index() {

@@ -2,7 +2,7 @@
 
 use portico_chain::node::{Node as _, Sent};
 use portico_chain::signer::{CallSigner, Price};
-use portico_store::chain::Fate;
+use portico_store::chain::BatchStatus;
 use serde_json::json;
 
 use super::*;
@@ -30,7 +30,7 @@ fn a_transaction_that_does_not_get_in_is_replaced_by_one_that_pays_more() {
         };
         until("it is replaced", PATIENCE, blocks).await;
         let attempt = portico.db.chain_attempt(&first).await.unwrap().unwrap();
-        assert_eq!((attempt.fate, attempt.mined), (Fate::Signed, None));
+        assert_eq!((attempt.fate, attempt.mined), (BatchStatus::Signed, None));
         let blocks = || async {
             scene.mine(1).await;
             portico.agrees(1).await
@@ -99,7 +99,7 @@ fn items_whose_nonce_somebody_else_took_are_signed_again() {
         };
         until("it is on the chain all the same", PATIENCE, blocks).await;
         let attempt = portico.db.chain_attempt(&told).await.unwrap().unwrap();
-        assert_eq!((attempt.nonce, attempt.fate, attempt.mined), (4, Fate::Foreign, None));
+        assert_eq!((attempt.nonce, attempt.fate, attempt.mined), (4, BatchStatus::Foreign, None));
         let item = portico.db.chain_item(samples::LISTING, &samples::key_of("oak")).await.unwrap().unwrap();
         assert_eq!(item.version, 1);
         assert!(item.hash.is_some_and(|hash| hash != told));

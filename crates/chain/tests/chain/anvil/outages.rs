@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portico_store::chain::Standing;
+use portico_store::chain::ItemStatus;
 use serde_json::json;
 
 use super::proxy::{Proxy, Way};
@@ -91,7 +91,7 @@ async fn outage(way: Way) {
     // A hash that was told is one that was mined.
     let item =
         portico.db.chain_item(samples::LISTING, &samples::key_of("listing-0-0")).await.unwrap().unwrap();
-    assert_eq!(item.standing, Standing::Mined);
+    assert_eq!(item.standing, ItemStatus::Mined);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Blocks that are undone.
 
-use portico_store::chain::Fate;
+use portico_store::chain::BatchStatus;
 use serde_json::json;
 
 use super::*;
@@ -21,7 +21,7 @@ async fn until_up_to_date(portico: &Portico, anvil: &Anvil, round: u64) {
         let seen = status.head.as_ref().is_some_and(|seen| seen.hash.to_string() == head);
         let backlog = portico.db.chain_backlog().await.unwrap();
         let open = portico.db.open_batches(signer).await.unwrap();
-        let signed = open.iter().filter(|batch| batch.fate == Fate::Signed).count() as u64;
+        let signed = open.iter().filter(|batch| batch.fate == BatchStatus::Signed).count() as u64;
         let pending = pending(anvil).await;
         if seen && backlog.waiting == 0 && signed == pending {
             return;

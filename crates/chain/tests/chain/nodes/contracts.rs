@@ -12,10 +12,10 @@ use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, deploy};
 use portico_domain::chain::Passes;
-use portico_store::chain::{Drawn, Sign as _, Standing, Versioned, Want, Word};
-use portico_store::{By, DeleteListing};
+use portico_store::chain::{ItemStatus, ItemVersion, Sign as _, Versioned, Want, Word};
+use portico_store::{ChangeContext, DeleteListing};
 
-use crate::ground::{Ground, follow_all, now, until};
+use crate::node_fixture::{Ground, follow_all, now, until};
 use crate::samples;
 
 super::on_both_nodes! {
@@ -30,21 +30,21 @@ super::on_both_nodes! {
 }
 
 /// Sends one call and answers with its receipt.
-async fn call(ground: &Ground, contracts: Contracts, kind: Kind, items: &[Versioned]) -> Receipt {
-    let signer = ground.signer(&ground.key, contracts).await;
-    let nonce = i64::try_from(ground.node.nonce(ground.key.address()).await.unwrap()).unwrap();
+async fn call(node_fixture: &Ground, contracts: Contracts, kind: Kind, items: &[Versioned]) -> Receipt {
+    let signer = node_fixture.signer(&node_fixture.key, contracts).await;
+    let nonce = i64::try_from(node_fixture.node.nonce(node_fixture.key.address()).await.unwrap()).unwrap();
     let signed = signer.sign(nonce, kind.number(), items).unwrap();
-    assert_eq!(ground.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
-    ground.mined(signed.hash).await
+    assert_eq!(node_fixture.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
+    node_fixture.mined(signed.hash).await
 }
 
 fn listing(id: &str, version: i64, digest: Word) -> Versioned {
     Versioned { key: samples::key_of(id), version, payload: samples::payload(digest) }
 }
 
-async fn a_listing_is_recorded_retired_and_recorded_again(ground: Ground) {
-    let contracts = ground.deployed().await;
-    let (engine, db, _kept) = ground.engine(contracts);
+async fn a_listing_is_recorded_retired_and_recorded_again(node_fixture: Ground) {
+    let contracts = node_fixture.deployed().await;
+    let (engine, db, _kept) = node_fixture.engine(contracts);
     let key = samples::key_of("oak");
     let on_chain = || async { reads::listing(engine.node(), contracts, &key).await.unwrap() };
     assert_eq!(on_chain().await, ListingRecord { version: 0, content: None });
@@ -58,9 +58,9 @@ async fn a_listing_is_recorded_retired_and_recorded_again(ground: Ground) {
     let terms = samples::terms(620, 4_000_050);
     assert_eq!(on_chain().await, ListingRecord { version: 1, content: Some((terms, [1; 32])) });
     let item = db.chain_item(samples::LISTING, &key).await.unwrap().unwrap();
-    assert_eq!((item.standing, item.hash), (Standing::Mined, Some(accepted.hash)));
+    assert_eq!((item.standing, item.hash), (ItemStatus::Mined, Some(accepted.hash)));
 
-    let (oak, by) = (samples::listing("oak"), By { account: None, at: now() });
+    let (oak, by) = (samples::listing("oak"), ChangeContext { account: None, at: now() });
     let retired = samples::retired("oak", now());
     db.write(DeleteListing { id: oak.id, owner: oak.user, retired, clear: cleared_check, by }).await.unwrap();
     follow_all(&engine, &db).await;
@@ -99,9 +99,9 @@ fn gone() -> Vec<(Word, Content)> {
     one_of_each().into_iter().map(one).collect()
 }
 
-async fn every_kind_of_item_is_recorded_and_read_back(ground: Ground) {
-    let contracts = ground.deployed().await;
-    let (engine, db, _kept) = ground.engine(contracts);
+async fn every_kind_of_item_is_recorded_and_read_back(node_fixture: Ground) {
+    let contracts = node_fixture.deployed().await;
+    let (engine, db, _kept) = node_fixture.engine(contracts);
     for items in [one_of_each(), gone()] {
         let wanted = items.into_iter().map(|(key, content)| samples::wanted(key, content, now()));
         db.write(Want(wanted.collect())).await.unwrap();
@@ -117,10 +117,10 @@ async fn every_kind_of_item_is_recorded_and_read_back(ground: Ground) {
     assert_eq!(unknown, (0, None));
 }
 
-async fn what_differs_is_found_and_mended(ground: Ground) {
-    let contracts = ground.deployed().await;
-    let signer = ground.signer(&ground.key, contracts).await;
-    let (engine, db, _kept) = ground.engine(contracts);
+async fn what_differs_is_found_and_mended(node_fixture: Ground) {
+    let contracts = node_fixture.deployed().await;
+    let signer = node_fixture.signer(&node_fixture.key, contracts).await;
+    let (engine, db, _kept) = node_fixture.engine(contracts);
     let wanted = one_of_each().into_iter().map(|(key, content)| samples::wanted(key, content, now()));
     db.write(Want(wanted.collect())).await.unwrap();
     follow_all(&engine, &db).await;
@@ -143,23 +143,23 @@ async fn what_differs_is_found_and_mended(ground: Ground) {
     assert_eq!((record.version, record.content.unwrap().1), (8, [8; 32]));
 }
 
-async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
-    let contracts = ground.deployed().await;
+async fn what_a_contract_cannot_take_fails_alone(node_fixture: Ground) {
+    let contracts = node_fixture.deployed().await;
     let receipt = call(
-        &ground,
+        &node_fixture,
         contracts,
         Kind::Listing,
         &[listing("a", 1, [1; 32]), listing("b", 1, [0; 32]), listing("c", 1, [3; 32])],
     )
     .await;
     assert!(receipt.success);
-    let refused: Vec<Drawn> =
+    let refused: Vec<ItemVersion> =
         receipt.logs.iter().filter_map(|log| rejected(Kind::Listing, &log.topics, &log.data)).collect();
-    let drawn = Drawn { kind: samples::LISTING, key: samples::key_of("b"), version: 1 };
+    let drawn = ItemVersion { kind: samples::LISTING, key: samples::key_of("b"), version: 1 };
     assert_eq!(refused, [drawn], "a listing without a digest");
 
     // The same through the writer: its neighbours get in, and it is given up.
-    let (engine, db, _kept) = ground.engine(contracts);
+    let (engine, db, _kept) = node_fixture.engine(contracts);
     let records: Vec<_> = [("d", [1; 32]), ("e", [0; 32]), ("f", [3; 32])]
         .map(|(id, digest)| samples::record(id, digest, now()))
         .into();
@@ -168,7 +168,7 @@ async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
     let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
     assert_eq!(settled, None, "what is unusual is left to the task that follows");
     follow_all(&engine, &db).await;
-    for (id, standing) in [("d", Standing::Mined), ("e", Standing::Failed), ("f", Standing::Mined)] {
+    for (id, standing) in [("d", ItemStatus::Mined), ("e", ItemStatus::Failed), ("f", ItemStatus::Mined)] {
         let item = db.chain_item(samples::LISTING, &samples::key_of(id)).await.unwrap().unwrap();
         assert_eq!(item.standing, standing, "{id}");
     }
@@ -182,20 +182,23 @@ async fn what_a_contract_cannot_take_fails_alone(ground: Ground) {
     assert_eq!(look(Some(now())).await.unwrap(), found);
     follow_all(&engine, &db).await;
     let item = db.chain_item(samples::LISTING, &samples::key_of("e")).await.unwrap().unwrap();
-    assert_eq!((item.version, item.standing), (2, Standing::Failed));
+    assert_eq!((item.version, item.standing), (2, ItemStatus::Failed));
 }
 
-async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls(ground: Ground) {
+async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls(node_fixture: Ground) {
     alloy_sol_types::sol! {
         function grantRole(bytes32 role, address account);
     }
     // The contracts are somebody else's, who has not granted the role.
-    let owner = ground.stranger.clone();
-    let wanted = ground.wanted(true);
+    let owner = node_fixture.stranger.clone();
+    let wanted = node_fixture.wanted(true);
     let contracts =
-        deploy::establish(&ground.node, &ground.db, std::slice::from_ref(&owner), &wanted).await.unwrap().1;
-    let (signer, account) = (ground.signer(&owner, contracts).await, ground.key.address());
-    let (engine, db, _kept) = ground.engine(contracts);
+        deploy::establish(&node_fixture.node, &node_fixture.db, std::slice::from_ref(&owner), &wanted)
+            .await
+            .unwrap()
+            .1;
+    let (signer, account) = (node_fixture.signer(&owner, contracts).await, node_fixture.key.address());
+    let (engine, db, _kept) = node_fixture.engine(contracts);
     engine.follow(now()).await.unwrap();
     for id in ["a", "b"] {
         engine.commit(Arc::new([samples::record(id, [1; 32], now())]), now()).await.unwrap();
@@ -227,27 +230,27 @@ async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take
     late().await.unwrap();
     follow_all(&engine, &db).await;
     let item = db.chain_item(samples::LISTING, &samples::key_of("late")).await.unwrap().unwrap();
-    assert_eq!(item.standing, Standing::Mined);
+    assert_eq!(item.standing, ItemStatus::Mined);
 }
 
-async fn an_older_version_changes_nothing(ground: Ground) {
-    let contracts = ground.deployed().await;
-    let newer = call(&ground, contracts, Kind::Listing, &[listing("a", 2, [2; 32])]).await;
+async fn an_older_version_changes_nothing(node_fixture: Ground) {
+    let contracts = node_fixture.deployed().await;
+    let newer = call(&node_fixture, contracts, Kind::Listing, &[listing("a", 2, [2; 32])]).await;
     for (version, digest) in [(1, [1; 32]), (2, [3; 32])] {
-        let late = call(&ground, contracts, Kind::Listing, &[listing("a", version, digest)]).await;
+        let late = call(&node_fixture, contracts, Kind::Listing, &[listing("a", version, digest)]).await;
         assert!(late.success && late.logs.len() == 1);
         assert_ne!(late.logs[0].topics[0], newer.logs[0].topics[0], "it says that it is stale");
         assert_eq!(late.logs[0].topics[1], B256::from(samples::key_of("a")));
         assert!(rejected(Kind::Listing, &late.logs[0].topics, &late.logs[0].data).is_none());
     }
-    let record = reads::listing(&ground.node, contracts, &samples::key_of("a")).await.unwrap();
+    let record = reads::listing(&node_fixture.node, contracts, &samples::key_of("a")).await.unwrap();
     assert_eq!((record.version, record.content.unwrap().1), (2, [2; 32]));
 }
 
-async fn a_listing_in_a_batch_of_64_costs_at_most_55_000_gas(ground: Ground) {
-    let contracts = ground.deployed().await;
+async fn a_listing_in_a_batch_of_64_costs_at_most_55_000_gas(node_fixture: Ground) {
+    let contracts = node_fixture.deployed().await;
     let items: Vec<_> = (0..64).map(|n: u8| listing(&format!("listing-{n}"), 1, [n + 1; 32])).collect();
-    let receipt = call(&ground, contracts, Kind::Listing, &items).await;
+    let receipt = call(&node_fixture, contracts, Kind::Listing, &items).await;
     assert!(receipt.success);
     let each = receipt.gas_used / 64;
     println!("{each} gas for each of 64 listings");
@@ -283,10 +286,10 @@ fn expensive(kind: Kind, n: u16) -> Versioned {
     Versioned { key, version: i64::MAX - 1, payload: content.encode() }
 }
 
-async fn the_largest_batch_of_every_kind_has_gas_enough(ground: Ground) {
+async fn the_largest_batch_of_every_kind_has_gas_enough(node_fixture: Ground) {
     /// What a transaction may ask for on newer networks (EIP-7825).
     const CAP: u64 = 1 << 24;
-    let contracts = ground.deployed().await;
+    let contracts = node_fixture.deployed().await;
     for (kind, largest) in
         [(Kind::Listing, 256), (Kind::Identity, 128), (Kind::Check, 128), (Kind::Anchor, 128)]
     {
@@ -295,12 +298,14 @@ async fn the_largest_batch_of_every_kind_has_gas_enough(ground: Ground) {
             let items: Vec<_> = (0..size).map(|n| expensive(kind, first + n)).collect();
             let limit = gas(kind, items.len());
             assert!(limit <= CAP, "{}: {limit}", kind.contract());
-            let receipt = call(&ground, contracts, kind, &items).await;
+            let receipt = call(&node_fixture, contracts, kind, &items).await;
             println!("{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
             assert!(receipt.success, "{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
         }
     }
     // Nobody is charged for a call that carries nothing.
     let empty = calldata(Kind::Anchor, &[]).unwrap();
-    assert!(ground.node.call(ground.key.address(), contracts.of(Kind::Anchor), empty).await.is_ok());
+    assert!(
+        node_fixture.node.call(node_fixture.key.address(), contracts.of(Kind::Anchor), empty).await.is_ok()
+    );
 }

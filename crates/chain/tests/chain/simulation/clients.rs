@@ -7,7 +7,7 @@ use alloy_primitives::hex;
 use portico_chain::contracts::{Content, Kind};
 use portico_domain::Timestamp;
 use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
-use portico_store::{OnceKey, Seal};
+use portico_store::{IdempotencyKey, Seal};
 
 use super::ledger::POISON;
 use super::rng::Rng;
@@ -139,7 +139,8 @@ impl Clients {
     pub(crate) fn record(&self, request: &Request, at: Timestamp) -> NewRecord {
         let mut record = samples::record(&self.slots[request.slot].id, request.digest, at);
         let fingerprint = request.digest;
-        record.once = request.once.map(|scope| OnceKey { scope, fingerprint, at, seal: Arc::new(Plain) });
+        record.once =
+            request.once.map(|scope| IdempotencyKey { scope, fingerprint, at, seal: Arc::new(Plain) });
         record
     }
 

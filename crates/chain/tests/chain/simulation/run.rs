@@ -16,7 +16,7 @@ use portico_chain::{Error, Result};
 use portico_domain::chain::Passes;
 use portico_domain::{ListingId, Timestamp};
 use portico_store::chain::{Accepted, Refusal, Settled, Want};
-use portico_store::{By, Db, DeleteListing};
+use portico_store::{ChangeContext, Db, DeleteListing};
 
 use super::clients::{Clients, Request};
 use super::ledger::{Ledger, Tx};
@@ -38,7 +38,7 @@ enum Outcome {
     Followed(Result<()>),
     Committed(Vec<Request>, Result<Committed>),
     Delivered(Answers, Result<Option<Settled>>),
-    Noted(Result<()>),
+    Captured(Result<()>),
 }
 
 /// A task that has been stopped somewhere, and the requests that hang on it.
@@ -451,7 +451,7 @@ impl Run {
             owner: samples::listing(&id).user,
             retired: samples::retired(&id, at),
             clear: cleared_check,
-            by: By { account: None, at },
+            by: ChangeContext { account: None, at },
         };
         self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;
         self.clients.deleted(slot);
@@ -556,7 +556,7 @@ impl Run {
     async fn conclude(&mut self, replica: usize, outcome: Outcome) -> Result<(), Broken> {
         match outcome {
             Outcome::Followed(Ok(())) => self.no_block_is_believed_that_is_gone(replica).await,
-            Outcome::Followed(done) | Outcome::Noted(done) => self.accept(replica, done.err()),
+            Outcome::Followed(done) | Outcome::Captured(done) => self.accept(replica, done.err()),
             Outcome::Committed(requests, Ok(committed)) => {
                 let answers: Answers = requests.into_iter().zip(committed.answers).collect();
                 self.world()
@@ -584,7 +584,9 @@ impl Run {
                 if let Some(settled) = settled {
                     let engine = process.engine.clone();
                     let future =
-                        Box::pin(async move { Outcome::Noted(engine.note_delivered(vec![settled]).await) });
+                        Box::pin(
+                            async move { Outcome::Captured(engine.note_delivered(vec![settled]).await) },
+                        );
                     process.tasks[DELIVER] = Some(Task { future, requests: Vec::new() });
                 }
                 Ok(())

@@ -33,21 +33,21 @@ pub(super) enum Verdict {
     /// Success.
     Yes,
     /// 401: who are you?
-    Who,
+    Unauthorized,
     /// 403: not you.
-    Not,
+    Forbidden,
     /// 404: what you may not see is not there.
-    Hid,
+    NotFound,
 }
-use Verdict::{Hid, Not, Who, Yes};
+use Verdict::{Forbidden, NotFound, Unauthorized, Yes};
 
 impl Verdict {
     pub(super) fn allows(self, status: u16) -> bool {
         match self {
             Yes => (200..300).contains(&status),
-            Who => status == 401,
-            Not => status == 403,
-            Hid => status == 404,
+            Unauthorized => status == 401,
+            Forbidden => status == 403,
+            NotFound => status == 404,
         }
     }
 }
@@ -56,18 +56,36 @@ type Verdicts = [Verdict; 9];
 
 // In the order of CALLERS: nobody, a wrong bearer, a wrong key; another's bearer, the owner's; another's key,
 // the owner's; the operator's key, an administrator's bearer.
-const OPEN: Verdicts = [Yes, Who, Who, Yes, Yes, Yes, Yes, Yes, Yes];
-const OPEN_OR_OWN: Verdicts = [Yes, Who, Who, Not, Yes, Not, Yes, Yes, Yes];
-const OWN: Verdicts = [Who, Who, Who, Not, Yes, Not, Yes, Yes, Yes];
-const BEARER: Verdicts = [Who, Who, Who, Yes, Yes, Who, Who, Who, Yes];
-const OWN_BEARER: Verdicts = [Who, Who, Who, Not, Yes, Who, Who, Who, Yes];
-const OWN_HIDDEN_BEARER: Verdicts = [Who, Who, Who, Hid, Yes, Who, Who, Who, Yes];
-const ONLY_OWN_HIDDEN_BEARER: Verdicts = [Who, Who, Who, Hid, Yes, Who, Who, Who, Hid];
-const OWN_HIDDEN: Verdicts = [Who, Who, Who, Hid, Yes, Hid, Yes, Yes, Yes];
-const KEY: Verdicts = [Who, Who, Who, Who, Who, Yes, Yes, Yes, Who];
-const OWN_KEY: Verdicts = [Who, Who, Who, Who, Who, Not, Yes, Yes, Who];
-const OPEN_OR_OPERATOR: Verdicts = [Yes, Who, Who, Not, Not, Not, Not, Yes, Yes];
-const OPERATOR: Verdicts = [Who, Who, Who, Not, Not, Not, Not, Yes, Yes];
+const OPEN: Verdicts = [Yes, Unauthorized, Unauthorized, Yes, Yes, Yes, Yes, Yes, Yes];
+const OPEN_OR_OWN: Verdicts = [Yes, Unauthorized, Unauthorized, Forbidden, Yes, Forbidden, Yes, Yes, Yes];
+const OWN: Verdicts = [Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Forbidden, Yes, Yes, Yes];
+const BEARER: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Yes, Yes, Unauthorized, Unauthorized, Unauthorized, Yes];
+const OWN_BEARER: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Unauthorized, Unauthorized, Unauthorized, Yes];
+const OWN_HIDDEN_BEARER: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, NotFound, Yes, Unauthorized, Unauthorized, Unauthorized, Yes];
+const ONLY_OWN_HIDDEN_BEARER: Verdicts = [
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    NotFound,
+    Yes,
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    NotFound,
+];
+const OWN_HIDDEN: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, NotFound, Yes, NotFound, Yes, Yes, Yes];
+const KEY: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Unauthorized, Unauthorized, Yes, Yes, Yes, Unauthorized];
+const OWN_KEY: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Yes, Unauthorized];
+const OPEN_OR_OPERATOR: Verdicts =
+    [Yes, Unauthorized, Unauthorized, Forbidden, Forbidden, Forbidden, Forbidden, Yes, Yes];
+const OPERATOR: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Forbidden, Forbidden, Forbidden, Forbidden, Yes, Yes];
 
 /// A request for an operation, and who may make it. What begins with `$` stands for something that belongs to
 /// the owner and is made anew for every call.

@@ -2,8 +2,8 @@
 
 pub(crate) mod answer;
 pub(crate) mod anvil;
-pub(crate) mod beside;
 pub(crate) mod bureau;
+pub(crate) mod inspect;
 pub(crate) mod jwks;
 pub(crate) mod people;
 pub(crate) mod proxy;
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 pub(crate) use answer::Answer;
-pub(crate) use beside::{Cell, Raw};
 pub(crate) use bureau::Bureau;
+pub(crate) use inspect::{Cell, Raw};
 pub(crate) use people::{Verified, applicant};
 pub(crate) use server::{App, Engine, Options, Session, new_database, portico};
 

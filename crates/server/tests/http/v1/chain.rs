@@ -3,7 +3,7 @@
 use portico_chain::contracts::{Content, check_key, listing_key};
 use portico_domain::chain::Passes;
 use portico_domain::{ListingId, Timestamp, UserId};
-use portico_store::chain::{Refer, Want, Wanted};
+use portico_store::chain::{DesiredItem, Refer, Want};
 use serde_json::{Value, json};
 
 use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, unique, with};
@@ -170,14 +170,14 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
     let (user, id, other) = (unique("ada"), unique("elm"), unique("oak"));
     apply(app, &user, &id).await;
     apply(app, &user, &other).await;
-    let db = app.beside().await;
+    let db = app.inspect().await;
     let mut reference = [7; 32];
     reference[..8].copy_from_slice(&crate::support::number().to_be_bytes());
     db.write(Refer { user: UserId::stored(user.as_str()), reference }).await.unwrap();
     let listing = listing_key(&ListingId::stored(id.as_str()));
     let attest = async |passes: Option<Passes>| {
         let content = Content::Check { listing, applicant: reference, passes };
-        let wanted = Wanted {
+        let wanted = DesiredItem {
             kind: content.kind().number(),
             key: check_key(&listing, &reference),
             payload: content.encode(),

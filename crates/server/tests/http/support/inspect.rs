@@ -162,7 +162,7 @@ fn to_lite(cell: &Cell) -> Lite {
 
 impl App {
     /// The server's database, opened beside it.
-    pub(crate) async fn beside(&self) -> Db {
+    pub(crate) async fn inspect(&self) -> Db {
         let location = match &self.database {
             Some(url) => Location::parse(url).unwrap(),
             None => Location::Sqlite(self.data.join("portico.db")),

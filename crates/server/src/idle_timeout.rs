@@ -1,8 +1,6 @@
-//! Whether a connection gets on. It does while a request is worked on and while its answer is taken; a client
-//! that sends no request, or half of one, or does not read its answer, is given up after a while.
+//! Closes idle connections: clients that send no request, or half of one, or do not read their response.
 //!
-//! One timer for each connection, which is looked at now and then: one for each request would be dearer than
-//! many a request.
+//! One timer for each connection, checked every few seconds. A timer for each request would cost more than many requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,64 +11,61 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How often it is looked at.
-const LOOK: Duration = Duration::from_secs(5);
-/// So often in a row nothing may have happened: after 15 to 20 seconds the connection is given up.
-const PATIENCE: u32 = 3;
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// Checks in a row without activity: a connection is closed after 15 to 20 idle seconds.
+const MAX_IDLE_CHECKS: u32 = 3;
 
-/// What happens on a connection.
+/// The activity of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
-    /// Requests that have begun, and pieces of answers that were taken.
+pub(crate) struct Activity {
+    /// Requests that began, and pieces of responses that the client took.
     steps: AtomicU64,
-    /// Requests that are worked on.
-    working: AtomicU64,
+    in_flight: AtomicU64,
 }
 
-impl Pace {
-    /// A request is worked on until the guard is dropped.
-    pub(crate) fn working(self: &Arc<Self>) -> Working {
-        self.working.fetch_add(1, Relaxed);
-        Working(self.clone())
+impl Activity {
+    /// The request is in flight until the guard is dropped.
+    pub(crate) fn begin_request(self: &Arc<Self>) -> RequestGuard {
+        self.in_flight.fetch_add(1, Relaxed);
+        RequestGuard(self.clone())
     }
 
-    /// Returns once nothing has happened for too long.
-    pub(crate) async fn stalled(&self) {
+    /// Returns when the connection was idle for too long.
+    pub(crate) async fn idle_too_long(&self) {
         let (mut seen, mut quiet) = (self.steps.load(Relaxed), 0);
-        while quiet < PATIENCE {
-            tokio::time::sleep(LOOK).await;
+        while quiet < MAX_IDLE_CHECKS {
+            tokio::time::sleep(CHECK_INTERVAL).await;
             let now = self.steps.load(Relaxed);
-            quiet = if now == seen && self.working.load(Relaxed) == 0 { quiet + 1 } else { 0 };
+            quiet = if now == seen && self.in_flight.load(Relaxed) == 0 { quiet + 1 } else { 0 };
             seen = now;
         }
     }
 }
 
-/// A request that is worked on.
 #[derive(Debug)]
-pub(crate) struct Working(Arc<Pace>);
+pub(crate) struct RequestGuard(Arc<Activity>);
 
-impl Drop for Working {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.steps.fetch_add(1, Relaxed);
-        self.0.working.fetch_sub(1, Relaxed);
+        self.0.in_flight.fetch_sub(1, Relaxed);
     }
 }
 
-/// A stream whose writes are steps.
+/// A stream whose writes count as activity.
 #[derive(Debug)]
-pub(crate) struct Paced<S> {
+pub(crate) struct TrackedStream<S> {
     stream: S,
-    pace: Arc<Pace>,
+    activity: Arc<Activity>,
 }
 
-impl<S> Paced<S> {
-    pub(crate) fn new(stream: S, pace: Arc<Pace>) -> Self {
-        Self { stream, pace }
+impl<S> TrackedStream<S> {
+    pub(crate) fn new(stream: S, activity: Arc<Activity>) -> Self {
+        Self { stream, activity }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TrackedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -80,16 +75,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Paced<S> {
+impl<S: AsyncWrite + Unpin> TrackedStream<S> {
     fn wrote(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if matches!(outcome, Poll::Ready(Ok(1..))) {
-            self.pace.steps.fetch_add(1, Relaxed);
+            self.activity.steps.fetch_add(1, Relaxed);
         }
         outcome
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TrackedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.wrote(outcome)
@@ -119,18 +114,19 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_is_given_up_only_when_nothing_happens_on_it() {
-        let pace = Arc::new(Pace::default());
-        let watched = pace.clone();
-        let mut stalled = tokio::spawn(async move { watched.stalled().await });
-        let mut give = async |seconds| tokio::time::timeout(Duration::from_secs(seconds), &mut stalled).await;
+        let activity = Arc::new(Activity::default());
+        let watched = activity.clone();
+        let mut watching = tokio::spawn(async move { watched.idle_too_long().await });
+        let mut give =
+            async |seconds| tokio::time::timeout(Duration::from_secs(seconds), &mut watching).await;
         // Worked on for long.
-        let working = pace.working();
+        let guard = activity.begin_request();
         assert!(give(60).await.is_err());
-        drop(working);
+        drop(guard);
         // An answer that is taken slowly.
         for _ in 0..6 {
             assert!(give(10).await.is_err());
-            pace.steps.fetch_add(1, Relaxed);
+            activity.steps.fetch_add(1, Relaxed);
         }
         assert!(give(14).await.is_err());
         assert!(give(11).await.is_ok());

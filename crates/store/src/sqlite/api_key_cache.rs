@@ -13,23 +13,23 @@ use crate::Result;
 use crate::keys::StoredKey;
 
 /// So many keys are remembered.
-const KEYS: usize = 1024;
+const MAX_KEYS: usize = 1024;
 
-pub(super) struct Presented(Cache<KeyId, (Moment, Arc<StoredKey>)>);
+pub(super) struct ApiKeyCache(Cache<KeyId, (Moment, Arc<StoredKey>)>);
 
-impl std::fmt::Debug for Presented {
+impl std::fmt::Debug for ApiKeyCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Presented").field("keys", &self.0.len()).finish()
     }
 }
 
-impl Default for Presented {
+impl Default for ApiKeyCache {
     fn default() -> Self {
-        Self(Cache::new(KEYS))
+        Self(Cache::new(MAX_KEYS))
     }
 }
 
-impl Presented {
+impl ApiKeyCache {
     /// A key from memory, or else by `read`, which must see everything that was acknowledged.
     pub(super) fn get(
         &self,

@@ -19,23 +19,23 @@ pub(crate) type SlotKey = (AccountId, U256);
 pub(crate) const PARTS: u64 = 256;
 
 /// Slots of the latest block's state that may not be in their places in the file yet.
-pub(crate) struct Fresh(Box<[RwLock<Part>]>);
+pub(crate) struct SlotWriteback(Box<[RwLock<Part>]>);
 
 type Part = HashMap<SlotKey, U256>;
 
-impl fmt::Debug for Fresh {
+impl fmt::Debug for SlotWriteback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Fresh")
     }
 }
 
-impl Default for Fresh {
+impl Default for SlotWriteback {
     fn default() -> Self {
         Self((0..PARTS).map(|_| RwLock::default()).collect())
     }
 }
 
-impl Fresh {
+impl SlotWriteback {
     pub(crate) fn get(&self, slot: &SlotKey) -> Option<U256> {
         self.part(first_byte(slot.1)).get(slot).copied()
     }
@@ -84,30 +84,30 @@ mod tests {
 
     #[test]
     fn a_slot_is_there_until_its_part_had_its_turn() {
-        let fresh = Fresh::default();
+        let slot_writeback = SlotWriteback::default();
         let (early, late) = (slot(4, 1), slot(200, 1));
-        fresh.add(3, [(early, U256::from(1)), (late, U256::from(2))]);
-        assert_eq!(fresh.due(4), [(early, U256::from(1))]);
-        fresh.add(4, []);
-        assert_eq!((fresh.get(&early), fresh.get(&late)), (None, Some(U256::from(2))));
-        assert_eq!(fresh.due(200 + PARTS), [(late, U256::from(2))]);
+        slot_writeback.add(3, [(early, U256::from(1)), (late, U256::from(2))]);
+        assert_eq!(slot_writeback.due(4), [(early, U256::from(1))]);
+        slot_writeback.add(4, []);
+        assert_eq!((slot_writeback.get(&early), slot_writeback.get(&late)), (None, Some(U256::from(2))));
+        assert_eq!(slot_writeback.due(200 + PARTS), [(late, U256::from(2))]);
     }
 
     #[test]
     fn what_a_block_changes_when_its_part_has_its_turn_stays_for_the_next_one() {
-        let fresh = Fresh::default();
+        let slot_writeback = SlotWriteback::default();
         let kept = slot(5, 1);
-        fresh.add(4, [(kept, U256::from(1))]);
-        fresh.add(5, [(kept, U256::from(2))]);
-        assert_eq!(fresh.get(&kept), Some(U256::from(2)));
-        assert_eq!(fresh.due(5 + PARTS), [(kept, U256::from(2))]);
+        slot_writeback.add(4, [(kept, U256::from(1))]);
+        slot_writeback.add(5, [(kept, U256::from(2))]);
+        assert_eq!(slot_writeback.get(&kept), Some(U256::from(2)));
+        assert_eq!(slot_writeback.due(5 + PARTS), [(kept, U256::from(2))]);
     }
 
     #[test]
     fn what_is_due_comes_in_the_order_of_the_file() {
-        let fresh = Fresh::default();
+        let slot_writeback = SlotWriteback::default();
         let slots = [slot(9, 1), slot(9, 2), slot(9, u64::MAX)];
-        fresh.add(1, slots.iter().rev().map(|slot| (*slot, U256::ZERO)));
-        assert_eq!(fresh.due(9).into_iter().map(|(slot, _)| slot).collect::<Vec<_>>(), slots);
+        slot_writeback.add(1, slots.iter().rev().map(|slot| (*slot, U256::ZERO)));
+        assert_eq!(slot_writeback.due(9).into_iter().map(|(slot, _)| slot).collect::<Vec<_>>(), slots);
     }
 }

@@ -28,7 +28,7 @@ impl Rules {
 
 /// A machine that is ready to run. Other than revm's own builder it makes one frame, not eight: for a short
 /// call that would be a fifth of the work.
-pub(crate) fn machine<D: revm::Database>(
+pub(crate) fn executor<D: revm::Database>(
     database: D,
     rules: &CfgEnv,
     block: BlockEnv,

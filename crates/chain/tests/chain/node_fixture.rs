@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use portico_chain::AnyNode;
 use portico_chain::contracts::Contracts;
-use portico_chain::deploy::{self, Wanted};
+use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Embedded, Genesis, U256};
 use portico_chain::node::{Node, Receipt};
 use portico_chain::remote::Remote;
@@ -95,8 +95,8 @@ impl Ground {
     }
 
     #[expect(clippy::unused_self, reason = "what this ground wants, whatever it is")]
-    pub(crate) fn wanted(&self, deploy: bool) -> Wanted {
-        Wanted { chain_id: None, contracts: None, deploy, fee_cap: FEE_CAP }
+    pub(crate) fn wanted(&self, deploy: bool) -> DeployOptions {
+        DeployOptions { chain_id: None, contracts: None, deploy, fee_cap: FEE_CAP }
     }
 
     /// Somebody who signs at today's price.

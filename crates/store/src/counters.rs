@@ -8,10 +8,9 @@ use crate::{Db, Result};
 
 /// Who changes something, and when.
 #[derive(Debug, Clone)]
-pub struct By {
+pub struct ChangeContext {
     /// The account, if one is known.
     pub account: Option<AccountId>,
-    /// The moment.
     pub at: Timestamp,
 }
 
@@ -28,27 +27,28 @@ pub type Count<'a> = (&'static str, &'a str, i64);
 /// Writes the event and moves the totals.
 pub(crate) async fn record<T: Tx>(
     tx: &mut T,
-    by: &By,
+    by: &ChangeContext,
     kind: &'static str,
     subject: &str,
     counts: &[Count<'_>],
 ) -> Result<()> {
     let event = [tx.seq(), kind.into(), subject.into(), by.account.as_ref().into(), by.at.into()];
-    tx.book(&event, counts).await
+    tx.record_event(&event, counts).await
 }
 
 static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
      GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
 
 /// So many names are read at once; where there are more, the others take their time.
-const FEW: usize = 256;
+const FIRST_TOTALS: usize = 256;
 
 impl Db {
     /// The totals of a scope by name.
     pub(crate) async fn totals(&self, scope: &str) -> Result<Vec<(String, i64)>> {
-        let mut totals: Vec<(String, i64)> =
-            self.read(&TOTALS, &[scope.into(), "".into(), as_limit(FEW).into()], Weight::Point).await?;
-        if totals.len() == FEW
+        let mut totals: Vec<(String, i64)> = self
+            .read(&TOTALS, &[scope.into(), "".into(), as_limit(FIRST_TOTALS).into()], Weight::Point)
+            .await?;
+        if totals.len() == FIRST_TOTALS
             && let Some((last, _)) = totals.last()
         {
             let params = [scope.into(), last.as_str().into(), i64::MAX.into()];
