@@ -13,7 +13,7 @@ use futures_util::SinkExt as _;
 use portico_domain::devices::Device;
 use portico_domain::geo::Point;
 use portico_domain::listings::Listing;
-use portico_domain::search::document;
+use portico_domain::listings::document;
 use portico_domain::text::fold;
 use portico_domain::{Degrees, Money, Text, Timestamp, Whole};
 use portico_store::sql::{Op, Tx};

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::geo::{Area, Point};
-use crate::search::{Field, SearchTerm, TERM_FIELDS};
-use crate::text::fold;
-use crate::{City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, Whole};
+use crate::search::SearchTerm;
+use crate::text::{Text, fold};
+use crate::{
+    City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, ValidationError, Whole,
+};
 
 /// A rental listing. Both surfaces show the same ones. The store keeps it as the JSON document that serde writes, so a
 /// renamed field needs a migration.
@@ -103,4 +105,108 @@ pub struct ListingStatistics {
     pub on_chain: i64,
     pub applications: i64,
     pub by_state: Vec<(String, i64)>,
+}
+
+/// A text attribute of a stored listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    ListingId,
+    UserId,
+    Street,
+    City,
+    State,
+    PostalCode,
+    Country,
+    Walkthrough,
+}
+
+/// The fields that a free search term looks into.
+pub const TERM_FIELDS: [Field; 5] =
+    [Field::ListingId, Field::Street, Field::City, Field::State, Field::PostalCode];
+
+/// All fields, in the order in which they stand in [`document`].
+const ALL: [Field; 8] = [
+    Field::ListingId,
+    Field::Street,
+    Field::City,
+    Field::State,
+    Field::PostalCode,
+    Field::UserId,
+    Field::Country,
+    Field::Walkthrough,
+];
+
+impl Field {
+    /// Every name by which a field may be called: that of the stored record, then that of the simple form.
+    pub const NAMES: [&'static str; 10] = [
+        "ListingId",
+        "UserId",
+        "StreetAddress",
+        "City",
+        "State",
+        "PostalCode",
+        "Country",
+        "walkthroughLink",
+        "Street",
+        "id",
+    ];
+
+    /// Reads a field's name, in any case.
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        Ok(match name.trim().to_ascii_lowercase().as_str() {
+            "listingid" | "id" => Self::ListingId,
+            "userid" => Self::UserId,
+            "streetaddress" | "street" => Self::Street,
+            "city" => Self::City,
+            "state" => Self::State,
+            "postalcode" => Self::PostalCode,
+            "country" => Self::Country,
+            "walkthroughlink" => Self::Walkthrough,
+            _ => {
+                return Err(ValidationError::new(
+                    "unknown_field",
+                    format!("must be one of {}", Self::NAMES[..8].join(", ")),
+                ));
+            }
+        })
+    }
+
+    pub fn of(self, listing: &Listing) -> &str {
+        match self {
+            Self::ListingId => listing.id.as_str(),
+            Self::UserId => listing.user.as_str(),
+            Self::Street => listing.street.as_str(),
+            Self::City => listing.city.as_str(),
+            Self::State => listing.state.as_str(),
+            Self::PostalCode => listing.postal.as_str(),
+            Self::Country => listing.country.as_str(),
+            Self::Walkthrough => listing.walkthrough.as_ref().map_or("", Text::as_str),
+        }
+    }
+}
+
+/// All searchable text of a listing, folded, a line per field. No value holds a line feed, so that no term
+/// matches across fields; two closing ones let every one- and two-character substring begin a trigram.
+pub fn document(listing: &Listing) -> String {
+    let mut text = String::with_capacity(192);
+    for field in ALL {
+        text.push_str(&fold(field.of(listing)));
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_names_of_a_field_work_in_any_case() {
+        for name in Field::NAMES {
+            assert_eq!(Field::parse(name), Field::parse(&name.to_uppercase()));
+            assert!(Field::parse(name).is_ok(), "{name}");
+        }
+        assert_eq!(Field::parse("rent").unwrap_err().code, "unknown_field");
+    }
 }

@@ -1,12 +1,9 @@
 //! Making blocks: the first one, and the next one from what was executed.
 
-use std::iter;
-
 use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH};
 use alloy_consensus::{Header, Transaction as _, Typed2718 as _};
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
-use alloy_primitives::map::HashSet;
-use alloy_primitives::{Address, B256, Bloom, BloomInput, Bytes, Log, Sealable, Sealed, U256};
+use alloy_primitives::{Address, B256, Bloom, Bytes, Sealable, Sealed, U256};
 use alloy_rlp::Encodable;
 use alloy_trie::root::{ordered_trie_root_encoded, ordered_trie_root_with_encoder};
 use revm::context::BlockEnv;
@@ -100,21 +97,6 @@ pub(crate) fn seal(
     header.gas_used = executed.last().map_or(0, |last| last.receipt.cumulative_gas_used);
     header.state_root = changes.commitment(parent.state_root);
     header.seal_slow()
-}
-
-/// The filter in which every address and topic of these events is found. Most of a block's events share them,
-/// and each is hashed once.
-pub(crate) fn bloom(logs: &[Log]) -> Bloom {
-    let mut bloom = Bloom::ZERO;
-    let mut seen = HashSet::<&[u8]>::default();
-    for log in logs {
-        for item in iter::once(log.address.as_slice()).chain(log.topics().iter().map(B256::as_slice)) {
-            if seen.insert(item) {
-                bloom.accrue(BloomInput::Raw(item));
-            }
-        }
-    }
-    bloom
 }
 
 /// A receipt as the receipts' root commits to it.

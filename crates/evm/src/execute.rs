@@ -12,7 +12,7 @@ use crate::block::Executed;
 use crate::changes::Changes;
 use crate::error::{ChainError, Refused};
 use crate::executor::executor;
-use crate::receipt::StoredReceipt;
+use crate::receipt::{self, StoredReceipt};
 use crate::state::{ReadError, View};
 use crate::transaction::Checked;
 use crate::{BASE_FEE, TRANSACTION_GAS_CAP, block};
@@ -48,7 +48,7 @@ pub(crate) fn run(
                 Ok(result) => {
                     let hash = transaction.hash;
                     let receipt = StoredReceipt::new(&transaction, result, before);
-                    executed.push(Executed { transaction, bloom: block::bloom(&receipt.logs), receipt });
+                    executed.push(Executed { transaction, bloom: receipt::bloom(&receipt.logs), receipt });
                     Ok(hash)
                 }
                 Err(EVMError::Transaction(invalid)) => {

@@ -1,10 +1,11 @@
 //! What came of a transaction: as it is kept, and as it is told.
 
-use alloy_consensus::Header;
-use alloy_primitives::{Address, B256, Bloom, Log, Sealed};
-use alloy_rlp::{RlpDecodable, RlpEncodable};
+use std::iter;
 
-use crate::block;
+use alloy_consensus::Header;
+use alloy_primitives::map::HashSet;
+use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, Sealed};
+use alloy_rlp::{RlpDecodable, RlpEncodable};
 
 /// What came of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub struct Receipt {
 impl Receipt {
     /// The filter in which every address and topic of its events is found.
     pub fn logs_bloom(&self) -> Bloom {
-        block::bloom(&self.logs)
+        bloom(&self.logs)
     }
 }
 
@@ -82,4 +83,19 @@ impl StoredReceipt {
             first_log_index: self.first_log,
         }
     }
+}
+
+/// The filter in which every address and topic of these events is found. Most events of a block share them, and each is
+/// hashed once.
+pub(crate) fn bloom(logs: &[Log]) -> Bloom {
+    let mut bloom = Bloom::ZERO;
+    let mut seen = HashSet::<&[u8]>::default();
+    for log in logs {
+        for item in iter::once(log.address.as_slice()).chain(log.topics().iter().map(B256::as_slice)) {
+            if seen.insert(item) {
+                bloom.accrue(BloomInput::Raw(item));
+            }
+        }
+    }
+    bloom
 }

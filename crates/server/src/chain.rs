@@ -7,7 +7,7 @@ use portico_app::Profile;
 use portico_app::audit::Anchor;
 use portico_app::chain::Chain;
 use portico_app::clock::{Clock, SystemClock};
-use portico_chain::contracts::{Contracts, Kind};
+use portico_chain::contracts::Kind;
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
 use portico_chain::remote::Remote;
@@ -15,36 +15,15 @@ use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
 use portico_chain::{AnyNode, Error, Node, reads, reconcile};
 use portico_store::{Db, Role};
-use secrecy::SecretString;
 
+use crate::chain_config::ChainUrl;
 use crate::config::Config;
 use crate::tell;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ChainUrl {
-    Embedded,
-    Remote(Vec<String>),
-}
-
-/// What the configuration says about the chain.
-pub(crate) struct ChainConfig {
-    pub(crate) url: ChainUrl,
-    pub(crate) id: Option<u64>,
-    pub(crate) contracts: Option<Contracts>,
-    pub(crate) keys: Vec<SecretString>,
-    pub(crate) confirmations: u64,
-    pub(crate) fee_cap: u64,
-}
 
 /// The id of the embedded chain, as development chains have it.
 const EMBEDDED_ID: u64 = 31337;
 /// When the embedded chain begins: 2026-01-01, in seconds since 1970.
 const EMBEDDED_START: u64 = 1_767_225_600;
-/// Blocks after which a block elsewhere is taken as final.
-pub(crate) const CONFIRMATIONS: u64 = 12;
-/// The most that is paid per gas, in gwei.
-pub(crate) const FEE_CAP_GWEI: u64 = 500;
-
 fn now() -> portico_domain::Timestamp {
     SystemClock.now()
 }

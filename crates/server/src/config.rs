@@ -20,7 +20,7 @@ use portico_store::{Location, Role};
 use secrecy::{SecretSlice, SecretString};
 use serde::Deserialize;
 
-use crate::chain::{CONFIRMATIONS, ChainConfig, ChainUrl, FEE_CAP_GWEI};
+use crate::chain_config::{CONFIRMATIONS, ChainConfig, ChainUrl, FEE_CAP_GWEI};
 use crate::data::Data;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]

@@ -1,6 +1,7 @@
 //! The binary's inside: command line, configuration, wiring. The only place that names concrete engines.
 
 mod chain;
+mod chain_config;
 pub mod cli;
 pub mod config;
 mod console;

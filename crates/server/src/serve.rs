@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
-use crate::chain::ChainUrl;
+use crate::chain_config::ChainUrl;
 use crate::config::Config;
 use crate::{chain, console, listen};
 

@@ -3,7 +3,7 @@
 use portico_domain::{AccountId, Timestamp};
 
 use crate::page::as_limit;
-use crate::sql::{Sql, Tx, Weight, sql};
+use crate::sql::{Count, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
 /// Who changes something, and when.
@@ -20,9 +20,6 @@ pub(crate) static COUNT: Sql = sql("INSERT INTO counters (scope, name, shard, n)
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n + excluded.n");
 /// Where there is one shard, a total of nothing is as good as none.
 pub(crate) static UNCOUNT: Sql = sql("DELETE FROM counters WHERE scope = ?1 AND name = ?2 AND n = 0");
-
-/// A total that a change moves: its scope, its name within that, and by how much.
-pub type Count<'a> = (&'static str, &'a str, i64);
 
 /// Writes the event and moves the totals.
 pub(crate) async fn record<T: Tx>(

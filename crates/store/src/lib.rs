@@ -30,7 +30,7 @@ mod templates;
 use std::path::PathBuf;
 
 pub use applications::{Apply, ClearFlags, EndOrphanedApplications};
-pub use counters::{ChangeContext, Count};
+pub use counters::ChangeContext;
 pub use deployment::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};

@@ -7,7 +7,6 @@ use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Kind, Text};
 
 use crate::Result;
-use crate::counters::Count;
 
 /// A statement. Parameters are written `?1`, `?2`, …; where the dialects differ, both are given.
 #[derive(Debug)]
@@ -234,6 +233,9 @@ macro_rules! tuples {
     };
 }
 tuples! { A; A B; A B C; A B C D; }
+
+/// A total that a change moves: its scope, its name within that, and by how much.
+pub type Count<'a> = (&'static str, &'a str, i64);
 
 /// One open transaction, on either engine.
 pub trait Tx: Send {

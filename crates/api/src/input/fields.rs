@@ -2,6 +2,7 @@
 
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
+use portico_domain::listings;
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
 use portico_domain::text::{Kind, Text};
@@ -253,7 +254,7 @@ impl Param for SearchTerm {
         Self::parse(text)
     }
 }
-impl Param for search::Field {
+impl Param for listings::Field {
     fn schema() -> RefOr<Schema> {
         of_type(Type::String).enum_values(Some(Self::NAMES)).into()
     }

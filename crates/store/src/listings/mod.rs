@@ -3,8 +3,8 @@
 mod search;
 
 use portico_domain::geo::Point;
+use portico_domain::listings::document;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
-use portico_domain::search::document;
 use portico_domain::text::fold;
 use portico_domain::{ListingId, Timestamp, UserId};
 

@@ -1,147 +1,119 @@
-//! One connection to `PostgreSQL`: its prepared statements, its deadlines, and what its errors mean.
+//! Connections to `PostgreSQL`: how they are made, how statements run on them within a deadline, and what errors mean.
 
-use std::collections::HashMap;
 use std::error::Error as _;
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use deadpool_postgres::{
+    ClientWrapper, Hook, HookError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime,
+    TimeoutType,
+};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::read_all;
-use crate::sql::{FromRow, Sql, Val};
+use crate::sql::{Columns, FromRow, Sql, Val};
 use crate::{Error, Result};
 
-const CONNECT_DEADLINE: Duration = Duration::from_secs(3);
-/// No statement of ours takes longer; a server that has gone silent is given up after that.
-const STATEMENT_DEADLINE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a caller waits for a pooled connection before it gets a 503.
+const POOL_ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// No statement of ours takes longer. A server that has gone silent is given up after that.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const SETTINGS: &str = "SET application_name = 'portico'; SET statement_timeout = '9s'; \
      SET idle_in_transaction_session_timeout = '10s'; SET TIME ZONE 'UTC'";
 
-/// Knows how to make connections.
-pub(super) struct Connector {
-    config: Config,
-    tls: Option<MakeRustlsConnect>,
-    settings: String,
+/// A pool of connections to a database, or to one schema of it. Nothing is connected yet.
+pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Result<Pool> {
+    let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+        Error::Unavailable(format!("the database URL: {}", words(&error)))
+    })?;
+    config.connect_timeout(CONNECT_TIMEOUT).keepalives_idle(Duration::from_secs(30));
+    config.tcp_user_timeout(STATEMENT_TIMEOUT);
+    let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = if is_plain(&config) {
+        Manager::from_config(config, NoTls, manager_config)
+    } else {
+        config.ssl_mode(SslMode::Require);
+        let (tls, _unreadable) = MakeRustlsConnect::with_native_certs()
+            .map_err(|errors| Error::Unavailable(format!("the system's certificates: {errors:?}")))?;
+        Manager::from_config(config, tls, manager_config)
+    };
+    let settings = match schema {
+        Some(schema) => format!("{SETTINGS}; SET search_path = {schema}"),
+        None => SETTINGS.into(),
+    };
+    let configure = Hook::async_fn(move |client: &mut ClientWrapper, _| {
+        let settings = settings.clone();
+        Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
+    });
+    Pool::builder(manager)
+        .max_size(size)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(POOL_ACQUIRE_TIMEOUT))
+        .create_timeout(Some(CONNECT_TIMEOUT))
+        .post_create(configure)
+        .build()
+        .map_err(|error| Error::Bug(error.to_string()))
 }
 
-impl std::fmt::Debug for Connector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connector").finish_non_exhaustive()
+/// On the way to another machine the server's certificate is always verified. `sslmode=disable` turns encryption off for
+/// those who have a private network.
+fn is_plain(config: &Config) -> bool {
+    let is_local = config.get_hosts().iter().all(|host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
+    }) && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback);
+    match config.get_ssl_mode() {
+        SslMode::Disable => true,
+        SslMode::Prefer => is_local,
+        _ => false,
     }
 }
 
-impl Connector {
-    pub(super) fn new(url: &str) -> Result<Self> {
-        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
-            Error::Unavailable(format!("the database URL: {}", words(&error)))
-        })?;
-        config.connect_timeout(CONNECT_DEADLINE).keepalives_idle(Duration::from_secs(30));
-        config.tcp_user_timeout(STATEMENT_DEADLINE);
-        // On the way to another machine the server's certificate is always verified; `sslmode=disable`
-        // turns encryption off for those who have a private network.
-        let local = config.get_hosts().iter().all(|host| match host {
-            Host::Unix(_) => true,
-            Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
-        }) && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback);
-        let plain = match config.get_ssl_mode() {
-            SslMode::Disable => true,
-            SslMode::Prefer => local,
-            _ => false,
-        };
-        if !plain {
-            config.ssl_mode(SslMode::Require);
-        }
-        let tls = (!plain).then(MakeRustlsConnect::with_native_certs).transpose();
-        let tls =
-            tls.map_err(|errors| Error::Unavailable(format!("the system's certificates: {errors:?}")))?;
-        Ok(Self { config, tls: tls.map(|(tls, _unreadable)| tls), settings: SETTINGS.into() })
-    }
-
-    /// Likewise, to the tables of a schema.
-    pub(super) fn within(mut self, schema: &'static str) -> Self {
-        self.settings = format!("{SETTINGS}; SET search_path = {schema}");
-        self
-    }
-
-    pub(super) async fn connect(&self) -> Result<Connection> {
-        // Rare and large: boxed, so that what may have to connect stays small.
-        let connecting = Box::pin(async {
-            let client = if let Some(tls) = &self.tls {
-                let (client, io) = self.config.connect(tls.clone()).await?;
-                tokio::spawn(io);
-                client
-            } else {
-                let (client, io) = self.config.connect(NoTls).await?;
-                tokio::spawn(io);
-                client
-            };
-            client.batch_execute(&self.settings).await?;
-            Ok(Connection { client, statements: RwLock::default() })
-        });
-        match tokio::time::timeout(CONNECT_DEADLINE, connecting).await {
-            Ok(Err(Error::Bug(why))) => Err(Error::Unavailable(why)),
-            Ok(connected) => connected,
-            Err(_) => Err(Error::Unavailable("no connection within 3 s".into())),
+impl From<PoolError> for Error {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Timeout(TimeoutType::Wait) => Self::Busy,
+            PoolError::Timeout(_) => Self::Unavailable("no connection within 3 s".into()),
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                Self::Unavailable(words(&error))
+            }
+            other => Self::Unavailable(other.to_string()),
         }
     }
 }
 
-/// A connection and the statements prepared on it.
-#[derive(Debug)]
-pub(super) struct Connection {
-    client: Client,
-    /// By the address of the statement's text, which is static.
-    statements: RwLock<HashMap<usize, Arc<Statement>>>,
+/// Runs statements that have neither parameters nor rows.
+pub(super) async fn batch(client: &ClientWrapper, sql: &str) -> Result<()> {
+    in_time(client.batch_execute(sql)).await
 }
 
-impl Connection {
-    pub(super) fn client(&self) -> &Client {
-        &self.client
-    }
-    pub(super) fn client_mut(&mut self) -> &mut Client {
-        &mut self.client
-    }
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
-    }
+/// A statement that is prepared once for each connection.
+pub(super) async fn prepare_cached(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
+    // Boxed: it is large and rarely does anything.
+    Box::pin(in_time(client.prepare_cached(&numbered(sql.pg)))).await
+}
 
-    pub(super) async fn batch(&self, sql: &str) -> Result<()> {
-        in_time(self.client.batch_execute(sql)).await
-    }
+/// A statement that is planned anew, for its parameters.
+pub(super) async fn prepare(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
+    in_time(client.prepare(&numbered(sql.pg))).await
+}
 
-    pub(super) async fn prepared(&self, sql: &'static Sql) -> Result<Arc<Statement>> {
-        let key = std::ptr::from_ref(sql).addr();
-        if let Some(statement) = self.statements.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(statement.clone());
-        }
-        let preparing = Box::pin(async { in_time(self.client.prepare(&numbered(sql.pg))).await });
-        let statement = Arc::new(preparing.await?);
-        self.statements.write().unwrap_or_else(PoisonError::into_inner).insert(key, statement.clone());
-        Ok(statement)
-    }
+pub(super) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
+    in_time(client.execute_raw(statement, used(statement, params))).await
+}
 
-    pub(super) async fn exec(&self, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
-        in_time(self.client.execute_raw(statement, used(statement, params))).await
-    }
-
-    pub(super) async fn query<R: FromRow>(
-        &self,
-        statement: &Statement,
-        params: &[Val<'_>],
-    ) -> Result<Vec<R>> {
-        let params: Vec<&(dyn ToSql + Sync)> =
-            used(statement, params).map(|p| p as &(dyn ToSql + Sync)).collect();
-        read_all(&in_time(self.client.query(statement, &params)).await?)
-    }
-
-    pub(super) async fn rows<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
-        let statement = self.prepared(sql).await?;
-        self.query(&statement, params).await
-    }
+pub(super) async fn query<R: FromRow>(
+    client: &ClientWrapper,
+    statement: &Statement,
+    params: &[Val<'_>],
+) -> Result<Vec<R>> {
+    let params: Vec<&(dyn ToSql + Sync)> =
+        used(statement, params).map(|param| param as &(dyn ToSql + Sync)).collect();
+    let rows = in_time(client.query(statement, &params)).await?;
+    rows.iter().map(|row| R::from_row(&mut Columns::new(row))).collect()
 }
 
 /// The parameters that the statement names.
@@ -153,7 +125,7 @@ fn used<'p, 'v>(
 }
 
 async fn in_time<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T> {
-    match tokio::time::timeout(STATEMENT_DEADLINE, work).await {
+    match tokio::time::timeout(STATEMENT_TIMEOUT, work).await {
         Ok(outcome) => outcome.map_err(Into::into),
         Err(_) => Err(Error::Unavailable("no answer within 10 s".into())),
     }

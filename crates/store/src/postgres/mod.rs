@@ -1,4 +1,4 @@
-//! The `PostgreSQL` engine: shared, pipelined clients for reads, a pool of connections for transactions.
+//! The `PostgreSQL` engine: one shared, pipelined client for point reads, pools of connections for scans and transactions.
 //!
 //! A lost server is `Unavailable` at once and comes back by itself; a serialization failure is run again.
 
@@ -11,14 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use deadpool_postgres::{ClientWrapper, Pool};
 use futures_util::future::{join, try_join, try_join_all};
 
-use crate::counters::{COUNT, Count, EVENT};
+use crate::counters::{COUNT, EVENT};
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Tx, Val, Weight};
+use crate::sql::{Count, FromRow, Op, OwnedValue, Row, Sql, Tx, Val, Weight};
 use crate::{Error, Result};
-use connection::{Connection, Connector};
-use pool::{Pool, SharedClient};
+use connection::{batch, exec, prepare, prepare_cached, query};
+use pool::{PooledConnection, SharedClient};
 
 pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/postgres/0001_initial.sql")),
@@ -34,9 +35,10 @@ const KEYSTORE: Migrations = &[
 /// Where a keystore is, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
 
-/// Shared clients for reads. Each pipelines what arrives at the same time over one connection.
-const SHARED_CLIENTS: usize = 2;
-const POOL_SIZE: usize = 16;
+/// Connections for transactions.
+const WRITE_POOL_SIZE: usize = 16;
+/// Connections for scans and searches.
+const READ_POOL_SIZE: usize = 4;
 /// How often a unit of work that collides with others is run.
 const MAX_ATTEMPTS: u32 = 10;
 /// A hot counter is spread over so many rows.
@@ -48,51 +50,50 @@ pub(crate) struct Postgres(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    shared_clients: Vec<SharedClient>,
-    next_client: AtomicI64,
-    /// For queries whose plan depends on their parameters.
-    search: SharedClient,
-    pool: Pool,
+    point_reads: SharedClient,
+    reads: Pool,
+    writes: Pool,
     last_seq: Arc<AtomicI64>,
 }
 
 impl Postgres {
+    /// Connects and migrates.
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        Self::start(Connector::new(url)?, MIGRATIONS).await
+        Self::start(url, None, MIGRATIONS).await
     }
 
     /// Connects to a keystore, and migrates it.
     pub(crate) async fn open_keystore(url: &str) -> Result<Self> {
         let schema = format!("CREATE SCHEMA IF NOT EXISTS {KEYSTORE_SCHEMA}");
-        let connection = Connector::new(url)?.connect().await?;
-        // `IF NOT EXISTS` is not atomic: of two who create it at once, one is told that it exists.
-        if connection.batch(&schema).await.is_err() {
-            connection.batch(&schema).await?;
+        let connection = connection::pool(url, None, 1)?.get().await?;
+        // `IF NOT EXISTS` is not atomic: if two create it at once, one of them fails.
+        if batch(&connection, &schema).await.is_err() {
+            batch(&connection, &schema).await?;
         }
-        Self::start(Connector::new(url)?.within(KEYSTORE_SCHEMA), KEYSTORE).await
+        Self::start(url, Some(KEYSTORE_SCHEMA), KEYSTORE).await
     }
 
     /// Whether there is a keystore.
     pub(crate) async fn has_keystore(url: &str) -> Result<bool> {
-        let connection = Connector::new(url)?.within(KEYSTORE_SCHEMA).connect().await?;
-        Ok(migrate::postgres_status(connection.client(), KEYSTORE).await?.current > 0)
+        let connection = connection::pool(url, Some(KEYSTORE_SCHEMA), 1)?.get().await?;
+        Ok(migrate::postgres_status(&connection, KEYSTORE).await?.current > 0)
     }
 
-    async fn start(connector: Connector, migrations: Migrations) -> Result<Self> {
-        let connector = Arc::new(connector);
-        let mut connection = connector.connect().await?;
-        migrate::postgres(connection.client_mut(), migrations).await?;
+    async fn start(url: &str, schema: Option<&'static str>, migrations: Migrations) -> Result<Self> {
+        let writes = connection::pool(url, schema, WRITE_POOL_SIZE)?;
+        let reads = connection::pool(url, schema, READ_POOL_SIZE)?;
+        migrate::postgres(&mut *writes.get().await?, migrations).await?;
         Ok(Self(Arc::new(Inner {
-            shared_clients: (0..SHARED_CLIENTS).map(|_| SharedClient::new(connector.clone(), "")).collect(),
-            search: SharedClient::new(connector.clone(), "SET plan_cache_mode = force_custom_plan"),
-            next_client: AtomicI64::new(0),
-            pool: Pool::new(connector, POOL_SIZE),
+            point_reads: SharedClient::new(reads.clone()),
+            reads,
+            writes,
             last_seq: Arc::default(),
         })))
     }
 
     pub(crate) async fn status(url: &str) -> Result<Status> {
-        migrate::postgres_status(Connector::new(url)?.connect().await?.client(), MIGRATIONS).await
+        let connection = connection::pool(url, None, 1)?.get().await?;
+        migrate::postgres_status(&connection, MIGRATIONS).await
     }
 
     pub(crate) async fn read<R: FromRow>(
@@ -101,22 +102,41 @@ impl Postgres {
         params: &[Val<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
-        let turn = self.0.next_client.fetch_add(1, Ordering::Relaxed).unsigned_abs();
-        let client = match weight {
-            Weight::Search => &self.0.search,
-            Weight::Point | Weight::Scan => {
-                &self.0.shared_clients[usize::try_from(turn).unwrap_or(0) % SHARED_CLIENTS]
-            }
-        };
-        let connection = client.connection().await?;
-        match connection.rows(sql, params).await {
-            // A connection that died while it was idle costs one more try, not a failed request.
-            Err(Error::Unavailable(_)) => {
-                client.forget(&connection);
-                client.connection().await?.rows(sql, params).await
-            }
-            answer => answer,
+        // A connection that died while it was idle costs one more try, not a failed request.
+        match self.read_once(sql, params, weight).await? {
+            Err(Error::Unavailable(_)) => self.read_once(sql, params, weight).await?,
+            outcome => outcome,
         }
+    }
+
+    /// The outer error: there is no connection. The inner one: the query failed.
+    async fn read_once<R: FromRow>(
+        &self,
+        sql: &'static Sql,
+        params: &[Val<'_>],
+        weight: Weight,
+    ) -> Result<Result<Vec<R>>> {
+        if weight == Weight::Point {
+            let client = self.0.point_reads.get().await?;
+            let outcome = async { query(&client, &prepare_cached(&client, sql).await?, params).await }.await;
+            if let Err(Error::Unavailable(_)) = &outcome {
+                self.0.point_reads.discard(&client);
+            }
+            return Ok(outcome);
+        }
+        let connection = PooledConnection::get(&self.0.reads).await?;
+        let outcome = async {
+            let statement = match weight {
+                Weight::Search => prepare(&connection, sql).await?,
+                Weight::Point | Weight::Scan => prepare_cached(&connection, sql).await?,
+            };
+            query(&connection, &statement, params).await
+        };
+        let outcome = outcome.await;
+        if outcome.is_ok() {
+            connection.release();
+        }
+        Ok(outcome)
     }
 
     /// Runs the work in a task of its own: a client that hangs up does not stop it half-way.
@@ -130,16 +150,16 @@ impl Postgres {
     async fn run<O: Op>(&self, op: &O) -> Result<O::Out> {
         let mut reason = String::new();
         for attempt in 0..MAX_ATTEMPTS {
-            let connection = self.0.pool.take().await?;
+            let connection = PooledConnection::get(&self.0.writes).await?;
             let mut tx = PgTx::new(&connection, &self.0.last_seq);
             let outcome = op.run(&mut tx).await;
             let outcome = match (outcome, tx.begun) {
                 (Ok(_), _) if tx.failed => {
-                    let undone = connection.batch("ROLLBACK").await;
+                    let undone = batch(&connection, "ROLLBACK").await;
                     undone.and(Err(Error::Bug("a failed statement was ignored".into())))
                 }
                 (Ok(out), _) => tx.commit().await.map(|()| out),
-                (Err(error), true) => connection.batch("ROLLBACK").await.and(Err(error)),
+                (Err(error), true) => batch(&connection, "ROLLBACK").await.and(Err(error)),
                 (Err(error), false) => Err(error),
             };
             match outcome {
@@ -169,7 +189,7 @@ fn noise(limit: i64) -> i64 {
 }
 
 struct PgTx<'c> {
-    connection: &'c Connection,
+    connection: &'c ClientWrapper,
     begun: bool,
     /// A statement failed, so that the server is going to undo everything.
     failed: bool,
@@ -180,7 +200,7 @@ struct PgTx<'c> {
 }
 
 impl<'c> PgTx<'c> {
-    fn new(connection: &'c Connection, last_seq: &'c AtomicI64) -> Self {
+    fn new(connection: &'c ClientWrapper, last_seq: &'c AtomicI64) -> Self {
         let (events, totals) = (Vec::new(), BTreeMap::new());
         Self { connection, begun: false, failed: false, events, totals, last_seq }
     }
@@ -191,7 +211,7 @@ impl<'c> PgTx<'c> {
             statement.await
         } else {
             self.begun = true;
-            let (begun, outcome) = join(self.connection.batch("BEGIN"), statement).await;
+            let (begun, outcome) = join(batch(self.connection, "BEGIN"), statement).await;
             begun.and(outcome)
         };
         self.failed |= outcome.is_err();
@@ -205,9 +225,10 @@ impl<'c> PgTx<'c> {
         let (events, totals) = (std::mem::take(&mut self.events), std::mem::take(&mut self.totals));
         let connection = self.connection;
         if events.is_empty() && totals.is_empty() {
-            return if self.begun { connection.batch("COMMIT").await } else { Ok(()) };
+            return if self.begun { batch(connection, "COMMIT").await } else { Ok(()) };
         }
-        let (insert, upsert) = (connection.prepared(&EVENT).await?, connection.prepared(&COUNT).await?);
+        let (insert, upsert) =
+            (prepare_cached(connection, &EVENT).await?, prepare_cached(connection, &COUNT).await?);
         let events: Vec<Vec<Val<'_>>> =
             events.iter().map(|event| event.iter().map(OwnedValue::borrow).collect()).collect();
         let shard = noise(COUNTER_SHARDS);
@@ -216,11 +237,11 @@ impl<'c> PgTx<'c> {
             .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
             .collect();
         let booked = self.begin(async {
-            let events = try_join_all(events.iter().map(|event| connection.exec(&insert, event)));
-            let totals = try_join_all(totals.iter().map(|total| connection.exec(&upsert, total)));
+            let events = try_join_all(events.iter().map(|event| exec(connection, &insert, event)));
+            let totals = try_join_all(totals.iter().map(|total| exec(connection, &upsert, total)));
             try_join(events, totals).await.map(drop)
         });
-        let (booked, committed) = join(booked, connection.batch("COMMIT")).await;
+        let (booked, committed) = join(booked, batch(connection, "COMMIT")).await;
         booked.and(committed)
     }
 }
@@ -228,8 +249,8 @@ impl<'c> PgTx<'c> {
 impl Tx for PgTx<'_> {
     async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
         let connection = self.connection;
-        let statement = connection.prepared(sql).await?;
-        self.begin(connection.exec(&statement, params)).await
+        let statement = prepare_cached(connection, sql).await?;
+        self.begin(exec(connection, &statement, params)).await
     }
 
     async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
@@ -242,8 +263,8 @@ impl Tx for PgTx<'_> {
 
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
         let connection = self.connection;
-        let statement = connection.prepared(sql).await?;
-        self.begin(connection.query(&statement, params)).await
+        let statement = prepare_cached(connection, sql).await?;
+        self.begin(query(connection, &statement, params)).await
     }
 
     /// Time-ordered and unique: microseconds, then noise that tells replicas apart.
@@ -265,8 +286,4 @@ impl Row for tokio_postgres::Row {
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
         self.try_get(column).map_err(Into::into)
     }
-}
-
-fn read_all<R: FromRow>(rows: &[tokio_postgres::Row]) -> Result<Vec<R>> {
-    rows.iter().map(|row| R::from_row(&mut Columns::new(row))).collect()
 }

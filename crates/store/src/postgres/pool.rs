@@ -1,133 +1,98 @@
-//! Connections that are shared (a [`Lane`]) or lent to one user at a time (the [`Pool`]).
+//! Connections that many readers share, and connections that one caller has for a while.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use deadpool_postgres::{ClientWrapper, Object, Pool};
 
-use super::connection::{Connection, Connector};
 use crate::{Error, Result};
 
-/// How long a transaction waits for a connection before the caller is told to come back.
-const POOL_ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// One connection that many readers pipeline their queries over. It is made again when it is lost.
+/// One connection over which many readers pipeline short queries. It is replaced when it is lost.
 #[derive(Debug)]
 pub(super) struct SharedClient {
-    connector: Arc<Connector>,
-    /// What is told to the server first.
-    setting: &'static str,
-    current: RwLock<Option<Arc<Connection>>>,
-    /// Held by the one who connects, so that a returning server is not stormed. It keeps why that failed last.
+    pool: Pool,
+    current: RwLock<Option<Arc<ClientWrapper>>>,
+    /// Held while connecting, so that callers do not storm a returning server. It keeps the last failure.
     connecting: tokio::sync::Mutex<Option<Error>>,
-    /// How often that has failed.
     failures: AtomicU64,
 }
 
 impl SharedClient {
-    pub(super) fn new(connector: Arc<Connector>, setting: &'static str) -> Self {
+    pub(super) fn new(pool: Pool) -> Self {
         let (current, connecting) = (RwLock::default(), tokio::sync::Mutex::default());
-        Self { connector, setting, current, connecting, failures: AtomicU64::new(0) }
+        Self { pool, current, connecting, failures: AtomicU64::new(0) }
     }
 
-    fn alive(&self) -> Option<Arc<Connection>> {
+    fn alive(&self) -> Option<Arc<ClientWrapper>> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        current.as_ref().filter(|connection| !connection.is_closed()).cloned()
+        current.as_ref().filter(|client| !client.is_closed()).cloned()
     }
 
-    /// Lets a connection go that has failed, although it may not know yet that it is closed.
-    pub(super) fn forget(&self, failed: &Arc<Connection>) {
+    /// Drops a client that has failed, although it may not know yet that it is closed.
+    pub(super) fn discard(&self, failed: &Arc<ClientWrapper>) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|connection| Arc::ptr_eq(connection, failed)) {
+        if current.as_ref().is_some_and(|client| Arc::ptr_eq(client, failed)) {
             *current = None;
         }
     }
 
-    pub(super) async fn connection(&self) -> Result<Arc<Connection>> {
-        if let Some(connection) = self.alive() {
-            return Ok(connection);
+    pub(super) async fn get(&self) -> Result<Arc<ClientWrapper>> {
+        if let Some(client) = self.alive() {
+            return Ok(client);
         }
         let failures = self.failures.load(Ordering::Acquire);
-        let mut last = self.connecting.lock().await;
-        if let Some(connection) = self.alive() {
-            return Ok(connection);
+        let mut last_failure = self.connecting.lock().await;
+        if let Some(client) = self.alive() {
+            return Ok(client);
         }
-        // Whoever waited for an attempt that failed shares its failure: one after the other they would wait for ever.
-        if let Some(why) = last.as_ref().filter(|_| self.failures.load(Ordering::Acquire) != failures) {
+        // Callers that waited for an attempt that failed share its failure: in turn they would wait for ever.
+        if let Some(why) = last_failure.as_ref().filter(|_| self.failures.load(Ordering::Acquire) != failures)
+        {
             return Err(why.clone());
         }
-        match self.connect().await {
+        match self.pool.get().await {
             Ok(connection) => {
-                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(connection.clone());
-                Ok(connection)
+                let client = Arc::new(Object::take(connection));
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
+                Ok(client)
             }
-            Err(why) => {
-                *last = Some(why.clone());
+            Err(error) => {
+                let why = Error::from(error);
+                *last_failure = Some(why.clone());
                 self.failures.fetch_add(1, Ordering::Release);
                 Err(why)
             }
         }
     }
-
-    async fn connect(&self) -> Result<Arc<Connection>> {
-        let connection = self.connector.connect().await?;
-        connection.batch(self.setting).await?;
-        Ok(Arc::new(connection))
-    }
 }
 
-#[derive(Debug)]
-pub(super) struct Pool {
-    connector: Arc<Connector>,
-    turns: Semaphore,
-    idle: Mutex<Vec<Connection>>,
-}
+/// A pooled connection. It returns to the pool by [`release`](Self::release) only: dropped otherwise, after a failure or a
+/// panic, it is closed, and the server rolls back what was begun on it.
+pub(super) struct PooledConnection(Option<Object>);
 
-impl Pool {
-    pub(super) fn new(connector: Arc<Connector>, size: usize) -> Self {
-        Self { connector, turns: Semaphore::new(size), idle: Mutex::default() }
+impl PooledConnection {
+    pub(super) async fn get(pool: &Pool) -> Result<Self> {
+        Ok(Self(Some(pool.get().await?)))
     }
 
-    pub(super) async fn take(&self) -> Result<PooledConnection<'_>> {
-        let turn = tokio::time::timeout(POOL_ACQUIRE_TIMEOUT, self.turns.acquire()).await;
-        let turn = turn.ok().and_then(Result::ok).ok_or(Error::Busy)?;
-        let idle = {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.retain(|connection| !connection.is_closed());
-            idle.pop()
-        };
-        let connection = match idle {
-            Some(connection) => connection,
-            None => self.connector.connect().await?,
-        };
-        Ok(PooledConnection { connection: Some(connection), pool: self, _turn: turn })
-    }
-}
-
-/// A connection in use. It goes back by [`give_back`](Lent::give_back); dropped otherwise, by a panic or after
-/// a failure, it is closed, and the server undoes what was begun on it.
-pub(super) struct PooledConnection<'p> {
-    connection: Option<Connection>,
-    pool: &'p Pool,
-    _turn: SemaphorePermit<'p>,
-}
-
-impl PooledConnection<'_> {
-    /// Lets others use it: no transaction is open on it.
+    /// Returns it to the pool. No transaction may be open on it.
     pub(super) fn release(mut self) {
-        if let Some(connection) = self.connection.take().filter(|connection| !connection.is_closed()) {
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        self.0.take();
+    }
+}
+
+impl Drop for PooledConnection {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.take() {
+            drop(Object::take(connection));
         }
     }
 }
 
-impl Deref for PooledConnection<'_> {
-    type Target = Connection;
-    fn deref(&self) -> &Connection {
-        self.connection
-            .as_ref()
-            .unwrap_or_else(|| unreachable!("a lent connection is there until it is dropped"))
+impl Deref for PooledConnection {
+    type Target = ClientWrapper;
+    fn deref(&self) -> &ClientWrapper {
+        self.0.as_ref().unwrap_or_else(|| unreachable!("a pooled connection is there until it is dropped"))
     }
 }

@@ -3,6 +3,8 @@
 //! Replies follow the commit, so that a client always reads its own writes.
 
 mod api_key_cache;
+mod background_thread;
+mod checkpointer;
 mod listing_index;
 mod reader;
 mod search_index;

@@ -12,14 +12,14 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use portico_domain::Money;
-use portico_domain::listings::Listing;
-use portico_domain::search::{SearchTerm, document};
+use portico_domain::listings::{Listing, document};
+use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
+use super::background_thread::spawn;
 use super::reader::Commits;
-use super::writer::spawn;
 use super::{connect, exec, rows};
 use crate::page::{Cursor, Placed, as_limit};
 use crate::{Error, Result};

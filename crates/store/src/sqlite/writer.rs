@@ -11,31 +11,25 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use rusqlite::Connection;
-use rusqlite::hooks::Wal;
 use tokio::sync::oneshot;
 
+use super::background_thread::spawn;
+use super::checkpointer::Checkpointer;
 use super::reader::Commits;
 use super::search_index::SearchIndex;
-use super::{connect, exec, rows};
-use crate::counters::{COUNT, Count, EVENT, UNCOUNT};
-use crate::sql::{FromRow, Op, Sql, Tx, Val};
+use super::{exec, rows};
+use crate::counters::{COUNT, EVENT, UNCOUNT};
+use crate::sql::{Count, FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
 
 /// Jobs that may wait. Beyond that the caller is told to come back.
 const MAX_QUEUED_JOBS: usize = 4096;
 /// Jobs in one transaction.
 const MAX_GROUP_JOBS: usize = 256;
-/// The write-ahead log is copied back once it has so many pages (of 4 KiB). The more it has, the more changes of a
-/// page are copied as one; but after a crash all of it is read before anything else.
-const CHECKPOINT_PAGES: i32 = 32_000;
-/// How long a thread that panicked waits before it begins again.
-const RESTART_DELAY: Duration = Duration::from_millis(100);
 
 /// A unit of work and its caller.
 trait Job: Send {
@@ -111,21 +105,6 @@ impl Writer {
         })?;
         answered.await.map_err(|_| Error::Unavailable("the writer has stopped".into()))?
     }
-}
-
-/// Starts a thread that begins again if it panics, and ends only when its body returns.
-pub(super) fn spawn(name: &'static str, mut body: impl FnMut() + Send + 'static) -> Result<()> {
-    let supervised = move || {
-        while std::panic::catch_unwind(AssertUnwindSafe(&mut body)).is_err() {
-            tracing::error!(thread = name, "a background thread panicked and begins again");
-            std::thread::park_timeout(RESTART_DELAY);
-        }
-    };
-    std::thread::Builder::new()
-        .name(name.into())
-        .spawn(supervised)
-        .map(drop)
-        .map_err(|error| Error::Unavailable(error.to_string()))
 }
 
 struct Thread {
@@ -270,55 +249,6 @@ impl Tx for LiteTx<'_> {
     }
 }
 
-/// Copies the write-ahead log back into the database, beside the writer.
-///
-/// The long part runs on a thread of its own while writes go on; the writer then copies the little that has
-/// come since, so that the log starts again from its beginning instead of growing for ever.
-struct Checkpointer {
-    wal_pages: Arc<AtomicI32>,
-    nearly_done: Arc<AtomicBool>,
-    wake: SyncSender<()>,
-}
-
-impl Checkpointer {
-    fn start(path: &Path, writer: &mut Connection) -> Result<Self> {
-        let wal_pages = Arc::new(AtomicI32::new(0));
-        let pages = wal_pages.clone();
-        writer.wal_hook(Some(move |_: &mut Wal, now| {
-            pages.store(now, Ordering::Relaxed);
-            Ok(())
-        }))?;
-        let connection = connect(path, 2 * 1024)?;
-        let nearly_done = Arc::new(AtomicBool::new(false));
-        let (wake, woken) = sync_channel::<()>(1);
-        let flag = nearly_done.clone();
-        spawn("portico-checkpoint", move || {
-            while woken.recv().is_ok() {
-                match checkpoint(&connection) {
-                    Ok(()) => flag.store(true, Ordering::Release),
-                    Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied back"),
-                }
-            }
-        })?;
-        Ok(Self { wal_pages, nearly_done, wake })
-    }
-
-    fn after_commit(&self, writer: &Connection) {
-        if self.nearly_done.swap(false, Ordering::Acquire) {
-            if let Err(error) = checkpoint(writer) {
-                tracing::warn!(%error, "the write-ahead log could not be copied back");
-            }
-        } else if self.wal_pages.load(Ordering::Relaxed) > CHECKPOINT_PAGES {
-            // Full means: it is at work already.
-            let _ = self.wake.try_send(());
-        }
-    }
-}
-
-fn checkpoint(connection: &Connection) -> Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(Into::into)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
@@ -329,6 +259,7 @@ mod tests {
     use super::*;
     use crate::counters::{ChangeContext, record};
     use crate::sql::sql;
+    use crate::sqlite::connect;
     use crate::{migrate, sqlite};
 
     /// Counts something, once it is told to.
@@ -359,19 +290,6 @@ mod tests {
         async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
             tx.exec(&TOO_MUCH, &[]).await
         }
-    }
-
-    #[test]
-    fn a_thread_that_panics_begins_again() {
-        let (began, begins) = channel();
-        let mut times = 0;
-        spawn("panics-twice", move || {
-            times += 1;
-            began.send(times).unwrap();
-            assert!(times > 2, "on purpose");
-        })
-        .unwrap();
-        assert_eq!(begins.iter().collect::<Vec<i32>>(), [1, 2, 3], "and ends when its body returns");
     }
 
     #[tokio::test]

@@ -279,7 +279,7 @@ async fn what_was_written_is_read_at_once(db: Db) {
             db.write(create(listing(&id))).await.unwrap();
             assert_eq!(db.listing(&text(&id)).await.unwrap(), Some(listing(&id)));
             let term = ListingFilter {
-                field: Some((portico_domain::search::Field::ListingId, crate::samples::term(&id))),
+                field: Some((portico_domain::listings::Field::ListingId, crate::samples::term(&id))),
                 ..ListingFilter::default()
             };
             let found = db.find_listings(&term, None, 1000).await.unwrap().items;

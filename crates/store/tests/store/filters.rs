@@ -5,8 +5,9 @@
 use std::collections::HashMap;
 
 use portico_domain::geo::{Area, Point};
+use portico_domain::listings::Field;
 use portico_domain::listings::{Listing, ListingFilter};
-use portico_domain::search::{Field, SearchTerm};
+use portico_domain::search::SearchTerm;
 use portico_domain::{Degrees, Kilometres, Money, Whole};
 use portico_store::DeleteListing;
 use proptest::option::weighted;

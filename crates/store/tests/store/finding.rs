@@ -1,8 +1,8 @@
 //! Every way of finding listings, one by one: before the search index holds them and after.
 
 use portico_domain::geo::{Area, Point};
+use portico_domain::listings::Field;
 use portico_domain::listings::{Listing, ListingFilter};
-use portico_domain::search::Field;
 use portico_domain::{Kilometres, Money};
 
 use crate::engines::{Db, HeldIndex};
