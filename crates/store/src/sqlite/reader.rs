@@ -1,9 +1,8 @@
-//! A thread's own reading connections.
+//! Each thread has its own read connections.
 //!
-//! To begin and to end a read costs SQLite two locks on a file, which is more than many a read itself. So a
-//! thread that tells when it rests shares one snapshot between its reads, as long as nothing was committed
-//! since: what this process has acknowledged is always seen. Commits of another process (the command line)
-//! are seen after [`AGE`] at the latest.
+//! To begin and end a read transaction costs SQLite two file locks, more than many a read itself. A worker therefore reuses
+//! one read transaction until it parks or another commit arrives. Reads always see what this process has acknowledged;
+//! commits of another process (the command line) are seen after [`MAX_SNAPSHOT_AGE`] at the latest.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,25 +13,25 @@ use rusqlite::Connection;
 use super::exec;
 use crate::Result;
 
-/// How long what was read is taken for what a read would find, at most.
+/// How long a read transaction is reused at most.
 const MAX_SNAPSHOT_AGE: Duration = Duration::from_millis(2);
 
-/// Counts what this process commits to a database and to what is derived from it.
+/// Counts the commits of this process to a database and to its search index.
 #[derive(Debug, Default)]
 pub(super) struct Commits(AtomicU64);
 
 impl Commits {
-    /// To be called after each commit, before anybody is told of it.
+    /// To be called after each commit, before it is acknowledged.
     pub(super) fn committed(&self) {
         self.0.fetch_add(1, Ordering::Release);
     }
-    /// This moment. What is read from here on has everything that was acknowledged before.
+    /// A read that begins now sees everything that was acknowledged before.
     pub(super) fn now(&self) -> Moment {
         Moment { commits: self.0.load(Ordering::Acquire), at: Instant::now() }
     }
 }
 
-/// When something was read, and how much was committed by then.
+/// When something was read, and how many commits there were by then.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     commits: u64,
@@ -40,28 +39,28 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Whether what was read `then` still holds now.
+    /// Whether what was read `then` is still current.
     pub(super) fn is_still(self, then: Self) -> bool {
         self.commits == then.commits && self.at - then.at < MAX_SNAPSHOT_AGE
     }
 }
 
 struct Reader {
-    /// The database that it reads.
+    /// The id of its database.
     of: u64,
     connection: Connection,
-    /// Since when it holds on to a snapshot, if it does.
+    /// When its open read transaction began.
     snapshot: Option<Moment>,
 }
 
 thread_local! {
     static READERS: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
-    /// Whether this thread tells when it rests.
+    /// Whether this thread calls [`release_snapshots`] when it parks.
     static REUSE_ENABLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reads on this thread's own connection to a database, which is opened if there is none yet. Where the commits
-/// are given, reads may share a snapshot.
+/// Reads on this thread's connection to a database, which is opened on first use. With `commits`, reads may reuse a read
+/// transaction.
 pub(super) fn with<T>(
     of: u64,
     commits: Option<&Commits>,
@@ -87,15 +86,14 @@ pub(super) fn with<T>(
     })
 }
 
-/// Tells that this thread rests: what its reads hold on to is let go. A thread that calls this must do so
-/// whenever it begins to wait.
+/// Ends the read transactions of this thread. A thread that calls this must do so whenever it parks.
 pub fn release_snapshots() {
     REUSE_ENABLED.set(true);
     READERS.with_borrow_mut(|readers| readers.retain_mut(|reader| reader.release().is_ok()));
 }
 
 impl Reader {
-    /// Makes sure that the snapshot is as new as what was acknowledged.
+    /// Begins a new read transaction unless the open one is still current.
     fn refresh(&mut self, commits: &Commits) -> Result<()> {
         let now = commits.now();
         if self.snapshot.is_some_and(|since| now.is_still(since)) {

@@ -1,9 +1,9 @@
-//! The one thread that writes. It takes what has arrived, runs every job inside one transaction, commits once,
-//! and only then answers: a group commit.
+//! The writer thread. It runs all queued jobs in one transaction, commits once, and replies after the commit: a group
+//! commit.
 //!
-//! A job that fails must leave its neighbours' work alone. Most fail before they have changed anything, as when an
-//! id is taken. If one fails half-way, which is rare, the group is undone and run again, each job in a savepoint
-//! of its own: savepoints keep a copy of every page that changes, and would cost every group much.
+//! A job that fails must not affect the others of its group. Most fail before they change anything, for example because an
+//! id is taken. If one fails half-way, which is rare, the group is rolled back and run again, each job in a savepoint.
+//! Savepoints copy every page that changes, so they are not used from the start.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -26,26 +26,26 @@ use crate::counters::{COUNT, EVENT, UNCOUNT};
 use crate::sql::{Count, FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
 
-/// Jobs that may wait. Beyond that the caller is told to come back.
+/// Beyond this number of queued jobs, callers get a 503.
 const MAX_QUEUED_JOBS: usize = 4096;
 /// Jobs in one transaction.
 const MAX_GROUP_JOBS: usize = 256;
 
-/// A unit of work and its caller.
+/// A queued unit of work and its caller.
 trait Job: Send {
-    /// Runs it within the group's transaction, if need be again; tells whether it left something half-done.
+    /// Runs it within the group's transaction, possibly for the second time. Returns whether it failed half-way.
     fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool;
-    /// Tells the caller, once the group's fate is known.
+    /// Replies to the caller after the commit.
     fn answer(self: Box<Self>, committed: Result<()>);
 }
 
-/// Whether a job can be undone without its neighbours.
+/// Whether a job can be rolled back alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Isolation {
-    /// No: it is part of the group.
-    No,
-    /// Yes: it has a savepoint of its own.
-    Yes,
+    /// It is part of the group.
+    Group,
+    /// It has its own savepoint.
+    Savepoint,
 }
 
 struct QueuedJob<O: Op> {
@@ -58,22 +58,22 @@ impl<O: Op> Job for QueuedJob<O> {
     fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool {
         let before = connection.total_changes();
         self.outcome = match isolation {
-            Isolation::No => run(connection, effects, &self.op),
-            Isolation::Yes => in_savepoint(connection, effects, &self.op),
+            Isolation::Group => run(connection, effects, &self.op),
+            Isolation::Savepoint => in_savepoint(connection, effects, &self.op),
         };
-        isolation == Isolation::No && self.outcome.is_err() && connection.total_changes() != before
+        isolation == Isolation::Group && self.outcome.is_err() && connection.total_changes() != before
     }
 
     fn answer(self: Box<Self>, committed: Result<()>) {
-        // Nobody listens any more if the client has gone; the work is done all the same.
+        // The client may have disconnected; the work is done all the same.
         let _ = self.answer.send(committed.and(self.outcome));
     }
 }
 
-/// What the jobs of a group leave to be done for all of them together.
+/// What is written once for all jobs of a group.
 #[derive(Default)]
 struct GroupEffects {
-    /// What totals move by; each is written once, at the end of the group.
+    /// Changes of the totals.
     totals: HashMap<(&'static str, Box<str>), i64>,
 }
 
@@ -150,7 +150,7 @@ impl Thread {
         let mut begun = self.begin();
         let (mut taken, mut half_done) = (0, false);
         while let Some(job) = jobs.get_mut(taken) {
-            half_done |= job.run(&mut self.connection, effects, Isolation::No);
+            half_done |= job.run(&mut self.connection, effects, Isolation::Group);
             taken += 1;
             if taken < MAX_GROUP_JOBS {
                 jobs.extend(self.inbox.try_recv());
@@ -163,7 +163,7 @@ impl Thread {
             *effects = GroupEffects::default();
             begun = self.begin();
             for job in &mut *jobs {
-                job.run(&mut self.connection, effects, Isolation::Yes);
+                job.run(&mut self.connection, effects, Isolation::Savepoint);
             }
         }
         begun?;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { headersFor } from './credentials';
 import { ConnectionError } from './problem';
-import { pauseBefore, transport, type Surroundings } from './transport';
+import { pauseBefore, transport, type TransportDeps } from './transport';
 
 const URL_ = 'http://portico.test/listings';
 const ada = { userId: 'ada', operator: false, token: 'T', apiKey: 'test_K' };
 
-function around(answers: (number | 'lost')[], more: Partial<Surroundings> = {}) {
+function around(answers: (number | 'lost')[], more: Partial<TransportDeps> = {}) {
   const sent: Request[] = [];
   const pauses: number[] = [];
   const send = transport({

@@ -3,7 +3,7 @@
 import { headersFor, type Credentials } from './credentials';
 import { ConnectionError, isAbort } from './problem';
 
-export interface Surroundings {
+export interface TransportDeps {
   credentials(path: string): Promise<Credentials | undefined>;
   /** Asks the person to sign in again; true once that is done. */
   signInAgain(): Promise<boolean>;
@@ -21,7 +21,7 @@ export function pauseBefore(attempt: number): number {
   return Math.min(500 * 2 ** attempt, LONGEST_PAUSE);
 }
 
-export function transport(around: Surroundings) {
+export function transport(around: TransportDeps) {
   async function once(request: Request, path: string): Promise<Response> {
     const attempt = request.clone();
     const headers = headersFor(path, await around.credentials(path));
