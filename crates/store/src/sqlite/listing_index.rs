@@ -31,9 +31,10 @@ const BY_TEXT: &str = "SELECT document, listings.seq, listings.seq \
      FROM search.documents CROSS JOIN listings ON listings.seq = documents.rowid \
      WHERE documents MATCH ?5 AND documents.rowid > ?1 AND documents.rowid <= ?2 AND revision <= ?4 \
      ORDER BY documents.rowid LIMIT ?3";
-/// After a revision (`?1`), with a place in the order of creation between two bounds (`?2`, `?3`), limit (`?4`).
+/// After a revision (`?1`), with a place in the order of creation between two bounds (`?2`, `?3`), limit (`?4`). The plus
+/// signs keep the planner from reading the bounds instead of the few newest revisions.
 static CHANGED_AFTER: Sql = sql("SELECT document, revision, seq FROM listings \
-     WHERE revision > ?1 AND seq >= ?2 AND seq <= ?3 ORDER BY revision LIMIT ?4");
+     WHERE revision > ?1 AND +seq >= ?2 AND +seq <= ?3 ORDER BY revision LIMIT ?4");
 
 impl ListingIndex for Sqlite {
     fn indexed_revision(&self, path: &AccessPath<'_>) -> Option<i64> {
@@ -102,5 +103,43 @@ impl ListingIndex for Sqlite {
     ) -> Result<Vec<Placed<Listing>>> {
         let params = [revision.into(), from.into(), to.into(), as_limit(limit).into()];
         self.read(&CHANGED_AFTER, &params, weight(limit)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_statement_uses_the_index_of_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::Role::Server).unwrap();
+        for (statement, access) in [
+            (ALL.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (BY_OWNER.lite, "SEARCH listings USING INDEX listings_user (user_id=? AND seq>? AND seq<?)"),
+            (
+                BY_ENTRY.lite,
+                "SEARCH search.entries USING PRIMARY KEY (kind=? AND key=? AND sort=? AND seq>? AND seq<?)",
+            ),
+            (
+                BY_SORTED_ENTRY.lite,
+                "SEARCH search.entries USING PRIMARY KEY (kind=? AND key=? AND (sort,seq)>(?,?) AND sort<?)",
+            ),
+            (BY_TEXT, "SCAN search.documents VIRTUAL TABLE INDEX"),
+            (CHANGED_AFTER.lite, "SEARCH listings USING INDEX sqlite_autoindex_listings_2 (revision>?)"),
+        ] {
+            let plan: Vec<String> = sqlite
+                .scan(move |connection| {
+                    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}"))?;
+                    let params = vec![1; plan.parameter_count()];
+                    let steps =
+                        plan.query_map(rusqlite::params_from_iter(params), |row| row.get("detail"))?;
+                    Ok(steps.collect::<std::result::Result<_, _>>()?)
+                })
+                .await
+                .unwrap();
+            assert!(plan[0].starts_with(access), "{statement}: {plan:?}");
+            assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{statement}: {plan:?}");
+        }
     }
 }
