@@ -31,9 +31,12 @@ test('applications show their homes and flags, and what to do while nothing is v
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).click();
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.goBack();
-  // An application ends with its listing.
+  await page.getByText('You applied for 2 homes.').waitFor();
+  // An application ends with its listing. It is deleted while no page asks for it.
+  await page.goto(`${app.url}/console/saved`);
+  await page.locator('h1').waitFor();
   await fetch(`${app.url}/listings/elm-3`, { method: 'DELETE' });
-  await page.reload();
+  await page.goto(`${app.url}/console/applications`);
   await page.getByText('You applied for 1 home.').waitFor();
   expect(await page.getByText('3 Elm Street').count()).toBe(0);
   await page.getByRole('link', { name: 'Verify yourself in screening' }).click();
