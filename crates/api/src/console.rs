@@ -9,13 +9,14 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    HeaderName, IF_NONE_MATCH, LOCATION, VARY,
+    HeaderName, LOCATION, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::Service;
 use crate::problem::Problem;
+use crate::reply::is_known;
 
 /// A file of the console.
 #[derive(Debug, Clone, Copy)]
@@ -103,8 +104,7 @@ fn accepts(headers: &HeaderMap, coding: &str) -> bool {
 }
 
 fn deliver(asset: Asset, is_hashed: bool, asked: &HeaderMap) -> Response {
-    let known = asked.get(IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
-    let mut response = if known.is_some_and(|known| known.contains(asset.tag)) {
+    let mut response = if is_known(asked, asset.tag) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response

@@ -1,8 +1,8 @@
 //! What an operation answers: the type says the status, the content type and the schema.
 
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -127,6 +127,11 @@ impl Output for Document {
     fn respond(self) -> Response {
         typed(Self::STATUS, "application/json", self.0)
     }
+}
+
+/// Whether the caller says that it has the version with this tag.
+pub(crate) fn is_known(headers: &HeaderMap, etag: &str) -> bool {
+    headers.get_all(IF_NONE_MATCH).iter().any(|known| known.to_str().is_ok_and(|known| known.contains(etag)))
 }
 
 /// A JSON document with its ETag; without a body if the caller has it already.

@@ -1,6 +1,5 @@
 //! The service itself: whether it is alive and ready, its numbers, its keys, its document.
 
-use axum::http::header::IF_NONE_MATCH;
 use bytes::Bytes;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,7 +8,7 @@ use crate::access::{OPERATORS, PUBLIC};
 use crate::openapi::{self, ServedDocument};
 use crate::operation::{Context, Operation, get};
 use crate::problem::Result;
-use crate::reply::{Cached, Document, Json, OpenMetrics};
+use crate::reply::{Cached, Document, Json, OpenMetrics, is_known};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
@@ -48,13 +47,8 @@ async fn metrics(cx: Context, (): ()) -> Result<OpenMetrics> {
 
 async fn document(cx: Context, (): ()) -> Result<Cached> {
     let ServedDocument { json, etag } = openapi::served(cx.app().profile)?;
-    let known =
-        cx.headers.get_all(IF_NONE_MATCH).iter().any(|known| contains(known.as_bytes(), etag.as_bytes()));
-    Ok(Cached { body: (!known).then(|| json.clone()), etag: etag.clone() })
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    let is_known = is_known(&cx.headers, etag.to_str().unwrap_or(""));
+    Ok(Cached { body: (!is_known).then(|| json.clone()), etag: etag.clone() })
 }
 
 async fn jwks(cx: Context, (): ()) -> Result<Document> {

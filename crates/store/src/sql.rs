@@ -1,6 +1,7 @@
 //! The vocabulary that both engines speak: statements, values, rows, transactions and units of work.
 
 use std::future::Future;
+use std::sync::OnceLock;
 
 use portico_domain::Timestamp;
 use portico_domain::decimal::{Decimal, Unit};
@@ -12,17 +13,25 @@ use crate::Result;
 #[derive(Debug)]
 pub struct Sql {
     pub(crate) lite: &'static str,
-    pub(crate) pg: &'static str,
+    pg: &'static str,
+    numbered: OnceLock<String>,
+}
+
+impl Sql {
+    /// As `PostgreSQL` writes it: `$1` for `?1`. No statement of ours has a question mark of another meaning.
+    pub(crate) fn postgres(&self) -> &str {
+        self.numbered.get_or_init(|| self.pg.replace('?', "$"))
+    }
 }
 
 /// A statement that both engines understand.
 pub const fn sql(both: &'static str) -> Sql {
-    Sql { lite: both, pg: both }
+    dialects(both, both)
 }
 
 /// A statement that each engine has its own words for. `SQLite` is given only as many parameters as it names.
 pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
-    Sql { lite, pg }
+    Sql { lite, pg, numbered: OnceLock::new() }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -93,12 +93,12 @@ pub(super) async fn batch(client: &ClientWrapper, sql: &str) -> Result<()> {
 /// A statement that is prepared once for each connection.
 pub(super) async fn prepare_cached(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
     // Boxed: it is large and rarely does anything.
-    Box::pin(in_time(client.prepare_cached(&numbered(sql.pg)))).await
+    Box::pin(in_time(client.prepare_cached(sql.postgres()))).await
 }
 
 /// A statement that is planned anew, for its parameters.
 pub(super) async fn prepare(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
-    in_time(client.prepare(&numbered(sql.pg))).await
+    in_time(client.prepare(sql.postgres())).await
 }
 
 pub(super) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
@@ -129,11 +129,6 @@ async fn in_time<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>
         Ok(outcome) => outcome.map_err(Into::into),
         Err(_) => Err(Error::Unavailable("no answer within 10 s".into())),
     }
-}
-
-/// `?1` as `PostgreSQL` writes it: `$1`. No statement of ours has a question mark of another meaning.
-fn numbered(sql: &str) -> String {
-    sql.replace('?', "$")
 }
 
 impl ToSql for Val<'_> {

@@ -81,11 +81,10 @@ impl Postgres {
 
     async fn start(url: &str, schema: Option<&'static str>, migrations: Migrations) -> Result<Self> {
         let writes = connection::pool(url, schema, WRITE_POOL_SIZE)?;
-        let reads = connection::pool(url, schema, READ_POOL_SIZE)?;
         migrate::postgres(&mut *writes.get().await?, migrations).await?;
         Ok(Self(Arc::new(Inner {
-            point_reads: SharedClient::new(reads.clone()),
-            reads,
+            point_reads: SharedClient::new(connection::pool(url, schema, 1)?),
+            reads: connection::pool(url, schema, READ_POOL_SIZE)?,
             writes,
             last_seq: Arc::default(),
         })))
