@@ -1,4 +1,6 @@
 // Homes to test with.
+import type { useConsole } from '.';
+
 export function home(listingId: string, more: object = {}) {
   return {
     listingId,
@@ -13,4 +15,30 @@ export function home(listingId: string, more: object = {}) {
     longitude: -97.7431,
     ...more,
   };
+}
+
+const CITIES = [
+  ['Austin', 'TX', 30.2672, -97.7431],
+  ['Denver', 'CO', 39.7392, -104.9903],
+  ['Boston', 'MA', 42.3601, -71.0589],
+] as const;
+
+/** Stores homes of three states, 25 at a time. */
+export async function fill(app: ReturnType<typeof useConsole>, count: number): Promise<void> {
+  const post = (i: number) => {
+    const [city, state, latitude, longitude] = CITIES[i % CITIES.length] ?? CITIES[0];
+    const listing = home(`home-${i}`, {
+      streetAddress: `${i} Oak Street`,
+      city,
+      state,
+      monthlyRent: 1000 + (i % 40) * 50,
+      bedRoomCount: i % 4,
+      latitude: latitude + (i % 17) / 300,
+      longitude: longitude + (i % 13) / 300,
+    });
+    // A busy machine drops a connection now and then; with a key it is safe to send again.
+    const send = () => app.post('/listings', listing, { 'idempotency-key': listing.listingId });
+    return send().catch(send);
+  };
+  for (let i = 0; i < count; i += 25) await Promise.all(Array.from({ length: 25 }, (_, n) => post(i + n)));
 }

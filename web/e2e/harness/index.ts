@@ -37,9 +37,16 @@ export interface OpenPage extends Page {
   watch: Watch;
 }
 
+let browser: Promise<Browser> | undefined;
+
+/** One browser for all files that a worker runs; it ends with the worker. */
+function sharedBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: browserPath(), args: FLAGS });
+  return browser;
+}
+
 class App {
   #running: Running | undefined;
-  #browser: Browser | undefined;
   #pages: OpenPage[] = [];
 
   get url(): string {
@@ -49,18 +56,18 @@ class App {
 
   async start(): Promise<void> {
     this.#running = await withConsole(await startServer());
-    this.#browser = await chromium.launch({ executablePath: browserPath(), args: FLAGS });
+    await sharedBrowser();
   }
 
   async stop(): Promise<void> {
-    await this.#browser?.close();
     await this.#running?.stop();
   }
 
   async open(path: string, options: OpenOptions = {}): Promise<OpenPage> {
     const { as = 'ada', width = 1440, height = 900, theme = 'light', locale = 'en-US', config } = options;
-    if (!this.#browser) throw new Error('the browser is not started');
-    const context = await this.#browser.newContext({
+    const context = await (
+      await sharedBrowser()
+    ).newContext({
       viewport: { width, height },
       colorScheme: theme,
       locale,
@@ -116,7 +123,7 @@ class App {
   }
 }
 
-/** One server and one browser for all tests of a file. */
+/** A server of its own for the tests of a file: they count what is there. */
 export function useConsole(): App {
   const app = new App();
   beforeAll(() => app.start());
