@@ -23,8 +23,6 @@ const OWN_ISSUER: &str = "portico";
 const OWN_AUDIENCE: &str = "portico";
 /// How far clocks may be apart.
 const LEEWAY_SECONDS: u64 = 30;
-/// An issuer's keys are asked for again so often, and no oftener; a key that it withdraws is trusted no longer.
-const KEY_REFRESH_INTERVAL: Duration = Duration::from_secs(30);
 /// Verified tokens remembered at most.
 const MAX_REMEMBERED_TOKENS: usize = 10_000;
 /// The longest key list that is read.
@@ -57,6 +55,8 @@ pub struct ExternalIssuer {
     pub audience: String,
     /// Where its keys are published.
     pub jwks_url: String,
+    /// How often its keys are fetched at most, and how long a withdrawn key is trusted at most.
+    pub jwks_refresh: Duration,
     /// The claim and the value in it that make an administrator; without it nobody is one.
     pub admin_claim: Option<(String, String)>,
 }
@@ -72,7 +72,7 @@ struct External {
 #[derive(Clone, Default)]
 struct Keys {
     set: Option<Arc<JwkSet>>,
-    asked: Option<Instant>,
+    fetched_at: Option<Instant>,
 }
 
 impl Keys {
@@ -85,8 +85,8 @@ impl Keys {
         }
     }
 
-    fn are_old(&self) -> bool {
-        self.asked.is_none_or(|asked| asked.elapsed() >= KEY_REFRESH_INTERVAL)
+    fn are_older_than(&self, age: Duration) -> bool {
+        self.fetched_at.is_none_or(|at| at.elapsed() >= age)
     }
 }
 
@@ -211,7 +211,7 @@ impl Tokens {
         }
         let external = self.external.as_ref().ok_or(NOT_VALID)?;
         let (actor, until) = external.verify(token, &header).await?;
-        let refresh = i64::try_from(KEY_REFRESH_INTERVAL.as_secs()).unwrap_or(0);
+        let refresh = i64::try_from(external.settings.jwks_refresh.as_secs()).unwrap_or(0);
         Ok((actor, until.min(now.saturating_add(refresh))))
     }
 }
@@ -242,12 +242,12 @@ impl External {
         actor(&claims, admin)
     }
 
-    /// The issuer's key of that name. Nobody waits for the issuer because of a key that is known: an old list is
-    /// read anew aside.
+    /// The issuer's key with this id. A known key is returned at once; if the list is old, it is fetched in the
+    /// background.
     async fn key(self: &Arc<Self>, kid: Option<&str>) -> Result<Jwk> {
         let known = self.keys().clone();
         if let Some(key) = known.find(kid) {
-            if known.are_old() && self.asking.try_lock().is_ok() {
+            if known.are_older_than(self.settings.jwks_refresh) && self.asking.try_lock().is_ok() {
                 let this = self.clone();
                 tokio::spawn(async move { this.refresh().await });
             }
@@ -265,16 +265,16 @@ impl External {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the list anew, if it is old.
+    /// Fetches the list if it is old.
     async fn refresh(&self) {
         let _one_at_a_time = self.asking.lock().await;
-        if !self.keys().are_old() {
+        if !self.keys().are_older_than(self.settings.jwks_refresh) {
             return;
         }
         let fetched = self.fetch().await;
         let mut keys = self.keys();
-        // Only now: whoever asks next asks again if this caller has gone away meanwhile.
-        keys.asked = Some(Instant::now());
+        // Set after the fetch: if this caller is cancelled during it, the next one fetches again.
+        keys.fetched_at = Some(Instant::now());
         match fetched {
             Ok(set) => keys.set = Some(Arc::new(set)),
             // Known keys go on working.
@@ -342,13 +342,13 @@ mod tests {
             issuer: "https://id.example".into(),
             audience: "portico".into(),
             jwks_url: format!("http://{}/keys", silent.local_addr().unwrap()),
+            jwks_refresh: Duration::from_secs(30),
             admin_claim: None,
         };
         let external = Arc::new(External::new(settings).unwrap());
         let set = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "known", "x": "AAAA"}]});
         let set = Some(Arc::new(serde_json::from_value(set).unwrap()));
-        *external.keys() = Keys { set, asked: Instant::now().checked_sub(KEY_REFRESH_INTERVAL) };
-        assert!(external.keys().are_old());
+        *external.keys() = Keys { set, fetched_at: Instant::now().checked_sub(Duration::from_secs(30)) };
         for _ in 0..2 {
             assert!(external.key(Some("known")).now_or_never().is_some_and(|key| key.is_ok()));
             tokio::task::yield_now().await;

@@ -165,6 +165,9 @@ pub struct ServeArgs {
     /// Where it publishes its keys
     #[arg(long, env = "PORTICO_JWKS_URL", value_name = "URL")]
     jwks_url: Option<String>,
+    /// How often its keys are fetched at most; a key that it withdraws is trusted no longer than this [default: 30]
+    #[arg(long, env = "PORTICO_JWKS_REFRESH", value_name = "SECONDS")]
+    jwks_refresh: Option<u64>,
     /// The claim and value in its tokens that make an administrator, such as roles=portico-admin
     #[arg(long, env = "PORTICO_ADMIN_CLAIM", value_name = "CLAIM=VALUE")]
     admin_claim: Option<String>,
@@ -513,6 +516,7 @@ impl Flags {
         self.issuer = args.issuer;
         self.audience = args.audience;
         self.jwks_url = args.jwks_url;
+        self.jwks_refresh = args.jwks_refresh;
         self.admin_claim = args.admin_claim;
         self.console_client = args.console_client;
         self.encryption_key = args.encryption_key;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
@@ -22,6 +23,8 @@ use serde::Deserialize;
 
 use crate::chain_config::{CONFIRMATIONS, ChainConfig, ChainUrl, FEE_CAP_GWEI};
 use crate::data::Data;
+
+const DEFAULT_JWKS_REFRESH_SECONDS: u64 = 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -63,6 +66,7 @@ pub struct Flags {
     pub issuer: Option<String>,
     pub audience: Option<String>,
     pub jwks_url: Option<String>,
+    pub jwks_refresh: Option<u64>,
     pub admin_claim: Option<String>,
     pub console_client: Option<String>,
     pub encryption_key: Option<String>,
@@ -101,6 +105,7 @@ impl Flags {
             issuer: self.issuer.or(other.issuer),
             audience: self.audience.or(other.audience),
             jwks_url: self.jwks_url.or(other.jwks_url),
+            jwks_refresh: self.jwks_refresh.or(other.jwks_refresh),
             admin_claim: self.admin_claim.or(other.admin_claim),
             console_client: self.console_client.or(other.console_client),
             encryption_key: self.encryption_key.or(other.encryption_key),
@@ -163,6 +168,7 @@ impl Config {
     fn check(flags: Flags, role: Role) -> Result<Self> {
         let mut faults = Faults::default();
         let chain = chain(&flags, &mut faults);
+        let issuer = faults.take("issuer", issuer(&flags)).flatten();
         let given_profile = flags.profile.map(Profile::from);
         let profile = given_profile.unwrap_or(Profile::Sandbox);
         let data = Data::new(flags.data.unwrap_or_else(|| "portico-data".into()));
@@ -175,8 +181,6 @@ impl Config {
             faults.take("listen", listen.parse().map_err(|_| "must be ADDRESS:PORT, such as 127.0.0.1:8080"));
         let country = Country::parse(flags.country.as_deref().unwrap_or("US"));
         let country = faults.take("country", country);
-        let issuer = issuer(flags.issuer, flags.audience, flags.jwks_url, flags.admin_claim.as_deref());
-        let issuer = faults.take("issuer", issuer).flatten();
         if let Some(key) = &flags.encryption_key
             && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
         {
@@ -346,24 +350,27 @@ fn allowed_hosts(profile: Profile, allow_open: bool, more: Vec<String>) -> Optio
     }
 }
 
-fn issuer(
-    issuer: Option<String>,
-    audience: Option<String>,
-    jwks_url: Option<String>,
-    admin_claim: Option<&str>,
-) -> Result<Option<ExternalIssuer>, &'static str> {
-    let admin_claim = match admin_claim.map(|claim| claim.split_once('=')) {
+fn issuer(flags: &Flags) -> Result<Option<ExternalIssuer>, &'static str> {
+    let admin_claim = match flags.admin_claim.as_deref().map(|claim| claim.split_once('=')) {
         None => None,
         Some(Some((claim, value))) if !claim.is_empty() && !value.is_empty() => {
             Some((claim.into(), value.into()))
         }
         Some(_) => return Err("admin_claim must be CLAIM=VALUE"),
     };
-    match (issuer, audience, jwks_url) {
+    let jwks_refresh = match flags.jwks_refresh.unwrap_or(DEFAULT_JWKS_REFRESH_SECONDS) {
+        seconds @ 1..=3600 => Duration::from_secs(seconds),
+        _ => return Err("jwks_refresh must be 1 to 3600 seconds"),
+    };
+    match (&flags.issuer, &flags.audience, &flags.jwks_url) {
         (None, None, None) => Ok(None),
-        (Some(issuer), Some(audience), Some(jwks_url)) => {
-            Ok(Some(ExternalIssuer { issuer, audience, jwks_url, admin_claim }))
-        }
+        (Some(issuer), Some(audience), Some(jwks_url)) => Ok(Some(ExternalIssuer {
+            issuer: issuer.clone(),
+            audience: audience.clone(),
+            jwks_url: jwks_url.clone(),
+            jwks_refresh,
+            admin_claim,
+        })),
         _ => Err("issuer, audience and jwks_url must be given together"),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::jwks::KeyEndpoint;
 use crate::support::tokens::{Signer, hs256, now, unsigned};
-use crate::support::{App, Engine, Options, run, unique, until, with};
+use crate::support::{App, Engine, Options, portico, run, unique, until, with};
 
 const ISSUER: &str = "https://id.example/";
 
@@ -122,40 +122,51 @@ fn only_the_configured_claim_makes_an_administrator() {
     });
 }
 
-/// Both at once, for each has to wait until the server may ask the issuer again, half a minute after it did.
+/// Keys are fetched again after this.
+const SOON: [&str; 2] = ["--jwks-refresh", "2"];
+
 #[test]
-fn keys_of_the_issuer_come_and_go() {
-    run(async {
-        futures_util::future::join(
-            a_new_key_is_picked_up_and_an_old_one_dropped(),
-            a_key_that_is_withdrawn_is_no_longer_trusted(),
-        )
-        .await;
-    });
+fn a_new_key_is_picked_up_and_an_old_one_dropped() {
+    run(new_key_is_picked_up_and_old_one_dropped());
 }
 
-async fn a_new_key_is_picked_up_and_an_old_one_dropped() {
+#[test]
+fn a_withdrawn_key_is_no_longer_trusted() {
+    run(withdrawn_key_is_no_longer_trusted());
+}
+
+#[test]
+fn the_refresh_interval_has_bounds() {
+    for wrong in ["0", "3601"] {
+        let output = portico().args(["serve", "--jwks-refresh", wrong]).output().unwrap();
+        assert!(!output.status.success());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("jwks_refresh must be 1 to 3600 seconds"), "{told}");
+    }
+}
+
+async fn new_key_is_picked_up_and_old_one_dropped() {
     let keys = KeyEndpoint::start();
     let (old, new) = (Signer::es256("old"), Signer::es256("new"));
     keys.publish(&[&old]);
-    let app = server(&keys, &[]).await;
+    let app = server(&keys, &SOON).await;
     assert_eq!(status(&app, &old.sign(&claims("ada"))).await, 200);
     keys.publish(&[&new]);
     let token = new.sign(&claims("ada"));
-    until("the new key is known", 40, async || (status(&app, &token).await == 200).then_some(())).await;
+    until("the new key is known", 20, async || (status(&app, &token).await == 200).then_some(())).await;
     assert_eq!(keys.asked(), 2, "it waited, and then asked once");
     assert_eq!(status(&app, &old.sign(&claims("bob"))).await, 401, "the old key is no longer published");
 }
 
-async fn a_key_that_is_withdrawn_is_no_longer_trusted() {
+async fn withdrawn_key_is_no_longer_trusted() {
     let keys = KeyEndpoint::start();
     let (stolen, kept) = (Signer::es256("stolen"), Signer::es256("kept"));
     keys.publish(&[&stolen, &kept]);
-    let app = server(&keys, &[]).await;
+    let app = server(&keys, &SOON).await;
     assert_eq!(status(&app, &stolen.sign(&claims("ada"))).await, 200);
     keys.publish(&[&kept]);
     // Everybody else goes on with the other key, so that no unknown one ever makes the server ask.
-    until("the withdrawn key is no longer trusted", 40, async || {
+    until("the withdrawn key is no longer trusted", 20, async || {
         assert_eq!(status(&app, &kept.sign(&claims(&unique("ada")))).await, 200);
         (status(&app, &stolen.sign(&claims(&unique("ada")))).await == 401).then_some(())
     })
@@ -186,14 +197,14 @@ fn an_issuer_that_does_not_answer_is_503_for_its_own_people_only() {
     run(async {
         let keys = KeyEndpoint::start();
         let signer = Signer::es256("e");
-        let app = server(&keys, &[]).await;
+        let app = server(&keys, &SOON).await;
         let token = signer.sign(&claims("ada"));
         let answer = app.to_get("/v1/keys").bearer(&token).send().await;
         assert_ne!(answer.header("retry-after"), "");
         answer.refused(503, "unavailable");
         assert_eq!(status(&app, &app.token(&["--sub", "ada"])).await, 200);
         keys.publish(&[&signer]);
-        until("the issuer is heard again", 45, async || (status(&app, &token).await == 200).then_some(()))
+        until("the issuer is heard again", 20, async || (status(&app, &token).await == 200).then_some(()))
             .await;
     });
 }
