@@ -40,7 +40,7 @@ test: ## Installs what is missing and runs every test
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 	@scripts/stage "build" cargo test --locked --workspace --no-run --quiet
 	@scripts/stage "console" scripts/web check
-	@PORTICO_POSTGRES_OPTIONS="-c fsync=off" scripts/stage "tests" scripts/test-rust all
+	@PORTICO_POSTGRES_OPTIONS="-c fsync=off -c full_page_writes=off -c max_wal_size=8GB" scripts/stage "tests" scripts/test-rust all
 	@scripts/stage "fuzz" scripts/fuzz
 	@scripts/stage "browser" scripts/web browser
 	@scripts/slowest

@@ -3,7 +3,6 @@
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -42,7 +41,10 @@ pub(crate) struct Place {
 /// Where the fresh databases of one test are made.
 enum Site {
     Folder(TempDir),
-    Server { url: String, prefix: String },
+    /// Its databases go when the server goes: dropping one costs a checkpoint.
+    Server {
+        url: String,
+    },
 }
 
 pub(crate) fn on_sqlite(test: Test) {
@@ -53,19 +55,13 @@ pub(crate) fn on_postgres(test: Test) {
     let Ok(url) = std::env::var("PORTICO_TEST_POSTGRES") else {
         panic!("PORTICO_TEST_POSTGRES is not set: use `make test` or `scripts/with-postgres cargo test …`");
     };
-    on(Site::Server { url, prefix: format!("t{}", unique()) }, test);
+    on(Site::Server { url }, test);
 }
 
 fn on(site: Site, test: Test) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let site = Arc::new(site);
-    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        runtime.block_on(async { test(site.fresh().await.open(Role::Server).await).await });
-    }));
-    runtime.block_on(site.clear());
-    if let Err(panic) = outcome {
-        std::panic::resume_unwind(panic);
-    }
+    runtime.block_on(async { test(site.fresh().await.open(Role::Server).await).await });
 }
 
 fn unique() -> String {
@@ -84,25 +80,14 @@ impl Fresh for Arc<Site> {
                 std::fs::create_dir(&inner).unwrap();
                 Location::Sqlite(inner.join("portico.db"))
             }
-            Site::Server { url, prefix } => {
-                let name = format!("{prefix}_{}", unique());
+            Site::Server { url } => {
+                let name = format!("t{}", unique());
                 postgres_rows(url, &format!("CREATE DATABASE {name} TEMPLATE template0")).await;
                 let (server, _) = url.rsplit_once('/').unwrap();
                 Location::Postgres(format!("{server}/{name}"))
             }
         };
         Place { location, site: self.clone() }
-    }
-}
-
-impl Site {
-    /// Removes what a folder does not remove by itself.
-    async fn clear(&self) {
-        let Self::Server { url, prefix } = self else { return };
-        let names = format!("SELECT datname FROM pg_database WHERE starts_with(datname, '{prefix}')");
-        for name in postgres_rows(url, &names).await.into_iter().flatten().flatten() {
-            postgres_rows(url, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Things to store, ways to read them all, and short words for what a refused write says.
 
-use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt as _};
 use portico_domain::devices::Device;
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
@@ -174,11 +174,11 @@ pub(crate) fn register(device: Device) -> RegisterDevice {
     RegisterDevice { device, by: by() }
 }
 
-/// Stores listings at the same time: on SQLite in this order, on PostgreSQL in any.
+/// Stores listings, several at the same time: on SQLite in this order, on PostgreSQL in any.
 pub(crate) async fn store_all(db: &Db, listings: impl IntoIterator<Item = Listing>) {
-    for stored in join_all(listings.into_iter().map(|listing| db.write(create(listing)))).await {
-        stored.unwrap();
-    }
+    // Not all at once: a write that waits too long for a connection is refused.
+    let writes = stream::iter(listings).map(|listing| db.write(create(listing))).buffered(256);
+    writes.for_each(async |stored| stored.unwrap()).await;
 }
 
 /// A whole list from a cursor on, read in pieces; every piece keeps the rules of paging.

@@ -8,7 +8,7 @@ use tokio_postgres::NoTls;
 use super::proxy::{Proxy, Way};
 use super::*;
 
-/// A database of its own on the test server. It is dropped at the end of the test, whatever that is.
+/// A database of its own on the test server; it goes when that server goes.
 struct Database {
     server: String,
     name: String,
@@ -46,8 +46,7 @@ impl Database {
 fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
     run(async {
         let database = Arc::new(Database::create().await);
-        test(database.clone()).await;
-        database.tell(format!("DROP DATABASE {} WITH (FORCE)", database.name)).await;
+        test(database).await;
     });
 }
 
