@@ -70,7 +70,7 @@ pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
 
 /// The whole service. Panics if two operations claim the same path and method.
 pub fn router(service: &Arc<Service>) -> Router {
-    let router = operations(service.app.profile)
+    let router = operations(service.app.profile())
         .iter()
         .fold(Router::new(), |router, operation| router.route(operation.path, operation.route()))
         .route("/rpc", post(rpc::answer))

@@ -17,7 +17,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use portico_app::{Call, IdempotencyKey, Portico};
+use portico_app::{Actor, Call, IdempotencyKey, Portico};
 use portico_domain::ValidationError;
 use tokio::task::JoinSet;
 
@@ -207,7 +207,7 @@ where
     F: Future<Output = Result<O>>,
 {
     let OperationRequest { service, route, path, head, body } = request;
-    let profile = service.app.profile;
+    let profile = service.app.profile();
     let actor = authenticate(&service.app, &head.headers, access.need(profile)).await?;
     access.check(profile, &actor)?;
     let body = if I::BODY {
@@ -219,7 +219,7 @@ where
     let query = head.uri.query().map(query_parameters).unwrap_or_default();
     let input = input::read(&Parts { path, query, body: &body })?;
     let once = match head.method {
-        Method::POST => idempotency_key(&service, &actor.name(), route, &head, &body)?,
+        Method::POST => idempotency_key(&service, &actor, route, &head, &body)?,
         _ => None,
     };
     let Head { uri, headers, .. } = head;
@@ -275,7 +275,7 @@ pub(crate) async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
 /// The request's idempotency key, digested with its scope: who calls, and which operation.
 fn idempotency_key(
     service: &Service,
-    caller: &str,
+    actor: &Actor,
     route: &str,
     head: &Head,
     body: &[u8],
@@ -294,12 +294,8 @@ fn idempotency_key(
             return Err(Problem::invalid(vec![FieldError::in_parameter(NAME, fault)]));
         }
     };
-    let vault = &service.app.vault;
     let target = head.uri.path_and_query().map_or("", |target| target.as_str());
-    Ok(Some(IdempotencyKey {
-        scope: vault.digest(&[b"scope", caller.as_bytes(), route.as_bytes(), key.as_bytes()]),
-        fingerprint: vault.digest(&[b"request", target.as_bytes(), body]),
-    }))
+    Ok(Some(service.app.idempotency_key(actor, route, key, &[target.as_bytes(), body])))
 }
 
 /// How much a request may take.

@@ -10,14 +10,15 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt};
+use portico_app::{Cursor, Page};
 use portico_domain::ValidationError;
-use portico_store::{Cursor, Page};
 use serde::Serialize;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::hex::hex_digits;
 use crate::input::{Param, Reader};
+use crate::operation::Context;
 use crate::problem::{Problem, Result};
 
 /// Items in the first piece of a whole list. Most lists end here.
@@ -115,24 +116,29 @@ pub(crate) struct PagedResponse<T> {
 }
 
 impl<T: Serialize + Send + 'static> PagedResponse<T> {
-    /// Reads the page that is asked for, or the beginning of the whole list.
-    pub(crate) async fn read<F>(
-        uri: &Uri,
+    /// Reads the page that is asked for, or the beginning of the whole list. `query` says which list it is; `fetch`
+    /// reads a piece of it.
+    pub(crate) async fn read<Q, F>(
+        cx: Context,
+        query: Q,
         paging: Paging,
-        fetch: impl Fn(Option<Cursor>, usize) -> F + Send + Sync + 'static,
+        fetch: impl Fn(Arc<Context>, Arc<Q>, Option<Cursor>, usize) -> F + Send + Sync + 'static,
     ) -> Result<Self>
     where
+        Q: Send + Sync + 'static,
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
-        let first = fetch(paging.after, paging.limit.unwrap_or(FIRST_PIECE)).await?;
+        let (cx, query) = (Arc::new(cx), Arc::new(query));
+        let limit = paging.limit.unwrap_or(FIRST_PIECE);
+        let first = fetch(cx.clone(), query.clone(), paging.after, limit).await?;
         let begun = paging.after.is_some();
         let mut this = Self { first, fetch: None, link: None, begun };
         let Some(next) = this.first.next else { return Ok(this) };
         match paging.limit {
-            Some(_) => this.link = next_link(uri, next),
+            Some(_) => this.link = next_link(&cx.uri, next),
             None => {
                 let fetch: Fetch<T> = Arc::new(move |after, limit| {
-                    let page = fetch(after, limit);
+                    let page = fetch(cx.clone(), query.clone(), after, limit);
                     Box::pin(async { page.await.map_err(Problem::from) })
                 });
                 this.fetch = Some(fetch);

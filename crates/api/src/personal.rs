@@ -1,11 +1,11 @@
 //! How an applicant's values look on the wire. Faults name the rule, never the value.
 
 use portico_app::clock::{Clock as _, SystemClock};
-use portico_domain::{Timestamp, ValidationError};
-use portico_screening::personal::{
+use portico_app::verifications::personal::{
     BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress,
     SubscriptionId, day_of,
 };
+use portico_domain::{Timestamp, ValidationError};
 use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 

@@ -8,8 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use portico_app::Profile;
-use portico_chain::AnyNode;
+use portico_app::{Actor, Call};
 use tokio::sync::Semaphore;
 
 use crate::Service;
@@ -27,16 +26,13 @@ pub(crate) async fn answer(State(service): State<Arc<Service>>, request: Request
 }
 
 async fn perform(service: &Service, request: Request) -> Result<Response> {
-    let chain = match service.app.chain()?.engine().node() {
-        AnyNode::Embedded(node) if service.app.profile == Profile::Sandbox => node.chain().clone(),
-        _ => return Err(Problem::not_found("not_found")),
-    };
+    let rpc = service.app.chain.rpc(&Call { actor: Actor::Anonymous, once: None })?;
     let body = read_body(request.into_body(), service).await?;
-    let turn = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
-    // The turn ends with the work, not with a client that hangs up before.
+    let permit = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
+    // Released when the work ends, even if the client has disconnected.
     let work = move || {
-        let _turn = turn;
-        chain.rpc(&body)
+        let _permit = permit;
+        rpc(&body)
     };
     let answer = tokio::task::spawn_blocking(work).await;
     let answer = answer.map_err(|panic| Problem::internal(format!("the chain panicked: {panic}")))?;

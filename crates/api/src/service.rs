@@ -37,7 +37,7 @@ async fn alive(_: Context, (): ()) -> Result<Json<Health>> {
 }
 
 async fn ready(cx: Context, (): ()) -> Result<Json<Health>> {
-    cx.app().check_readiness().await?;
+    cx.app().maintenance.check_readiness().await?;
     Ok(Json(Health { status: "ok" }))
 }
 
@@ -46,11 +46,11 @@ async fn metrics(cx: Context, (): ()) -> Result<OpenMetrics> {
 }
 
 async fn document(cx: Context, (): ()) -> Result<Cached> {
-    let ServedDocument { json, etag } = openapi::served(cx.app().profile)?;
+    let ServedDocument { json, etag } = openapi::served(cx.app().profile())?;
     let is_known = is_known(&cx.headers, etag.to_str().unwrap_or(""));
     Ok(Cached { body: (!is_known).then(|| json.clone()), etag: etag.clone() })
 }
 
 async fn jwks(cx: Context, (): ()) -> Result<Document> {
-    Ok(Document(Bytes::from(cx.app().tokens.jwks().to_string())))
+    Ok(Document(Bytes::from(cx.app().keys.jwks().to_string())))
 }

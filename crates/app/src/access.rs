@@ -1,11 +1,11 @@
-//! Who acts, and for whom they may act. Which operation is open to whom at all is the surface's table; whose
-//! things they are is decided here, on every object.
+//! Who acts, and what they may do. The HTTP surface refuses callers without credentials early, by its table; the rules
+//! here are checked by every use case, whatever the surface.
 
 use portico_domain::keys::KeyScope;
 use portico_domain::{AccountId, KeyId, UserId};
 use portico_store::JoinAccount;
 
-use crate::{Error, Portico, Result};
+use crate::{Core, Error, Profile, Result};
 
 /// Who makes a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,21 +61,47 @@ impl Actor {
 }
 
 const NOT_YOURS: Error = Error::Forbidden("this belongs to someone else");
+const FOR_THE_OPERATOR: Error = Error::Forbidden("this is for the operator");
 
-impl Portico {
-    /// Refuses a caller who may not act for the user. Where nobody need sign in, nobody is refused.
-    pub async fn may_act_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
+impl Core {
+    /// A sandbox does not ask who calls; a live instance does.
+    pub(crate) fn allow_anonymous(&self) -> Result<()> {
+        match self.profile {
+            Profile::Sandbox => Ok(()),
+            Profile::Live => Err(Error::Unauthenticated("a bearer token or an API key is needed")),
+        }
+    }
+
+    /// Refuses a caller who may not act for the user.
+    pub(crate) async fn may_act_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
         let allowed = match actor {
-            Actor::Anonymous
-            | Actor::Operator
-            | Actor::User { admin: true, .. }
-            | Actor::Key { scope: KeyScope::Operator, .. } => true,
-            Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } => own == user,
+            Actor::Anonymous => return self.allow_anonymous(),
+            Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } if own == user => {
+                true
+            }
             Actor::Key { scope: KeyScope::Account(account), .. } => {
                 self.db.account_of(user).await? == *account
             }
+            actor => actor.is_operator(),
         };
         if allowed { Ok(()) } else { Err(NOT_YOURS) }
+    }
+
+    /// Data about everybody: the operator's in a live instance, open in a sandbox.
+    pub(crate) fn may_see_everybody(&self, actor: &Actor) -> Result<()> {
+        match (self.profile, actor) {
+            (Profile::Live, Actor::Anonymous) => self.allow_anonymous(),
+            (Profile::Live, actor) if !actor.is_operator() => Err(FOR_THE_OPERATOR),
+            _ => Ok(()),
+        }
+    }
+
+    /// Predefined portfolios: the operator's, and in a sandbox also of callers who do not sign in.
+    pub(crate) fn may_edit_templates(&self, actor: &Actor) -> Result<()> {
+        match actor {
+            Actor::Anonymous => self.allow_anonymous(),
+            actor => must_be_operator(actor),
+        }
     }
 
     /// Keeps in mind which account a user's token names, for the keys that are bound to that account.
@@ -87,5 +113,18 @@ impl Portico {
             self.db.write(JoinAccount { user, account, at: self.clock.now() }).await?;
         }
         Ok(())
+    }
+}
+
+/// Whatever the profile.
+pub(crate) fn must_be_operator(actor: &Actor) -> Result<()> {
+    if actor.is_operator() { Ok(()) } else { Err(FOR_THE_OPERATOR) }
+}
+
+/// A person who signed in with a token, and the token's account.
+pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &AccountId)> {
+    match actor {
+        Actor::User { user, account, .. } => Ok((user, account)),
+        _ => Err(Error::Unauthenticated("a bearer token is needed")),
     }
 }

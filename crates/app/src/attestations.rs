@@ -8,12 +8,13 @@ use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Refer, Word};
 use portico_store::screening::{Attest, Flags, Intent};
 
-use crate::{Error, Portico, Result};
+use crate::verifications::findings;
+use crate::{Core, Error, Result};
 
 /// Flags that are computed in one go.
 const FLAGS_PER_ROUND: i64 = 256;
 
-impl Portico {
+impl Core {
     /// Attests what is due of one user. Whatever fails stays due, and is seen to later.
     pub(crate) async fn attest_soon(&self, user: &UserId) {
         if let Err(error) = self.attest(Some(user)).await {
@@ -22,7 +23,7 @@ impl Portico {
     }
 
     /// Attests what is due, of one user or of all; tells how much it was.
-    pub async fn attest(&self, of: Option<&UserId>) -> Result<u64> {
+    pub(crate) async fn attest(&self, of: Option<&UserId>) -> Result<u64> {
         let intents = self.db.intents(of, FLAGS_PER_ROUND).await?;
         let mut settled = 0;
         for intent in intents {
@@ -44,7 +45,7 @@ impl Portico {
 
     /// The flags that an application has now; none, if the listing asks for nothing on the chain, or nothing is
     /// known about the applicant.
-    async fn flags(&self, intent: &Intent) -> Result<Option<Flags>> {
+    pub(crate) async fn flags(&self, intent: &Intent) -> Result<Option<Flags>> {
         let listing = listing_key(&intent.listing);
         let Some(item) = self.db.chain_item(Kind::Listing.number(), &listing).await? else { return Ok(None) };
         let Content::Listing { terms, .. } = Content::decode(Kind::Listing, &item.payload)? else {
@@ -53,7 +54,7 @@ impl Portico {
         let now = self.clock.now();
         let Some(latest) = self.db.latest_verification(&intent.user, now).await? else { return Ok(None) };
         let Some(key) = self.keystore()?.person(&intent.user).await? else { return Ok(None) };
-        let findings = Self::findings(&key, &latest)?;
+        let findings = findings(&key, &latest)?;
         let passes = Passes::of(&terms, findings.credit(), findings.income());
         let applicant = self.reference(&intent.user).await?;
         let content = Content::Check { listing, applicant, passes: Some(passes) };
@@ -71,11 +72,11 @@ impl Portico {
     }
 
     /// By what the chain knows an applicant: drawn on first use.
-    async fn reference(&self, user: &UserId) -> Result<Word> {
+    pub(crate) async fn reference(&self, user: &UserId) -> Result<Word> {
         if let Some(reference) = self.db.chain_reference(user).await? {
             return Ok(reference);
         }
-        self.db.write(Refer { user: user.clone(), reference: crate::keys::random()? }).await?;
+        self.db.write(Refer { user: user.clone(), reference: self.random()? }).await?;
         let drawn = self.db.chain_reference(user).await?;
         drawn.ok_or_else(|| Error::Unavailable("a reference was forgotten at once".into()))
     }

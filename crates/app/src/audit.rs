@@ -1,12 +1,15 @@
 //! The audit log: what is put on record, its anchor on the chain, and whether it was altered.
 
+use std::sync::Arc;
+
 use portico_chain::contracts::{Content, Kind};
 use portico_domain::Timestamp;
 use portico_domain::keys::KeyScope;
 use portico_store::audit::{Append, Entry, Logged};
 use portico_store::chain::{DesiredItem, Want, Word};
 
-use crate::{Actor, Call, Portico, Result};
+use crate::access::must_be_operator;
+use crate::{Actor, Call, Core, Result};
 
 /// Entries that are read at once.
 const ENTRIES_PER_READ: i64 = 1000;
@@ -65,7 +68,50 @@ pub struct Inspection {
     pub anchored: Option<i64>,
 }
 
-impl Portico {
+/// The audit log, for whoever inspects it.
+#[derive(Debug)]
+pub struct Audit {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Audit {
+    /// Reads the whole log and names everything that is wrong with it.
+    pub async fn inspect(
+        &self,
+        call: &Call,
+        anchor: Anchor,
+        mut progress: impl FnMut(i64),
+    ) -> Result<Inspection> {
+        must_be_operator(&call.actor)?;
+        let mut inspector =
+            Inspector { previous: Word::default(), next: 1, anchor, found: Inspection::empty() };
+        let mut first = None;
+        loop {
+            let entries = self.core.db.audit_after(inspector.next - 1, ENTRIES_PER_READ).await?;
+            if entries.is_empty() {
+                break;
+            }
+            first = first.or(entries.first().map(|entry| entry.at));
+            for entry in &entries {
+                inspector.read(entry);
+            }
+            progress(inspector.found.entries);
+        }
+        let head = self.core.db.audit_head().await?;
+        if (head.seq, head.hash) != (inspector.next - 1, inspector.previous) {
+            inspector.found.faults.push(format!(
+                "the log says that it ends with entry {}, and it ends with entry {}, or with another hash",
+                head.seq,
+                inspector.next - 1
+            ));
+        }
+        let fault = anchor.fault(inspector.found.anchored, first, self.core.clock.now());
+        inspector.found.faults.extend(fault.map(Into::into));
+        Ok(inspector.found)
+    }
+}
+
+impl Core {
     /// An entry about what a caller does.
     pub(crate) fn entry(
         &self,
@@ -89,7 +135,7 @@ impl Portico {
     }
 
     /// Wants the end of the log on the chain, if it has moved since the last time.
-    pub async fn anchor_audit(&self) -> Result<()> {
+    pub(crate) async fn anchor_audit(&self) -> Result<()> {
         let head = self.db.audit_head().await?;
         let anchored = self.db.chain_item(Kind::Anchor.number(), &head.log).await?;
         if let Some(item) = anchored {
@@ -114,35 +160,6 @@ impl Portico {
         self.db.write(Want(vec![wanted])).await?;
         self.wake_chain();
         Ok(())
-    }
-
-    /// Reads the whole log and names everything that is wrong with it.
-    pub async fn inspect_audit(&self, anchor: Anchor, mut progress: impl FnMut(i64)) -> Result<Inspection> {
-        let mut inspector =
-            Inspector { previous: Word::default(), next: 1, anchor, found: Inspection::empty() };
-        let mut first = None;
-        loop {
-            let entries = self.db.audit_after(inspector.next - 1, ENTRIES_PER_READ).await?;
-            if entries.is_empty() {
-                break;
-            }
-            first = first.or(entries.first().map(|entry| entry.at));
-            for entry in &entries {
-                inspector.read(entry);
-            }
-            progress(inspector.found.entries);
-        }
-        let head = self.db.audit_head().await?;
-        if (head.seq, head.hash) != (inspector.next - 1, inspector.previous) {
-            inspector.found.faults.push(format!(
-                "the log says that it ends with entry {}, and it ends with entry {}, or with another hash",
-                head.seq,
-                inspector.next - 1
-            ));
-        }
-        let fault = anchor.fault(inspector.found.anchored, first, self.clock.now());
-        inspector.found.faults.extend(fault.map(Into::into));
-        Ok(inspector.found)
     }
 }
 

@@ -1,8 +1,10 @@
-//! Time and new identifiers, as parameters: a test or a replay brings its own.
+//! Time, new identifiers and randomness, as parameters: a test brings its own.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use portico_domain::Timestamp;
+
+use crate::{Error, Result};
 
 pub trait Clock: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Timestamp;
@@ -31,5 +33,20 @@ pub struct RandomIds;
 impl Ids for RandomIds {
     fn next(&self) -> String {
         uuid::Uuid::now_v7().to_string()
+    }
+}
+
+pub trait Randomness: Send + Sync + std::fmt::Debug {
+    /// Fills the bytes with what nobody can guess.
+    fn fill(&self, bytes: &mut [u8]) -> Result<()>;
+}
+
+/// The operating system's.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemRandomness;
+
+impl Randomness for SystemRandomness {
+    fn fill(&self, bytes: &mut [u8]) -> Result<()> {
+        aws_lc_rs::rand::fill(bytes).map_err(|_| Error::Bug("no randomness".into()))
     }
 }

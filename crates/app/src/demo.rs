@@ -13,10 +13,10 @@ use portico_store::StoredReply;
 use portico_store::chain::{NewRecord, RecordLater};
 use serde::{Deserialize, Serialize};
 
-use crate::chain::wanted_listing;
+use crate::core::answering;
 use crate::templates::NewTemplate;
 use crate::verifications::Verification;
-use crate::{Actor, Call, Error, Portico, Result, answering};
+use crate::{Actor, Call, Error, Portico, Profile, Result};
 
 /// A city: its name, state, the beginning of its postal codes, its middle, and what rent is usual.
 type Place = (&'static str, &'static str, &'static str, f64, f64, i64);
@@ -209,12 +209,15 @@ impl Portico {
     /// Makes demonstration data; `progress` hears how many of how many steps are done. Whoever asks again under the
     /// same key is told what came about the first time.
     pub async fn seed_demo(&self, call: &Call, progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
+        if self.core.profile == Profile::Live {
+            return Err(Error::NotFound("not_found"));
+        }
         let Some(once) = call.once else { return self.seed(progress).await };
-        if let Some(first) = self.db.write(StoredReply::new(self.once(once))).await? {
+        if let Some(first) = self.core.db.write(StoredReply::new(self.core.once(once))).await? {
             return Ok(first);
         }
         let seeded = self.seed(progress).await?;
-        self.write(call, answering((), seeded)).await
+        self.core.write(call, answering((), seeded)).await
     }
 
     async fn seed(&self, mut progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
@@ -232,7 +235,7 @@ impl Portico {
             seeded.listings += u64::from(self.seed_home(listing, terms).await?);
             step();
         }
-        self.wake_chain();
+        self.core.wake_chain();
         for (number, person) in APPLICANTS.iter().enumerate() {
             let applied: Vec<ListingId> =
                 (0..5).map(|n| homes[(number * 31 + n * 47) % homes.len()].clone()).collect();
@@ -252,7 +255,7 @@ impl Portico {
                 (if number % 3 == 0 { "dev" } else { APPLICANTS[number % 12].0 }, draw.below(6));
             let identifier = format!("demo-{:08x}", number * 2_654_435_761 % 4_294_967_296);
             let call = as_user(user);
-            let made = self.register_device(
+            let made = self.devices.register(
                 &call,
                 UserId::stored(user),
                 Text::stored(NETWORKS[network]),
@@ -266,10 +269,10 @@ impl Portico {
 
     /// A home, whose record is signed by whichever server runs.
     async fn seed_home(&self, listing: Listing, terms: Terms) -> Result<bool> {
-        let by = self.by(&as_user(listing.user.as_str()));
-        let wanted = wanted_listing(&listing, terms, by.at)?;
+        let by = self.core.context(&as_user(listing.user.as_str()));
+        let wanted = self.core.wanted_listing(&listing, terms, by.at)?;
         let record = RecordLater(NewRecord { listing, wanted, by, once: None });
-        Ok(unless_there(self.db.write(record).await.map_err(Into::into))?.is_some())
+        Ok(unless_there(self.core.db.write(record).await.map_err(Into::into))?.is_some())
     }
 
     async fn seed_person(
@@ -278,8 +281,8 @@ impl Portico {
         applied: Vec<ListingId>,
     ) -> Result<bool> {
         let (call, id) = (as_user(user), UserId::stored(*user));
-        self.apply(&call, id.clone(), applied).await?;
-        if self.db.latest_verification(&id, self.clock.now()).await?.is_some() {
+        self.applications.apply(&call, id.clone(), applied).await?;
+        if self.core.db.latest_verification(&id, self.core.clock.now()).await?.is_some() {
             return Ok(false);
         }
         let mut applicant = Applicant::default();
@@ -291,7 +294,7 @@ impl Portico {
             (Field::Ssn, &ssn),
             (Field::OpenBankingToken, &token),
         ] {
-            let today = portico_screening::personal::day_of(self.clock.now());
+            let today = portico_screening::personal::day_of(self.core.clock.now());
             applicant.set(field, value, today).map_err(|fault| Error::Bug(fault.to_string()))?;
         }
         let asked = Verification {
@@ -300,16 +303,17 @@ impl Portico {
             case: None,
             wallet: None,
             applicant,
-            consented_at: Some(self.clock.now()),
+            consented_at: Some(self.core.clock.now()),
             consent_version: None,
         };
-        self.verify(&call, asked).await?;
+        self.screening.verify(&call, asked).await?;
         Ok(true)
     }
 
     /// A template, and copies of it for some people.
     async fn seed_template(&self, number: usize, (name, about, risk, shares): &Sketch) -> Result<u64> {
-        let known = self.active_templates(Some(*risk), None, 1000).await?;
+        let operator = Call { actor: Actor::Operator, once: None };
+        let known = self.portfolios.active_templates(&operator, Some(*risk), None, 1000).await?;
         if known.items.iter().any(|template| template.name.as_str() == *name) {
             return Ok(0);
         }
@@ -319,7 +323,6 @@ impl Portico {
             allocation_percentage: Allocation::from_units(share * Allocation::SCALE),
         });
         let items = ProtocolItems::new(items.collect()).map_err(|fault| Error::Bug(fault.to_string()))?;
-        let operator = Call { actor: Actor::Operator, once: None };
         let new = NewTemplate {
             name: Text::stored(*name),
             description: Some(Text::stored(*about)),
@@ -327,9 +330,11 @@ impl Portico {
             items,
             active: true,
         };
-        let template: TemplateId = self.create_template(&operator, new).await?.id;
+        let template: TemplateId = self.portfolios.create_template(&operator, new).await?.id;
         for (copy, user) in ["chloe", APPLICANTS[number].0, APPLICANTS[number + 3].0].iter().enumerate() {
-            self.copy_template(&as_user(user), template.clone(), UserId::stored(*user), copy == 1).await?;
+            self.portfolios
+                .copy_template(&as_user(user), template.clone(), UserId::stored(*user), copy == 1)
+                .await?;
         }
         Ok(4)
     }

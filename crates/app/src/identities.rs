@@ -1,6 +1,8 @@
 //! Chain identifiers: one soulbound token a case. Its name commitment lets anybody who knows a result's id and
 //! both names check them against the chain, and tells nothing to anybody else.
 
+use std::sync::Arc;
+
 use alloy_primitives::Address;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
@@ -13,9 +15,9 @@ use portico_store::screening::{
     Case, CaseOf, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, TakeGuess,
 };
 
-use crate::keys::random;
+use crate::access::signed_in;
 use crate::keystore::PersonKey;
-use crate::{Actor, Call, Error, Portico, Result};
+use crate::{Call, Core, Error, Result};
 
 /// Wrong names that somebody may try on one result within [`GUESS_SECONDS`].
 const GUESSES: i64 = 5;
@@ -33,18 +35,115 @@ fn secret_place(case: &CaseId) -> [&[u8]; 3] {
     [b"cases", case.as_str().as_bytes(), b"secret"]
 }
 
-/// Who signs in and acts for themselves.
-pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &portico_domain::AccountId)> {
-    match actor {
-        Actor::User { user, account, .. } => Ok((user, account)),
-        _ => Err(Error::Unauthenticated("a bearer token is needed")),
+/// The commitment to a name under the secret of a case; nothing, if a name is missing or the secret gone.
+pub(crate) fn commitment(
+    key: &PersonKey,
+    case: &Case,
+    first: Option<&str>,
+    last: Option<&str>,
+) -> Result<Word> {
+    let (Some(secret), Some(first), Some(last)) = (&case.secret, first, last) else {
+        return Ok(Word::default());
+    };
+    let secret = key.open(&secret_place(&case.id), secret)?;
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &secret));
+    for name in [names::folded(first), names::folded(last)] {
+        context.update(&(name.len() as u64).to_be_bytes());
+        context.update(name.as_bytes());
+    }
+    let mut commitment = Word::default();
+    commitment.copy_from_slice(context.sign().as_ref());
+    Ok(commitment)
+}
+
+/// Chain identifiers of people.
+#[derive(Debug)]
+pub struct Identities {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Identities {
+    /// The token of a case, which is made if there is none: the same for every retry and every wallet.
+    pub async fn create(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
+        let (user, _) = signed_in(&call.actor)?;
+        self.core.remember_account(&call.actor).await?;
+        let key = self.core.person_key(user).await?;
+        let case = self.core.open_case(call, Some(case), Some(wallet), &key).await?;
+        let wanted = self.core.wanted_token(&case, Word::default());
+        self.core.write(call, Mint { wanted, case: case.id.clone() }).await?;
+        self.core.wake_chain();
+        Ok(token_number(&case.token))
+    }
+
+    /// The token of a result, for whoever knows both names.
+    pub async fn validate(&self, call: &Call, id: VerificationId, first: &str, last: &str) -> Result<String> {
+        let (caller, _) = signed_in(&call.actor)?;
+        let Some(verification) = self.core.db.verification(&id).await? else {
+            // What was asked for may be anything, a name even: it stays off the record.
+            self.core
+                .put_on_record(self.core.entry(call, "identity.not_validated", "", "no such verification"))
+                .await?;
+            return Err(NO_SUCH_IDENTITY);
+        };
+        let case = self.core.db.case(&verification.case).await?.ok_or(NO_SUCH_IDENTITY)?;
+        let entry = |action| self.core.entry(call, action, id.as_str(), token_number(&case.token));
+        let now = self.core.clock.now();
+        let guess = Guess { verification: id.clone(), caller: caller.as_str().into(), at: now };
+        let since = now.minus_seconds(GUESS_SECONDS);
+        let refused = entry("identity.validation_refused");
+        let Some(place) = self.core.db.write(TakeGuess { guess, limit: GUESSES, since, refused }).await?
+        else {
+            return Err(Error::TooMany {
+                code: "too_many_guesses",
+                retry_after: GUESS_SECONDS.unsigned_abs(),
+            });
+        };
+        let outcome = self.names_fit(&verification.user, &case, first, last).await;
+        // Whoever could not be answered has not guessed wrong.
+        let (fits, action) = match &outcome {
+            Ok(true) => (true, "identity.validated"),
+            Ok(false) => (false, "identity.not_validated"),
+            Err(_) => (true, "identity.validation_failed"),
+        };
+        self.core.db.write(Guessed { place, fits, entry: entry(action) }).await?;
+        if outcome? { Ok(token_number(&case.token)) } else { Err(NO_SUCH_IDENTITY) }
+    }
+
+    async fn names_fit(&self, user: &UserId, case: &Case, first: &str, last: &str) -> Result<bool> {
+        let key = self.core.keystore()?.person(user).await?;
+        let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
+        let claimed = commitment(&key, case, Some(first), Some(last))?;
+        let (node, contracts) = self.core.reading()?;
+        let token = token_key(&case.token);
+        let read = || reads::identity(node, contracts, &token);
+        let Some((_, committed)) = self.core.on_chain(Kind::Identity, &token, read).await? else {
+            return Ok(false);
+        };
+        let is_set = committed != Word::default();
+        Ok(is_set && verify_slices_are_equal(&claimed, &committed).is_ok())
+    }
+
+    /// Revokes a token, for its owner or the operator.
+    pub async fn revoke(&self, call: &Call, token: &str) -> Result<()> {
+        let token = token.parse::<u128>().map_err(|_| NO_SUCH_IDENTITY)?.to_be_bytes();
+        let case = self.core.db.case_of_token(&token).await?.ok_or(NO_SUCH_IDENTITY)?;
+        match self.core.may_act_for(&call.actor, &case.user).await {
+            // As if it did not exist.
+            Err(Error::Forbidden(_)) => return Err(NO_SUCH_IDENTITY),
+            allowed => allowed?,
+        }
+        let entry: Entry = self.core.entry(call, "identity.revoked", token_number(&token), "");
+        let (wanted, by) = (self.core.revoked_token(&case), self.core.context(call));
+        self.core.db.write(RevokeIdentity { token, wanted, entry, by }).await?;
+        self.core.wake_chain();
+        Ok(())
     }
 }
 
-impl Portico {
+impl Core {
     /// Where a token goes: to the wallet, if that is an address; else to one that is kept here, at a random
     /// place, which has nothing to do with the wallet.
-    async fn holder(&self, wallet: Option<&WalletId>) -> Result<(Address, Option<i64>)> {
+    pub(crate) async fn holder(&self, wallet: Option<&WalletId>) -> Result<(Address, Option<i64>)> {
         let address = wallet.and_then(|wallet| wallet.as_str().parse::<Address>().ok());
         if let Some(address) = address.filter(|_| wallet.is_some_and(|w| w.as_str().starts_with("0x"))) {
             if address.is_zero() {
@@ -54,7 +153,7 @@ impl Portico {
             return Ok((address, None));
         }
         let seed = self.keystore()?.custody_seed(self.clock.now()).await?;
-        let place = u64::from_be_bytes(random()?) >> 2;
+        let place = u64::from_be_bytes(self.random()?) >> 2;
         Ok((custody::address(&seed, place)?, i64::try_from(place).ok()))
     }
 
@@ -70,8 +169,8 @@ impl Portico {
         let of = if case.is_some() { CaseOf::Named } else { CaseOf::Made };
         let id = case.unwrap_or_else(|| self.new_id());
         let (holder, custody) = self.holder(wallet).await?;
-        let secret = key.seal(&secret_place(&id), &random::<32>()?)?;
-        let mut token = random::<16>()?;
+        let secret = key.seal(&secret_place(&id), &self.random::<32>()?)?;
+        let mut token = self.random::<16>()?;
         // Nobody draws 128 zeros; but the chain would not take them.
         token[15] |= 1;
         let entry = self.entry(call, "case.opened", id.as_str(), token_number(&token));
@@ -84,7 +183,10 @@ impl Portico {
             secret: Some(secret),
             revoked_at: None,
         };
-        Ok(self.db.write(OpenCase { new: NewCase { case, custody, of }, entry, by: self.by(call) }).await?)
+        Ok(self
+            .db
+            .write(OpenCase { new: NewCase { case, custody, of }, entry, by: self.context(call) })
+            .await?)
     }
 
     /// What is wanted of a case's token on the chain.
@@ -96,106 +198,5 @@ impl Portico {
     /// That a case's token is to be gone.
     pub(crate) fn revoked_token(&self, case: &Case) -> DesiredItem {
         Content::RevokedIdentity.wanted(token_key(&case.token), self.clock.now())
-    }
-
-    /// The commitment to a name under the secret of a case; nothing, if a name is missing or the secret gone.
-    pub(crate) fn commitment(
-        key: &PersonKey,
-        case: &Case,
-        first: Option<&str>,
-        last: Option<&str>,
-    ) -> Result<Word> {
-        let (Some(secret), Some(first), Some(last)) = (&case.secret, first, last) else {
-            return Ok(Word::default());
-        };
-        let secret = key.open(&secret_place(&case.id), secret)?;
-        let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &secret));
-        for name in [names::folded(first), names::folded(last)] {
-            context.update(&(name.len() as u64).to_be_bytes());
-            context.update(name.as_bytes());
-        }
-        let mut commitment = Word::default();
-        commitment.copy_from_slice(context.sign().as_ref());
-        Ok(commitment)
-    }
-
-    /// The token of a case, which is made if there is none: the same for every retry and every wallet.
-    pub async fn create_identity(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
-        let (user, _) = signed_in(&call.actor)?;
-        self.remember_account(&call.actor).await?;
-        let key = self.person_key(user).await?;
-        let case = self.open_case(call, Some(case), Some(wallet), &key).await?;
-        let wanted = self.wanted_token(&case, Word::default());
-        self.write(call, Mint { wanted, case: case.id.clone() }).await?;
-        self.wake_chain();
-        Ok(token_number(&case.token))
-    }
-
-    /// The token of a result, for whoever knows both names.
-    pub async fn validate_identity(
-        &self,
-        call: &Call,
-        id: VerificationId,
-        first: &str,
-        last: &str,
-    ) -> Result<String> {
-        let (caller, _) = signed_in(&call.actor)?;
-        let Some(verification) = self.db.verification(&id).await? else {
-            // What was asked for may be anything, a name even: it stays off the record.
-            self.put_on_record(self.entry(call, "identity.not_validated", "", "no such verification"))
-                .await?;
-            return Err(NO_SUCH_IDENTITY);
-        };
-        let case = self.db.case(&verification.case).await?.ok_or(NO_SUCH_IDENTITY)?;
-        let entry = |action| self.entry(call, action, id.as_str(), token_number(&case.token));
-        let now = self.clock.now();
-        let guess = Guess { verification: id.clone(), caller: caller.as_str().into(), at: now };
-        let since = now.minus_seconds(GUESS_SECONDS);
-        let refused = entry("identity.validation_refused");
-        let Some(place) = self.db.write(TakeGuess { guess, limit: GUESSES, since, refused }).await? else {
-            return Err(Error::TooMany {
-                code: "too_many_guesses",
-                retry_after: GUESS_SECONDS.unsigned_abs(),
-            });
-        };
-        let outcome = self.names_fit(&verification.user, &case, first, last).await;
-        // Whoever could not be answered has not guessed wrong.
-        let (fits, action) = match &outcome {
-            Ok(true) => (true, "identity.validated"),
-            Ok(false) => (false, "identity.not_validated"),
-            Err(_) => (true, "identity.validation_failed"),
-        };
-        self.db.write(Guessed { place, fits, entry: entry(action) }).await?;
-        if outcome? { Ok(token_number(&case.token)) } else { Err(NO_SUCH_IDENTITY) }
-    }
-
-    async fn names_fit(&self, user: &UserId, case: &Case, first: &str, last: &str) -> Result<bool> {
-        let key = self.keystore()?.person(user).await?;
-        let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
-        let claimed = Self::commitment(&key, case, Some(first), Some(last))?;
-        let (node, contracts) = self.reading()?;
-        let token = token_key(&case.token);
-        let read = || reads::identity(node, contracts, &token);
-        let Some((_, committed)) = self.on_chain(Kind::Identity, &token, read).await? else {
-            return Ok(false);
-        };
-        let is_set = committed != Word::default();
-        Ok(is_set && verify_slices_are_equal(&claimed, &committed).is_ok())
-    }
-
-    /// Revokes a token, for its owner or the operator.
-    pub async fn revoke_identity(&self, call: &Call, token: &str) -> Result<()> {
-        let token = token.parse::<u128>().map_err(|_| NO_SUCH_IDENTITY)?.to_be_bytes();
-        let case = self.db.case_of_token(&token).await?.ok_or(NO_SUCH_IDENTITY)?;
-        match self.may_act_for(&call.actor, &case.user).await {
-            // As if it did not exist.
-            Err(Error::Forbidden(_)) => return Err(NO_SUCH_IDENTITY),
-            allowed => allowed?,
-        }
-        let entry: Entry = self.entry(call, "identity.revoked", token_number(&token), "");
-        let (wanted, by) = (self.revoked_token(&case), self.by(call));
-        self.db.write(RevokeIdentity { token, wanted, entry, by }).await?;
-        self.wake_chain();
-        Ok(())
     }
 }

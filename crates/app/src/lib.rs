@@ -1,8 +1,8 @@
-//! The use cases, one file per area. All surfaces call these; this is the only place where the store and the
-//! chain and the screening meet.
+//! The use cases: one service per area, one file per service. All surfaces call these; this is the only place where
+//! the store, the chain and the screening meet.
 //!
-//! A use case takes a [`Call`] (who asks, and under which idempotency key), checks that the caller may do it,
-//! and runs one unit of work.
+//! Every public method takes a [`Call`] (who asks, and under which idempotency key), checks that the caller may do it,
+//! and runs one unit of work. What the service does by itself is in [`Maintenance`].
 
 pub mod access;
 pub mod applications;
@@ -10,19 +10,22 @@ mod attestations;
 pub mod audit;
 pub mod chain;
 pub mod clock;
+mod core;
 pub mod demo;
 pub mod devices;
 mod error;
-mod identities;
+pub mod identities;
 pub mod keys;
 pub mod keystore;
+mod listing_records;
 pub mod listings;
-mod people;
-pub mod pipelines;
+pub mod maintenance;
+pub mod people;
+mod pipelines;
 pub mod portfolios;
 pub mod readiness;
-pub mod requirements;
-pub mod saved;
+mod requirements;
+mod saved;
 pub mod templates;
 pub mod tokens;
 pub mod vault;
@@ -30,20 +33,23 @@ pub mod verifications;
 
 use std::sync::Arc;
 
-use portico_domain::{Country, Text};
-use portico_store::sql::Op;
-use portico_store::{Answering, ChangeContext, Db, Idempotent};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use portico_domain::Country;
 
+pub use crate::core::Core;
 pub use access::Actor;
+pub use applications::Applications;
+pub use audit::Audit;
+pub use chain::Chain;
+pub use devices::Devices;
 pub use error::{Error, Result};
-
-use clock::{Clock, Ids};
-use keystore::Keystore;
-use tokens::Tokens;
-use vault::Vault;
-use verifications::Bureaus;
+pub use identities::Identities;
+pub use keys::Keys;
+pub use listings::Listings;
+pub use maintenance::Maintenance;
+pub use people::People;
+pub use portfolios::Portfolios;
+pub use portico_store::{Cursor, Page};
+pub use verifications::Screening;
 
 /// What kind of instance this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,28 +78,66 @@ impl Profile {
     }
 }
 
-/// The application: everything that the use cases need.
+/// The application: its services.
 #[derive(Debug)]
 pub struct Portico {
-    pub db: Db,
-    pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
-    pub vault: Arc<Vault>,
-    pub tokens: Tokens,
-    /// What kind of instance this is.
-    pub profile: Profile,
+    pub listings: Listings,
+    pub applications: Applications,
+    pub screening: Screening,
+    pub identities: Identities,
+    pub chain: Chain,
+    pub portfolios: Portfolios,
+    pub devices: Devices,
+    pub keys: Keys,
+    pub people: People,
+    pub audit: Audit,
+    pub maintenance: Maintenance,
+    core: Arc<Core>,
+}
+
+impl Portico {
+    pub fn new(core: Core) -> Self {
+        let core = Arc::new(core);
+        Self {
+            listings: Listings { core: core.clone() },
+            applications: Applications { core: core.clone() },
+            screening: Screening { core: core.clone() },
+            identities: Identities { core: core.clone() },
+            chain: Chain { core: core.clone() },
+            portfolios: Portfolios { core: core.clone() },
+            devices: Devices { core: core.clone() },
+            keys: Keys { core: core.clone() },
+            people: People { core: core.clone() },
+            audit: Audit { core: core.clone() },
+            maintenance: Maintenance { core: core.clone() },
+            core,
+        }
+    }
+
+    pub fn profile(&self) -> Profile {
+        self.core.profile
+    }
+
     /// The country of listings that name none.
-    pub country: Country,
-    /// The keys of people; a command that needs none has none.
-    pub keystore: Option<Keystore>,
-    /// What runs the checks of applicants.
-    pub bureaus: Bureaus,
-    /// For how many days the inputs of a verification are kept.
-    pub retention_days: i64,
-    /// The chain; a command beside the server has none.
-    pub chain: Option<chain::Chain>,
-    /// The last proof that the database can be written.
-    pub write_proof: readiness::WriteProof,
+    pub fn country(&self) -> &Country {
+        &self.core.country
+    }
+
+    /// A request's idempotency key, digested with its scope (who calls, and which operation), and the digest of
+    /// the request itself.
+    pub fn idempotency_key(
+        &self,
+        actor: &Actor,
+        route: &str,
+        key: &str,
+        request: &[&[u8]],
+    ) -> IdempotencyKey {
+        let (vault, caller) = (&self.core.vault, actor.name());
+        IdempotencyKey {
+            scope: vault.digest(&[b"scope", caller.as_bytes(), route.as_bytes(), key.as_bytes()]),
+            fingerprint: vault.digest(&[&[b"request".as_slice()], request].concat()),
+        }
+    }
 }
 
 /// One request to a use case.
@@ -110,53 +154,4 @@ pub struct IdempotencyKey {
     /// Caller, route and key.
     pub scope: [u8; 32],
     pub fingerprint: [u8; 32],
-}
-
-/// Work whose answer is known beforehand, such as a new id: if it is asked for again under the same key, the
-/// first answer is given, not the new one.
-fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A> {
-    Answering { op, answer }
-}
-
-impl Portico {
-    /// Who changes something, and when, for the event row.
-    fn by(&self, call: &Call) -> ChangeContext {
-        ChangeContext { account: call.actor.account(), at: self.clock.now() }
-    }
-
-    /// Runs a unit of work; once only, if the call has a key.
-    async fn write<O: Op<Out: Serialize + DeserializeOwned + Sync>>(
-        &self,
-        call: &Call,
-        op: O,
-    ) -> Result<O::Out> {
-        self.remember_account(&call.actor).await?;
-        Ok(match call.once {
-            None => self.db.write(op).await?,
-            Some(once) => self.db.write(Idempotent { op, key: self.once(once) }).await?,
-        })
-    }
-
-    /// The key as the store takes it.
-    fn once(&self, IdempotencyKey { scope, fingerprint }: IdempotencyKey) -> portico_store::IdempotencyKey {
-        portico_store::IdempotencyKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
-    }
-
-    /// The keys of people.
-    pub fn keystore(&self) -> Result<&Keystore> {
-        self.keystore.as_ref().ok_or_else(|| Error::Unavailable("there is no keystore here".into()))
-    }
-
-    pub fn new_id<K: portico_domain::text::Kind>(&self) -> Text<K> {
-        Text::stored(self.ids.next())
-    }
-
-    /// Removes what is no longer kept. Meant to be called from time to time.
-    pub async fn tidy(&self) -> Result<()> {
-        while self.db.write(portico_store::Forget { at: self.clock.now() }).await? > 0 {}
-        self.forget_inputs().await?;
-        self.apply_erasures().await?;
-        self.anchor_audit().await?;
-        self.keystore()?.scrub().await
-    }
 }

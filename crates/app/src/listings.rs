@@ -1,68 +1,76 @@
 //! Listings: both surfaces show the same ones.
 
+use std::sync::Arc;
+
 use portico_chain::contracts::cleared_check;
+use portico_domain::ListingId;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
-use portico_domain::{ListingId, applications::Applicant};
 use portico_store::{CreateListing, Cursor, DeleteListing, Page};
 
-use crate::{Call, Error, Portico, Result};
+use crate::{Call, Core, Error, Result};
 
 const NOT_FOUND: Error = Error::NotFound("listing_not_found");
 
-impl Portico {
+/// Listings, on every surface.
+#[derive(Debug)]
+pub struct Listings {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Listings {
+    /// An id for a listing that names none.
+    pub fn new_id(&self) -> ListingId {
+        self.core.new_id()
+    }
+
     /// Stores a listing for its owner.
-    pub async fn create_listing(&self, call: &Call, listing: Listing) -> Result<()> {
-        self.may_act_for(&call.actor, &listing.user).await?;
-        let by = self.by(call);
-        self.write(call, CreateListing { listing, by }).await
+    pub async fn create(&self, call: &Call, listing: Listing) -> Result<()> {
+        self.core.may_act_for(&call.actor, &listing.user).await?;
+        let by = self.core.context(call);
+        self.core.write(call, CreateListing { listing, by }).await
     }
 
     /// Deletes a listing: its record on the chain is retired, its applications end and their flags are cleared.
-    pub async fn delete_listing(&self, call: &Call, id: ListingId) -> Result<()> {
-        let listing = self.db.listing(&id).await?.ok_or(NOT_FOUND)?;
-        self.may_act_for(&call.actor, &listing.user).await?;
-        let (by, retired) = (self.by(call), self.retired(&id));
+    pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
+        let listing = self.core.own_listing(call, &id).await?;
+        let (by, retired) = (self.core.context(call), self.core.retired(&id));
         let op = DeleteListing { id, owner: listing.user, retired, clear: cleared_check, by };
-        self.write(call, op).await?;
-        if let Some(chain) = &self.chain {
-            chain.wake();
-        }
+        self.core.write(call, op).await?;
+        self.core.wake_chain();
         Ok(())
     }
 
-    pub async fn listing(&self, id: &ListingId) -> Result<Listing> {
-        self.db.listing(id).await?.ok_or(NOT_FOUND)
+    /// One listing. Open to everybody.
+    pub async fn get(&self, _: &Call, id: &ListingId) -> Result<Listing> {
+        self.core.existing_listing(id).await
     }
 
-    /// A piece of the listings that fit.
-    pub async fn find_listings(
+    /// A piece of the listings that match the filter. Open to everybody.
+    pub async fn find(
         &self,
+        _: &Call,
         filter: &ListingFilter,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Listing>> {
-        Ok(self.db.find_listings(filter, after, limit).await?)
+        Ok(self.core.db.find_listings(filter, after, limit).await?)
     }
 
-    /// A listing that the caller may look behind: its owner or a key.
-    pub async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
-        let listing = self.listing(id).await?;
+    /// Totals over all listings. Open to everybody.
+    pub async fn statistics(&self, _: &Call) -> Result<ListingStatistics> {
+        Ok(self.core.db.listing_statistics().await?)
+    }
+}
+
+impl Core {
+    async fn existing_listing(&self, id: &ListingId) -> Result<Listing> {
+        self.db.listing(id).await?.ok_or(NOT_FOUND)
+    }
+
+    /// A listing, for its owner.
+    pub(crate) async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
+        let listing = self.existing_listing(id).await?;
         self.may_act_for(&call.actor, &listing.user).await?;
         Ok(listing)
-    }
-
-    /// A piece of those who applied to a listing.
-    pub async fn applicants(
-        &self,
-        id: &ListingId,
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<Page<Applicant>> {
-        Ok(self.db.applicants(id, after, limit).await?)
-    }
-
-    /// Totals over all listings.
-    pub async fn listing_statistics(&self) -> Result<ListingStatistics> {
-        Ok(self.db.listing_statistics().await?)
     }
 }

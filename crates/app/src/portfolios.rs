@@ -1,11 +1,14 @@
 //! User portfolios.
 
+use std::sync::Arc;
+
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel};
 use portico_domain::{Allocation, Description, Label, PortfolioId, TemplateId, UserId, ValidationError};
 use portico_store::{ChangePortfolio, CopyTemplate, CreatePortfolio, Cursor, DeletePortfolio, Page};
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Error, Portico, Result, answering};
+use crate::core::answering;
+use crate::{Call, Core, Error, Result};
 
 /// A portfolio that is to be made.
 #[derive(Debug, Clone)]
@@ -27,11 +30,17 @@ pub struct PortfolioCreated {
     pub total: Allocation,
 }
 
-impl Portico {
-    pub async fn create_portfolio(&self, call: &Call, new: NewPortfolio) -> Result<PortfolioCreated> {
-        self.may_act_for(&call.actor, &new.user).await?;
-        let by = self.by(call);
-        let answer = PortfolioCreated { id: self.new_id(), total: new.items.total() };
+/// Portfolios of users, and the predefined ones.
+#[derive(Debug)]
+pub struct Portfolios {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Portfolios {
+    pub async fn create(&self, call: &Call, new: NewPortfolio) -> Result<PortfolioCreated> {
+        self.core.may_act_for(&call.actor, &new.user).await?;
+        let by = self.core.context(call);
+        let answer = PortfolioCreated { id: self.core.new_id(), total: new.items.total() };
         let portfolio = Portfolio {
             id: answer.id.clone(),
             user: new.user,
@@ -44,7 +53,7 @@ impl Portico {
             created_at: by.at,
             updated_at: by.at,
         };
-        let made = self.write(call, answering(CreatePortfolio { portfolio, by }, answer)).await;
+        let made = self.core.write(call, answering(CreatePortfolio { portfolio, by }, answer)).await;
         made.map_err(|error| match error {
             Error::NotFound("template_not_found") => Error::Invalid {
                 pointer: "/basedOnPredefinedId",
@@ -62,49 +71,46 @@ impl Portico {
         user: UserId,
         custom: bool,
     ) -> Result<PortfolioId> {
-        self.may_act_for(&call.actor, &user).await?;
-        let (id, by) = (self.new_id(), self.by(call));
+        self.core.may_act_for(&call.actor, &user).await?;
+        let (id, by) = (self.core.new_id(), self.core.context(call));
         let answer = id.clone();
-        self.write(call, answering(CopyTemplate { template, id, user, custom, by }, answer)).await
+        self.core.write(call, answering(CopyTemplate { template, id, user, custom, by }, answer)).await
     }
 
     /// One portfolio, if it is the caller's.
-    pub async fn portfolio(&self, call: &Call, id: &PortfolioId) -> Result<Portfolio> {
-        let portfolio = self.db.portfolio(id).await?.ok_or(Error::NotFound("portfolio_not_found"))?;
-        self.may_act_for(&call.actor, &portfolio.user).await?;
+    pub async fn get(&self, call: &Call, id: &PortfolioId) -> Result<Portfolio> {
+        let portfolio = self.core.db.portfolio(id).await?.ok_or(Error::NotFound("portfolio_not_found"))?;
+        self.core.may_act_for(&call.actor, &portfolio.user).await?;
         Ok(portfolio)
     }
 
     /// A piece of a user's portfolios.
-    pub async fn portfolios(
+    pub async fn of_user(
         &self,
+        call: &Call,
         user: &UserId,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Portfolio>> {
-        Ok(self.db.portfolios(user, after, limit).await?)
+        self.core.may_act_for(&call.actor, user).await?;
+        Ok(self.core.db.portfolios(user, after, limit).await?)
     }
 
     /// Changes a portfolio; answers the sum of its shares.
-    pub async fn change_portfolio(
-        &self,
-        call: &Call,
-        id: PortfolioId,
-        change: PortfolioChange,
-    ) -> Result<Allocation> {
-        self.portfolio(call, &id).await?;
-        let by = self.by(call);
-        self.write(call, ChangePortfolio { id, change, by }).await
+    pub async fn change(&self, call: &Call, id: PortfolioId, change: PortfolioChange) -> Result<Allocation> {
+        self.get(call, &id).await?;
+        let by = self.core.context(call);
+        self.core.write(call, ChangePortfolio { id, change, by }).await
     }
 
-    pub async fn delete_portfolio(&self, call: &Call, id: PortfolioId) -> Result<()> {
-        self.portfolio(call, &id).await?;
-        let by = self.by(call);
-        self.write(call, DeletePortfolio { id, by }).await
+    pub async fn delete(&self, call: &Call, id: PortfolioId) -> Result<()> {
+        self.get(call, &id).await?;
+        let by = self.core.context(call);
+        self.core.write(call, DeletePortfolio { id, by }).await
     }
 
-    /// Totals over all templates and portfolios.
-    pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {
-        Ok(self.db.portfolio_statistics().await?)
+    /// Totals over all templates and portfolios. Open to everybody.
+    pub async fn statistics(&self, _: &Call) -> Result<PortfolioStatistics> {
+        Ok(self.core.db.portfolio_statistics().await?)
     }
 }

@@ -4,21 +4,24 @@ use portico_domain::SafeInteger;
 use portico_domain::requirements::RequirementsRecord;
 use portico_store::PutRequirements;
 
-use crate::{Call, Error, Portico, Result};
+use crate::{Call, Error, Result, Screening};
 
-impl Portico {
+impl Screening {
     /// Writes a record; one that is there is replaced.
     pub async fn put_requirements(&self, call: &Call, record: RequirementsRecord) -> Result<()> {
-        let by = self.by(call);
-        self.write(call, PutRequirements { record, by }).await
+        self.core.may_see_everybody(&call.actor)?;
+        let by = self.core.context(call);
+        self.core.write(call, PutRequirements { record, by }).await
     }
 
     /// The record of a listing and an applicant.
     pub async fn requirements(
         &self,
+        call: &Call,
         listing: SafeInteger,
         applicant: SafeInteger,
     ) -> Result<RequirementsRecord> {
-        self.db.requirements(listing, applicant).await?.ok_or(Error::NotFound("requirements_not_found"))
+        self.core.may_see_everybody(&call.actor)?;
+        self.core.db.requirements(listing, applicant).await?.ok_or(Error::NotFound("requirements_not_found"))
     }
 }

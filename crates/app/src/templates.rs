@@ -5,7 +5,8 @@ use portico_domain::{Allocation, Description, Label, TemplateId};
 use portico_store::{ChangeTemplate, CreateTemplate, Cursor, Page};
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Error, Portico, Result, answering};
+use crate::core::answering;
+use crate::{Call, Error, Portfolios, Result};
 
 /// A template that is to be made.
 #[derive(Debug, Clone)]
@@ -25,29 +26,31 @@ pub struct TemplateCreated {
     pub total: Allocation,
 }
 
-impl Portico {
+impl Portfolios {
     pub async fn create_template(&self, call: &Call, new: NewTemplate) -> Result<TemplateCreated> {
-        let by = self.by(call);
+        self.core.may_edit_templates(&call.actor)?;
+        let by = self.core.context(call);
         let NewTemplate { name, description, risk, items, active } = new;
-        let answer = TemplateCreated { id: self.new_id(), total: items.total() };
+        let answer = TemplateCreated { id: self.core.new_id(), total: items.total() };
         let (id, created_at, updated_at) = (answer.id.clone(), by.at, by.at);
         let template = Template { id, name, description, risk, items, active, created_at, updated_at };
-        self.write(call, answering(CreateTemplate { template, by }, answer)).await
+        self.core.write(call, answering(CreateTemplate { template, by }, answer)).await
     }
 
-    /// One template, active or not.
-    pub async fn template(&self, id: &TemplateId) -> Result<Template> {
-        self.db.template(id).await?.ok_or(Error::NotFound("template_not_found"))
+    /// One template, active or not. Open to everybody.
+    pub async fn template(&self, _: &Call, id: &TemplateId) -> Result<Template> {
+        self.core.db.template(id).await?.ok_or(Error::NotFound("template_not_found"))
     }
 
-    /// A piece of the active templates.
+    /// A piece of the active templates. Open to everybody.
     pub async fn active_templates(
         &self,
+        _: &Call,
         risk: Option<RiskLevel>,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Template>> {
-        Ok(self.db.active_templates(risk, after, limit).await?)
+        Ok(self.core.db.active_templates(risk, after, limit).await?)
     }
 
     /// Changes a template; answers the sum of its shares.
@@ -57,8 +60,9 @@ impl Portico {
         id: TemplateId,
         change: TemplateChange,
     ) -> Result<Allocation> {
-        let by = self.by(call);
-        self.write(call, ChangeTemplate { id, change, by }).await
+        self.core.may_edit_templates(&call.actor)?;
+        let by = self.core.context(call);
+        self.core.write(call, ChangeTemplate { id, change, by }).await
     }
 
     /// Takes a template out of the lists; it stays readable.

@@ -10,17 +10,19 @@ use portico_domain::{
     CaseId, ClientId, Country, Credit, Income, Label, Timestamp, UserId, ValidationError, VerificationId,
     WalletId,
 };
-use portico_screening::config::Screening;
-use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Reference, Runner};
+use portico_screening::config;
+pub use portico_screening::{Applicant, Check, personal};
+use portico_screening::{Field, Finding, Order, Outcome, Reference, Runner};
 use portico_store::screening::{
     BeginChecks, Case, FinishCheck, NewCheck, StoreVerification, StoredCheck, StoredVerification,
 };
 use portico_store::{Cursor, Page, StoredReply};
 use serde::{Deserialize, Serialize};
 
-use crate::identities::{signed_in, token_number};
+use crate::access::signed_in;
+use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
-use crate::{Call, Error, Portico, Result};
+use crate::{Call, Core, Error, Result};
 
 /// How long a finding and a result are valid: 30 days.
 pub(crate) const VALID_SECONDS: i64 = 30 * 24 * 60 * 60;
@@ -30,12 +32,12 @@ const NO_SUCH_VERIFICATION: Error = Error::NotFound("verification_not_found");
 #[derive(Debug)]
 pub struct Bureaus {
     runner: Runner,
-    screening: Screening,
+    screening: config::Screening,
 }
 
 impl Bureaus {
     /// Bureaus as they are configured.
-    pub fn new(screening: Screening) -> Self {
+    pub fn new(screening: config::Screening) -> Self {
         Self { runner: Runner::new(&screening.routing, screening.policy), screening }
     }
 
@@ -184,52 +186,59 @@ struct Plan {
     client: Option<String>,
 }
 
-impl Portico {
+/// Verifying applicants: pipelines, checks and results.
+#[derive(Debug)]
+pub struct Screening {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Screening {
     /// Verifies an applicant, who is the caller.
     pub async fn verify(&self, call: &Call, asked: Verification) -> Result<Verified> {
         let (user, _) = signed_in(&call.actor)?;
-        self.remember_account(&call.actor).await?;
+        self.core.remember_account(&call.actor).await?;
         if let Some(id) = &asked.verified {
             return self.verified_before(call, user, id).await;
         }
         if let Some(once) = call.once
-            && let Some(id) = self.db.write(StoredReply::<VerificationId>::new(self.once(once))).await?
+            && let Some(id) =
+                self.core.db.write(StoredReply::<VerificationId>::new(self.core.once(once))).await?
         {
-            let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+            let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             return self.shown(&key, &self.own_verification(user, &id).await?).await;
         }
         let plan = self.plan(call, &asked).await?;
-        let key = self.person_key(user).await?;
-        let case = self.open_case(call, asked.case.clone(), asked.wallet.as_ref(), &key).await?;
+        let key = self.core.person_key(user).await?;
+        let case = self.core.open_case(call, asked.case.clone(), asked.wallet.as_ref(), &key).await?;
         let applicant = Arc::new(asked.applicant);
         let found = self.run_checks(&case, &plan, &applicant, &key).await?;
         let consent = (asked.consented_at, asked.consent_version);
         let id = self.keep_result(call, &case, plan, &applicant, &key, found, consent).await?;
-        self.attest_soon(user).await;
-        self.wake_chain();
-        let verification = self.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        self.core.attest_soon(user).await;
+        self.core.wake_chain();
+        let verification = self.core.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.shown(&key, &verification).await
     }
 
     /// An earlier result of the caller, if it is still valid.
     async fn verified_before(&self, call: &Call, user: &UserId, id: &VerificationId) -> Result<Verified> {
         let verification = self.own_verification(user, id).await?;
-        if verification.expires_at <= self.clock.now() {
+        if verification.expires_at <= self.core.clock.now() {
             return Err(NO_SUCH_VERIFICATION);
         }
-        let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
-        self.put_on_record(self.entry(call, "verification.given_again", id.as_str(), "")).await?;
+        let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        self.core.put_on_record(self.core.entry(call, "verification.given_again", id.as_str(), "")).await?;
         self.shown(&key, &verification).await
     }
 
     async fn own_verification(&self, user: &UserId, id: &VerificationId) -> Result<StoredVerification> {
-        let found = self.db.verification(id).await?;
+        let found = self.core.db.verification(id).await?;
         found.filter(|found| found.user == *user).ok_or(NO_SUCH_VERIFICATION)
     }
 
     async fn shown(&self, key: &PersonKey, verification: &StoredVerification) -> Result<Verified> {
-        let case = self.db.case(&verification.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
-        let findings = Self::findings(key, verification)?;
+        let case = self.core.db.case(&verification.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let findings = findings(key, verification)?;
         let outcome: SealedOutcome =
             opened(key, &place(&verification.id, b"outcome"), &verification.outcome)?;
         let qualified =
@@ -242,21 +251,16 @@ impl Portico {
         })
     }
 
-    pub(crate) fn findings(key: &PersonKey, verification: &StoredVerification) -> Result<Findings> {
-        let sealed = verification.findings.as_ref().ok_or(NO_SUCH_VERIFICATION)?;
-        opened(key, &place(&verification.id, b"findings"), sealed)
-    }
-
     /// Which checks run: those of the pipeline that was named, else of the caller's own, else all that the
     /// inputs allow. What a required check lacks is named, all of it at once.
     async fn plan(&self, call: &Call, asked: &Verification) -> Result<Plan> {
         let (_, account) = signed_in(&call.actor)?;
         let pipeline: Option<Pipeline> = match &asked.client {
             Some(client) => {
-                let named = self.db.pipeline_of_client(client).await?;
+                let named = self.core.db.pipeline_of_client(client).await?;
                 Some(named.ok_or(Error::NotFound("pipeline_not_found"))?)
             }
-            None => self.db.pipeline(account).await?,
+            None => self.core.db.pipeline(account).await?,
         };
         let applicant = &asked.applicant;
         let Some(pipeline) = pipeline else {
@@ -265,7 +269,7 @@ impl Portico {
             if checks.is_empty() {
                 return Err(Error::NothingToCheck(what_checks_need()));
             }
-            return Ok(Plan { checks, country: self.country.clone(), client: None });
+            return Ok(Plan { checks, country: self.core.country.clone(), client: None });
         };
         let checks: Vec<Check> =
             Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
@@ -283,7 +287,7 @@ impl Portico {
         if !faults.is_empty() {
             return Err(Error::Faults(faults));
         }
-        let country = pipeline.country.unwrap_or_else(|| self.country.clone());
+        let country = pipeline.country.unwrap_or_else(|| self.core.country.clone());
         Ok(Plan { checks, country, client: pipeline.client.map(Into::into) })
     }
 
@@ -295,12 +299,12 @@ impl Portico {
         applicant: &Arc<Applicant>,
         key: &PersonKey,
     ) -> Result<Vec<(Finding, CheckReport)>> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let new = |check: &Check| NewCheck {
             kind: check.name(),
             tag: input_tag(key, *check, applicant, &plan.country),
-            reference: self.ids.next(),
-            bureau: self.bureaus.screening.routing.bureau(*check).name().into(),
+            reference: self.core.ids.next(),
+            bureau: self.core.bureaus.screening.routing.bureau(*check).name().into(),
         };
         let begin = BeginChecks {
             case: case.id.clone(),
@@ -308,7 +312,7 @@ impl Portico {
             valid_since: now.minus_seconds(VALID_SECONDS),
             at: now,
         };
-        let begun = self.db.write(begin).await?;
+        let begun = self.core.db.write(begin).await?;
         let (mut found, mut checks) = (Vec::new(), Vec::new());
         for (check, stored) in plan.checks.iter().zip(begun) {
             match self.known(key, case, &stored, &plan.country)? {
@@ -322,7 +326,7 @@ impl Portico {
         }
         let references = checks.clone();
         let order = Order { applicant: applicant.clone(), country: plan.country.clone(), checks };
-        let mut running = self.bureaus.runner.start(&order);
+        let mut running = self.core.bureaus.runner.start(&order);
         let mut failed = Vec::new();
         while let Some(outcome) = running.next().await {
             let reference = references.iter().find(|(check, _)| *check == outcome.check);
@@ -358,7 +362,7 @@ impl Portico {
     fn report(&self, finding: Finding, bureau: &str, at: Timestamp, country: &Country) -> CheckReport {
         CheckReport {
             check: finding.check(),
-            passed: finding.passed(country, &self.bureaus.screening.thresholds),
+            passed: finding.passed(country, &self.core.bureaus.screening.thresholds),
             bureau: bureau.into(),
             finished_at: at.micros(),
         }
@@ -373,7 +377,7 @@ impl Portico {
         outcome: &Outcome,
         plan: &Plan,
     ) -> Result<(Finding, CheckReport)> {
-        let at = self.clock.now();
+        let at = self.core.clock.now();
         let op = FinishCheck {
             case: case.id.clone(),
             kind: outcome.check.name(),
@@ -381,7 +385,7 @@ impl Portico {
             finding: sealed(key, &finding_place(&case.id, reference.as_str()), &finding)?,
             at,
         };
-        self.db.write(op).await?;
+        self.core.db.write(op).await?;
         Ok((finding, self.report(finding, &outcome.bureau, at, &plan.country)))
     }
 
@@ -397,15 +401,13 @@ impl Portico {
         found: Vec<(Finding, CheckReport)>,
         (consented_at, consent_version): (Option<Timestamp>, Option<Label>),
     ) -> Result<VerificationId> {
-        let (id, now) = (self.new_id(), self.clock.now());
+        let (id, now) = (self.core.new_id(), self.core.clock.now());
         let (findings, checks): (Vec<Finding>, Vec<CheckReport>) = found.into_iter().unzip();
-        let mut entries = vec![self.entry(call, "verification.made", id.as_str(), case.id.as_str())];
+        let mut entries = vec![self.core.entry(call, "verification.made", id.as_str(), case.id.as_str())];
         let failed = checks.iter().filter(|report| !report.passed);
-        entries.extend(
-            failed.map(|report| {
-                self.entry(call, "verification.adverse_action", id.as_str(), report.check.name())
-            }),
-        );
+        entries.extend(failed.map(|report| {
+            self.core.entry(call, "verification.adverse_action", id.as_str(), report.check.name())
+        }));
         let outcome = SealedOutcome { client: plan.client, checks };
         let verification = StoredVerification {
             user: case.user.clone(),
@@ -420,16 +422,16 @@ impl Portico {
             id,
         };
         let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
-        let wanted = self.wanted_token(case, Self::commitment(key, case, first, last)?);
-        self.write(call, StoreVerification { verification, wanted, entries, at: now }).await
+        let wanted = self.core.wanted_token(case, commitment(key, case, first, last)?);
+        self.core.write(call, StoreVerification { verification, wanted, entries, at: now }).await
     }
 
     /// One of the caller's own results, without its values.
     pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<Report> {
         let (user, _) = signed_in(&call.actor)?;
         let found = self.own_verification(user, id).await?;
-        let key = self.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
-        self.put_on_record(self.entry(call, "verification.read", id.as_str(), "")).await?;
+        let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        self.core.put_on_record(self.core.entry(call, "verification.read", id.as_str(), "")).await?;
         self.reported(&key, found).await
     }
 
@@ -441,11 +443,11 @@ impl Portico {
         limit: usize,
     ) -> Result<Page<Report>> {
         let (user, _) = signed_in(&call.actor)?;
-        let page = self.db.verifications(user, after, limit).await?;
-        let Some(key) = self.keystore()?.person(user).await? else {
+        let page = self.core.db.verifications(user, after, limit).await?;
+        let Some(key) = self.core.keystore()?.person(user).await? else {
             return Ok(Page { items: Vec::new(), next: None });
         };
-        self.put_on_record(self.entry(call, "verifications.listed", user.as_str(), "")).await?;
+        self.core.put_on_record(self.core.entry(call, "verifications.listed", user.as_str(), "")).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for found in page.items {
             items.push(self.reported(&key, found).await?);
@@ -455,7 +457,7 @@ impl Portico {
 
     async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<Report> {
         let outcome: SealedOutcome = opened(key, &place(&found.id, b"outcome"), &found.outcome)?;
-        let case = self.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let case = self.core.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         Ok(Report {
             id: found.id,
             token: token_number(&case.token),
@@ -469,6 +471,11 @@ impl Portico {
             checks: outcome.checks,
         })
     }
+}
+
+pub(crate) fn findings(key: &PersonKey, verification: &StoredVerification) -> Result<Findings> {
+    let sealed = verification.findings.as_ref().ok_or(NO_SUCH_VERIFICATION)?;
+    opened(key, &place(&verification.id, b"findings"), sealed)
 }
 
 /// What each check needs, in words.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
 use portico_app::audit::Anchor;
-use portico_app::chain::Chain;
+use portico_app::chain::ChainWriter;
 use portico_app::clock::{Clock, SystemClock};
 use portico_chain::contracts::Kind;
 use portico_chain::deploy::{self, DeployOptions};
@@ -65,7 +65,7 @@ fn wanted(config: &Config, deploy: bool) -> DeployOptions {
 }
 
 /// Opens the chain and starts the writer. Everything that is wrong is told before anything is signed.
-pub(crate) async fn open(config: &Config, profile: Profile, db: &Db) -> Result<Chain> {
+pub(crate) async fn open(config: &Config, profile: Profile, db: &Db) -> Result<ChainWriter> {
     let keys = keys(config)?;
     let node = node(config, &keys)?;
     let alone = matches!(node, AnyNode::Embedded(_));

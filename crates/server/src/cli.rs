@@ -438,12 +438,12 @@ async fn key(mut flags: Flags, command: KeyCommand) -> Result<()> {
             };
             let name = Label::parse(&name).map_err(|fault| anyhow::anyhow!("--name {fault}"))?;
             let (app, call) = admin(&config).await?;
-            print(&app.create_key(&call, name, scope).await?.secret)
+            print(&app.keys.create(&call, name, scope).await?.secret)
         }
         KeyCommand::List => {
-            let (app, _) = admin(&config).await?;
+            let (app, call) = admin(&config).await?;
             print(&format!("{:<18}{:<28}{:<24}{:<30}STATE", "ID", "CREATED", "FOR", "NAME"))?;
-            for key in app.keys(None).await? {
+            for key in app.keys.all(&call).await? {
                 let scope = match &key.scope {
                     KeyScope::Operator => "operator".to_owned(),
                     KeyScope::Account(account) => format!("account {account}"),
@@ -462,7 +462,7 @@ async fn key(mut flags: Flags, command: KeyCommand) -> Result<()> {
         KeyCommand::Revoke { id } => {
             let id = KeyId::parse(&id).map_err(|fault| anyhow::anyhow!("the id {fault}"))?;
             let (app, call) = admin(&config).await?;
-            match app.revoke_key(&call, id).await {
+            match app.keys.revoke(&call, id).await {
                 Err(portico_app::Error::NotFound(_)) => bail!("there is no such key: see `portico key list`"),
                 outcome => outcome.map_err(Into::into),
             }

@@ -1,5 +1,6 @@
 //! The binary's inside: command line, configuration, wiring. The only place that names concrete engines.
 
+mod application;
 mod chain;
 mod chain_config;
 pub mod cli;
@@ -14,8 +15,9 @@ mod serve;
 
 use std::io::Write as _;
 
-pub use serve::{admin, serve};
-use serve::{insider, own_keystore, recorded_profile, with_another_keystore, with_keystore};
+pub use application::admin;
+use application::{open_with_secrets, own_keystore, recorded_profile, with_another_keystore, with_keystore};
+pub use serve::serve;
 
 /// Writes a line for the person at the terminal. One that cannot be written is no reason to stop.
 pub fn tell(line: &str) {

@@ -19,7 +19,7 @@ use crate::{admin, chain, own_keystore, tell, with_another_keystore, with_keysto
 pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
     let user = UserId::parse(user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?;
     let (app, call) = with_keystore(config).await?;
-    app.erase_person(&call, &user).await.context("the person could not be erased")?;
+    app.people.erase(&call, &user).await.context("the person could not be erased")?;
     tell("erased; a running server, or the next start, revokes and clears what is on the chain");
     Ok(())
 }
@@ -64,23 +64,24 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
 
 pub(crate) async fn replace_keystore(config: &Config) -> Result<String> {
     config.data.create()?;
-    let app = with_another_keystore(config).await?;
-    let erased = app.replace_keystore().await.context("the keystore could not be replaced")?;
+    let (app, call) = with_another_keystore(config).await?;
+    let erased = app.people.replace_keystore(&call).await.context("the keystore could not be replaced")?;
     Ok(format!(
         "the keystore is this database's own from now on; {erased} people were erased, whose data nobody could read any more"
     ))
 }
 
 pub(crate) async fn verify_audit(config: &Config) -> Result<String> {
-    let (app, _) = admin(config).await?;
-    let anchor = match chain::audit_anchor(config, &app.db).await {
+    let (app, call) = admin(config).await?;
+    let db = Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")?;
+    let anchor = match chain::audit_anchor(config, &db).await {
         Ok(anchor) => anchor,
         Err(error) => {
             tell(&format!("the log's end is not compared with the chain: {error:#}"));
             Anchor::Unknown
         }
     };
-    let found = app.inspect_audit(anchor, |_| ()).await?;
+    let found = app.audit.inspect(&call, anchor, |_| ()).await?;
     for fault in &found.faults {
         tell(fault);
     }

@@ -6,14 +6,14 @@ use anyhow::{Context as _, Result, bail};
 use portico_app::{Actor, Call, Profile};
 
 use crate::config::Config;
-use crate::{insider, tell};
+use crate::{open_with_secrets, tell};
 
 const WIDTH: u64 = 40;
 
 pub(crate) async fn demo(config: &Config) -> Result<String> {
     config.data.create()?;
-    let app = insider(config).await?;
-    if app.profile == Profile::Live {
+    let app = open_with_secrets(config).await?;
+    if app.profile() == Profile::Live {
         bail!("demonstration data is for the sandbox only");
     }
     let call = Call { actor: Actor::Operator, once: None };

@@ -45,7 +45,7 @@ pub(super) async fn check_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    if service.app.profile == Profile::Sandbox
+    if service.app.profile() == Profile::Sandbox
         && !request.method().is_safe()
         && is_foreign(&service, &request)
     {

@@ -63,7 +63,7 @@ impl Input for Apply {
 }
 
 async fn apply(cx: Context, input: Apply) -> Result<Created<Message>> {
-    cx.app().apply(&cx.call, input.user, input.listings).await?;
+    cx.app().applications.apply(&cx.call, input.user, input.listings).await?;
     Ok(Created(message("Application added")))
 }
 
@@ -76,7 +76,7 @@ impl Input for Read {
 }
 
 async fn read(cx: Context, Read(user): Read) -> Result<Json<ApplicationMapping>> {
-    let mapping = cx.app().applications(&cx.call, user).await?;
+    let mapping = cx.app().applications.of_user(&cx.call, user).await?;
     let listing_ids = mapping.listings.into_iter().map(Into::into).collect();
     Ok(Json(ApplicationMapping { user_id: mapping.user.into(), listing_ids }))
 }
@@ -119,7 +119,7 @@ impl Input for OneApplication {
 }
 
 async fn check(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Json<ApplicationCheck>> {
-    Ok(Json(cx.app().application_check(&cx.call, &user, &listing).await?.into()))
+    Ok(Json(cx.app().applications.check(&cx.call, &user, &listing).await?.into()))
 }
 
 struct ApplyByPath(Apply);
@@ -145,7 +145,7 @@ impl Input for ApplyByPath {
 }
 
 async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
-    match cx.app().apply(&cx.call, input.user, input.listings).await {
+    match cx.app().applications.apply(&cx.call, input.user, input.listings).await {
         // The first one is the path's.
         Err(Error::UnknownListings(places)) => Err(Problem::unknown_listings(places, |place| match place {
             0 => FieldLocation::Parameter("listingId"),

@@ -1,7 +1,7 @@
 //! `/chainIdentityInd`: makes and validates a person's chain identifier.
 
+use portico_app::verifications::personal::Name;
 use portico_domain::{CaseId, VerificationId, WalletId};
-use portico_screening::personal::Name;
 
 use crate::access::BEARER;
 use crate::input::{Input, Reader};
@@ -41,7 +41,7 @@ impl Input for Validate {
 
 async fn validate(cx: Context, asked: Validate) -> Result<Plain> {
     let (first, last) = (asked.first.expose(), asked.last.expose());
-    Ok(Plain(cx.app().validate_identity(&cx.call, asked.id, first, last).await?))
+    Ok(Plain(cx.app().identities.validate(&cx.call, asked.id, first, last).await?))
 }
 
 struct Create {
@@ -61,5 +61,5 @@ impl Input for Create {
 }
 
 async fn create(cx: Context, asked: Create) -> Result<Plain> {
-    Ok(Plain(cx.app().create_identity(&cx.call, asked.case, &asked.wallet).await?))
+    Ok(Plain(cx.app().identities.create(&cx.call, asked.case, &asked.wallet).await?))
 }

@@ -125,10 +125,8 @@ impl Input for List {
 }
 
 async fn list(cx: Context, input: List) -> Result<PagedResponse<ListingOut>> {
-    let (service, filter) = (cx.service.clone(), std::sync::Arc::new(input.filter));
-    PagedResponse::read(&cx.uri, input.paging, move |after, limit| {
-        let (service, filter) = (service.clone(), filter.clone());
-        async move { Ok(service.app.find_listings(&filter, after, limit).await?.map(ListingOut::from)) }
+    PagedResponse::read(cx, input.filter, input.paging, async |cx, filter, after, limit| {
+        Ok(cx.app().listings.find(&cx.call, &filter, after, limit).await?.map(Into::into))
     })
     .await
 }
@@ -183,8 +181,8 @@ impl Input for Create {
 }
 
 async fn create(cx: Context, Create(mut listing): Create) -> Result<Created<Message>> {
-    listing.country = cx.app().country.clone();
-    cx.app().create_listing(&cx.call, listing).await?;
+    listing.country = cx.app().country().clone();
+    cx.app().listings.create(&cx.call, listing).await?;
     Ok(Created(message("Listing created")))
 }
 
@@ -197,6 +195,6 @@ impl Input for Remove {
 }
 
 async fn remove(cx: Context, Remove(id): Remove) -> Result<Empty> {
-    cx.app().delete_listing(&cx.call, id).await?;
+    cx.app().listings.delete(&cx.call, id).await?;
     Ok(Empty)
 }

@@ -76,11 +76,11 @@ impl Input for Read {
 }
 
 async fn read(cx: Context, Read(account): Read) -> Result<Json<PipelineOut>> {
-    Ok(Json(cx.app().pipeline(&cx.call, &account).await?.into()))
+    Ok(Json(cx.app().screening.pipeline(&cx.call, &account).await?.into()))
 }
 
 async fn list(cx: Context, (): ()) -> Result<JsonArray<PipelineOut>> {
-    let own = cx.app().own_pipeline(&cx.call).await?;
+    let own = cx.app().screening.own_pipeline(&cx.call).await?;
     Ok(JsonArray::at_most_one(own))
 }
 
@@ -108,6 +108,6 @@ impl Input for Write {
 }
 
 async fn write(cx: Context, Write(change): Write) -> Result<Plain> {
-    cx.app().put_pipeline(&cx.call, change).await?;
+    cx.app().screening.put_pipeline(&cx.call, change).await?;
     Ok(Plain("Success".into()))
 }

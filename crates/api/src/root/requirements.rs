@@ -55,7 +55,7 @@ impl Input for Write {
 }
 
 async fn write(cx: Context, Write(record): Write) -> Result<Created<Message>> {
-    cx.app().put_requirements(&cx.call, record).await?;
+    cx.app().screening.put_requirements(&cx.call, record).await?;
     Ok(Created(message("Requirements recorded")))
 }
 
@@ -73,7 +73,7 @@ impl Input for Read {
 }
 
 async fn read(cx: Context, input: Read) -> Result<Json<RequirementsOut>> {
-    let record = cx.app().requirements(input.listing, input.applicant).await?;
+    let record = cx.app().screening.requirements(&cx.call, input.listing, input.applicant).await?;
     Ok(Json(RequirementsOut {
         listing_id: record.listing.to_string(),
         applicant_id: record.applicant.to_string(),

@@ -1,8 +1,8 @@
 //! `/verifyRentalRequirements`: checks the caller as an applicant.
 
+use portico_app::verifications::Applicant;
 use portico_app::verifications::{Verification, Verified};
 use portico_domain::{CaseId, ClientId, Income, VerificationId, WalletId};
-use portico_screening::Applicant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -98,5 +98,5 @@ impl Input for Verify {
 }
 
 async fn verify(cx: Context, Verify(asked): Verify) -> Result<Json<VerificationResult>> {
-    cx.run_in_background(async |cx| Ok(Json(cx.app().verify(&cx.call, asked).await?.into()))).await
+    cx.run_in_background(async |cx| Ok(Json(cx.app().screening.verify(&cx.call, asked).await?.into()))).await
 }

@@ -238,9 +238,9 @@ struct RecordedListing {
 
 async fn create(cx: Context, input: Create) -> Result<Created<RecordedListing>> {
     let mut listing = input.listing;
-    listing.id = input.id.unwrap_or_else(|| cx.app().new_id());
-    listing.country = input.country.unwrap_or_else(|| cx.app().country.clone());
-    let accepted = cx.app().record_listing(&cx.call, listing, input.terms).await?;
+    listing.id = input.id.unwrap_or_else(|| cx.app().listings.new_id());
+    listing.country = input.country.unwrap_or_else(|| cx.app().country().clone());
+    let accepted = cx.app().listings.record(&cx.call, listing, input.terms).await?;
     Ok(Created(RecordedListing {
         message: "Listing created",
         listing_id: accepted.id.into(),
@@ -264,7 +264,7 @@ struct ListingRequirements {
 }
 
 async fn requirements(cx: Context, One(id): One) -> Result<Json<ListingRequirements>> {
-    let terms = cx.app().listing_terms(&id).await?;
+    let terms = cx.app().listings.terms(&cx.call, &id).await?;
     Ok(Json(ListingRequirements {
         listing_id: id.into(),
         min_credit_score: terms.min_credit(),
@@ -283,11 +283,11 @@ impl Input for One {
 }
 
 async fn read(cx: Context, One(id): One) -> Result<Json<StoredListing>> {
-    Ok(Json(cx.app().listing(&id).await?.into()))
+    Ok(Json(cx.app().listings.get(&cx.call, &id).await?.into()))
 }
 
 async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
-    cx.app().delete_listing(&cx.call, id).await?;
+    cx.app().listings.delete(&cx.call, id).await?;
     Ok(Json(message("Listing deleted")))
 }
 
@@ -298,10 +298,8 @@ trait Filtered: Input {
 
 async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<StoredListing>> {
     let (filter, paging) = input.filter();
-    let (service, filter) = (cx.service.clone(), std::sync::Arc::new(filter));
-    let listed = PagedResponse::read(&cx.uri, paging, move |after, limit| {
-        let (service, filter) = (service.clone(), filter.clone());
-        async move { Ok(service.app.find_listings(&filter, after, limit).await?.map(StoredListing::from)) }
+    let listed = PagedResponse::read(cx, filter, paging, async |cx, filter, after, limit| {
+        Ok(cx.app().listings.find(&cx.call, &filter, after, limit).await?.map(Into::into))
     });
     listed.await?.or_not_found("no_listings")
 }

@@ -60,7 +60,7 @@ impl Input for Read {
 }
 
 async fn read(cx: Context, Read(user): Read) -> Result<Json<SavedListings>> {
-    let (ids, details) = cx.app().saved_listings(&cx.call, &user).await?;
+    let (ids, details) = cx.app().listings.saved(&cx.call, &user).await?;
     let listing_ids = StringSet { ss: ids.into_iter().map(Into::into).collect() };
     Ok(Json(SavedListings {
         saved_listings: SavedIds { user_key: user.into(), listing_ids },
@@ -87,7 +87,7 @@ impl Input for Save {
 }
 
 async fn save(cx: Context, input: Save) -> Result<Json<Message>> {
-    cx.app().save_listing(&cx.call, input.user, input.listing).await?;
+    cx.app().listings.save(&cx.call, input.user, input.listing).await?;
     Ok(Json(message("Listing saved")))
 }
 
@@ -102,6 +102,6 @@ impl Input for Remove {
 }
 
 async fn remove(cx: Context, Remove(input): Remove) -> Result<Json<Message>> {
-    cx.app().unsave_listing(&cx.call, input.user, input.listing).await?;
+    cx.app().listings.unsave(&cx.call, input.user, input.listing).await?;
     Ok(Json(message("Listing removed from the saved ones")))
 }

@@ -51,15 +51,13 @@ impl Input for List {
 }
 
 async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<ApplicationOut>> {
-    let uri = cx.uri.clone();
-    PagedResponse::read(&uri, paging, move |after, limit| {
-        let (cx, user) = (cx.clone(), user.clone());
-        async move { Ok(cx.app().applications_of(&cx.call, &user, after, limit).await?.map(Into::into)) }
+    PagedResponse::read(cx, user, paging, async |cx, user, after, limit| {
+        Ok(cx.app().applications.page(&cx.call, &user, after, limit).await?.map(Into::into))
     })
     .await
 }
 
 async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<JsonArray<RecordOut>> {
-    let record = cx.app().application_record(&cx.call, &user, &listing).await?;
+    let record = cx.app().applications.record(&cx.call, &user, &listing).await?;
     Ok(JsonArray::at_most_one(record))
 }

@@ -1,10 +1,8 @@
 //! `/v1/chain`: how the chain stands, its blocks, and what became of a transaction.
 
+use portico_app::chain::{Block, ItemStatus, Kind};
 use portico_app::chain::{Record, TracedFate};
-use portico_chain::contracts::Kind;
-use portico_chain::node::Block;
 use portico_domain::{SafeInteger, Timestamp};
-use portico_store::chain::ItemStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -169,7 +167,7 @@ struct QueueOut {
 }
 
 async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
-    let status = cx.app().chain_status().await?;
+    let status = cx.app().chain.status(&cx.call).await?;
     let contract = |kind| status.contracts.of(kind).to_string();
     Ok(Json(StatusOut {
         chain_id: status.chain_id,
@@ -222,7 +220,7 @@ impl Input for Blocks {
 }
 
 async fn blocks(cx: Context, input: Blocks) -> Result<JsonArray<BlockOut>> {
-    let blocks = cx.app().blocks(input.before, input.limit).await?;
+    let blocks = cx.app().chain.blocks(&cx.call, input.before, input.limit).await?;
     Ok(JsonArray(blocks.into_iter().map(Into::into).collect()))
 }
 
@@ -236,7 +234,7 @@ impl Input for OneBlock {
 }
 
 async fn block(cx: Context, OneBlock(number): OneBlock) -> Result<Json<BlockOut>> {
-    Ok(Json(cx.app().block(number).await?.into()))
+    Ok(Json(cx.app().chain.block(&cx.call, number).await?.into()))
 }
 
 /// What became of a transaction.
@@ -279,7 +277,7 @@ async fn transaction(
     cx: Context,
     OneTransaction(Hash(hash)): OneTransaction,
 ) -> Result<Json<TransactionOut>> {
-    let traced = cx.app().transaction(hash).await?;
+    let traced = cx.app().chain.transaction(&cx.call, hash).await?;
     let (status, replaced_by) = match traced.fate {
         TracedFate::Pending => ("pending", None),
         TracedFate::Mined => ("mined", None),

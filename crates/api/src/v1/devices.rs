@@ -107,7 +107,7 @@ async fn register(cx: Context, input: Register) -> Result<Created<DeviceRegister
     let Register { user, network, identifier } = input;
     let (user_id, network_name, device_identifier) =
         (user.as_str().into(), network.as_str().into(), identifier.as_str().into());
-    let id = cx.app().register_device(&cx.call, user, network, identifier).await?;
+    let id = cx.app().devices.register(&cx.call, user, network, identifier).await?;
     Ok(Created(DeviceRegistered {
         message: "Device registered",
         depin_device_id: id.into(),
@@ -126,11 +126,11 @@ impl Input for One {
 }
 
 async fn read(cx: Context, One(id): One) -> Result<Json<DeviceOut>> {
-    Ok(Json(cx.app().device(&cx.call, &id).await?.into()))
+    Ok(Json(cx.app().devices.get(&cx.call, &id).await?.into()))
 }
 
 async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
-    cx.app().delete_device(&cx.call, id).await?;
+    cx.app().devices.delete(&cx.call, id).await?;
     Ok(Json(message("Device deleted")))
 }
 
@@ -144,11 +144,8 @@ impl Input for OfUser {
 }
 
 async fn list_of_user(cx: Context, OfUser(user, paging): OfUser) -> Result<PagedResponse<DeviceOut>> {
-    cx.app().may_act_for(&cx.call.actor, &user).await?;
-    let service = cx.service.clone();
-    PagedResponse::read(&cx.uri, paging, move |after, limit| {
-        let (service, user) = (service.clone(), user.clone());
-        async move { Ok(service.app.devices_of(&user, after, limit).await?.map(DeviceOut::from)) }
+    PagedResponse::read(cx, user, paging, async |cx, user, after, limit| {
+        Ok(cx.app().devices.of_user(&cx.call, &user, after, limit).await?.map(Into::into))
     })
     .await
 }
@@ -166,10 +163,8 @@ async fn list_on_network(
     cx: Context,
     OnNetwork(network, paging): OnNetwork,
 ) -> Result<PagedResponse<DeviceOut>> {
-    let service = cx.service.clone();
-    PagedResponse::read(&cx.uri, paging, move |after, limit| {
-        let (service, network) = (service.clone(), network.clone());
-        async move { Ok(service.app.devices_on(&network, after, limit).await?.map(DeviceOut::from)) }
+    PagedResponse::read(cx, network, paging, async |cx, network, after, limit| {
+        Ok(cx.app().devices.on_network(&cx.call, &network, after, limit).await?.map(Into::into))
     })
     .await
 }
@@ -184,10 +179,10 @@ struct DeviceStatistics {
 }
 
 async fn statistics(cx: Context, (): ()) -> Result<Json<DeviceStatistics>> {
-    let app = cx.app();
+    let statistics = cx.app().devices.statistics(&cx.call).await?;
     Ok(Json(DeviceStatistics {
-        total_devices: app.device_total().await?,
-        network_distribution: app.devices_by_network().await?.into_iter().collect(),
-        user_distribution: app.devices_by_user().await?.into_iter().collect(),
+        total_devices: statistics.total,
+        network_distribution: statistics.by_network.into_iter().collect(),
+        user_distribution: statistics.by_user.into_iter().collect(),
     }))
 }

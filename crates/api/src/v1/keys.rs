@@ -97,7 +97,7 @@ impl Input for Create {
 }
 
 async fn create(cx: Context, Create(name): Create) -> Result<Created<KeyCreated>> {
-    let key = cx.app().create_key(&cx.call, name, KeyScope::User(user(&cx)?)).await?;
+    let key = cx.app().keys.create(&cx.call, name, KeyScope::User(user(&cx)?)).await?;
     Ok(Created(KeyCreated { message: "Key created", id: key.id.into(), api_key: key.secret }))
 }
 
@@ -106,7 +106,7 @@ async fn create(cx: Context, Create(name): Create) -> Result<Created<KeyCreated>
 struct Keys(Vec<KeyOut>);
 
 async fn list(cx: Context, (): ()) -> Result<Json<Keys>> {
-    let keys = cx.app().keys(Some(&user(&cx)?)).await?;
+    let keys = cx.app().keys.own(&cx.call).await?;
     Ok(Json(Keys(keys.into_iter().map(Into::into).collect())))
 }
 
@@ -119,7 +119,7 @@ impl Input for Revoke {
 }
 
 async fn revoke(cx: Context, Revoke(id): Revoke) -> Result<Json<Message>> {
-    cx.app().revoke_key(&cx.call, id).await?;
+    cx.app().keys.revoke(&cx.call, id).await?;
     Ok(Json(message("Key revoked")))
 }
 
@@ -174,6 +174,6 @@ struct Session {
 }
 
 async fn open_session(cx: Context, OpenSession(user): OpenSession) -> Result<Created<Session>> {
-    let session = cx.app().open_session(&cx.call, user).await?;
+    let session = cx.app().keys.open_session(&cx.call, user).await?;
     Ok(Created(Session { token: session.token, api_key: session.key.secret }))
 }

@@ -63,11 +63,8 @@ impl Input for Applicants {
 }
 
 async fn applicants(cx: Context, Applicants(id, paging): Applicants) -> Result<PagedResponse<ApplicantOut>> {
-    cx.app().own_listing(&cx.call, &id).await?;
-    let service = cx.service.clone();
-    PagedResponse::read(&cx.uri, paging, move |after, limit| {
-        let (service, id) = (service.clone(), id.clone());
-        async move { Ok(service.app.applicants(&id, after, limit).await?.map(ApplicantOut::from)) }
+    PagedResponse::read(cx, id, paging, async |cx, id, after, limit| {
+        Ok(cx.app().applications.applicants(&cx.call, &id, after, limit).await?.map(Into::into))
     })
     .await
 }
@@ -117,7 +114,7 @@ struct ProofField {
 }
 
 async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
-    let proof = cx.app().listing_proof(&id).await?;
+    let proof = cx.app().listings.proof(&cx.call, &id).await?;
     let record = proof.record;
     Ok(Json(ListingProof {
         listing_id: id.into(),
@@ -136,7 +133,7 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
 }
 
 async fn records(cx: Context, One(id): One) -> Result<JsonArray<RecordOut>> {
-    let record = cx.app().listing_record(&id).await?;
+    let record = cx.app().listings.record_status(&cx.call, &id).await?;
     Ok(JsonArray::at_most_one(record))
 }
 
@@ -155,7 +152,7 @@ struct ListingStatisticsOut {
 }
 
 async fn statistics(cx: Context, (): ()) -> Result<Json<ListingStatisticsOut>> {
-    let statistics = cx.app().listing_statistics().await?;
+    let statistics = cx.app().listings.statistics(&cx.call).await?;
     Ok(Json(ListingStatisticsOut {
         total_listings: statistics.total,
         on_chain: statistics.on_chain,

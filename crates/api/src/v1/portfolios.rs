@@ -162,7 +162,7 @@ impl Input for Create {
 }
 
 async fn create(cx: Context, Create(new): Create) -> Result<Created<PortfolioWritten>> {
-    let created = cx.app().create_portfolio(&cx.call, new).await?;
+    let created = cx.app().portfolios.create(&cx.call, new).await?;
     Ok(Created(PortfolioWritten {
         message: "Portfolio created",
         user_portfolio_id: created.id.into(),
@@ -203,7 +203,7 @@ struct PortfolioCopied {
 
 async fn copy(cx: Context, input: Copy) -> Result<Created<PortfolioCopied>> {
     let based_on_predefined_id = input.template.as_str().into();
-    let id = cx.app().copy_template(&cx.call, input.template, input.user, input.customize).await?;
+    let id = cx.app().portfolios.copy_template(&cx.call, input.template, input.user, input.customize).await?;
     Ok(Created(PortfolioCopied {
         message: "Portfolio copied",
         user_portfolio_id: id.into(),
@@ -222,11 +222,8 @@ impl Input for List {
 }
 
 async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<PortfolioOut>> {
-    cx.app().may_act_for(&cx.call.actor, &user).await?;
-    let service = cx.service.clone();
-    PagedResponse::read(&cx.uri, paging, move |after, limit| {
-        let (service, user) = (service.clone(), user.clone());
-        async move { Ok(service.app.portfolios(&user, after, limit).await?.map(PortfolioOut::from)) }
+    PagedResponse::read(cx, user, paging, async |cx, user, after, limit| {
+        Ok(cx.app().portfolios.of_user(&cx.call, &user, after, limit).await?.map(Into::into))
     })
     .await
 }
@@ -240,7 +237,7 @@ impl Input for One {
 }
 
 async fn read(cx: Context, One(id): One) -> Result<Json<PortfolioOut>> {
-    Ok(Json(cx.app().portfolio(&cx.call, &id).await?.into()))
+    Ok(Json(cx.app().portfolios.get(&cx.call, &id).await?.into()))
 }
 
 struct Change(PortfolioId, PortfolioChange);
@@ -265,12 +262,12 @@ impl Input for Change {
 
 async fn change(cx: Context, Change(id, change): Change) -> Result<Json<PortfolioWritten>> {
     let user_portfolio_id = id.as_str().into();
-    let total_allocation = cx.app().change_portfolio(&cx.call, id, change).await?;
+    let total_allocation = cx.app().portfolios.change(&cx.call, id, change).await?;
     Ok(Json(PortfolioWritten { message: "Portfolio changed", user_portfolio_id, total_allocation }))
 }
 
 async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
-    cx.app().delete_portfolio(&cx.call, id).await?;
+    cx.app().portfolios.delete(&cx.call, id).await?;
     Ok(Json(message("Portfolio deleted")))
 }
 
@@ -309,7 +306,7 @@ async fn statistics(cx: Context, (): ()) -> Result<Json<PortfolioStatisticsOut>>
         custom_portfolios,
         based_on_template,
         portfolio_risks,
-    } = cx.app().portfolio_statistics().await?;
+    } = cx.app().portfolios.statistics(&cx.call).await?;
     Ok(Json(PortfolioStatisticsOut {
         predefined_portfolios: TemplateTotals {
             total: templates,

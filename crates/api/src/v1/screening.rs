@@ -1,8 +1,8 @@
 //! `/v1/verifications`, `/v1/identities` and a person's right to be forgotten.
 
+use portico_app::verifications::Check;
 use portico_app::verifications::{CheckReport, Report};
 use portico_domain::{Timestamp, UserId, VerificationId, WalletId};
-use portico_screening::Check;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -164,10 +164,8 @@ impl Input for List {
 }
 
 async fn list(cx: Context, List(paging): List) -> Result<PagedResponse<VerificationOut>> {
-    let uri = cx.uri.clone();
-    PagedResponse::read(&uri, paging, move |after, limit| {
-        let cx = cx.clone();
-        async move { Ok(cx.app().verifications(&cx.call, after, limit).await?.map(Into::into)) }
+    PagedResponse::read(cx, (), paging, async |cx, _, after, limit| {
+        Ok(cx.app().screening.verifications(&cx.call, after, limit).await?.map(Into::into))
     })
     .await
 }
@@ -181,7 +179,7 @@ impl Input for Read {
 }
 
 async fn read(cx: Context, Read(id): Read) -> Result<Json<VerificationOut>> {
-    Ok(Json(cx.app().verification(&cx.call, &id).await?.into()))
+    Ok(Json(cx.app().screening.verification(&cx.call, &id).await?.into()))
 }
 
 struct Revoke(WalletId);
@@ -193,7 +191,7 @@ impl Input for Revoke {
 }
 
 async fn revoke(cx: Context, Revoke(token): Revoke) -> Result<Json<Message>> {
-    cx.app().revoke_identity(&cx.call, token.as_str()).await?;
+    cx.app().identities.revoke(&cx.call, token.as_str()).await?;
     Ok(Json(message("Identity revoked")))
 }
 
@@ -206,6 +204,6 @@ impl Input for Erase {
 }
 
 async fn erase(cx: Context, Erase(user): Erase) -> Result<Json<Message>> {
-    cx.app().erase_person(&cx.call, &user).await?;
+    cx.app().people.erase(&cx.call, &user).await?;
     Ok(Json(message("Personal data erased")))
 }

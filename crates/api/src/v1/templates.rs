@@ -121,7 +121,7 @@ impl Input for Create {
 }
 
 async fn create(cx: Context, Create(new): Create) -> Result<Created<TemplateWritten>> {
-    let created = cx.app().create_template(&cx.call, new).await?;
+    let created = cx.app().portfolios.create_template(&cx.call, new).await?;
     Ok(Created(TemplateWritten {
         message: "Predefined portfolio created",
         predefined_portfolio_id: created.id.into(),
@@ -138,10 +138,8 @@ impl Input for List {
 }
 
 async fn list(cx: Context, List(risk, paging): List) -> Result<PagedResponse<TemplateOut>> {
-    let service = cx.service.clone();
-    let listed = PagedResponse::read(&cx.uri, paging, move |after, limit| {
-        let service = service.clone();
-        async move { Ok(service.app.active_templates(risk, after, limit).await?.map(TemplateOut::from)) }
+    let listed = PagedResponse::read(cx, risk, paging, async |cx, risk, after, limit| {
+        Ok(cx.app().portfolios.active_templates(&cx.call, *risk, after, limit).await?.map(Into::into))
     });
     listed.await?.or_not_found("no_active_templates")
 }
@@ -168,7 +166,7 @@ impl Input for One {
 }
 
 async fn read(cx: Context, One(id): One) -> Result<Json<TemplateOut>> {
-    Ok(Json(cx.app().template(&id).await?.into()))
+    Ok(Json(cx.app().portfolios.template(&cx.call, &id).await?.into()))
 }
 
 struct Change(TemplateId, TemplateChange);
@@ -194,7 +192,7 @@ impl Input for Change {
 
 async fn change(cx: Context, Change(id, change): Change) -> Result<Json<TemplateWritten>> {
     let predefined_portfolio_id = id.as_str().into();
-    let total_allocation = cx.app().change_template(&cx.call, id, change).await?;
+    let total_allocation = cx.app().portfolios.change_template(&cx.call, id, change).await?;
     Ok(Json(TemplateWritten {
         message: "Predefined portfolio changed",
         predefined_portfolio_id,
@@ -203,6 +201,6 @@ async fn change(cx: Context, Change(id, change): Change) -> Result<Json<Template
 }
 
 async fn deactivate(cx: Context, One(id): One) -> Result<Json<Message>> {
-    cx.app().deactivate_template(&cx.call, id).await?;
+    cx.app().portfolios.deactivate_template(&cx.call, id).await?;
     Ok(Json(message("Predefined portfolio deactivated")))
 }

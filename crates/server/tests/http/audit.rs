@@ -1,12 +1,15 @@
 //! The audit log: who did what to whose data, and that nobody can alter it unseen.
 
 use portico_app::audit::Anchor;
+use portico_app::{Actor, Call};
 use reqwest::Method;
 use serde_json::json;
 
 use crate::support::{
     App, Cell, Engine, Options, Raw, applicant, on_both_engines, on_chain, unique, until, with,
 };
+
+const OPERATOR: Call = Call { actor: Actor::Operator, once: None };
 
 on_both_engines! {
     shared:
@@ -186,7 +189,7 @@ async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
     app.signal("TERM");
     assert!(app.ended().await);
     let tool = app.tool().await;
-    let whole = tool.inspect_audit(Anchor::Unknown, |_| ()).await.unwrap();
+    let whole = tool.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap();
     assert_eq!(whole.faults, [""; 0]);
     let raw = Raw::open(&app).await;
     let last = raw.rows("SELECT max(seq) FROM audit", &[]).await[0][0].int();
@@ -211,15 +214,18 @@ async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
         let Some(changed) = raw.change(&set, &[row.clone(), after.clone()]).await else { continue };
         assert_eq!(changed, 1);
         edits += 1;
-        let seen =
-            tool.inspect_audit(Anchor::Unknown, |_| ()).await.is_ok_and(|found| found.faults.is_empty());
+        let seen = tool
+            .audit
+            .inspect(&OPERATOR, Anchor::Unknown, |_| ())
+            .await
+            .is_ok_and(|found| found.faults.is_empty());
         assert!(!seen, "not found: {table}.{column} of {row:?}: {before:?} became {after:?}");
         found += 1;
         let row = if column == "seq" && table == "audit" { after } else { row };
         assert_eq!(raw.change(&set, &[row, before]).await, Some(1));
     }
     println!("{found} of {edits} altered bytes were found");
-    assert_eq!(tool.inspect_audit(Anchor::Unknown, |_| ()).await.unwrap(), whole);
+    assert_eq!(tool.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap(), whole);
 }
 
 async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
@@ -279,7 +285,7 @@ async fn a_log_that_was_cut_is_found_by_its_anchor(engine: Engine) {
     raw.change(&format!("DELETE FROM audit WHERE seq > {end}"), &[]).await.unwrap();
     let hash = format!("(SELECT hash FROM audit WHERE seq = {end})");
     raw.change(&format!("UPDATE audit_head SET seq = {end}, hash = {hash}"), &[]).await.unwrap();
-    let whole = app.tool().await.inspect_audit(Anchor::Unknown, |_| ()).await.unwrap();
+    let whole = app.tool().await.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap();
     assert_eq!(whole.faults, [""; 0], "without the chain nothing is to be seen");
     let is_found = |app: &App| {
         let output = app.command(&["audit", "verify"]);

@@ -22,8 +22,10 @@ async fn a_result_is_read_check_by_check_without_its_values(app: &App) {
     let body = with(applicant("Lovelace"), json!({"Email": "ada@quokka.example", "City": "Quokkaville"}));
     let made = app.verified(&ada.token, &format!("?caseId={case}"), &body).await;
     let answer = app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&ada.token).send().await;
-    for value in ["Ada", "Lovelace", "1990", "900-", "85000", "quokka", "Quokka", "income-", "score"] {
-        assert!(!answer.text().contains(value), "{value}: {}", answer.text());
+    // Random digits may look like anything.
+    let text = answer.text().replace(&made.id, "").replace(&made.token, "");
+    for value in ["Ada", "Lovelace", "1990-", "900-", ":85000", "quokka", "Quokka", "income-", "score"] {
+        assert!(!text.contains(value), "{value}: {text}");
     }
     let mut report = answer.json(200);
     let created = moment(&report["createdAt"].take());
