@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use crate::Service;
 use crate::problem::Problem;
 use crate::reply::is_known;
+use portico_domain::ErrorCode;
 
 /// A file of the console.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +77,7 @@ impl Console {
         let mut response = match asset {
             Some((asset, is_hashed)) => deliver(asset, is_hashed, headers),
             None if (self.find)(INDEX).is_none() => unbuilt(),
-            None => return Problem::not_found("not_found").into_response(),
+            None => return Problem::from(ErrorCode::NotFound).into_response(),
         };
         let headers = response.headers_mut();
         if let Ok(policy) = HeaderValue::try_from(self.policy()) {

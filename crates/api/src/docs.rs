@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use utoipa_swagger_ui::Config;
 
 use crate::problem::Problem;
+use portico_domain::ErrorCode;
 
 /// Nothing from elsewhere; Swagger UI sets styles and data images inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -36,7 +37,7 @@ pub(crate) async fn page(request: Request) -> Response {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
             response
         }
-        Ok(None) => Problem::not_found("not_found").into_response(),
+        Ok(None) => Problem::from(ErrorCode::NotFound).into_response(),
         Err(error) => Problem::internal(error.to_string()).into_response(),
     }
 }

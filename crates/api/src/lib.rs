@@ -29,6 +29,7 @@ use axum::Router;
 use axum::response::Redirect;
 use axum::routing::{get, post};
 use portico_app::{Portico, Profile};
+use portico_domain::ErrorCode;
 
 pub use metrics::Metrics;
 pub use operation::{Limits, Operation};
@@ -91,11 +92,11 @@ fn pages() -> Router<Arc<Service>> {
         .route("/docs/", get(docs::page))
         .route("/docs/{*file}", get(docs::page))
         .method_not_allowed_fallback(method_not_allowed)
-        .fallback(|| async { Problem::not_found("not_found") })
+        .fallback(|| async { Problem::from(ErrorCode::NotFound) })
 }
 
 async fn method_not_allowed() -> Problem {
-    Problem::method_not_allowed()
+    Problem::from(ErrorCode::MethodNotAllowed)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use portico_app::{Actor, Call, IdempotencyKey, Portico};
-use portico_domain::ValidationError;
+use portico_domain::{ErrorCode, ValidationError};
 use tokio::task::JoinSet;
 
 use crate::Service;
@@ -228,11 +228,7 @@ where
 
 fn path_params(path: std::result::Result<RawPathParams, RawPathParamsRejection>) -> Result<PathParams> {
     let path = path.map_err(|_| {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            "invalid_path",
-            "the path is not valid UTF-8 once it is decoded",
-        )
+        Problem::new(ErrorCode::InvalidPath, "the path is not valid UTF-8 once it is decoded")
     })?;
     Ok(path.iter().map(|(name, value)| (name.into(), value.into())).collect())
 }
@@ -249,8 +245,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<()> {
         return Ok(());
     }
     Err(Problem::new(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "unsupported_media_type",
+        ErrorCode::UnsupportedMediaType,
         "the body must be JSON: Content-Type: application/json",
     ))
 }
@@ -260,15 +255,11 @@ pub(crate) async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
     let reading = tokio::time::timeout(service.limits.body_time, Limited::new(body, limit).collect()).await;
     match reading {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "body_too_large",
-            format!("the body must be at most {limit} bytes long"),
-        )),
-        Ok(Err(_)) => Err(Problem::new(StatusCode::BAD_REQUEST, "incomplete_body", "the body broke off")),
-        Err(_) => {
-            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time"))
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(Problem::new(ErrorCode::BodyTooLarge, format!("the body must be at most {limit} bytes long")))
         }
+        Ok(Err(_)) => Err(Problem::new(ErrorCode::IncompleteBody, "the body broke off")),
+        Err(_) => Err(Problem::new(ErrorCode::BodyTimeout, "the body did not arrive in time")),
     }
 }
 

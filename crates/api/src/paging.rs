@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt};
 use portico_app::{Cursor, Page};
-use portico_domain::ValidationError;
+use portico_domain::{ErrorCode, ValidationError};
 use serde::Serialize;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
@@ -149,8 +149,8 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
 
     /// For lists of which the specification says that an empty one is not found. A page after the last one
     /// is empty and found.
-    pub(crate) fn or_not_found(self, code: &'static str) -> Result<Self> {
-        if self.first.items.is_empty() && !self.begun { Err(Problem::not_found(code)) } else { Ok(self) }
+    pub(crate) fn or_not_found(self, code: ErrorCode) -> Result<Self> {
+        if self.first.items.is_empty() && !self.begun { Err(code.into()) } else { Ok(self) }
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -196,7 +196,7 @@ fn remaining_pieces<T: Serialize + Send + 'static>(
         async move {
             let Some(page) = page else { return Ok(None) };
             let page = page.await.map_err(|problem| {
-                tracing::error!(cause = problem.cause, code = problem.code, "a list broke off");
+                tracing::error!(cause = problem.cause, code = %problem.code, "a list broke off");
                 std::io::Error::other("the list broke off")
             })?;
             let mut piece = Vec::with_capacity(ITEM_BYTES * page.items.len() + 1);

@@ -10,9 +10,10 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use portico_app::Error;
-use portico_domain::ValidationError;
+use portico_domain::{ErrorCode, ValidationError};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::{Object, ObjectBuilder, Type};
 
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
@@ -64,8 +65,7 @@ impl FieldError {
 /// Why a request was not answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
-    pub(crate) status: StatusCode,
-    pub(crate) code: &'static str,
+    pub(crate) code: ErrorCode,
     pub(crate) detail: Cow<'static, str>,
     pub(crate) errors: Vec<FieldError>,
     /// A credential that would help, for `WWW-Authenticate`.
@@ -77,9 +77,8 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(code: ErrorCode, detail: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            status,
             code,
             detail: detail.into(),
             errors: Vec::new(),
@@ -89,76 +88,75 @@ impl Problem {
         }
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
     pub(crate) fn invalid(errors: Vec<FieldError>) -> Self {
         let detail = match errors.as_slice() {
             [FieldError { pointer: Some(at), message, .. }] => format!("{at} {message}"),
             [FieldError { parameter: Some(at), message, .. }] => format!("{at} {message}"),
             many => format!("the request has {} faults", many.len()),
         };
-        Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
+        Self { errors, ..Self::new(ErrorCode::InvalidRequest, detail) }
     }
 
     pub(crate) fn body(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
         let fault = ValidationError { code, message: detail.into() };
         let detail = format!("the body {}", fault.message);
         let errors = vec![FieldError::in_body(String::new(), fault)];
-        Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", detail) }
+        Self { errors, ..Self::new(ErrorCode::InvalidRequest, detail) }
     }
 
     /// Listings that were named and do not exist.
     pub(crate) fn unknown_listings(places: Vec<usize>, at: impl Fn(usize) -> FieldLocation) -> Self {
         let fault = || ValidationError::new("unknown_listing", "is no listing that exists");
         let errors = places.into_iter().map(|place| FieldError::at(at(place), fault())).collect();
-        Self { code: "unknown_listing", ..Self::invalid(errors) }
-    }
-
-    pub(crate) fn not_found(code: &'static str) -> Self {
-        Self::new(StatusCode::NOT_FOUND, code, words(code))
+        Self { code: ErrorCode::UnknownListing, ..Self::invalid(errors) }
     }
 
     pub(crate) fn unauthenticated(challenge: &'static str, detail: &'static str) -> Self {
-        let problem = Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail);
+        let problem = Self::new(ErrorCode::Unauthenticated, detail);
         Self { challenge: Some(challenge), ..problem }
     }
 
     pub(crate) fn unavailable(cause: impl Into<String>) -> Self {
-        let detail = "the service cannot do this at the moment: try again soon";
-        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
-        Self { cause: Some(cause.into()), ..problem }
-    }
-
-    pub(crate) fn method_not_allowed() -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path does not have that method")
+        Self { cause: Some(cause.into()), ..ErrorCode::Unavailable.into() }
     }
 
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
-        let detail = "something went wrong here; the request id helps to find out what";
-        let problem = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", detail);
-        Self { cause: Some(cause.into()), ..problem }
+        Self { cause: Some(cause.into()), ..ErrorCode::InternalError.into() }
     }
 
     /// The response, with the id under which the log knows the request.
     pub(crate) fn render(self, request_id: &str) -> Response {
+        let status = self.status();
         let body = ProblemOut {
-            title: self.status.canonical_reason().unwrap_or("Error").into(),
-            status: self.status.as_u16(),
+            title: status.canonical_reason().unwrap_or("Error").into(),
+            status: status.as_u16(),
             detail: self.detail.clone(),
             message: self.detail,
-            code: self.code,
+            code: self.code.name(),
             errors: self.errors,
             request_id: request_id.into(),
         };
         let mut response = Response::new(Body::from(serde_json::to_vec(&body).unwrap_or_default()));
-        *response.status_mut() = self.status;
+        *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(challenge) = self.challenge {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
         }
-        if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             headers.insert(RETRY_AFTER, self.retry_after.unwrap_or(RETRY_AFTER_SECONDS).into());
         }
         response
+    }
+}
+
+impl From<ErrorCode> for Problem {
+    fn from(code: ErrorCode) -> Self {
+        Self::new(code, code.text())
     }
 }
 
@@ -166,7 +164,7 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
-        *response.status_mut() = self.status;
+        *response.status_mut() = self.status();
         response.extensions_mut().insert(self);
         response
     }
@@ -188,28 +186,22 @@ impl From<Error> for Problem {
             Error::NothingToCheck(needs) => {
                 let fault = ValidationError::new("nothing_to_check", needs.clone());
                 let errors = vec![FieldError::in_body(String::new(), fault)];
-                Self { errors, ..Self::new(StatusCode::BAD_REQUEST, "nothing_to_check", needs) }
+                Self { errors, ..Self::new(ErrorCode::NothingToCheck, needs) }
             }
             Error::Parameter { name, fault } => Self::invalid(vec![FieldError::in_parameter(name, fault)]),
             Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),
-            Error::Forbidden(detail) => Self::new(StatusCode::FORBIDDEN, "forbidden", detail),
-            Error::NotFound(code) => Self::not_found(code),
-            Error::Conflict(code) => Self::new(StatusCode::CONFLICT, code, words(code)),
-            Error::KeyReused => Self::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "idempotency_key_reused",
-                "this Idempotency-Key was used with another request",
-            ),
+            Error::Forbidden(detail) => Self::new(ErrorCode::Forbidden, detail),
+            Error::NotFound(code) | Error::Conflict(code) | Error::Pending(code) => code.into(),
+            Error::KeyReused => ErrorCode::IdempotencyKeyReused.into(),
             Error::TooMany { code, retry_after } => {
-                let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, code, words(code));
-                Self { retry_after: Some(seconds(retry_after)), ..problem }
+                Self { retry_after: Some(seconds(retry_after)), ..code.into() }
             }
-            Error::Bureau { retry_after, why } => {
-                let detail = "a bureau does not answer at the moment: try again, and what was found is not asked for twice";
-                let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "bureau_unavailable", detail);
-                Self { retry_after: Some(seconds(retry_after)), cause: Some(why), ..problem }
-            }
-            Error::Pending(code) => Self::new(StatusCode::SERVICE_UNAVAILABLE, code, words(code)),
+            Error::Bureau { retry_after, why } => Self {
+                retry_after: Some(seconds(retry_after)),
+                cause: Some(why),
+                ..ErrorCode::BureauUnavailable.into()
+            },
+            Error::RotationSuperseded => Self::internal("a rotation was asked for over HTTP"),
             Error::Unavailable(cause) => Self::unavailable(cause),
             Error::Bug(cause) => Self::internal(cause),
         }
@@ -219,40 +211,6 @@ impl From<Error> for Problem {
 /// Seconds as a problem has them: it is handed about a lot, and so it is small.
 fn seconds(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
-}
-
-/// A stable code in words.
-fn words(code: &'static str) -> &'static str {
-    match code {
-        "listing_not_found" => "there is no such listing",
-        "listing_exists" => "a listing with this id exists already",
-        "saved_listing_not_found" => "this listing is not saved",
-        "application_not_found" => "this user has not applied to any listing",
-        "requirements_not_found" => "nothing is recorded for this listing and applicant",
-        "pipeline_not_found" => "this account has no pipeline yet",
-        "client_id_taken" => "this ClientId belongs to another account",
-        "template_not_found" => "there is no such predefined portfolio",
-        "no_active_templates" => "there are no active predefined portfolios",
-        "portfolio_not_found" => "there is no such portfolio",
-        "device_not_found" => "there is no such device",
-        "device_exists" => "this device is registered on its network already",
-        "key_not_found" => "there is no such key",
-        "record_not_found" => "this listing has no record on the chain",
-        "record_pending" => "the record is not on the chain yet: try again soon",
-        "record_failed" => "the chain did not take the record",
-        "block_not_found" => "there is no such block",
-        "transaction_not_found" => "there is no such transaction",
-        "case_not_found" => "there is no such case",
-        "identity_not_found" => "there is no such identity, or the names are not its own",
-        "identity_revoked" => "the token of this case was revoked",
-        "verification_not_found" => "there is no such verification, or it is no longer valid",
-        "too_many_guesses" => "too many wrong names: try again in an hour",
-        "no_listings" => "no listing was found",
-        "too_many_saved" => "no more listings can be saved",
-        "too_many_applications" => "this user cannot apply to more listings",
-        "too_many_keys" => "no more keys can be made: revoke one first",
-        _ => "there is nothing here",
-    }
 }
 
 /// An error (RFC 9457).
@@ -272,7 +230,7 @@ pub(crate) struct ProblemOut {
     /// The same words as `detail`.
     message: Cow<'static, str>,
     /// A stable word for programs.
-    #[schema(example = "invalid_request")]
+    #[schema(schema_with = code_schema)]
     code: &'static str,
     /// Every fault of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -280,4 +238,14 @@ pub(crate) struct ProblemOut {
     /// The id under which the service's log knows the request.
     #[schema(example = "6f1d3a0c92b84e57")]
     request_id: String,
+}
+
+/// Every code that there is.
+fn code_schema() -> Object {
+    let codes = ErrorCode::ALL.iter().map(|code| code.name());
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(codes))
+        .examples(["invalid_request"])
+        .build()
 }

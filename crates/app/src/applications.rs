@@ -7,7 +7,7 @@ use portico_chain::reads;
 use portico_domain::applications::{Applicant, Application, ApplicationMapping};
 use portico_domain::chain::Passes;
 use portico_domain::keys::KeyScope;
-use portico_domain::{ListingId, UserId};
+use portico_domain::{ErrorCode, ListingId, UserId};
 use portico_store::chain::Word;
 use portico_store::{Apply, ChangeContext, Cursor, EndOrphanedApplications, Page};
 
@@ -38,7 +38,7 @@ impl Applications {
         self.core.may_act_for(&call.actor, &user).await?;
         let listings = self.core.db.applications(&user).await?;
         if listings.is_empty() {
-            return Err(Error::NotFound("application_not_found"));
+            return Err(Error::NotFound(ErrorCode::ApplicationNotFound));
         }
         Ok(ApplicationMapping { user, listings })
     }
@@ -96,7 +96,7 @@ impl Core {
     ) -> Result<Option<Word>> {
         self.may_see_application(call, user, listing).await?;
         if !self.db.has_applied(user, listing).await? {
-            return Err(Error::NotFound("application_not_found"));
+            return Err(Error::NotFound(ErrorCode::ApplicationNotFound));
         }
         Ok(self.db.chain_reference(user).await?)
     }

@@ -11,6 +11,7 @@ use portico_chain::node::At;
 pub use portico_chain::node::Block;
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
+use portico_domain::ErrorCode;
 pub use portico_store::chain::ItemStatus;
 use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
 
@@ -23,7 +24,7 @@ pub type ChainWriter = Writer<AnyNode>;
 const RECORD_WAIT: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(20);
 /// An item that the chain does not show yet.
-pub(crate) const PENDING: Error = Error::Pending("record_pending");
+pub(crate) const PENDING: Error = Error::Pending(ErrorCode::RecordPending);
 
 impl From<portico_chain::Error> for Error {
     fn from(error: portico_chain::Error) -> Self {
@@ -144,7 +145,7 @@ impl Chain {
 
     pub async fn block(&self, _: &Call, number: u64) -> Result<Block> {
         let (node, _) = self.core.reading()?;
-        node.block(At::Number(number)).await?.ok_or(Error::NotFound("block_not_found"))
+        node.block(At::Number(number)).await?.ok_or(Error::NotFound(ErrorCode::BlockNotFound))
     }
 
     /// A transaction, of ours or of anybody's, and what became of it.
@@ -159,7 +160,7 @@ impl Chain {
                 let chain = node.chain().clone();
                 Ok(move |request: &[u8]| chain.rpc(request))
             }
-            _ => Err(Error::NotFound("not_found")),
+            _ => Err(Error::NotFound(ErrorCode::NotFound)),
         }
     }
 }
@@ -204,7 +205,7 @@ impl Core {
         loop {
             match self.db.chain_wanted(kind.number(), key).await? {
                 None | Some((_, true, _)) => return Ok(None),
-                Some((_, _, true)) => return Err(Error::Pending("record_failed")),
+                Some((_, _, true)) => return Err(Error::Pending(ErrorCode::RecordFailed)),
                 Some((wanted, ..)) => {
                     let (version, content) = read().await?;
                     if version >= wanted.unsigned_abs()
@@ -283,7 +284,7 @@ impl Core {
     pub(crate) async fn foreign(&self, hash: Word) -> Result<Traced> {
         let (node, _) = self.reading()?;
         let found = node.transaction(B256::from(hash)).await?;
-        let found = found.ok_or(Error::NotFound("transaction_not_found"))?;
+        let found = found.ok_or(Error::NotFound(ErrorCode::TransactionNotFound))?;
         let receipt = node.receipt(B256::from(hash)).await?;
         let fate = match receipt {
             None => TracedFate::Pending,

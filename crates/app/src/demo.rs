@@ -6,7 +6,8 @@ use portico_domain::geo::Point;
 use portico_domain::listings::Listing;
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::{
-    AccountId, Allocation, Credit, Degrees, Income, ListingId, Money, TemplateId, Text, UserId, Whole,
+    AccountId, Allocation, Credit, Degrees, ErrorCode, Income, ListingId, Money, TemplateId, Text, UserId,
+    Whole,
 };
 use portico_screening::{Applicant, Field};
 use portico_store::StoredReply;
@@ -210,7 +211,7 @@ impl Portico {
     /// same key is told what came about the first time.
     pub async fn seed_demo(&self, call: &Call, progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
         if self.core.profile == Profile::Live {
-            return Err(Error::NotFound("not_found"));
+            return Err(Error::NotFound(ErrorCode::NotFound));
         }
         let Some(once) = call.once else { return self.seed(progress).await };
         if let Some(first) = self.core.db.write(StoredReply::new(self.core.once(once))).await? {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portico_domain::devices::Device;
-use portico_domain::{DeviceId, DeviceIdentifier, Network, UserId};
+use portico_domain::{DeviceId, DeviceIdentifier, ErrorCode, Network, UserId};
 use portico_store::{Cursor, DeleteDevice, Page, RegisterDevice};
 
 use crate::core::answering;
@@ -42,7 +42,7 @@ impl Devices {
 
     /// One device, if it is the caller's.
     pub async fn get(&self, call: &Call, id: &DeviceId) -> Result<Device> {
-        let device = self.core.db.device(id).await?.ok_or(Error::NotFound("device_not_found"))?;
+        let device = self.core.db.device(id).await?.ok_or(Error::NotFound(ErrorCode::DeviceNotFound))?;
         self.core.may_act_for(&call.actor, &device.user).await?;
         Ok(device)
     }

@@ -1,6 +1,6 @@
 //! The one way in which a use case is refused or fails. HTTP is none of its business.
 
-use portico_domain::ValidationError;
+use portico_domain::{ErrorCode, ValidationError};
 
 /// Why a use case did not happen.
 #[derive(Debug, thiserror::Error)]
@@ -30,25 +30,28 @@ pub enum Error {
     /// The caller is known but may not do this.
     #[error("forbidden: {0}")]
     Forbidden(&'static str),
-    /// It does not exist. The word is a stable code, such as `listing_not_found`.
+    /// It does not exist.
     #[error("not found: {0}")]
-    NotFound(&'static str),
-    /// It contradicts what is there. The word is a stable code, such as `listing_exists`.
+    NotFound(ErrorCode),
+    /// It contradicts what is there.
     #[error("conflict: {0}")]
-    Conflict(&'static str),
+    Conflict(ErrorCode),
     /// An idempotency key was used before, with another request.
     #[error("the idempotency key was used with another request")]
     KeyReused,
-    /// It is there, but not yet where it is asked for. The word is a stable code, such as `record_pending`.
+    /// It is there, but not yet where it is asked for.
     #[error("pending: {0}")]
-    Pending(&'static str),
-    /// Too often. The word is a stable code, such as `too_many_guesses`.
+    Pending(ErrorCode),
+    /// Too often.
     #[error("too often: {code}")]
     TooMany {
-        code: &'static str,
+        code: ErrorCode,
         /// When to come back.
         retry_after: u64,
     },
+    /// Another rotation of the keystore's keys began after this one and replaces it.
+    #[error("another rotation replaces this one")]
+    RotationSuperseded,
     /// A bureau gave no finding. The text is for the log.
     #[error("a bureau gave no finding: {why}")]
     Bureau {
@@ -76,6 +79,7 @@ impl From<portico_store::Error> for Error {
             Store::Missing(code) => Self::NotFound(code),
             Store::UnknownListings(places) => Self::UnknownListings(places),
             Store::KeyReused => Self::KeyReused,
+            Store::LeaseLost => Self::Unavailable(error.to_string()),
             Store::Busy => Self::Unavailable("too much work is waiting".into()),
             Store::Unavailable(why) | Store::Again(why) => Self::Unavailable(why),
             Store::Bug(why) => Self::Bug(why),

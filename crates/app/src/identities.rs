@@ -8,7 +8,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use portico_chain::contracts::{Content, Kind, token_key};
 use portico_chain::{custody, reads};
-use portico_domain::{CaseId, UserId, ValidationError, VerificationId, WalletId, names};
+use portico_domain::{CaseId, ErrorCode, UserId, ValidationError, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
@@ -23,7 +23,7 @@ use crate::{Call, Core, Error, Result};
 const GUESSES: i64 = 5;
 const GUESS_SECONDS: i64 = 60 * 60;
 /// What a result's token is not, if it is not what was asked for.
-const NO_SUCH_IDENTITY: Error = Error::NotFound("identity_not_found");
+const NO_SUCH_IDENTITY: Error = Error::NotFound(ErrorCode::IdentityNotFound);
 
 /// A token's number, as the specification shows it.
 pub(crate) fn token_number(token: &[u8; 16]) -> String {
@@ -94,7 +94,7 @@ impl Identities {
         let Some(place) = self.core.db.write(TakeGuess { guess, limit: GUESSES, since, refused }).await?
         else {
             return Err(Error::TooMany {
-                code: "too_many_guesses",
+                code: ErrorCode::TooManyGuesses,
                 retry_after: GUESS_SECONDS.unsigned_abs(),
             });
         };

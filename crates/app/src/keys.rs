@@ -8,7 +8,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use portico_domain::keys::{Key, KeyScope};
-use portico_domain::{KeyId, Label, UserId};
+use portico_domain::{ErrorCode, KeyId, Label, UserId};
 use portico_store::{CreateKey, RevokeKey, StoredKey};
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ impl Keys {
     /// A token and a key for any user: the sandbox's way of signing in.
     pub async fn open_session(&self, call: &Call, user: UserId) -> Result<Session> {
         if self.core.profile != Profile::Sandbox {
-            return Err(Error::NotFound("not_found"));
+            return Err(Error::NotFound(ErrorCode::NotFound));
         }
         let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION };
         let token = self.core.tokens.issue(&token, self.core.clock.now())?;
@@ -118,7 +118,7 @@ impl Keys {
             let (user, _) = signed_in(&call.actor)?;
             let key = self.core.db.key(&id).await?;
             if !key.is_some_and(|stored| stored.key.scope == KeyScope::User(user.clone())) {
-                return Err(Error::NotFound("key_not_found"));
+                return Err(Error::NotFound(ErrorCode::KeyNotFound));
             }
         }
         let (by, entry) = (self.core.context(call), self.core.entry(call, "key.revoked", id.as_str(), ""));

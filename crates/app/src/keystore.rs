@@ -25,7 +25,7 @@ const REWRAP_BATCH: i64 = 256;
 /// Passes that find no key to wrap although some are left, before a rotation gives up.
 const FRUITLESS_PASSES: u32 = 3;
 /// Another rotation began later.
-const SUPERSEDED: Error = Error::Conflict("rotation_superseded");
+const SUPERSEDED: Error = Error::RotationSuperseded;
 /// The name of the seed of custody addresses; no user's name begins so.
 const CUSTODY: &str = "custody";
 

@@ -2,10 +2,10 @@
 
 use portico_chain::contracts::{Content, Kind, listing_digest, listing_key, public_content};
 use portico_chain::reads;
-use portico_domain::ListingId;
 use portico_domain::Timestamp;
 use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
+use portico_domain::{ErrorCode, ListingId};
 use portico_store::chain::{Accepted, DesiredItem, NewRecord, Word};
 
 use crate::chain::{PENDING, Record};
@@ -52,7 +52,7 @@ impl Listings {
         let (listing, key) = (self.get(call, id).await?, listing_key(id));
         let (version, _, on_chain) = self.core.listing_on_chain(&key).await?;
         let item = self.core.db.chain_item(Kind::Listing.number(), &key).await?;
-        let item = item.ok_or(Error::NotFound("record_not_found"))?;
+        let item = item.ok_or(Error::NotFound(ErrorCode::RecordNotFound))?;
         let salt = item.salt.ok_or(PENDING)?;
         Ok(Proof {
             digest: listing_digest(&salt, &listing),
@@ -89,6 +89,6 @@ impl Core {
             let content = record.content.map(|(terms, digest)| (record.version, terms, digest));
             Ok((record.version, content))
         };
-        self.on_chain(Kind::Listing, key, read).await?.ok_or(Error::NotFound("record_not_found"))
+        self.on_chain(Kind::Listing, key, read).await?.ok_or(Error::NotFound(ErrorCode::RecordNotFound))
     }
 }

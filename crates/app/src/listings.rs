@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use portico_chain::contracts::cleared_check;
-use portico_domain::ListingId;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
+use portico_domain::{ErrorCode, ListingId};
 use portico_store::{CreateListing, Cursor, DeleteListing, Page};
 
 use crate::{Call, Core, Error, Result};
 
-const NOT_FOUND: Error = Error::NotFound("listing_not_found");
+const NOT_FOUND: Error = Error::NotFound(ErrorCode::ListingNotFound);
 
 /// Listings, on every surface.
 #[derive(Debug)]

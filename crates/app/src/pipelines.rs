@@ -1,7 +1,7 @@
 //! Verification pipelines: an account reads and writes its own.
 
 use portico_domain::pipelines::Pipeline;
-use portico_domain::{AccountId, ClientId};
+use portico_domain::{AccountId, ClientId, ErrorCode};
 use portico_store::PutPipeline;
 
 use crate::access::signed_in;
@@ -21,7 +21,7 @@ impl Screening {
         } else {
             return Err(Error::Forbidden("this is another account's pipeline"));
         };
-        pipeline.ok_or(Error::NotFound("pipeline_not_found"))
+        pipeline.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))
     }
 
     /// The pipeline of the caller's account, if it has one.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel};
-use portico_domain::{Allocation, Description, Label, PortfolioId, TemplateId, UserId, ValidationError};
+use portico_domain::{
+    Allocation, Description, ErrorCode, Label, PortfolioId, TemplateId, UserId, ValidationError,
+};
 use portico_store::{ChangePortfolio, CopyTemplate, CreatePortfolio, Cursor, DeletePortfolio, Page};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +57,7 @@ impl Portfolios {
         };
         let made = self.core.write(call, answering(CreatePortfolio { portfolio, by }, answer)).await;
         made.map_err(|error| match error {
-            Error::NotFound("template_not_found") => Error::Invalid {
+            Error::NotFound(ErrorCode::TemplateNotFound) => Error::Invalid {
                 pointer: "/basedOnPredefinedId",
                 fault: ValidationError::new("unknown_template", "must be the id of a predefined portfolio"),
             },
@@ -79,7 +81,8 @@ impl Portfolios {
 
     /// One portfolio, if it is the caller's.
     pub async fn get(&self, call: &Call, id: &PortfolioId) -> Result<Portfolio> {
-        let portfolio = self.core.db.portfolio(id).await?.ok_or(Error::NotFound("portfolio_not_found"))?;
+        let portfolio =
+            self.core.db.portfolio(id).await?.ok_or(Error::NotFound(ErrorCode::PortfolioNotFound))?;
         self.core.may_act_for(&call.actor, &portfolio.user).await?;
         Ok(portfolio)
     }

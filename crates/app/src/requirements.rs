@@ -1,7 +1,7 @@
 //! Requirements records of listings and applicants.
 
-use portico_domain::SafeInteger;
 use portico_domain::requirements::RequirementsRecord;
+use portico_domain::{ErrorCode, SafeInteger};
 use portico_store::PutRequirements;
 
 use crate::{Call, Error, Result, Screening};
@@ -22,6 +22,10 @@ impl Screening {
         applicant: SafeInteger,
     ) -> Result<RequirementsRecord> {
         self.core.may_see_everybody(&call.actor)?;
-        self.core.db.requirements(listing, applicant).await?.ok_or(Error::NotFound("requirements_not_found"))
+        self.core
+            .db
+            .requirements(listing, applicant)
+            .await?
+            .ok_or(Error::NotFound(ErrorCode::RequirementsNotFound))
     }
 }

@@ -1,7 +1,7 @@
 //! Predefined portfolios.
 
 use portico_domain::portfolios::{ProtocolItems, RiskLevel, Template, TemplateChange};
-use portico_domain::{Allocation, Description, Label, TemplateId};
+use portico_domain::{Allocation, Description, ErrorCode, Label, TemplateId};
 use portico_store::{ChangeTemplate, CreateTemplate, Cursor, Page};
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl Portfolios {
 
     /// One template, active or not. Open to everybody.
     pub async fn template(&self, _: &Call, id: &TemplateId) -> Result<Template> {
-        self.core.db.template(id).await?.ok_or(Error::NotFound("template_not_found"))
+        self.core.db.template(id).await?.ok_or(Error::NotFound(ErrorCode::TemplateNotFound))
     }
 
     /// A piece of the active templates. Open to everybody.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{
-    CaseId, ClientId, Country, Credit, Income, Label, Timestamp, UserId, ValidationError, VerificationId,
-    WalletId,
+    CaseId, ClientId, Country, Credit, ErrorCode, Income, Label, Timestamp, UserId, ValidationError,
+    VerificationId, WalletId,
 };
 use portico_screening::config;
 pub use portico_screening::{Applicant, Check, personal};
@@ -26,7 +26,7 @@ use crate::{Call, Core, Error, Result};
 
 /// How long a finding and a result are valid: 30 days.
 pub(crate) const VALID_SECONDS: i64 = 30 * 24 * 60 * 60;
-const NO_SUCH_VERIFICATION: Error = Error::NotFound("verification_not_found");
+const NO_SUCH_VERIFICATION: Error = Error::NotFound(ErrorCode::VerificationNotFound);
 
 /// What runs the checks.
 #[derive(Debug)]
@@ -258,7 +258,7 @@ impl Screening {
         let pipeline: Option<Pipeline> = match &asked.client {
             Some(client) => {
                 let named = self.core.db.pipeline_of_client(client).await?;
-                Some(named.ok_or(Error::NotFound("pipeline_not_found"))?)
+                Some(named.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))?)
             }
             None => self.core.db.pipeline(account).await?,
         };

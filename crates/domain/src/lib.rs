@@ -7,6 +7,7 @@ pub mod applications;
 pub mod chain;
 pub mod decimal;
 pub mod devices;
+mod error_code;
 pub mod geo;
 pub mod keys;
 pub mod listings;
@@ -20,6 +21,7 @@ pub mod time;
 pub mod validation;
 
 pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
+pub use error_code::ErrorCode;
 pub use text::{
     AccountId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
     ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId, VerificationId,

@@ -50,7 +50,7 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
     };
     db.write(Append(entry)).await.context("the rotation could not be put on record")?;
     let rotated = match keystore.rotate(SystemClock.now(), also.as_ref(), progress).await {
-        Err(Error::Conflict(_)) => bail!(
+        Err(Error::RotationSuperseded) => bail!(
             "another rotation began after this one and goes on in its place. No key is lost; run this again when \
              that one has ended"
         ),

@@ -1,7 +1,7 @@
 //! Applications: which user applied to which listing, in the order of applying.
 
 use portico_domain::applications::{Applicant, Application};
-use portico_domain::{ListingId, Timestamp, UserId};
+use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 
 use crate::chain::{DesiredItem, Word, retire, word};
 use crate::counters::{ChangeContext, record};
@@ -60,7 +60,7 @@ impl Op for Apply {
             }
             applied += 1;
             if applied > MAX_APPLICATIONS {
-                return Err(Error::Conflict("too_many_applications"));
+                return Err(Error::Conflict(ErrorCode::TooManyApplications));
             }
             record(tx, &self.by, "application.made", listing.as_str(), &[("applications", "total", 1)])
                 .await?;

@@ -1,7 +1,7 @@
 //! Devices: once per network, found by user and by network.
 
 use portico_domain::devices::Device;
-use portico_domain::{DeviceId, Network, UserId};
+use portico_domain::{DeviceId, ErrorCode, Network, UserId};
 
 use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
@@ -56,7 +56,7 @@ impl Op for RegisterDevice {
             (*updated_at).into(),
         ];
         if tx.exec(&INSERT, &params).await? == 0 {
-            return Err(Error::Conflict("device_exists"));
+            return Err(Error::Conflict(ErrorCode::DeviceExists));
         }
         count(tx, &self.by, "device.registered", id, user.as_str(), network.as_str(), 1).await
     }
@@ -85,7 +85,7 @@ impl Op for DeleteDevice {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let deleted = tx.one::<(String, String)>(&DELETE, &[(&self.id).into()]).await?;
-        let (user, network) = deleted.ok_or(Error::Missing("device_not_found"))?;
+        let (user, network) = deleted.ok_or(Error::Missing(ErrorCode::DeviceNotFound))?;
         count(tx, &self.by, "device.deleted", &self.id, &user, &network, -1).await
     }
 }

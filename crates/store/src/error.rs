@@ -1,20 +1,25 @@
 //! The one way in which storing fails.
 
+use portico_domain::ErrorCode;
+
 /// Why something was not stored or read.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// Something of that name is there already. The word is a stable code, such as `listing_exists`.
+    /// Something of that name is there already.
     #[error("conflict: {0}")]
-    Conflict(&'static str),
-    /// What the work is about does not exist. The word is a stable code, such as `listing_not_found`.
+    Conflict(ErrorCode),
+    /// What the work is about does not exist.
     #[error("missing: {0}")]
-    Missing(&'static str),
+    Missing(ErrorCode),
     /// Some of the listings that were named do not exist: their places in the list.
     #[error("{} of the listings do not exist", .0.len())]
     UnknownListings(Vec<usize>),
     /// An idempotency key was used before, with another request.
     #[error("the idempotency key was used with another request")]
     KeyReused,
+    /// Another process signs with this key now.
+    #[error("another process signs with this key now")]
+    LeaseLost,
     /// Too much work is waiting.
     #[error("too much work is waiting")]
     Busy,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portico_domain::keys::{Key, KeyScope};
-use portico_domain::{AccountId, KeyId, Text, Timestamp, UserId};
+use portico_domain::{AccountId, ErrorCode, KeyId, Text, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::counters::{ChangeContext, record};
@@ -90,7 +90,7 @@ impl Op for CreateKey {
             tx.exec(&LOCK_SUBJECT, &[scope_name(scope).into(), subject.into()]).await?;
             let count = tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into()]).await?;
             if count.is_some_and(|(keys,)| keys >= limit) {
-                return Err(Error::Conflict("too_many_keys"));
+                return Err(Error::Conflict(ErrorCode::TooManyKeys));
             }
         }
         let params = [
@@ -124,7 +124,7 @@ impl Op for RevokeKey {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         if tx.exec(&REVOKE, &[(&self.id).into(), self.by.at.into()]).await? == 0 {
             let known = tx.one::<StoredKey>(&GET, &[(&self.id).into()]).await?;
-            return known.map(drop).ok_or(Error::Missing("key_not_found"));
+            return known.map(drop).ok_or(Error::Missing(ErrorCode::KeyNotFound));
         }
         append(tx, &self.entry).await?;
         record(tx, &self.by, "key.revoked", self.id.as_str(), &[]).await

@@ -1,7 +1,7 @@
 //! Verification pipelines, one per account.
 
 use portico_domain::pipelines::Pipeline;
-use portico_domain::{AccountId, ClientId};
+use portico_domain::{AccountId, ClientId, ErrorCode};
 
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
@@ -37,7 +37,7 @@ impl Op for PutPipeline {
         if let Some(client) = &change.client
             && tx.one::<(String,)>(&TAKEN, &[client.into(), (&self.account).into()]).await?.is_some()
         {
-            return Err(Error::Conflict("client_id_taken"));
+            return Err(Error::Conflict(ErrorCode::ClientIdTaken));
         }
         let params = [
             (&self.account).into(),

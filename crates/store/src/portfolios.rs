@@ -1,7 +1,7 @@
 //! User portfolios: made directly or copied from a template.
 
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics};
-use portico_domain::{Allocation, PortfolioId, TemplateId, UserId};
+use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, UserId};
 
 use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
@@ -84,7 +84,7 @@ async fn count<T: Tx>(
 }
 
 async fn for_change<T: Tx>(tx: &mut T, id: &PortfolioId) -> Result<Portfolio> {
-    tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing("portfolio_not_found"))
+    tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing(ErrorCode::PortfolioNotFound))
 }
 
 /// Stores a new portfolio. The template it names must exist.
@@ -121,7 +121,7 @@ impl Op for CopyTemplate {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let template = template_for_change(tx, &self.template).await?;
         if !template.active {
-            return Err(Error::Missing("template_not_found"));
+            return Err(Error::Missing(ErrorCode::TemplateNotFound));
         }
         let copy = template.copied(self.id.clone(), self.user.clone(), self.custom, self.by.at);
         insert(tx, &copy, &self.by).await

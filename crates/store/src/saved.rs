@@ -1,7 +1,7 @@
 //! Saved listings: per user, in the order in which they were saved. Ids are references.
 
 use portico_domain::listings::Listing;
-use portico_domain::{ListingId, UserId};
+use portico_domain::{ErrorCode, ListingId, UserId};
 
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, Weight, sql};
@@ -38,7 +38,7 @@ impl Op for SaveListing {
         }
         let count = tx.one::<(i64,)>(&COUNT, &[(&self.user).into(), (MAX_SAVED + 1).into()]).await?;
         if count.is_some_and(|(saved,)| saved > MAX_SAVED) {
-            return Err(Error::Conflict("too_many_saved"));
+            return Err(Error::Conflict(ErrorCode::TooManySaved));
         }
         record(tx, &self.by, "listing.saved", self.listing.as_str(), &[]).await
     }
@@ -56,7 +56,7 @@ impl Op for UnsaveListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         if tx.exec(&DELETE, &[(&self.user).into(), (&self.listing).into()]).await? == 0 {
-            return Err(Error::Missing("saved_listing_not_found"));
+            return Err(Error::Missing(ErrorCode::SavedListingNotFound));
         }
         record(tx, &self.by, "listing.unsaved", self.listing.as_str(), &[]).await
     }

@@ -1,7 +1,7 @@
 //! Predefined portfolios. They are never deleted, only deactivated.
 
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Template, TemplateChange};
-use portico_domain::{Allocation, TemplateId};
+use portico_domain::{Allocation, ErrorCode, TemplateId};
 
 use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
@@ -59,7 +59,7 @@ impl FromRow for Template {
 
 /// Reads a template inside a transaction that is going to rely on it.
 pub(crate) async fn for_change<T: Tx>(tx: &mut T, id: &TemplateId) -> Result<Template> {
-    tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing("template_not_found"))
+    tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing(ErrorCode::TemplateNotFound))
 }
 
 /// Stores a new template.

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use portico_domain::ValidationError;
+use portico_domain::{ErrorCode, ValidationError};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr, Required};
@@ -104,7 +104,7 @@ pub(crate) fn read<I: Input>(parts: &Parts<'_>) -> Result<I, Problem> {
     let input = I::read(&mut reader);
     let Reader::Request(reading) = reader else { return Err(Problem::internal("a reader changed its mind")) };
     if reading.unknown_path {
-        return Err(Problem::not_found("not_found"));
+        return Err(Problem::from(ErrorCode::NotFound));
     }
     if let Some(problem) = reading.refused {
         return Err(problem);

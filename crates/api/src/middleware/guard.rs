@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{HOST, ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use portico_app::Profile;
+use portico_domain::ErrorCode;
 
 use crate::Service;
 use crate::problem::Problem;
@@ -21,12 +21,10 @@ pub(super) async fn check_host(
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).map_or("", without_port);
     let is_allowed = |name: &String| name == "*" || name.eq_ignore_ascii_case(host);
     match &service.hosts {
-        Some(allowed) if !allowed.iter().any(is_allowed) => Problem::new(
-            StatusCode::MISDIRECTED_REQUEST,
-            "host_not_allowed",
-            "this service does not answer for that host",
-        )
-        .into_response(),
+        Some(allowed) if !allowed.iter().any(is_allowed) => {
+            Problem::new(ErrorCode::HostNotAllowed, "this service does not answer for that host")
+                .into_response()
+        }
         _ => next.run(request).await,
     }
 }
@@ -50,8 +48,7 @@ pub(super) async fn check_origin(
         && is_foreign(&service, &request)
     {
         return Problem::new(
-            StatusCode::FORBIDDEN,
-            "foreign_origin",
+            ErrorCode::ForeignOrigin,
             "pages of another origin may not change anything here",
         )
         .into_response();

@@ -24,7 +24,7 @@ pub(super) async fn render(request: Request, next: Next) -> Response {
     let Some(problem) = response.extensions_mut().remove().or_else(|| from_time_limit(&response)) else {
         return response;
     };
-    let refusal = Refusal { code: problem.code, cause: problem.cause.clone() };
+    let refusal = Refusal { code: problem.code.name(), cause: problem.cause.clone() };
     let mut rendered = problem.render(id.as_str());
     for (name, value) in response.headers() {
         if !rendered.headers().contains_key(name) && name != CONTENT_LENGTH {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -15,6 +14,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::is_probe;
 use crate::problem::Problem;
+use portico_domain::ErrorCode;
 
 /// After this many requests, clients that have not called lately are forgotten.
 const REQUESTS_BETWEEN_CLEANUPS: u32 = 10_000;
@@ -90,8 +90,7 @@ pub(super) async fn check(State(limits): State<Arc<RateLimits>>, request: Reques
     if is_probe(&request) || limits.admits(&request) {
         return next.run(request).await;
     }
-    Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "too many requests: slow down")
-        .into_response()
+    Problem::new(ErrorCode::RateLimited, "too many requests: slow down").into_response()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use portico_domain::chain::{Preferred, Terms};
 use portico_domain::listings::{Listing, ListingFilter, place};
 use portico_domain::{
-    City, Country, Credit, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
+    City, Country, Credit, ErrorCode, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -301,7 +301,7 @@ async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<Stored
     let listed = PagedResponse::read(cx, filter, paging, async |cx, filter, after, limit| {
         Ok(cx.app().listings.find(&cx.call, &filter, after, limit).await?.map(Into::into))
     });
-    listed.await?.or_not_found("no_listings")
+    listed.await?.or_not_found(ErrorCode::NoListings)
 }
 
 macro_rules! filtered {

@@ -2,7 +2,7 @@
 
 use portico_app::templates::NewTemplate;
 use portico_domain::portfolios::{RiskLevel, Template, TemplateChange};
-use portico_domain::{Allocation, TemplateId, Timestamp};
+use portico_domain::{Allocation, ErrorCode, TemplateId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -141,7 +141,7 @@ async fn list(cx: Context, List(risk, paging): List) -> Result<PagedResponse<Tem
     let listed = PagedResponse::read(cx, risk, paging, async |cx, risk, after, limit| {
         Ok(cx.app().portfolios.active_templates(&cx.call, *risk, after, limit).await?.map(Into::into))
     });
-    listed.await?.or_not_found("no_active_templates")
+    listed.await?.or_not_found(ErrorCode::NoActiveTemplates)
 }
 
 struct ListByRisk(List);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{BatchStatus, LEASE_LOST, Lease, OpenBatch, Settled, Signed, SignedBatch};
+use portico_store::chain::{BatchStatus, Lease, OpenBatch, Settled, Signed, SignedBatch};
 use portico_store::sql::{Op, Tx};
 
 use super::{Settings, Step, Watch};
@@ -305,7 +305,7 @@ impl<N: Node> Engine<N> {
     /// Runs a unit of work under a lease. Whoever has lost it forgets everything.
     pub(super) async fn write_under<O: Op>(&self, lease: Lease, op: O) -> Result<O::Out> {
         let outcome = self.write(op).await;
-        if let Err(Error::Store(portico_store::Error::Conflict(LEASE_LOST))) = outcome {
+        if let Err(Error::Store(portico_store::Error::LeaseLost)) = outcome {
             self.forget(lease);
             return Err(Error::Stopped("another process signs now"));
         }

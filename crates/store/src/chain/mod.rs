@@ -18,7 +18,7 @@ pub use record::{
     Accepted, NewRecord, RecordLater, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
 pub use signers::{
-    AdoptChain, ChainIdentity, Heartbeat, LEASE_LOST, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
+    AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
 };
 
 use portico_domain::{Timestamp, UserId};

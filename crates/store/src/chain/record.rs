@@ -2,7 +2,7 @@
 //! accepted that is not signed, and nothing signed that is not accepted.
 
 use portico_domain::listings::Listing;
-use portico_domain::{ListingId, Timestamp};
+use portico_domain::{ErrorCode, ListingId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::batches::insert_batch;
@@ -59,7 +59,7 @@ pub type Recorded = (Vec<Result<Accepted, Refusal>>, Option<SignedBatch>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// Something of that name is there already.
-    Conflict(&'static str),
+    Conflict(ErrorCode),
     /// The idempotency key was used with another request.
     KeyReused,
 }

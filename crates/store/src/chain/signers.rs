@@ -93,9 +93,6 @@ static HELD: Sql = dialects(
     "SELECT epoch FROM chain_signers WHERE id = ?1 AND epoch = ?2 FOR SHARE",
 );
 
-/// The code of work that was refused because another process signs for this account now.
-pub const LEASE_LOST: &str = "lease_lost";
-
 /// Takes the right to sign, from nobody or from a holder that has not moved since it was seen so.
 #[derive(Debug)]
 pub struct TakeLease {
@@ -157,7 +154,7 @@ impl Lease {
     /// Takes the next nonce, if the lease still holds.
     pub(super) async fn next_nonce<T: Tx>(self, tx: &mut T) -> Result<i64> {
         let row: Option<(i64,)> = tx.one(&NEXT_NONCE, &[self.signer.into(), self.epoch.into()]).await?;
-        row.map(|(nonce,)| nonce).ok_or(Error::Conflict(LEASE_LOST))
+        row.map(|(nonce,)| nonce).ok_or(Error::LeaseLost)
     }
 
     /// Gives back the nonce that was just taken in this transaction.
@@ -168,7 +165,7 @@ impl Lease {
     /// Refuses a process that was replaced.
     pub(super) async fn check<T: Tx>(self, tx: &mut T) -> Result<()> {
         let row: Option<(i64,)> = tx.one(&HELD, &[self.signer.into(), self.epoch.into()]).await?;
-        row.map(drop).ok_or(Error::Conflict(LEASE_LOST))
+        row.map(drop).ok_or(Error::LeaseLost)
     }
 }
 

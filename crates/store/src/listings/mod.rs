@@ -6,7 +6,7 @@ use portico_domain::geo::Point;
 use portico_domain::listings::document;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 use portico_domain::text::fold;
-use portico_domain::{ListingId, Timestamp, UserId};
+use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 
 use crate::applications::{ClearFlags, end_applications};
 use crate::chain::{DesiredItem, retire};
@@ -70,7 +70,7 @@ impl CreateListing {
             search_fold.as_str().into(),
         ];
         match tx.exec(&INSERT, &params).await? {
-            0 => Err(Error::Conflict("listing_exists")),
+            0 => Err(Error::Conflict(ErrorCode::ListingExists)),
             _ => Ok(()),
         }
     }
@@ -96,7 +96,7 @@ impl Op for DeleteListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let deleted = tx.one::<Listing>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
-        let deleted = deleted.ok_or(Error::Missing("listing_not_found"))?;
+        let deleted = deleted.ok_or(Error::Missing(ErrorCode::ListingNotFound))?;
         let recorded = retire(tx, &self.retired).await?;
         end_applications(tx, &self.id, self.clear, &self.by).await?;
         let counts = [

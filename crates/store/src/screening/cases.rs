@@ -1,6 +1,6 @@
 //! Cases: each has one soulbound token, whose number is chosen here and known before anything is mined.
 
-use portico_domain::{AccountId, CaseId, Timestamp, UserId};
+use portico_domain::{AccountId, CaseId, ErrorCode, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, want, word};
@@ -111,10 +111,10 @@ impl Op for OpenCase {
             return Ok(new.clone());
         };
         if case.user != new.user || case.account != new.account {
-            return Err(Error::Missing("case_not_found"));
+            return Err(Error::Missing(ErrorCode::CaseNotFound));
         }
         if case.revoked_at.is_some() {
-            return Err(Error::Conflict("identity_revoked"));
+            return Err(Error::Conflict(ErrorCode::IdentityRevoked));
         }
         Ok(case)
     }
@@ -135,7 +135,7 @@ impl Op for Mint {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let case: Option<Case> = tx.one(&GET, &[(&self.case).into()]).await?;
         if case.is_none_or(|case| case.revoked_at.is_some()) {
-            return Err(Error::Conflict("identity_revoked"));
+            return Err(Error::Conflict(ErrorCode::IdentityRevoked));
         }
         let item = [self.wanted.kind.into(), self.wanted.key[..].into()];
         if tx.one::<(i64,)>(&MINTED, &item).await?.is_none() {

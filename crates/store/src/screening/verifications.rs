@@ -1,6 +1,6 @@
 //! The results of verifications.
 
-use portico_domain::{AccountId, CaseId, Label, Timestamp, UserId, VerificationId};
+use portico_domain::{AccountId, CaseId, ErrorCode, Label, Timestamp, UserId, VerificationId};
 
 use super::attestations::intend_for_user;
 use crate::audit::{Entry, append};
@@ -87,7 +87,7 @@ impl Op for StoreVerification {
         let new = &self.verification;
         // The token may have been revoked, or the person erased, while the bureaus were asked.
         let case: Option<(AccountId,)> = tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
-        let (account,) = case.ok_or(Error::Conflict("identity_revoked"))?;
+        let (account,) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = [
             tx.seq(),
             (&new.id).into(),

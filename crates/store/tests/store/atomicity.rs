@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Context, Waker};
 
 use futures_util::future::{join, join_all};
+use portico_domain::ErrorCode;
 use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{CreateListing, Error, Result};
 
@@ -49,7 +50,7 @@ impl Op for Work {
         create(listing(&self.name)).run(tx).await?;
         match self.end {
             End::Well => Ok(()),
-            End::Error => Err(Error::Conflict("on_purpose")),
+            End::Error => Err(Error::Conflict(ErrorCode::Forbidden)),
             End::Panic => panic!("on purpose"),
             End::WrongStatement => tx.exec(&WRONG, &[]).await.map(drop),
             End::IgnoredError => {
@@ -76,7 +77,7 @@ async fn marks(db: &Db) -> Vec<String> {
 }
 
 async fn work_that_fails_leaves_nothing(db: Db) {
-    assert_eq!(conflict(db.write(work("a", End::Error)).await), "on_purpose");
+    assert_eq!(conflict(db.write(work("a", End::Error)).await), "forbidden");
     assert_eq!(marks(&db).await, [""; 0]);
     db.write(work("a", End::Well)).await.unwrap();
     assert_eq!(marks(&db).await, ["a"]);

@@ -1,6 +1,7 @@
 //! Many at once: no total is off by one, no change is lost.
 
 use futures_util::future::join_all;
+use portico_domain::ErrorCode;
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, PortfolioChange, RiskLevel, Template, TemplateChange};
 use portico_store::{
@@ -86,7 +87,7 @@ async fn of_many_who_create_a_listing_at_once_one_succeeds(db: Db) {
     .await;
     let (good, bad) = split(outcomes);
     assert_eq!(good, 1);
-    assert!(bad.iter().all(|error| matches!(error, Error::Conflict("listing_exists"))), "{bad:?}");
+    assert!(bad.iter().all(|error| matches!(error, Error::Conflict(ErrorCode::ListingExists))), "{bad:?}");
     assert_eq!(db.listing_statistics().await.unwrap().total, 1);
     assert_eq!(count(&db, "events").await, 1);
 }
@@ -100,7 +101,7 @@ async fn of_many_who_delete_a_listing_at_once_one_succeeds(db: Db) {
     .await;
     let (good, bad) = split(outcomes);
     assert_eq!(good, 1);
-    assert!(bad.iter().all(|error| matches!(error, Error::Missing("listing_not_found"))), "{bad:?}");
+    assert!(bad.iter().all(|error| matches!(error, Error::Missing(ErrorCode::ListingNotFound))), "{bad:?}");
     assert_eq!(db.listing_statistics().await.unwrap().total, 0);
     assert_eq!(count(&db, "events").await, 2);
 }
@@ -264,7 +265,7 @@ async fn a_template_that_is_deactivated_while_it_is_copied_is_counted_exactly(db
     }))
     .await;
     let (good, bad) = split(outcomes);
-    assert!(bad.iter().all(|error| matches!(error, Error::Missing("template_not_found"))), "{bad:?}");
+    assert!(bad.iter().all(|error| matches!(error, Error::Missing(ErrorCode::TemplateNotFound))), "{bad:?}");
     let copies = i64::try_from(good).unwrap() - 1;
     let statistics = db.portfolio_statistics().await.unwrap();
     assert_eq!((statistics.active_templates, statistics.portfolios), (0, copies));

@@ -1,6 +1,7 @@
 //! Devices: once per network, found by user and network, counted.
 
 use futures_util::future::join_all;
+use portico_domain::ErrorCode;
 use portico_domain::devices::Device;
 use portico_store::{DeleteDevice, Error, Result};
 
@@ -163,7 +164,7 @@ async fn of_many_who_register_a_device_at_once_one_succeeds(db: Db) {
     let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     assert_eq!(won.len(), 1);
     for outcome in lost {
-        assert!(matches!(outcome, Err(Error::Conflict("device_exists"))), "{outcome:?}");
+        assert!(matches!(outcome, Err(Error::Conflict(ErrorCode::DeviceExists))), "{outcome:?}");
     }
     assert_counted(&db, 1, &[("helium", 1)], &[("ann", 1)]).await;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use portico_domain::Timestamp;
+use portico_domain::{ErrorCode, Timestamp};
 use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{Answering, Error, Forget, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal};
 
@@ -152,7 +152,7 @@ async fn when_the_first_fails_the_next_with_the_same_key_does_the_work(db: Db) {
     for outcome in outcomes {
         match outcome.unwrap() {
             Ok(answer) => assert_eq!(answer, made[0]),
-            Err(error) => assert!(matches!(error, Error::Conflict("device_exists")), "{error:?}"),
+            Err(error) => assert!(matches!(error, Error::Conflict(ErrorCode::DeviceExists)), "{error:?}"),
         }
     }
 }

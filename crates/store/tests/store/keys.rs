@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use portico_domain::Timestamp;
 use portico_domain::keys::{Key, KeyScope};
+use portico_domain::{ErrorCode, Timestamp};
 use portico_store::{CreateKey, Error, JoinAccount, Result, RevokeKey, Role, StoredKey};
 
 use crate::engines::Db;
@@ -158,7 +158,7 @@ async fn the_limit_holds_when_keys_are_made_at_once(db: Db) {
     let outcomes = join_all((0..40).map(|n| create(&db, key(&format!("{n}"), ann()), Some(5)))).await;
     let (made, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     for outcome in refused {
-        assert!(matches!(outcome, Err(Error::Conflict("too_many_keys"))), "{outcome:?}");
+        assert!(matches!(outcome, Err(Error::Conflict(ErrorCode::TooManyKeys))), "{outcome:?}");
     }
     assert_eq!(made.len(), 5);
     assert_eq!(listed(&db, Some("ann")).await.len(), 5);

@@ -1,6 +1,7 @@
 //! Verification pipelines: one per account, written in parts, with a client id that is nobody else's.
 
 use futures_util::future::join_all;
+use portico_domain::ErrorCode;
 use portico_domain::pipelines::Pipeline;
 use portico_store::{Error, PutPipeline, Result};
 
@@ -122,7 +123,7 @@ async fn of_many_who_want_a_client_id_at_once_one_gets_it(db: Db) {
     let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     assert_eq!(won.len(), 1);
     for outcome in lost {
-        assert!(matches!(outcome, Err(Error::Conflict("client_id_taken"))), "{outcome:?}");
+        assert!(matches!(outcome, Err(Error::Conflict(ErrorCode::ClientIdTaken))), "{outcome:?}");
     }
     assert_eq!(db.raw("SELECT count(*) FROM pipelines").await, [[Some("1".to_owned())]]);
 }

@@ -6,7 +6,7 @@ use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
 use portico_domain::search::SearchTerm;
 use portico_domain::text::{Kind, Text};
-use portico_domain::{Allocation, ListingId, Money, Timestamp, Whole};
+use portico_domain::{Allocation, ErrorCode, ListingId, Money, Timestamp, Whole};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::{
@@ -86,7 +86,7 @@ pub(crate) fn delete(id: &str) -> DeleteListing {
 pub(crate) async fn offer(db: &Db, ids: &[&str]) {
     for id in ids {
         match db.write(create(listing(id))).await {
-            Ok(()) | Err(Error::Conflict("listing_exists")) => {}
+            Ok(()) | Err(Error::Conflict(ErrorCode::ListingExists)) => {}
             Err(error) => panic!("{id}: {error}"),
         }
     }
@@ -235,7 +235,7 @@ pub(crate) fn listing_ids(ids: &[&str]) -> Vec<ListingId> {
 /// The word of a conflict.
 pub(crate) fn conflict<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
     match outcome {
-        Err(Error::Conflict(word)) => word,
+        Err(Error::Conflict(code)) => code.name(),
         other => panic!("a conflict was expected, not {other:?}"),
     }
 }
@@ -243,7 +243,7 @@ pub(crate) fn conflict<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
 /// The word for what is missing.
 pub(crate) fn missing<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
     match outcome {
-        Err(Error::Missing(word)) => word,
+        Err(Error::Missing(code)) => code.name(),
         other => panic!("something missing was expected, not {other:?}"),
     }
 }

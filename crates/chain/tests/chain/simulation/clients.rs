@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alloy_primitives::hex;
 use portico_chain::contracts::{Content, Kind};
-use portico_domain::Timestamp;
+use portico_domain::{ErrorCode, Timestamp};
 use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
 use portico_store::{IdempotencyKey, Seal};
 
@@ -183,7 +183,7 @@ impl Clients {
                 }
                 Ok(())
             }
-            Err(Refusal::Conflict("listing_exists")) if slot.present => Ok(()),
+            Err(Refusal::Conflict(ErrorCode::ListingExists)) if slot.present => Ok(()),
             Err(refusal) => Err(format!("{} was refused: {refusal:?}", slot.id)),
         }
     }

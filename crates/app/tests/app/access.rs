@@ -1,0 +1,143 @@
+//! Who may do what: every use case asks, whatever the surface in front of it does.
+
+use portico_app::{Error, Profile, Result};
+use portico_domain::applications::ApplicationMapping;
+use portico_domain::keys::KeyScope;
+use portico_domain::{ListingId, Text, UserId};
+
+use crate::world::{World, account_key, anonymous, listing, operator, person};
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Allowed,
+    Unauthenticated,
+    Forbidden,
+    NotFound,
+}
+
+fn outcome<T>(result: Result<T>) -> Outcome {
+    match result.map(drop) {
+        Ok(()) => Outcome::Allowed,
+        Err(Error::Unauthenticated(_)) => Outcome::Unauthenticated,
+        Err(Error::Forbidden(_)) => Outcome::Forbidden,
+        Err(Error::NotFound(_)) => Outcome::NotFound,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Calls every use case that is not open to everybody, about things of ada's.
+macro_rules! about_ada {
+    ($world:expr, $call:expr) => {{
+        let (app, call, ada) = (&$world.app, &$call, UserId::stored("ada"));
+        let oak = ListingId::stored("oak");
+        vec![
+            ("listings.create", outcome(app.listings.create(call, listing("elm", "ada")).await)),
+            ("listings.save", outcome(app.listings.save(call, ada.clone(), oak.clone()).await)),
+            ("listings.saved", outcome(app.listings.saved(call, &ada).await)),
+            ("listings.unsave", outcome(app.listings.unsave(call, ada.clone(), oak.clone()).await)),
+            ("applications.page", outcome(app.applications.page(call, &ada, None, 1).await)),
+            ("applications.applicants", outcome(app.applications.applicants(call, &oak, None, 1).await)),
+            ("portfolios.of_user", outcome(app.portfolios.of_user(call, &ada, None, 1).await)),
+            ("devices.of_user", outcome(app.devices.of_user(call, &ada, None, 1).await)),
+            ("people.erase", outcome(app.people.erase(call, &ada).await)),
+            ("listings.delete", outcome(app.listings.delete(call, oak).await)),
+        ]
+    }};
+}
+
+async fn with_oak(profile: Profile) -> World {
+    let world = World::new(profile).await;
+    world.add_listing("oak", "ada").await;
+    world
+}
+
+#[tokio::test]
+async fn live_anonymous_callers_are_refused_by_the_use_case_itself() {
+    let world = with_oak(Profile::Live).await;
+    for (what, outcome) in about_ada!(world, anonymous()) {
+        assert_eq!(outcome, Outcome::Unauthenticated, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn strangers_are_refused_in_both_profiles() {
+    for profile in [Profile::Sandbox, Profile::Live] {
+        let world = with_oak(profile).await;
+        for stranger in [person("bob"), account_key("bob")] {
+            for (what, outcome) in about_ada!(world, stranger) {
+                assert_eq!(outcome, Outcome::Forbidden, "{profile:?} {what}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn owners_and_operators_are_allowed() {
+    for caller in [person("ada"), account_key("ada"), operator()] {
+        let world = with_oak(Profile::Live).await;
+        for (what, outcome) in about_ada!(world, caller) {
+            assert_eq!(outcome, Outcome::Allowed, "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn data_about_everybody_is_the_operators_when_live() {
+    let world = with_oak(Profile::Live).await;
+    let devices = &world.app.devices;
+    for (caller, expected) in [
+        (anonymous(), Outcome::Unauthenticated),
+        (person("ada"), Outcome::Forbidden),
+        (account_key("ada"), Outcome::Forbidden),
+        (operator(), Outcome::Allowed),
+    ] {
+        assert_eq!(outcome(devices.statistics(&caller).await), expected);
+        let network = Text::stored("Helium");
+        assert_eq!(outcome(devices.on_network(&caller, &network, None, 1).await), expected);
+    }
+}
+
+#[tokio::test]
+async fn only_the_applicant_and_the_operator_apply() {
+    let world = with_oak(Profile::Live).await;
+    let oak = || vec![ListingId::stored("oak")];
+    let bob = UserId::stored("bob");
+    for (caller, expected) in [
+        (anonymous(), Outcome::Unauthenticated),
+        // The listing's owner, and a key of the applicant's account.
+        (person("ada"), Outcome::Forbidden),
+        (account_key("bob"), Outcome::Forbidden),
+        (person("bob"), Outcome::Allowed),
+        (operator(), Outcome::Allowed),
+    ] {
+        assert_eq!(outcome(world.app.applications.apply(&caller, bob.clone(), oak()).await), expected);
+    }
+    let ApplicationMapping { listings, .. } =
+        world.app.applications.of_user(&person("bob"), bob).await.unwrap();
+    assert_eq!(listings, oak());
+}
+
+#[tokio::test]
+async fn keys_are_created_listed_and_revoked_by_their_owner() {
+    let world = World::new(Profile::Live).await;
+    let keys = &world.app.keys;
+    let name = || Text::stored("laptop");
+    let of = |user: &str| KeyScope::User(UserId::stored(user));
+    for (caller, scope) in [
+        (anonymous(), of("ada")),
+        (person("bob"), of("ada")),
+        (person("ada"), KeyScope::Operator),
+        (account_key("ada"), of("ada")),
+    ] {
+        assert_eq!(outcome(keys.create(&caller, name(), scope).await), Outcome::Forbidden);
+    }
+    let key = keys.create(&person("ada"), name(), of("ada")).await.unwrap();
+    assert_eq!(keys.own(&person("ada")).await.unwrap().len(), 1);
+    assert_eq!(keys.own(&person("bob")).await.unwrap().len(), 0);
+    assert_eq!(outcome(keys.all(&person("ada")).await), Outcome::Forbidden);
+    assert_eq!(outcome(keys.revoke(&anonymous(), key.id.clone()).await), Outcome::Unauthenticated);
+    assert_eq!(outcome(keys.revoke(&person("bob"), key.id.clone()).await), Outcome::NotFound);
+    assert!(keys.verify(&key.secret).await.is_ok());
+    assert_eq!(outcome(keys.revoke(&person("ada"), key.id).await), Outcome::Allowed);
+    assert_eq!(outcome(keys.verify(&key.secret).await), Outcome::Unauthenticated);
+}

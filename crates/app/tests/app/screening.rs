@@ -1,0 +1,42 @@
+//! Results of verifications: how long they are valid, and what erasing leaves.
+
+use portico_app::verifications::{Applicant, Verification};
+use portico_app::{Error, Profile};
+use portico_domain::{ErrorCode, UserId};
+
+use crate::world::{World, anonymous, person, verification};
+
+#[tokio::test]
+async fn a_result_is_given_again_for_thirty_days() {
+    let world = World::new(Profile::Sandbox).await;
+    let (ada, bob) = (person("ada"), person("bob"));
+    let made = world.verify(&ada, "Lovelace").await.unwrap();
+    let again = async |call| {
+        let earlier = Verification { verified: Some(made.id.clone()), ..verification(Applicant::default()) };
+        world.app.screening.verify(call, earlier).await
+    };
+    world.clock.advance_days(29);
+    assert_eq!(again(&ada).await.unwrap().token, made.token);
+    assert!(matches!(again(&bob).await, Err(Error::NotFound(ErrorCode::VerificationNotFound))));
+    world.clock.advance_days(2);
+    assert!(matches!(again(&ada).await, Err(Error::NotFound(ErrorCode::VerificationNotFound))));
+}
+
+#[tokio::test]
+async fn only_people_who_sign_in_are_verified() {
+    let world = World::new(Profile::Sandbox).await;
+    assert!(matches!(world.verify(&anonymous(), "Lovelace").await, Err(Error::Unauthenticated(_))));
+}
+
+#[tokio::test]
+async fn erased_people_begin_anew() {
+    let world = World::new(Profile::Live).await;
+    let (ada, screening) = (person("ada"), &world.app.screening);
+    let made = world.verify(&ada, "Lovelace").await.unwrap();
+    world.app.people.erase(&ada, &UserId::stored("ada")).await.unwrap();
+    assert!(matches!(screening.verification(&ada, &made.id).await, Err(Error::NotFound(_))));
+    let again = world.verify(&ada, "Byron").await.unwrap();
+    assert_ne!(again.token, made.token);
+    assert_eq!(world.app.maintenance.apply_erasures().await.unwrap(), 0);
+    assert!(screening.verification(&ada, &again.id).await.is_ok());
+}
