@@ -4,7 +4,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 
 use crate::Result;
 use crate::embedded::Embedded;
-use crate::node::{At, Block, Fees, Node, Preparation, Receipt, Sent, Transaction};
+use crate::node::{At, Block, Fees, Node, Receipt, Sent, Transaction};
 use crate::remote::Remote;
 
 /// The embedded node or a remote one.
@@ -50,9 +50,6 @@ impl Node for AnyNode {
     }
     async fn send(&self, raw: &[u8]) -> Result<Sent> {
         either!(self, node => node.send(raw).await)
-    }
-    fn preparation(&self, raw: &[u8]) -> Option<Preparation> {
-        either!(self, node => node.preparation(raw))
     }
     async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
         either!(self, node => node.receipt(hash).await)

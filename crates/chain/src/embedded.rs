@@ -8,7 +8,7 @@ use alloy_primitives::{B256, Bytes};
 pub use portico_evm::Genesis;
 use portico_evm::{CallError, Chain, ChainError, Refused};
 
-use crate::node::{At, Block, Fees, Log, Node, Preparation, Receipt, Sent, Transaction};
+use crate::node::{At, Block, Fees, Log, Node, Receipt, Sent, Transaction};
 use crate::{Error, Result};
 
 /// Tells the time, in seconds since 1970.
@@ -123,15 +123,6 @@ impl Node for Embedded {
             Some(Err(refused)) => Err(Error::Refused(refused.to_string())),
             None => Err(Error::Bug("the chain did not answer".into())),
         }
-    }
-
-    fn preparation(&self, raw: &[u8]) -> Option<Preparation> {
-        let (chain, raw, now) = (self.chain.clone(), Bytes::copy_from_slice(raw), (self.now)());
-        Some(Box::new(move || {
-            if let Err(error) = chain.prepare(&[raw], now) {
-                tracing::warn!(%error, "the chain could not prepare a block; it is made when it is sent");
-            }
-        }))
     }
 
     async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {

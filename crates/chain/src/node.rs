@@ -86,9 +86,6 @@ pub enum At {
     Hash(B256),
 }
 
-/// Work that is done beforehand.
-pub type Preparation = Box<dyn FnOnce() + Send>;
-
 pub trait Node: Send + Sync + 'static {
     fn chain_id(&self) -> impl Future<Output = Result<u64>> + Send;
     fn head(&self) -> impl Future<Output = Result<Block>> + Send;
@@ -105,11 +102,6 @@ pub trait Node: Send + Sync + 'static {
     fn fees(&self) -> impl Future<Output = Result<Fees>> + Send;
     /// Sends a signed transaction.
     fn send(&self, raw: &[u8]) -> impl Future<Output = Result<Sent>> + Send;
-    /// What a node can do about a transaction before it is sent, as work for a thread that may wait. Nobody sees
-    /// anything of it, and nothing comes of it if the transaction is never sent.
-    fn preparation(&self, _raw: &[u8]) -> Option<Preparation> {
-        None
-    }
     /// Where a transaction ended, if it is in a block.
     fn receipt(&self, hash: B256) -> impl Future<Output = Result<Option<Receipt>>> + Send;
     /// A transaction, if the node knows it.

@@ -1,19 +1,18 @@
 //! The chain: opening it, adding to it, reading it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
 use revm::Database;
 
 use crate::block::{self, Executed, Genesis};
-use crate::call::{Answers, Call};
-use crate::changes::Changes;
+use crate::call::{self, Call};
 use crate::error::{CallError, ChainError, OpenError, Refused};
 use crate::execute::{self, Ran};
 use crate::executor::Rules;
-use crate::file::{self, Lock, NewTransaction, Readers, Writer, Written, reads};
+use crate::file::{self, Lock, NewTransaction, Readers, Writer, reads};
 use crate::history::{Block, History, Transaction};
 use crate::logs::{LogEntry, LogFilter, LogsError};
 use crate::receipt::Receipt;
@@ -37,35 +36,9 @@ struct Inner {
     genesis_hash: B256,
     rules: Rules,
     state: State,
-    answers: Answers,
-    /// The receipts of the latest block, for whoever has just sent a transaction.
-    newest: RwLock<Vec<Receipt>>,
-    mine: Mutex<Mine>,
+    /// Blocks are made one at a time.
+    writer: Mutex<Writer>,
     _lock: Lock,
-}
-
-/// Where blocks are made, one at a time.
-#[derive(Debug)]
-struct Mine {
-    writer: Writer,
-    /// A block that was made before it was asked for, and the transactions that it is for.
-    prepared: Option<(Vec<Bytes>, BuiltBlock)>,
-}
-
-/// Transactions that were run, and the block with those that were accepted.
-#[derive(Debug)]
-struct BuiltBlock {
-    outcomes: Outcomes,
-    block: Option<UncommittedBlock>,
-}
-
-/// A block that is written, and that nobody sees before it is kept.
-#[derive(Debug)]
-struct UncommittedBlock {
-    written: Written,
-    header: Sealed<Header>,
-    changes: Changes,
-    receipts: Vec<Receipt>,
 }
 
 impl Chain {
@@ -87,17 +60,14 @@ impl Chain {
         if found != first.hash() {
             return Err(OpenError::OtherGenesis { path: path.to_owned(), found, wanted: first.hash() });
         }
-        let slot_writeback = reads::recent(&connection)?;
         let latest = reads::latest(&connection)?;
         let head = reads::header(&connection, latest)?.ok_or(ChainError::Corrupt("a block is missing"))?;
         Ok(Self(Arc::new(Inner {
             chain_id: genesis.chain_id,
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
-            state: State::new(Readers::new(path), head, slot_writeback),
-            answers: Answers::default(),
-            newest: RwLock::default(),
-            mine: Mutex::new(Mine { writer: Writer::start(connection, path)?, prepared: None }),
+            state: State::new(Readers::new(path), head),
+            writer: Mutex::new(Writer::start(connection, path)?),
             _lock: lock,
         })))
     }
@@ -117,57 +87,23 @@ impl Chain {
     ///
     /// `timestamp` is the time in seconds since 1970; the block's is never before its parent's.
     pub fn submit(&self, raw: &[Bytes], timestamp: u64) -> Result<Outcomes> {
-        let mut mine = self.mine();
-        let made = match mine.prepared.take() {
-            Some((prepared, made)) if prepared == raw => made,
-            _ => self.make(&mut mine.writer, raw, timestamp)?,
-        };
-        if let Some(block) = made.block {
-            mine.writer.keep(block.written)?;
-            self.0.state.publish(block.header, block.changes);
-            *self.0.newest.write().unwrap_or_else(PoisonError::into_inner) = block.receipts;
-            mine.writer.tidy();
-        }
-        Ok(made.outcomes)
-    }
-
-    /// Does beforehand what takes time about transactions that may be submitted next. Nobody sees anything of it,
-    /// and nothing comes of it if they never are. Only one block is kept ready: while it is, others are not
-    /// prepared.
-    pub fn prepare(&self, raw: &[Bytes], timestamp: u64) -> Result<()> {
-        let mut mine = self.mine();
-        if mine.prepared.is_none() {
-            let made = self.make(&mut mine.writer, raw, timestamp)?;
-            mine.prepared = made.block.is_some().then(|| (raw.to_vec(), made));
-        }
-        Ok(())
-    }
-
-    fn mine(&self) -> MutexGuard<'_, Mine> {
-        self.0.mine.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs transactions and writes the block with those that are accepted.
-    fn make(&self, writer: &mut Writer, raw: &[Bytes], timestamp: u64) -> Result<BuiltBlock> {
+        let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let checked = raw.iter().map(|raw| Checked::parse(raw, self.0.chain_id)).collect();
         let next = writer.begin()?;
         let view = self.0.state.view_of_writer(next.connection());
         let parent = view.head().clone();
         let header = block::next(&parent, timestamp);
-        let Ran { outcomes, executed, mut changes } =
+        let Ran { outcomes, executed, changes } =
             execute::run(view, &header, &self.0.rules.transactions, checked)?;
         if executed.is_empty() {
-            return Ok(BuiltBlock { outcomes, block: None });
+            return Ok(outcomes);
         }
         let header = block::seal(header, &parent, &executed, &changes);
         let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
-        let due = self.0.state.slot_writeback().due(header.number);
-        let written = next.write(&header, &transactions, &mut changes, &due)?;
-        let receipts = (0..).zip(executed).map(|(position, Executed { transaction, receipt, .. })| {
-            receipt.told(&header, (position, transaction.hash, transaction.sender))
-        });
-        let receipts = receipts.collect();
-        Ok(BuiltBlock { outcomes, block: Some(UncommittedBlock { written, header, changes, receipts }) })
+        next.commit(&header, &transactions, changes)?;
+        self.0.state.set_head(header);
+        writer.tidy();
+        Ok(outcomes)
     }
 
     /// The latest block's header, with its hash.
@@ -194,17 +130,8 @@ impl Chain {
 
     /// What came of a transaction.
     pub fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
-        if let Some(receipt) = self.newest_receipt(hash) {
-            return Ok(Some(receipt));
-        }
         let history = self.history()?;
         history.place(&hash)?.map_or(Ok(None), |place| history.receipt(place))
-    }
-
-    /// What came of a transaction of the latest block.
-    fn newest_receipt(&self, hash: B256) -> Option<Receipt> {
-        let newest = self.0.newest.read().unwrap_or_else(PoisonError::into_inner);
-        newest.iter().find(|receipt| receipt.transaction_hash == hash).cloned()
     }
 
     pub fn logs(&self, filter: &LogFilter) -> std::result::Result<Vec<LogEntry>, LogsError> {
@@ -213,30 +140,30 @@ impl Chain {
 
     /// The nonce of an account's next transaction.
     pub fn nonce(&self, address: Address) -> Result<u64> {
-        self.0.state.read(|view| Ok(view.account(address)?.unwrap_or_default().nonce))
+        Ok(self.0.state.view()?.account(address)?.unwrap_or_default().nonce)
     }
 
     /// What an account has, in wei.
     pub fn balance(&self, address: Address) -> Result<U256> {
-        self.0.state.read(|view| Ok(view.account(address)?.unwrap_or_default().balance))
+        Ok(self.0.state.view()?.account(address)?.unwrap_or_default().balance)
     }
 
     /// A contract's code. Empty: there is no contract.
     pub fn code(&self, address: Address) -> Result<Bytes> {
-        self.0.state.read(|view| {
-            let account = view.account(address)?.unwrap_or_default();
-            Ok(view.code(account.code_hash)?.original_bytes())
-        })
+        let view = self.0.state.view()?;
+        let account = view.account(address)?.unwrap_or_default();
+        Ok(view.code(account.code_hash)?.original_bytes())
     }
 
     /// A slot of a contract's storage.
     pub fn storage(&self, address: Address, slot: U256) -> Result<U256> {
-        self.0.state.read(|view| view.storage(address, slot))
+        self.0.state.view()?.storage(address, slot)
     }
 
     /// Calls a contract on the latest state, without changing anything.
     pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
-        self.0.answers.call(&self.0.state, &self.0.rules.calls, call)
+        let ran = call::transact(self.0.state.view()?, &self.0.rules.calls, call)?;
+        call::output(ran.map_err(CallError::Refused)?)
     }
 
     /// Answers a JSON-RPC 2.0 request or a batch of them, as Ethereum nodes do. It only reads. An empty answer

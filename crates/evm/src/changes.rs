@@ -6,7 +6,8 @@ use alloy_primitives::{Address, B256, Keccak256, U256};
 use revm::primitives::AddressMap;
 use revm::state::{Account, AccountId, AccountInfo, Bytecode};
 
-use crate::slot_writeback::SlotKey;
+/// Where a slot is: the number of its account, and its key.
+pub(crate) type SlotKey = (AccountId, U256);
 
 /// The accounts and slots that differ from those of the parent block.
 #[derive(Debug, Default)]

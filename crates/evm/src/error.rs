@@ -61,6 +61,8 @@ pub enum ChainError {
     Executor(String),
 }
 
+impl revm::database_interface::DBErrorMarker for ChainError {}
+
 /// Why a transaction was not taken. Nothing of it is on the chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {

@@ -13,7 +13,7 @@ use crate::changes::Changes;
 use crate::error::{ChainError, Refused};
 use crate::executor::executor;
 use crate::receipt::{self, StoredReceipt};
-use crate::state::{ReadError, View};
+use crate::state::View;
 use crate::transaction::Checked;
 use crate::{BASE_FEE, TRANSACTION_GAS_CAP, block};
 
@@ -63,7 +63,7 @@ pub(crate) fn run(
                         refused => refused,
                     })
                 }
-                Err(EVMError::Database(error)) => return Err(error.into()),
+                Err(EVMError::Database(error)) => return Err(error),
                 Err(error) => return Err(ChainError::Executor(error.to_string())),
             },
         });
@@ -109,23 +109,23 @@ impl Pending<'_> {
 }
 
 impl Database for Pending<'_> {
-    type Error = ReadError;
+    type Error = ChainError;
 
-    fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+    fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ChainError> {
         match self.changes.accounts.get(&address) {
             Some(account) => Ok(account.clone()),
             None => self.view.account(address),
         }
     }
 
-    fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ReadError> {
+    fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ChainError> {
         match self.changes.codes.get(&hash) {
             Some(code) => Ok(code.clone()),
             None => self.view.code(hash),
         }
     }
 
-    fn storage(&mut self, address: Address, key: U256) -> Result<U256, ReadError> {
+    fn storage(&mut self, address: Address, key: U256) -> Result<U256, ChainError> {
         // Asked for accounts without a number, which are not in the file and have no slots there.
         Ok(self.changed(&address, &key).unwrap_or_default())
     }
@@ -135,14 +135,14 @@ impl Database for Pending<'_> {
         address: Address,
         id: AccountId,
         key: U256,
-    ) -> Result<U256, ReadError> {
+    ) -> Result<U256, ChainError> {
         match self.changed(&address, &key) {
             Some(value) => Ok(value),
             None => self.view.slot(id, key),
         }
     }
 
-    fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
+    fn block_hash(&mut self, number: u64) -> Result<B256, ChainError> {
         self.view.block_hash(number)
     }
 }

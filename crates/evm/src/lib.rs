@@ -58,7 +58,6 @@
 //! `block` makes blocks of them; `history` and `logs` read what was; `rpc` answers Ethereum's JSON-RPC, for reading.
 
 mod block;
-mod cache;
 mod call;
 mod chain;
 mod changes;
@@ -70,7 +69,6 @@ mod history;
 mod logs;
 mod receipt;
 mod rpc;
-mod slot_writeback;
 mod state;
 mod transaction;
 

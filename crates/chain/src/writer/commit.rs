@@ -9,7 +9,6 @@ use portico_store::chain::{
     Accepted, Heartbeat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
 };
 use portico_store::sql::{Op, Tx};
-use tokio::runtime::Handle;
 
 use super::engine::Engine;
 use super::{Step, lease::to_i64};
@@ -41,26 +40,6 @@ impl<O: Op<Out: Clone>> Op for CapturedOutcome<O> {
     }
 }
 
-/// Work for the chain as well: it gets ready for the batch while the database waits for its disk.
-#[derive(Debug)]
-struct PreExecution<N> {
-    op: RecordListings,
-    node: Arc<N>,
-    runtime: Handle,
-}
-
-impl<N: Node> Op for PreExecution<N> {
-    type Out = Recorded;
-    async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<Recorded> {
-        let recorded = self.op.run(tx).await?;
-        let batch = recorded.1.as_ref();
-        if let Some(preparation) = batch.and_then(|batch| self.node.preparation(&batch.signed.raw)) {
-            self.runtime.spawn_blocking(preparation);
-        }
-        Ok(recorded)
-    }
-}
-
 /// How long to wait before a database that does not answer is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 
@@ -76,7 +55,6 @@ impl<N: Node> Engine<N> {
         let (lease, signer) = self.signing()?;
         let note = Arc::default();
         let op = RecordListings { records, lease, signer: Arc::new(signer), at: now };
-        let op = PreExecution { op, node: self.node.clone(), runtime: Handle::current() };
         let noted = CapturedOutcome { op, note: Arc::clone(&note) };
         let (answers, batch) = match self.write_under(lease, noted).await {
             Ok(recorded) => recorded,

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 pub(crate) mod reads;
+mod upgrade;
 mod writes;
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -17,15 +18,12 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{ChainError, OpenError};
 
 pub(crate) use reads::{Outline, Place, StoredTransaction};
-pub(crate) use writes::{NewTransaction, Writer, Written, create};
+pub(crate) use writes::{NewTransaction, Writer, create};
 
-/// What makes a file of each format from one of the format before.
-const STEPS: [&str; 2] = [include_str!("schema.sql"), include_str!("recent.sql")];
 /// "ptev": what tells our files from other databases.
 const APPLICATION: i64 = 0x7074_6576;
 /// Grows when the schema changes.
-const FORMAT: i64 = 2;
-const _: () = assert!(STEPS.len() == 2, "a step for every format");
+const FORMAT: i64 = 3;
 /// Not more: SQLite looks through all of it at every commit.
 const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
@@ -124,19 +122,12 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
         }
         if found < FORMAT {
             let step = connection.unchecked_transaction().map_err(ChainError::from)?;
-            upgrade(&step, found).and_then(|()| step.commit()).map_err(ChainError::from)?;
+            upgrade::from_format(&step, found)?;
+            step.commit().map_err(ChainError::from)?;
         }
     }
     configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;
     Ok((connection, tables == 0))
-}
-
-/// Brings tables of an older format up to date; of format 0 there are none.
-fn upgrade(connection: &Connection, from: i64) -> rusqlite::Result<()> {
-    for step in STEPS.iter().skip(usize::try_from(from).unwrap_or_default()) {
-        connection.execute_batch(step)?;
-    }
-    connection.execute_batch(&format!("PRAGMA user_version = {FORMAT}"))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

@@ -8,7 +8,6 @@ use revm::state::{AccountId, AccountInfo, Bytecode};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::error::ChainError;
-use crate::slot_writeback::{SlotKey, SlotWriteback};
 
 /// Bits of a place that tell the position in the block.
 const POSITION_BITS: u32 = 20;
@@ -234,7 +233,7 @@ pub(crate) fn account(connection: &Connection, address: &Address) -> Result<Opti
     })
 }
 
-fn account_id(key: i64) -> Option<AccountId> {
+pub(super) fn account_id(key: i64) -> Option<AccountId> {
     usize::try_from(key).ok().and_then(AccountId::new)
 }
 
@@ -265,44 +264,4 @@ pub(crate) fn slot(connection: &Connection, account: AccountId, key: U256) -> Re
         Some(Ok(Some(value))) => Ok(value),
         Some(_) => Err(ChainError::Corrupt("a slot cannot be read")),
     }
-}
-
-/// The slots that the newest blocks have changed, in the order of the blocks.
-pub(crate) fn recent(connection: &Connection) -> Result<SlotWriteback> {
-    let slot_writeback = SlotWriteback::default();
-    each(connection, "SELECT block, slots FROM recent ORDER BY block", [], |row| {
-        let (block, mut slots) = (number(row, 0)?, blob(row, 1)?);
-        let changed = std::iter::from_fn(|| (!slots.is_empty()).then(|| recent_slot(&mut slots)));
-        slot_writeback.add(block, changed.collect::<Result<Vec<_>>>()?);
-        Ok(())
-    })?;
-    Ok(slot_writeback)
-}
-
-/// Takes the first slot off what a block keeps.
-fn recent_slot(bytes: &mut &[u8]) -> Result<(SlotKey, U256)> {
-    let mut cut = || {
-        let (account, key) = (bytes.split_off(..4)?, bytes.split_off(..32)?);
-        let length = usize::from(*bytes.split_off_first()?);
-        let account = account_id(u32::from_be_bytes(account.try_into().ok()?).into())?;
-        Some(((account, U256::try_from_be_slice(key)?), U256::try_from_be_slice(bytes.split_off(..length)?)?))
-    };
-    cut().ok_or(ChainError::Corrupt("the slots of a block cannot be read"))
-}
-
-/// A slot and the one after it, by one search.
-pub(crate) fn slots(
-    connection: &Connection,
-    account: AccountId,
-    [key, next]: [U256; 2],
-) -> Result<[U256; 2]> {
-    let sql = "SELECT key, value FROM slots WHERE account = ?1 AND key BETWEEN ?2 AND ?3";
-    let [key, next] = [key, next].map(|key| key.to_be_bytes::<32>());
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((account_key(account), key.as_slice(), next.as_slice()))?;
-    let mut values = [U256::ZERO; 2];
-    while let Some(row) = rows.next()? {
-        values[usize::from(blob(row, 0)? != key)] = uint(blob(row, 1)?)?;
-    }
-    Ok(values)
 }

@@ -6,14 +6,13 @@ use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Sealed, U256};
 use revm::primitives::KECCAK_EMPTY;
 use revm::state::AccountId;
-use rusqlite::{Connection, DropBehavior, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::checkpoint::Checkpointer;
 use super::reads::{self, Place, account_key};
-use super::{APPLICATION, upgrade};
-use crate::changes::Changes;
+use super::upgrade::create_tables;
+use crate::changes::{Changes, SlotKey};
 use crate::error::ChainError;
-use crate::slot_writeback::{PARTS, SlotKey};
 
 type Result<T> = std::result::Result<T, ChainError>;
 
@@ -31,7 +30,7 @@ pub(crate) struct NewTransaction<'a> {
 pub(crate) struct Writer {
     connection: Connection,
     checkpointer: Checkpointer,
-    /// The number last given to an account. Numbers are not given twice while caches may know them.
+    /// The number last given to an account.
     last_account: u32,
 }
 
@@ -42,30 +41,10 @@ impl Writer {
         Ok(Self { connection, checkpointer, last_account })
     }
 
-    /// Opens the file for the next block; one that was written and not kept is undone. Until the block is
-    /// written, the state in the file is the parent's.
+    /// Opens the file for the next block. Until that is committed, the state in the file is the parent's.
     pub(crate) fn begin(&mut self) -> Result<NextBlock<'_>> {
-        self.undo()?;
         let sql = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        Ok(NextBlock { sql, last_account: self.last_account })
-    }
-
-    /// Keeps the block that was written last, for good or not at all.
-    pub(crate) fn keep(&mut self, Written { last_account }: Written) -> Result<()> {
-        let kept = self.connection.prepare_cached("COMMIT")?.raw_execute();
-        if kept.is_err() {
-            self.undo()?;
-        }
-        kept?;
-        self.last_account = last_account;
-        Ok(())
-    }
-
-    fn undo(&self) -> Result<()> {
-        if !self.connection.is_autocommit() {
-            self.connection.prepare_cached("ROLLBACK")?.raw_execute()?;
-        }
-        Ok(())
+        Ok(NextBlock { sql, last_account: &mut self.last_account })
     }
 
     /// Keeps the write-ahead log short. Called after every block, once that is visible.
@@ -78,13 +57,7 @@ impl Writer {
 #[derive(Debug)]
 pub(crate) struct NextBlock<'w> {
     sql: Transaction<'w>,
-    last_account: u32,
-}
-
-/// A block that is in the file's transaction, and in the file once that is kept.
-#[derive(Debug)]
-pub(crate) struct Written {
-    last_account: u32,
+    last_account: &'w mut u32,
 }
 
 impl NextBlock<'_> {
@@ -92,22 +65,21 @@ impl NextBlock<'_> {
         &self.sql
     }
 
-    /// Writes the block and what it changed, for nobody to see yet, and puts the slots that are due in their places.
-    /// New accounts get their numbers here.
-    pub(crate) fn write(
-        mut self,
+    /// Keeps the block and what it changed, for good or not at all. New accounts get their numbers here.
+    pub(crate) fn commit(
+        self,
         header: &Sealed<Header>,
         transactions: &[NewTransaction<'_>],
-        changes: &mut Changes,
-        due: &[(SlotKey, U256)],
-    ) -> Result<Written> {
+        mut changes: Changes,
+    ) -> Result<()> {
+        let mut last_account = *self.last_account;
         block(&self.sql, header)?;
         history(&self.sql, header.number, transactions)?;
-        state(&self.sql, changes, &mut self.last_account)?;
-        recent(&self.sql, header.number, changes)?;
-        settle(&self.sql, due)?;
-        self.sql.set_drop_behavior(DropBehavior::Ignore);
-        Ok(Written { last_account: self.last_account })
+        state(&self.sql, &mut changes, &mut last_account)?;
+        slots(&self.sql, changes.numbered_slots())?;
+        self.sql.commit()?;
+        *self.last_account = last_account;
+        Ok(())
     }
 }
 
@@ -119,8 +91,7 @@ pub(crate) fn create(
     changes: &mut Changes,
 ) -> Result<()> {
     let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    upgrade(&sql, 0)?;
-    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION}"))?;
+    create_tables(&sql)?;
     sql.execute("INSERT INTO chain (id) VALUES (?1)", [chain_id.cast_signed()])?;
     block(&sql, header)?;
     state(&sql, changes, &mut 0)?;
@@ -157,42 +128,18 @@ fn state(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32) -
     accounts(sql, changes, last_account)
 }
 
-/// Keeps the slots that a block has changed beside it, and no longer those of the block whose last ones are put in
-/// their places now.
-fn recent(sql: &Transaction<'_>, block: u64, changes: &Changes) -> Result<()> {
-    let mut slots = Vec::new();
-    for ((account, key), value) in changes.numbered_slots() {
-        let value = trimmed(value);
-        let number = u32::try_from(account.get())
-            .map_err(|_| ChainError::Corrupt("an account's number is too large"))?;
-        slots.extend_from_slice(&number.to_be_bytes());
-        slots.extend_from_slice(&key.to_be_bytes::<32>());
-        slots.extend(u8::try_from(value.len()));
-        slots.extend_from_slice(&value);
-    }
-    if !slots.is_empty() {
-        let mut insert = sql.prepare_cached("INSERT INTO recent (block, slots) VALUES (?1, ?2)")?;
-        insert.execute((block.cast_signed(), slots))?;
-    }
-    if let Some(old) = block.checked_sub(PARTS) {
-        sql.prepare_cached("DELETE FROM recent WHERE block <= ?1")?.execute([old.cast_signed()])?;
-    }
-    Ok(())
-}
-
-/// Puts slots in their places.
-fn settle(sql: &Transaction<'_>, due: &[(SlotKey, U256)]) -> Result<()> {
+pub(super) fn slots(sql: &Connection, changed: impl Iterator<Item = (SlotKey, U256)>) -> Result<()> {
     let mut write = sql.prepare_cached(
         // Not ON CONFLICT DO UPDATE, which would look for the row first.
         "REPLACE INTO slots (account, key, value) VALUES (?1, ?2, ?3)",
     )?;
     let mut erase = sql.prepare_cached("DELETE FROM slots WHERE account = ?1 AND key = ?2")?;
-    for ((account, key), value) in due {
-        let (account, key) = (account_key(*account), key.to_be_bytes::<32>());
+    for ((account, key), value) in changed {
+        let (account, key) = (account_key(account), key.to_be_bytes::<32>());
         if value.is_zero() {
             erase.execute((account, key.as_slice()))?;
         } else {
-            write.execute((account, key.as_slice(), trimmed(*value).as_slice()))?;
+            write.execute((account, key.as_slice(), trimmed(value).as_slice()))?;
         }
     }
     Ok(())

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::answers::{self, quantity};
 use super::error::RpcError;
 use super::params::{BlockRef, Params};
+use crate::error::ChainError;
 use crate::history::History;
 use crate::logs::LOGS_BLOCK_CAP;
-use crate::state::{ReadError, View};
+use crate::state::View;
 use crate::{BASE_FEE, CALL_GAS_CAP, Chain};
 
 /// Gas that all calls of one body may use.
@@ -185,7 +186,7 @@ impl<'c> Session<'c> {
 
     fn storage(&self, params: &Params) -> Result<Value> {
         let (address, slot) = (params.address(0)?, params.slot(1)?);
-        self.on_state(params.block_or_latest(2)?, |view| {
+        self.on_state(params.block_or_latest(2)?, |mut view| {
             Ok(json!(format!("{:#066x}", view.storage(address, slot)?)))
         })
     }
@@ -194,17 +195,15 @@ impl<'c> Session<'c> {
     pub(super) fn on_state<T>(
         &self,
         block: BlockRef,
-        mut read: impl FnMut(&mut View<'_>) -> std::result::Result<T, ReadError>,
+        read: impl FnOnce(View<'_>) -> std::result::Result<T, ChainError>,
     ) -> Result<T> {
-        let found = self.chain.state().read(|view| {
-            let head = view.head();
-            let latest = match block {
-                BlockRef::Latest => true,
-                BlockRef::Number(number) => number == head.number,
-                BlockRef::Hash(hash) => hash == head.hash(),
-            };
-            if latest { read(view).map(Some) } else { Ok(None) }
-        })?;
+        let view = self.chain.state().view()?;
+        let latest = match block {
+            BlockRef::Latest => true,
+            BlockRef::Number(number) => number == view.head().number,
+            BlockRef::Hash(hash) => hash == view.head().hash(),
+        };
+        let found = if latest { Some(read(view)?) } else { None };
         match found {
             Some(found) => Ok(found),
             None if number(&self.history()?, block)?

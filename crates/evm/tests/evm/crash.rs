@@ -34,10 +34,6 @@ fn child() {
         } else {
             wallet.call(contract(), record(nonce * RECORDS..(nonce + 1) * RECORDS))
         };
-        // Every other block is made beforehand, and some of those are not asked for at once.
-        if nonce % 2 == 1 {
-            chain.prepare(std::slice::from_ref(&raw), BEGINNING).unwrap();
-        }
         if nonce % 4 == 1 {
             let refused = chain.submit(&[b"not a transaction".into()], BEGINNING).unwrap();
             assert!(refused[0].is_err());

@@ -8,7 +8,6 @@ mod contract;
 mod crash;
 mod history;
 mod open;
-mod prepare;
 mod reading;
 mod rpc;
 mod slots;

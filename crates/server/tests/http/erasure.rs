@@ -306,13 +306,15 @@ fn an_erasure_that_was_cut_off_leaves_no_key_in_the_files_after_the_next_start()
         // Somebody reads the keystore, so that what was there before cannot be overwritten yet.
         let reader = rusqlite::Connection::open(data.join("keys.db")).unwrap();
         reader.execute_batch("BEGIN").unwrap();
+        // The last connection to close would empty the log.
+        reader.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
         let name = format!("user {}", ada.user);
         let wrapped: Vec<u8> =
             reader.query_row("SELECT wrapped FROM keys WHERE name = ?1", [&name], |row| row.get(0)).unwrap();
         erase(&app, &ada.token, &ada.user).await.refused(503, "unavailable");
-        drop(reader);
         app.signal("KILL");
         app.ended().await;
+        drop(reader);
         let is_there = || {
             ["keys.db", "keys.db-wal"].iter().any(|file| {
                 let bytes = std::fs::read(data.join(file)).unwrap_or_default();
