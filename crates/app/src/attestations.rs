@@ -8,7 +8,7 @@ use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Refer, Word};
 use portico_store::screening::{Attest, Flags, Intent};
 
-use crate::verifications::findings;
+use crate::results::findings;
 use crate::{Core, Error, Result};
 
 /// Flags that are computed in one go.

@@ -144,10 +144,10 @@ impl Keys {
         }
         let id = rest.split('_').next().ok_or(NOT_VALID)?;
         let id = KeyId::parse(id).map_err(|_| NOT_VALID)?;
-        let stored = self.core.db.presented_key(&id).await?.ok_or(NOT_VALID)?;
+        let stored = self.core.db.key(&id).await?.ok_or(NOT_VALID)?;
         verify_slices_are_equal(&stored.digest, &sha256(presented)).map_err(|_| NOT_VALID)?;
         match stored.key.revoked_at {
-            None => Ok(Actor::Key { id: stored.key.id.clone(), scope: stored.key.scope.clone() }),
+            None => Ok(Actor::Key { id: stored.key.id, scope: stored.key.scope }),
             Some(_) => Err(NOT_VALID),
         }
     }

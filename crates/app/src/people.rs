@@ -128,7 +128,7 @@ impl Core {
         let now = self.clock.now();
         let op = || ForgetInputs {
             inputs_before: now.minus_seconds(self.retention_days * DAY),
-            checks_before: now.minus_seconds(crate::verifications::VALID_SECONDS),
+            checks_before: now.minus_seconds(crate::results::VALID_SECONDS),
             guesses_before: now.minus_seconds(GUESSES_SECONDS),
             at: now,
         };

@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
 use revm::Database;
 
 use crate::block::{self, Executed, Genesis};
-use crate::call::{self, Call};
+use crate::call::{Answers, Call};
 use crate::error::{CallError, ChainError, OpenError, Refused};
 use crate::execute::{self, Ran};
 use crate::executor::Rules;
@@ -36,6 +36,7 @@ struct Inner {
     genesis_hash: B256,
     rules: Rules,
     state: State,
+    answers: Answers,
     /// Blocks are made one at a time.
     writer: Mutex<Writer>,
     _lock: Lock,
@@ -67,6 +68,7 @@ impl Chain {
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
             state: State::new(Readers::new(path), head),
+            answers: Answers::default(),
             writer: Mutex::new(Writer::start(connection, path)?),
             _lock: lock,
         })))
@@ -162,8 +164,7 @@ impl Chain {
 
     /// Calls a contract on the latest state, without changing anything.
     pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
-        let ran = call::transact(self.0.state.view()?, &self.0.rules.calls, call)?;
-        call::output(ran.map_err(CallError::Refused)?)
+        self.0.answers.call(&self.0.state, &self.0.rules.calls, call)
     }
 
     /// Answers a JSON-RPC 2.0 request or a batch of them, as Ethereum nodes do. It only reads. An empty answer

@@ -396,7 +396,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 
 fn threads() -> tokio::runtime::Builder {
     let mut threads = tokio::runtime::Builder::new_multi_thread();
-    threads.enable_all().max_blocking_threads(16).on_thread_park(portico_store::release_snapshots);
+    threads.enable_all().max_blocking_threads(16);
     threads
 }
 

@@ -1,14 +1,12 @@
 //! API keys (only their digests) and which account a user belongs to.
 
-use std::sync::Arc;
-
 use portico_domain::keys::{Key, KeyScope};
 use portico_domain::{AccountId, ErrorCode, KeyId, Text, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
-use crate::{Db, Engine, Error, Result};
+use crate::{Db, Error, Result};
 
 static INSERT: Sql = sql(
     "INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -152,14 +150,6 @@ impl Db {
     /// A key by its public part, revoked or not.
     pub async fn key(&self, id: &KeyId) -> Result<Option<StoredKey>> {
         self.one(&GET, &[id.into()]).await
-    }
-
-    /// A key that a request presents, revoked or not.
-    pub async fn presented_key(&self, id: &KeyId) -> Result<Option<Arc<StoredKey>>> {
-        match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.key(&GET, id),
-            Engine::Postgres(_) => Ok(self.key(id).await?.map(Arc::new)),
-        }
     }
 
     /// All keys, or those bound to one user.

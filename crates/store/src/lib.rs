@@ -48,7 +48,6 @@ pub use templates::{ChangeTemplate, CreateTemplate};
 use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
 use sqlite::Sqlite;
-pub use sqlite::release_snapshots;
 
 /// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 //!
 //! Replies follow the commit, so that a client always reads its own writes.
 
-mod api_key_cache;
 mod background_thread;
 mod checkpointer;
 mod listing_index;
@@ -20,16 +19,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use portico_domain::KeyId;
-
-use crate::keys::StoredKey;
 use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
-use api_key_cache::ApiKeyCache;
-use reader::Commits;
-pub use reader::release_snapshots;
 use search_index::SearchIndex;
 use writer::Writer;
 
@@ -69,9 +62,9 @@ const EXPECTED_PAGE_ROWS: usize = 20;
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// The service's data. There is a search index beside it, and a thread's reads may share a snapshot.
+    /// The service's data. There is a search index beside it.
     Data,
-    /// Keys. Whoever erases one waits until nobody reads what was before, so no read outlasts its answer.
+    /// Keys of people.
     Keys,
 }
 
@@ -84,10 +77,8 @@ struct Inner {
     /// Tells this database's connections from those of another one on the same thread.
     id: u64,
     path: PathBuf,
-    commits: Arc<Commits>,
     writer: Writer,
     search_index: Option<SearchIndex>,
-    api_key_cache: ApiKeyCache,
     purpose: Purpose,
     scans: Semaphore,
 }
@@ -97,12 +88,11 @@ impl Sqlite {
     pub(crate) fn open(path: &Path, role: Role) -> Result<Self> {
         let mut connection = connect(path, WRITER_CACHE_KIB)?;
         migrate::sqlite(&mut connection, MIGRATIONS)?;
-        let commits = Arc::default();
         let search_index = match role {
-            Role::Server => Some(SearchIndex::start(path, Arc::clone(&commits))?),
+            Role::Server => Some(SearchIndex::start(path)?),
             Role::Tool => None,
         };
-        Self::start(path, connection, commits, search_index, Purpose::Data)
+        Self::start(path, connection, search_index, Purpose::Data)
     }
 
     /// Opens and migrates a keystore. What is deleted from it is overwritten.
@@ -110,13 +100,12 @@ impl Sqlite {
         let mut connection = connect(path, SCAN_CACHE_KIB)?;
         connection.execute_batch("PRAGMA secure_delete = ON")?;
         migrate::sqlite(&mut connection, KEYSTORE)?;
-        Self::start(path, connection, Arc::default(), None, Purpose::Keys)
+        Self::start(path, connection, None, Purpose::Keys)
     }
 
     fn start(
         path: &Path,
         connection: Connection,
-        commits: Arc<Commits>,
         search_index: Option<SearchIndex>,
         purpose: Purpose,
     ) -> Result<Self> {
@@ -124,10 +113,8 @@ impl Sqlite {
         Ok(Self(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             path: path.to_owned(),
-            writer: Writer::start(connection, path, commits.clone(), search_index.clone())?,
-            commits,
+            writer: Writer::start(connection, path, search_index.clone())?,
             search_index,
-            api_key_cache: ApiKeyCache::default(),
             purpose,
             scans: Semaphore::new(MAX_CONCURRENT_SCANS),
         })))
@@ -157,12 +144,6 @@ impl Sqlite {
                 .await
             }
         }
-    }
-
-    /// An API key by its id, from memory if it was read a moment ago.
-    pub(crate) fn key(&self, by_id: &'static Sql, id: &KeyId) -> Result<Option<Arc<StoredKey>>> {
-        let read = || Ok(self.point(by_id, &[id.into()])?.into_iter().next());
-        self.0.api_key_cache.get(id, &self.0.commits, read)
     }
 
     /// Reads a few rows on the caller's own thread.
@@ -227,8 +208,7 @@ impl Sqlite {
         cache_kib: fn() -> u32,
         read: impl FnOnce(&Connection) -> Result<T>,
     ) -> Result<T> {
-        let shared = (self.0.purpose == Purpose::Data).then_some(&*self.0.commits);
-        reader::with(self.0.id, shared, || self.reader(cache_kib()), read)
+        reader::with(self.0.id, || self.reader(cache_kib()), read)
     }
 
     fn reader(&self, cache_kib: u32) -> Result<Connection> {

@@ -19,7 +19,6 @@ use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
 use super::background_thread::spawn;
-use super::reader::Commits;
 use super::{connect, exec, rows};
 use crate::page::{Cursor, Placed, as_limit};
 use crate::{Error, Result};
@@ -44,7 +43,6 @@ pub(super) struct SearchIndex(Arc<Shared>);
 struct Shared {
     /// The newest revision that the index holds.
     revision: AtomicI64,
-    commits: Arc<Commits>,
     dirty: AtomicBool,
     thread: Mutex<Option<Thread>>,
     /// Who waits for the index to catch up.
@@ -52,11 +50,10 @@ struct Shared {
 }
 
 impl SearchIndex {
-    pub(super) fn start(path: &Path, commits: Arc<Commits>) -> Result<Self> {
+    pub(super) fn start(path: &Path) -> Result<Self> {
         let index = Index::open(path)?;
         let shared = Arc::new(Shared {
             revision: AtomicI64::new(index.revision()?),
-            commits,
             dirty: AtomicBool::new(true),
             thread: Mutex::new(None),
             waiting: Mutex::new(Vec::new()),
@@ -261,8 +258,6 @@ impl Index {
             match self.batch(shared.revision.load(Ordering::Acquire)) {
                 Ok(None) => break,
                 Ok(Some((revision, listings))) => {
-                    // Readers that see the new revision must also see the new entries.
-                    shared.commits.committed();
                     shared.revision.store(revision, Ordering::Release);
                     many = listings;
                     if listings < BATCH {

@@ -10,7 +10,6 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::task::{Context, Poll, Waker};
 
@@ -19,7 +18,6 @@ use tokio::sync::oneshot;
 
 use super::background_thread::spawn;
 use super::checkpointer::Checkpointer;
-use super::reader::Commits;
 use super::search_index::SearchIndex;
 use super::{exec, rows};
 use crate::counters::{COUNT, EVENT, UNCOUNT};
@@ -86,12 +84,11 @@ impl Writer {
     pub(super) fn start(
         mut connection: Connection,
         path: &Path,
-        commits: Arc<Commits>,
         search_index: Option<SearchIndex>,
     ) -> Result<Self> {
         let (jobs, inbox) = sync_channel(MAX_QUEUED_JOBS);
         let checkpointer = Checkpointer::start(path, &mut connection)?;
-        let mut thread = Thread { connection, inbox, commits, checkpointer, search_index };
+        let mut thread = Thread { connection, inbox, checkpointer, search_index };
         spawn("portico-writer", move || thread.run())?;
         Ok(Self { jobs })
     }
@@ -110,7 +107,6 @@ impl Writer {
 struct Thread {
     connection: Connection,
     inbox: Receiver<Box<dyn Job>>,
-    commits: Arc<Commits>,
     checkpointer: Checkpointer,
     search_index: Option<SearchIndex>,
 }
@@ -126,7 +122,6 @@ impl Thread {
         while let Ok(first) = self.inbox.recv() {
             let (mut jobs, mut effects) = (vec![first], GroupEffects::default());
             let committed = self.group(&mut jobs, &mut effects);
-            self.commits.committed();
             if let Err(error) = &committed {
                 tracing::error!(%error, "a group of writes was not committed");
             }
@@ -299,7 +294,7 @@ mod tests {
         let mut connection = connect(&path, 1024).unwrap();
         migrate::sqlite(&mut connection, sqlite::MIGRATIONS).unwrap();
         connection.execute_batch("PRAGMA max_page_count = 300").unwrap();
-        let writer = Arc::new(Writer::start(connection, &path, Arc::default(), None).unwrap());
+        let writer = std::sync::Arc::new(Writer::start(connection, &path, None).unwrap());
         let counted = || -> i64 {
             let reader = connect(&path, 1024).unwrap();
             reader.query_row("SELECT coalesce(sum(n), 0) FROM counters", [], |row| row.get(0)).unwrap()

@@ -33,7 +33,6 @@ async fn nobody_is_shown_what_was_deleted(db: Db) {
         .map(|_| {
             let (db, deleted, done) = (db.handle(), deleted.clone(), done.clone());
             tokio::spawn(async move {
-                portico_store::release_snapshots();
                 while !done.load(Ordering::Acquire) {
                     let before = deleted.load(Ordering::Acquire);
                     // What is about to be deleted, again and again, and what was.

@@ -78,30 +78,28 @@ async fn a_revoked_key_says_so_at_once(db: Db) {
 }
 
 async fn a_key_that_is_presented_again_and_again_is_as_it_is_stored(db: Db) {
-    portico_store::release_snapshots();
     for n in 0..100 {
         let id = format!("k{n}");
-        let api_key_cache = || async { db.presented_key(&text(&id)).await.unwrap() };
-        assert!(api_key_cache().await.is_none(), "{id} is not there yet");
+        let presented = || async { db.key(&text(&id)).await.unwrap() };
+        assert!(presented().await.is_none(), "{id} is not there yet");
         create(&db, key(&id, ann()), None).await.unwrap();
         for _again in 0..3 {
-            let found = api_key_cache().await.unwrap();
+            let found = presented().await.unwrap();
             assert_eq!((&found.digest, &found.key), (&key(&id, ann()).digest, &key(&id, ann()).key));
         }
         revoke(&db, &id, later(5)).await.unwrap();
-        assert_eq!(api_key_cache().await.unwrap().key.revoked_at, Some(later(5)), "{id} at once");
+        assert_eq!(presented().await.unwrap().key.revoked_at, Some(later(5)), "{id} at once");
     }
 }
 
 async fn a_key_that_another_process_revokes_says_so_soon(server: Db) {
-    portico_store::release_snapshots();
     create(&server, key("a", ann()), None).await.unwrap();
     let tool = server.place().open(Role::Tool).await;
     tool.write(RevokeKey { id: text("a"), entry: entry("key.revoked", "a"), by: by() }).await.unwrap();
     let (began, mut seen) = (Instant::now(), false);
     // It is presented without a pause.
     while !seen && began.elapsed() < Duration::from_secs(10) {
-        seen = server.presented_key(&text("a")).await.unwrap().unwrap().key.revoked_at.is_some();
+        seen = server.key(&text("a")).await.unwrap().unwrap().key.revoked_at.is_some();
     }
     assert!(seen);
 }

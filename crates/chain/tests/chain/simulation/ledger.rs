@@ -8,9 +8,7 @@ use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEnvelope};
 use alloy_eips::eip2718::Decodable2718 as _;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
-use portico_chain::contracts::{
-    Content, Contracts, Kind, Rejected, anchor, check_key, checks, identity, registry,
-};
+use portico_chain::contracts::{Content, Contracts, Kind, anchor, check_key, checks, identity, registry};
 use portico_chain::node::{Block, Log, Receipt, Sent};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income};
@@ -378,7 +376,7 @@ impl Ledger {
         for Carried { kind, key, version, payload, bad, .. } in items {
             let stored = state.items.entry((kind, key)).or_default();
             if bad {
-                let topics = vec![Rejected::SIGNATURE_HASH, B256::from(key)];
+                let topics = vec![registry::Rejected::SIGNATURE_HASH, B256::from(key)];
                 let data = (version, U256::from(6)).abi_encode().into();
                 logs.push(Log { address, topics, data });
             } else if version > stored.0 {

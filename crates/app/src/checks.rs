@@ -1,0 +1,203 @@
+//! The checks of a verification: which of them run, and running them.
+
+use std::sync::Arc;
+
+use portico_domain::pipelines::Pipeline;
+use portico_domain::{Country, ErrorCode, Timestamp, ValidationError};
+use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Reference};
+use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredCheck};
+
+use crate::access::signed_in;
+use crate::keystore::PersonKey;
+use crate::results::{CheckReport, VALID_SECONDS, finding_place, opened, sealed};
+use crate::verifications::Verification;
+use crate::{Call, Error, Result, Screening};
+
+/// The checks that have to run, and the country whose rules apply.
+pub(crate) struct Plan {
+    pub(crate) checks: Vec<Check>,
+    pub(crate) country: Country,
+    pub(crate) client: Option<String>,
+}
+
+impl Screening {
+    /// Which checks run: those of the pipeline that was named, else of the caller's own, else all that the
+    /// inputs allow. What a required check lacks is named, all of it at once.
+    pub(crate) async fn plan(&self, call: &Call, asked: &Verification) -> Result<Plan> {
+        let (_, account) = signed_in(&call.actor)?;
+        let pipeline: Option<Pipeline> = match &asked.client {
+            Some(client) => {
+                let named = self.core.db.pipeline_of_client(client).await?;
+                Some(named.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))?)
+            }
+            None => self.core.db.pipeline(account).await?,
+        };
+        let applicant = &asked.applicant;
+        let Some(pipeline) = pipeline else {
+            let possible = |check: &Check| check.missing(applicant).is_empty();
+            let checks: Vec<Check> = Check::ALL.into_iter().filter(possible).collect();
+            if checks.is_empty() {
+                return Err(Error::NothingToCheck(what_checks_need()));
+            }
+            return Ok(Plan { checks, country: self.core.country.clone(), client: None });
+        };
+        let checks: Vec<Check> =
+            Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
+        if checks.is_empty() {
+            return Err(Error::NothingToCheck("no check can run: the pipeline requires none".into()));
+        }
+        let mut faults: Vec<(String, ValidationError)> = Vec::new();
+        for field in Field::ALL {
+            let mut needing = checks.iter().filter(|check| check.missing(applicant).contains(&field));
+            if let Some(check) = needing.next() {
+                let fault = ValidationError::new("required", format!("is required by the {check} check"));
+                faults.push((format!("/{field}"), fault));
+            }
+        }
+        if !faults.is_empty() {
+            return Err(Error::Faults(faults));
+        }
+        let country = pipeline.country.unwrap_or_else(|| self.core.country.clone());
+        Ok(Plan { checks, country, client: pipeline.client.map(Into::into) })
+    }
+
+    /// Runs the checks that have no valid finding yet, side by side, and keeps each finding at once.
+    pub(crate) async fn run_checks(
+        &self,
+        case: &Case,
+        plan: &Plan,
+        applicant: &Arc<Applicant>,
+        key: &PersonKey,
+    ) -> Result<Vec<(Finding, CheckReport)>> {
+        let now = self.core.clock.now();
+        let new = |check: &Check| NewCheck {
+            kind: check.name(),
+            tag: input_tag(key, *check, applicant, &plan.country),
+            reference: self.core.ids.next(),
+            bureau: self.core.bureaus.screening.routing.bureau(*check).name().into(),
+        };
+        let begin = BeginChecks {
+            case: case.id.clone(),
+            checks: plan.checks.iter().map(new).collect(),
+            valid_since: now.minus_seconds(VALID_SECONDS),
+            at: now,
+        };
+        let begun = self.core.db.write(begin).await?;
+        let (mut found, mut checks) = (Vec::new(), Vec::new());
+        for (check, stored) in plan.checks.iter().zip(begun) {
+            match self.known(key, case, &stored, &plan.country)? {
+                Some(known) => found.push(known),
+                None => {
+                    let reference = Reference::parse(&stored.reference)
+                        .map_err(|_| Error::Bug("a reference that no bureau takes".into()))?;
+                    checks.push((*check, reference));
+                }
+            }
+        }
+        let references = checks.clone();
+        let order = Order { applicant: applicant.clone(), country: plan.country.clone(), checks };
+        let mut running = self.core.bureaus.runner.start(&order);
+        let mut failed = Vec::new();
+        while let Some(outcome) = running.next().await {
+            let reference = references.iter().find(|(check, _)| *check == outcome.check);
+            match (&outcome.result, reference) {
+                (Ok(finding), Some((_, reference))) => {
+                    found.push(self.keep_finding(key, case, reference, *finding, &outcome, plan).await?);
+                }
+                _ => failed.push(outcome),
+            }
+        }
+        match unsuccessful(&failed) {
+            Some(error) => Err(error),
+            None => {
+                found.sort_by_key(|(_, report)| report.check);
+                Ok(found)
+            }
+        }
+    }
+
+    /// What was found before with the same inputs.
+    fn known(
+        &self,
+        key: &PersonKey,
+        case: &Case,
+        stored: &StoredCheck,
+        country: &Country,
+    ) -> Result<Option<(Finding, CheckReport)>> {
+        let (Some(finding), Some(at)) = (&stored.finding, stored.finished_at) else { return Ok(None) };
+        let finding: Finding = opened(key, &finding_place(&case.id, &stored.reference), finding)?;
+        Ok(Some((finding, self.report(finding, &stored.bureau, at, country))))
+    }
+
+    fn report(&self, finding: Finding, bureau: &str, at: Timestamp, country: &Country) -> CheckReport {
+        CheckReport {
+            check: finding.check(),
+            passed: finding.passed(country, &self.core.bureaus.screening.thresholds),
+            bureau: bureau.into(),
+            finished_at: at.micros(),
+        }
+    }
+
+    async fn keep_finding(
+        &self,
+        key: &PersonKey,
+        case: &Case,
+        reference: &Reference,
+        finding: Finding,
+        outcome: &Outcome,
+        plan: &Plan,
+    ) -> Result<(Finding, CheckReport)> {
+        let at = self.core.clock.now();
+        let op = FinishCheck {
+            case: case.id.clone(),
+            kind: outcome.check.name(),
+            reference: reference.as_str().into(),
+            finding: sealed(key, &finding_place(&case.id, reference.as_str()), &finding)?,
+            at,
+        };
+        self.core.db.write(op).await?;
+        Ok((finding, self.report(finding, &outcome.bureau, at, &plan.country)))
+    }
+}
+
+/// What each check needs, in words.
+fn what_checks_need() -> String {
+    let needs = Check::ALL.map(|check| {
+        let fields: Vec<&str> = check.needs().iter().map(|field| field.name()).collect();
+        format!("{check} needs {}", fields.join(", "))
+    });
+    format!("no check can run: {}", needs.join("; "))
+}
+
+/// Tells whether a check has the inputs that it had before, without telling what they are.
+fn input_tag(key: &PersonKey, check: Check, applicant: &Applicant, country: &Country) -> i64 {
+    let mut parts: Vec<&[u8]> = vec![check.name().as_bytes(), country.as_str().as_bytes()];
+    for (field, value) in check.inputs(applicant) {
+        parts.extend([field.name().as_bytes(), value.as_bytes()]);
+    }
+    key.tag(&parts)
+}
+
+/// The answer to checks that found nothing: come back, unless a bureau refuses what it was given.
+fn unsuccessful(failed: &[Outcome]) -> Option<Error> {
+    let mut faults = Vec::new();
+    let (mut retry_after, mut whys) = (0, Vec::new());
+    for outcome in failed {
+        let Err(failure) = &outcome.result else { continue };
+        match failure.retry_after_seconds() {
+            Some(seconds) => {
+                retry_after = retry_after.max(seconds);
+                whys.push(format!("{} at {}: {}", outcome.check, outcome.bureau, failure.kind()));
+            }
+            None => {
+                let message = format!("was not accepted for the {} check", outcome.check);
+                faults.push((String::new(), ValidationError::new("refused_by_bureau", message)));
+            }
+        }
+    }
+    match (faults.is_empty(), whys.is_empty()) {
+        (true, true) => None,
+        (_, false) => Some(Error::Bureau { retry_after, why: whys.join(", ") }),
+        (false, true) => Some(Error::Faults(faults)),
+    }
+}

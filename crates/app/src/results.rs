@@ -1,0 +1,137 @@
+//! Results of verifications: what is shown of them, and how they are sealed.
+
+use portico_domain::{CaseId, Credit, ErrorCode, Income, Label, Timestamp, VerificationId};
+use portico_screening::{Check, Finding};
+use portico_store::screening::StoredVerification;
+use serde::{Deserialize, Serialize};
+
+use crate::keystore::PersonKey;
+use crate::{Error, Result};
+
+/// How long a finding and a result are valid: 30 days.
+pub(crate) const VALID_SECONDS: i64 = 30 * 24 * 60 * 60;
+pub(crate) const NO_SUCH_VERIFICATION: Error = Error::NotFound(ErrorCode::VerificationNotFound);
+
+/// A result as the specification shows it.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    pub token: String,
+    pub id: VerificationId,
+    /// The yearly income; 0 if that was not checked.
+    pub income: Income,
+    /// Whether the score is high enough; no if that was not checked.
+    pub qualified: bool,
+}
+
+/// A result without its values.
+#[derive(Debug, Clone)]
+pub struct Report {
+    pub id: VerificationId,
+    pub case: CaseId,
+    pub token: String,
+    /// Whether the token was revoked.
+    pub revoked: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Until when it is valid.
+    pub expires_at: Timestamp,
+    /// When the applicant consented.
+    pub consented_at: Option<Timestamp>,
+    pub consent_version: Option<Label>,
+    /// Whose pipeline was used.
+    pub client: Option<String>,
+    /// What came of every check.
+    pub checks: Vec<CheckReport>,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CheckReport {
+    pub check: Check,
+    /// Whether it was passed.
+    pub passed: bool,
+    pub bureau: String,
+    /// When it was found, in microseconds.
+    pub(crate) finished_at: i64,
+}
+
+impl CheckReport {
+    /// When it was found.
+    pub fn finished_at(&self) -> Timestamp {
+        Timestamp::from_micros(self.finished_at)
+    }
+
+    /// Until when it need not be asked again.
+    pub fn expires_at(&self) -> Timestamp {
+        self.finished_at().minus_seconds(-VALID_SECONDS)
+    }
+
+    /// Why it was not passed, as a notice of adverse action has to say it.
+    pub fn reason(&self) -> Option<&'static str> {
+        (!self.passed).then_some(match self.check {
+            Check::Eviction => "eviction_on_file",
+            Check::Income => "income_not_verified",
+            Check::SoftCredit => "credit_score_below_threshold",
+            Check::CriminalBackground => "criminal_record_on_file",
+        })
+    }
+}
+
+/// The sealed part that stays until the person is erased.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SealedOutcome {
+    pub(crate) client: Option<String>,
+    pub(crate) checks: Vec<CheckReport>,
+}
+
+/// The sealed part that stays while it is valid.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Findings(pub(crate) Vec<Finding>);
+
+impl Findings {
+    /// The score, if it was checked.
+    pub(crate) fn credit(&self) -> Option<Credit> {
+        self.0.iter().find_map(|finding| match finding {
+            Finding::SoftCredit { score } => Some(Credit::from_units(score.points().into())),
+            _ => None,
+        })
+    }
+
+    /// The income; 0 if it was not checked.
+    pub(crate) fn income(&self) -> Income {
+        let found = self.0.iter().find_map(|finding| match finding {
+            Finding::Income { yearly } => Some(*yearly),
+            _ => None,
+        });
+        found.unwrap_or(Income::from_units(0))
+    }
+}
+
+pub(crate) fn place<'a>(id: &'a VerificationId, column: &'a [u8]) -> [&'a [u8]; 3] {
+    [b"verifications", id.as_str().as_bytes(), column]
+}
+
+pub(crate) fn finding_place<'a>(case: &'a CaseId, reference: &'a str) -> [&'a [u8]; 3] {
+    [b"checks", case.as_str().as_bytes(), reference.as_bytes()]
+}
+
+pub(crate) fn sealed(key: &PersonKey, place: &[&[u8]], value: &impl Serialize) -> Result<Vec<u8>> {
+    let plain = secrecy::zeroize::Zeroizing::new(
+        serde_json::to_vec(value).map_err(|error| Error::Bug(error.to_string()))?,
+    );
+    key.seal(place, &plain)
+}
+
+pub(crate) fn opened<T: serde::de::DeserializeOwned>(
+    key: &PersonKey,
+    place: &[&[u8]],
+    sealed: &[u8],
+) -> Result<T> {
+    let plain = key.open(place, sealed)?;
+    serde_json::from_slice(&plain).map_err(|_| Error::Bug("a sealed value makes no sense".into()))
+}
+
+pub(crate) fn findings(key: &PersonKey, verification: &StoredVerification) -> Result<Findings> {
+    let sealed = verification.findings.as_ref().ok_or(NO_SUCH_VERIFICATION)?;
+    opened(key, &place(&verification.id, b"findings"), sealed)
+}

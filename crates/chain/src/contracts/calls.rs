@@ -1,0 +1,171 @@
+//! The calls that record items, and what is read back from them.
+
+use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_sol_types::{SolCall, SolEvent};
+use portico_domain::Credit;
+use portico_domain::chain::Passes;
+use portico_store::chain::{ItemVersion, Versioned, Word};
+
+use super::{Content, Kind, anchor, check_key, checks, identity, registry};
+use crate::{Error, Result};
+
+fn unsigned(number: i64) -> u64 {
+    number.unsigned_abs()
+}
+
+fn points(credit: Credit) -> u16 {
+    u16::try_from(credit.units()).unwrap_or(u16::MAX)
+}
+
+fn listing_item(item: &Versioned) -> Result<registry::Item> {
+    let (key, version) = (item.key.into(), unsigned(item.version));
+    Ok(match Content::decode(Kind::Listing, &item.payload)? {
+        Content::Listing { terms, digest } => registry::Item {
+            key,
+            version,
+            retired: false,
+            minCredit: points(terms.min_credit()),
+            prefCredit: points(terms.pref_credit()),
+            minIncome: unsigned(terms.min_income().units()),
+            prefIncome: unsigned(terms.pref_income().units()),
+            digest: digest.into(),
+        },
+        _ => registry::Item {
+            key,
+            version,
+            retired: true,
+            minCredit: 0,
+            prefCredit: 0,
+            minIncome: 0,
+            prefIncome: 0,
+            digest: B256::ZERO,
+        },
+    })
+}
+
+fn identity_item(item: &Versioned) -> Result<identity::Item> {
+    let (revoked, holder, commitment) = match Content::decode(Kind::Identity, &item.payload)? {
+        Content::Identity { holder, commitment } => (false, holder, commitment.into()),
+        _ => (true, Address::ZERO, B256::ZERO),
+    };
+    let token_id = U256::from_be_bytes(item.key);
+    Ok(identity::Item { tokenId: token_id, version: unsigned(item.version), revoked, holder, commitment })
+}
+
+fn check_item(item: &Versioned) -> Result<checks::Item> {
+    match Content::decode(Kind::Check, &item.payload)? {
+        Content::Check { listing, applicant, passes } => Ok(checks::Item {
+            listing: listing.into(),
+            applicant: applicant.into(),
+            version: unsigned(item.version),
+            cleared: passes.is_none(),
+            flags: passes.map_or(0, Passes::bits),
+        }),
+        _ => Err(Error::Bug("a check that is none".into())),
+    }
+}
+
+fn anchor_item(item: &Versioned) -> Result<anchor::Item> {
+    match Content::decode(Kind::Anchor, &item.payload)? {
+        Content::Anchor { head } => {
+            Ok(anchor::Item { log: item.key.into(), version: unsigned(item.version), head: head.into() })
+        }
+        _ => Err(Error::Bug("an anchor that is none".into())),
+    }
+}
+
+/// The call that records items of a kind.
+pub fn calldata(kind: Kind, items: &[Versioned]) -> Result<Bytes> {
+    Ok(match kind {
+        Kind::Listing => {
+            let items = items.iter().map(listing_item).collect::<Result<_>>()?;
+            registry::recordCall { items }.abi_encode()
+        }
+        Kind::Identity => {
+            let items = items.iter().map(identity_item).collect::<Result<_>>()?;
+            identity::recordCall { items }.abi_encode()
+        }
+        Kind::Check => {
+            let items = items.iter().map(check_item).collect::<Result<_>>()?;
+            checks::recordCall { items }.abi_encode()
+        }
+        Kind::Anchor => {
+            let items = items.iter().map(anchor_item).collect::<Result<_>>()?;
+            anchor::recordCall { items }.abi_encode()
+        }
+    }
+    .into())
+}
+
+/// Which items a call carries.
+pub fn carried(kind: Kind, data: &[u8]) -> Result<Vec<ItemVersion>> {
+    let wrong = |error: alloy_sol_types::Error| Error::Bug(format!("a call of ours cannot be read: {error}"));
+    let drawn = |key: Word, version: u64| ItemVersion {
+        kind: kind.number(),
+        key,
+        version: i64::try_from(version).unwrap_or(i64::MAX),
+    };
+    Ok(match kind {
+        Kind::Listing => {
+            let call = registry::recordCall::abi_decode(data).map_err(wrong)?;
+            call.items.iter().map(|item| drawn(item.key.0, item.version)).collect()
+        }
+        Kind::Identity => {
+            let call = identity::recordCall::abi_decode(data).map_err(wrong)?;
+            call.items.iter().map(|item| drawn(item.tokenId.to_be_bytes(), item.version)).collect()
+        }
+        Kind::Check => {
+            let call = checks::recordCall::abi_decode(data).map_err(wrong)?;
+            let key = |item: &checks::Item| check_key(&item.listing.0, &item.applicant.0);
+            call.items.iter().map(|item| drawn(key(item), item.version)).collect()
+        }
+        Kind::Anchor => {
+            let call = anchor::recordCall::abi_decode(data).map_err(wrong)?;
+            call.items.iter().map(|item| drawn(item.log.0, item.version)).collect()
+        }
+    })
+}
+
+/// The item that a log says was refused.
+pub fn rejected(kind: Kind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
+    let log = registry::Rejected::decode_raw_log(topics.iter().copied(), data).ok()?;
+    let version = i64::try_from(log.version).unwrap_or(i64::MAX);
+    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy_sol_types::SolValue as _;
+
+    use super::*;
+    use crate::contracts::content::tests::one_of_each;
+
+    #[test]
+    fn a_call_tells_which_items_it_carries() {
+        for content in one_of_each() {
+            let key = match content {
+                Content::Check { listing, applicant, .. } => check_key(&listing, &applicant),
+                _ => [5; 32],
+            };
+            let item = Versioned { key, version: 3, payload: content.encode() };
+            let data = calldata(content.kind(), &[item]).unwrap();
+            let drawn = ItemVersion { kind: content.kind().number(), key, version: 3 };
+            assert_eq!(carried(content.kind(), &data).unwrap(), [drawn]);
+        }
+    }
+
+    #[test]
+    fn every_contract_tells_of_a_refusal_by_the_same_event() {
+        let topics = [
+            registry::Rejected::SIGNATURE_HASH,
+            identity::Rejected::SIGNATURE_HASH,
+            checks::Rejected::SIGNATURE_HASH,
+            anchor::Rejected::SIGNATURE_HASH,
+        ];
+        for (kind, topic) in Kind::ALL.into_iter().zip(topics) {
+            let data = (3_u64, U256::from(1)).abi_encode();
+            let drawn = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(drawn));
+        }
+    }
+}
