@@ -73,10 +73,10 @@ async fn what_was_acknowledged_survives_a_kill(engine: Engine) {
     let mut app = start().await;
     let acknowledged = Mutex::new(BTreeSet::new());
     let writers = (0..16).map(async |writer| {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
         for number in 0.. {
             let id = format!("{writer}-{number}");
-            let request =
-                reqwest::Client::builder().no_proxy().build().unwrap().post(format!("{}/listings", app.url));
+            let request = client.post(format!("{}/listings", app.url));
             let request =
                 request.header("content-type", "application/json").body(listing(&id, "ada").to_string());
             match request.send().await {
