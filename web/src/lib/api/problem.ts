@@ -3,15 +3,21 @@ import type { FieldError, Problem } from './generated';
 
 export type { FieldError };
 
+/** `unknown`: what answered was not the service. */
+export type ErrorCode = Problem['code'] | 'unknown';
+
+/** A problem, or what is known of one. */
+type Known = Partial<Omit<Problem, 'code'>> & { code?: ErrorCode };
+
 export class ApiError extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly faults: FieldError[];
   readonly requestId: string | undefined;
   /** After how many seconds it is worth trying again, if the service says so. */
   readonly retryAfter: number | undefined;
 
-  constructor(status: number, problem: Partial<Problem>, retryAfter?: number) {
+  constructor(status: number, problem: Known, retryAfter?: number) {
     super(sentence(problem.detail ?? problem.title ?? 'the service could not answer'));
     this.name = 'ApiError';
     this.status = status;
