@@ -49,6 +49,11 @@ impl Actor {
         )
     }
 
+    /// Whether this is the user: by a token, or by a key that is bound to that user.
+    pub(crate) fn is_user(&self, user: &UserId) -> bool {
+        matches!(self, Self::User { user: own, .. } | Self::Key { scope: KeyScope::User(own), .. } if own == user)
+    }
+
     /// A name for the caller that is the same on every call; for scopes of idempotency keys.
     pub fn name(&self) -> String {
         match self {
@@ -76,13 +81,10 @@ impl Core {
     pub(crate) async fn may_act_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
         let allowed = match actor {
             Actor::Anonymous => return self.allow_anonymous(),
-            Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } if own == user => {
-                true
-            }
             Actor::Key { scope: KeyScope::Account(account), .. } => {
                 self.db.account_of(user).await? == *account
             }
-            actor => actor.is_operator(),
+            actor => actor.is_user(user) || actor.is_operator(),
         };
         if allowed { Ok(()) } else { Err(NOT_YOURS) }
     }

@@ -6,7 +6,6 @@ use portico_chain::contracts::{Kind, check_key, cleared_check, listing_key};
 use portico_chain::reads;
 use portico_domain::applications::{Applicant, Application, ApplicationMapping};
 use portico_domain::chain::Passes;
-use portico_domain::keys::KeyScope;
 use portico_domain::{ErrorCode, ListingId, UserId};
 use portico_store::chain::Word;
 use portico_store::{Apply, ChangeContext, Cursor, EndOrphanedApplications, Page};
@@ -104,14 +103,11 @@ impl Core {
     /// Creating an application is the applicant's and the operator's alone. An account's key manages listings; it
     /// never applies for people, and neither does the owner of a listing.
     fn may_apply_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
-        let allowed = match actor {
-            Actor::Anonymous => return self.allow_anonymous(),
-            Actor::User { user: own, .. } | Actor::Key { scope: KeyScope::User(own), .. } if own == user => {
-                true
-            }
-            actor => actor.is_operator(),
-        };
-        if allowed { Ok(()) } else { Err(Error::Forbidden("only the applicant or the operator may apply")) }
+        match actor {
+            Actor::Anonymous => self.allow_anonymous(),
+            actor if actor.is_user(user) || actor.is_operator() => Ok(()),
+            _ => Err(Error::Forbidden("only the applicant or the operator may apply")),
+        }
     }
 
     /// Reading an application is for the applicant, the listing's owner and the operator.

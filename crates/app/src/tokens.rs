@@ -55,7 +55,9 @@ pub struct ExternalIssuer {
     pub audience: String,
     /// Where its keys are published.
     pub jwks_url: String,
-    /// How often its keys are fetched at most, and how long a withdrawn key is trusted at most.
+    /// How long its keys, and tokens that they verified, are used before they are looked at again. The first use after
+    /// that starts the fetch and does not wait for it, so a withdrawn key is trusted for up to twice as long, or longer
+    /// if nobody signs in.
     pub jwks_refresh: Duration,
     /// The claim and the value in it that make an administrator; without it nobody is one.
     pub admin_claim: Option<(String, String)>,

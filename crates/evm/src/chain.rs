@@ -103,7 +103,7 @@ impl Chain {
         let header = block::seal(header, &parent, &executed, &changes);
         let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
         next.commit(&header, &transactions, changes)?;
-        self.0.state.set_head(header);
+        self.0.state.raise_head(Arc::new(header));
         writer.tidy();
         Ok(outcomes)
     }

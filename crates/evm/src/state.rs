@@ -36,9 +36,12 @@ impl State {
         self.head.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes a block that is in the file the head.
-    pub(crate) fn set_head(&self, head: Sealed<Header>) {
-        *self.head.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(head);
+    /// Makes a block that is in the file the head, unless a later one is.
+    pub(crate) fn raise_head(&self, to: Arc<Sealed<Header>>) {
+        let mut head = self.head.write().unwrap_or_else(PoisonError::into_inner);
+        if to.number > head.number {
+            *head = to;
+        }
     }
 
     /// A connection for reading history.
@@ -51,9 +54,10 @@ impl State {
         let (snapshot, latest) = Snapshot::begin(self.reader()?)?;
         let mut head = self.head();
         if head.number != latest {
-            // It is about to become the head.
             let header = reads::header(&snapshot.0, latest)?;
             head = Arc::new(header.ok_or(ChainError::Corrupt("a block is missing"))?);
+            // History must not be behind a state that was seen.
+            self.raise_head(head.clone());
         }
         Ok(View { state: self, head, file: Source::Snapshot(snapshot) })
     }
@@ -175,8 +179,28 @@ impl Database for View<'_> {
 
 #[cfg(test)]
 mod tests {
+    use alloy_primitives::Sealable as _;
+
     use super::*;
     use crate::{Chain, Genesis};
+
+    #[test]
+    fn a_state_that_was_seen_is_the_heads() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chain.db");
+        let genesis = Genesis { chain_id: 1, timestamp: 0, alloc: Vec::new() };
+        let chain = Chain::open(&path, &genesis).unwrap();
+        // As between the commit of a block and what follows it.
+        let header = Header { number: 1, ..Header::default() }.seal_slow();
+        let file = Connection::open(&path).unwrap();
+        let row = (1, header.hash().to_vec(), alloy_rlp::encode(header.inner()));
+        file.execute("INSERT INTO blocks (number, hash, header) VALUES (?1, ?2, ?3)", row).unwrap();
+        assert_eq!(chain.head().number, 0);
+        assert_eq!(chain.state().view().unwrap().head().number, 1);
+        assert_eq!(chain.head().hash(), header.hash());
+        chain.state().raise_head(Arc::new(Header::default().seal_slow()));
+        assert_eq!(chain.head().number, 1, "it never goes back");
+    }
 
     #[test]
     fn a_view_sees_one_block_from_its_first_read_to_its_last() {

@@ -165,7 +165,7 @@ pub struct ServeArgs {
     /// Where it publishes its keys
     #[arg(long, env = "PORTICO_JWKS_URL", value_name = "URL")]
     jwks_url: Option<String>,
-    /// How often its keys are fetched at most; a key that it withdraws is trusted no longer than this [default: 30]
+    /// How many seconds its keys are used before they are fetched again [default: 30]
     #[arg(long, env = "PORTICO_JWKS_REFRESH", value_name = "SECONDS")]
     jwks_refresh: Option<u64>,
     /// The claim and value in its tokens that make an administrator, such as roles=portico-admin

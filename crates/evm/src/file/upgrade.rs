@@ -19,8 +19,10 @@ pub(super) fn create_tables(connection: &Connection) -> Result<()> {
 }
 
 pub(super) fn from_format(connection: &Connection, format: i64) -> Result<()> {
-    if format == 2 {
-        place_recent_slots(connection)?;
+    match format {
+        1 => {}
+        2 => place_recent_slots(connection)?,
+        _ => return Err(ChainError::Corrupt("a format that there never was")),
     }
     connection.execute_batch(&format!("PRAGMA user_version = {FORMAT}"))?;
     Ok(())

@@ -146,3 +146,16 @@ fn slots_that_cannot_be_read_are_not_taken_for_empty() {
     }
     drop(folder);
 }
+
+#[test]
+fn a_format_that_there_never_was_is_refused() {
+    let World { chain, path, folder, .. } = World::with_contract().0;
+    drop(chain);
+    for format in [0, -1] {
+        let file = Connection::open(&path).unwrap();
+        file.execute_batch(&format!("PRAGMA user_version = {format}")).unwrap();
+        let error = Chain::open(&path, &genesis()).unwrap_err();
+        assert!(error.to_string().contains("format"), "{error}");
+    }
+    drop(folder);
+}
