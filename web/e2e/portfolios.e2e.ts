@@ -49,6 +49,8 @@ test('templates show by risk, and a copy is one press away and can be taken back
   await page.getByText('“Steady storage” is in your portfolios.').waitFor();
   await page.getByRole('tab', { name: 'My portfolios' }).click();
   await page.getByRole('link', { name: 'Steady storage', exact: true }).waitFor();
+  // The message stays while somebody points at it.
+  await page.getByRole('button', { name: 'Undo' }).hover();
   await axe(page);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();

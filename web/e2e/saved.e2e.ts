@@ -25,6 +25,8 @@ test('a saved home can be taken off the list, and put back', async () => {
 
   await page.getByRole('button', { name: 'Take 12 Oak Street off your list' }).click();
   await page.getByRole('link', { name: '12 Oak Street' }).waitFor({ state: 'detached' });
+  // The message stays while somebody points at it.
+  await page.getByRole('button', { name: 'Undo' }).hover();
   await axe(page);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('link', { name: '12 Oak Street' }).click();

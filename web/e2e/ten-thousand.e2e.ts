@@ -1,10 +1,9 @@
 // What a page does with ten thousand homes; they are stored once for all scenarios.
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 import { fill } from './harness/homes';
 
-const app = useConsole();
-beforeAll(() => fill(app, 10_000), 300_000);
+const app = useConsole((app) => fill(app, 10_000));
 
 test('ten thousand homes come page by page and scroll smoothly', async () => {
   const page = await app.open('/listings');

@@ -8,8 +8,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Files that run in the same worker share its modules, and with them one browser.
     isolate: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // A browser on a busy machine may miss a deadline once; whoever fails twice has failed.
     retry: 1,
   },

@@ -1,7 +1,7 @@
 // What an end-to-end test needs: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { withConsole } from './front';
 import { startServer, type Running } from './server';
 import { reportRefusals, Watch } from './watch';
@@ -21,6 +21,9 @@ function browserPath(): string {
   const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
   return process.env.PORTICO_CHROMIUM ?? installed ?? 'chromium';
 }
+
+/** Twice what Playwright allows: four browsers share the machine. */
+const ACTION_TIMEOUT = 60_000;
 
 export interface OpenOptions {
   /** Whom to act as. */
@@ -74,6 +77,7 @@ class App {
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
+    context.setDefaultTimeout(ACTION_TIMEOUT);
     await context.addInitScript((userId) => localStorage.setItem('portico.acting-as', userId), as);
     await context.addInitScript(reportRefusals);
     if (config) await context.route('**/console/config.json', (route) => route.fulfill({ json: config }));
@@ -123,10 +127,23 @@ class App {
   }
 }
 
+/** The time in which a server starts and takes what `prepare` stores. */
+const START_TIMEOUT = 300_000;
+
 /** A server of its own for the tests of a file: they count what is there. */
-export function useConsole(): App {
+export function useConsole(prepare?: (app: App) => Promise<void>): App {
   const app = new App();
-  beforeAll(() => app.start());
+  const start = async () => {
+    await app.start();
+    await prepare?.(app);
+  };
+  beforeAll(start, START_TIMEOUT);
+  // A second attempt must not meet what the first one left behind.
+  beforeEach(async ({ task }) => {
+    if (!task.result?.retryCount) return;
+    await app.stop();
+    await start();
+  }, START_TIMEOUT);
   afterEach(() => app.finish());
   afterAll(() => app.stop());
   return app;
