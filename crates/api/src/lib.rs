@@ -7,7 +7,6 @@ pub mod access;
 mod auth;
 pub mod console;
 mod docs;
-mod hex;
 mod input;
 mod metrics;
 mod middleware;

@@ -16,7 +16,6 @@ use serde::Serialize;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
-use crate::hex::hex_digits;
 use crate::input::{Param, Reader};
 use crate::operation::Context;
 use crate::problem::{Problem, Result};
@@ -69,21 +68,18 @@ impl Param for After {
     }
     fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
         let fault = || ValidationError::new("not_a_cursor", "must be a cursor from a `Link` header");
-        let hex = |part: Option<&str>| {
-            let part = part.filter(|part| part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))?;
-            u64::from_str_radix(part, 16).ok().map(u64::cast_signed)
-        };
-        if text.len() != 32 {
-            return Err(fault());
-        }
-        let key = hex(text.get(..16)).ok_or_else(fault)?;
-        let seq = hex(text.get(16..)).ok_or_else(fault)?;
+        let [key, seq] = Some(text)
+            .filter(|text| text.len() == 32 && !text.bytes().any(|byte| byte.is_ascii_uppercase()))
+            .and_then(|text| hex::decode_to_array::<_, 16>(text).ok())
+            .map(u128::from_be_bytes)
+            .map(|both| [both >> 64, both].map(|half| (half as u64).cast_signed()))
+            .ok_or_else(fault)?;
         Ok(Self(Cursor { key, seq }))
     }
 }
 
-fn cursor_digits(cursor: Cursor) -> impl Iterator<Item = u8> {
-    [cursor.key, cursor.seq].into_iter().flat_map(i64::to_be_bytes).flat_map(hex_digits)
+fn cursor_digits(cursor: Cursor) -> String {
+    hex::encode([cursor.key.to_be_bytes(), cursor.seq.to_be_bytes()].concat())
 }
 
 /// The same request with the cursor of the next page.
@@ -98,7 +94,7 @@ fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
         link.push(b'&');
     }
     link.extend_from_slice(b"cursor=");
-    link.extend(cursor_digits(next));
+    link.extend_from_slice(cursor_digits(next).as_bytes());
     link.extend_from_slice(b">; rel=\"next\"");
     HeaderValue::try_from(link).ok()
 }

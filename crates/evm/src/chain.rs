@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
+use portico_sqlite::FileLock;
 use revm::Database;
 
 use crate::block::{self, Executed, Genesis};
@@ -12,7 +13,7 @@ use crate::call::{Answers, Call};
 use crate::error::{CallError, ChainError, OpenError, Refused};
 use crate::execute::{self, Ran};
 use crate::executor::Rules;
-use crate::file::{self, Lock, NewTransaction, Readers, Writer, reads};
+use crate::file::{self, NewTransaction, Readers, Writer, reads};
 use crate::history::{Block, History, Transaction};
 use crate::logs::{LogEntry, LogFilter, LogsError};
 use crate::receipt::Receipt;
@@ -39,14 +40,14 @@ struct Inner {
     answers: Answers,
     /// Blocks are made one at a time.
     writer: Mutex<Writer>,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
 impl Chain {
     /// Opens the chain in a file, or begins it if there is none. Until the last clone is dropped nobody else can
     /// open it.
     pub fn open(path: &Path, genesis: &Genesis) -> std::result::Result<Self, OpenError> {
-        let lock = Lock::take(path)?;
+        let lock = file::lock(path)?;
         let (mut connection, new) = file::open(path)?;
         let (first, mut changes) = genesis.block();
         if new {

@@ -16,7 +16,7 @@ use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
 use portico_chain::{AnyNode, Error, Node, reads, reconcile};
 use portico_store::{Db, Role};
 
-use crate::chain_config::ChainUrl;
+use crate::config::ChainUrl;
 use crate::config::Config;
 use crate::tell;
 
@@ -184,7 +184,7 @@ pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     let found = reconcile::reconcile(&node, &db, contracts, at, progress).await?;
     for (word, items) in [("differs", &found.different), ("refused", &found.refused)] {
         for (contract, key) in items {
-            tell(&format!("{word}: {contract} 0x{}", portico_chain::hex(key)));
+            tell(&format!("{word}: {contract} {}", hex::encode_prefixed(key)));
         }
     }
     let words = format!(

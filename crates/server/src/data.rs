@@ -1,24 +1,21 @@
 //! The data folder: the database, the instance's keys, and a lock so that one server at a time uses it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use portico_app::Profile;
 use portico_app::tokens::{ExternalIssuer, Tokens};
 use portico_app::vault::ROOT_BYTES;
+use portico_sqlite::FileLock;
 use portico_store::Role;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
 /// The data folder. It is made when something is first put into it, readable by its owner only.
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
-
-/// Held for as long as a server uses the folder.
-#[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "held, never read")] File);
 
 impl Data {
     pub(crate) fn new(folder: PathBuf) -> Self {
@@ -43,12 +40,7 @@ impl Data {
 
     /// The key that signs on the embedded chain, which is made on first use.
     pub(crate) fn chain_key(&self) -> Result<SecretString> {
-        let secret = self.secret("chain.key")?;
-        let hex = secret.expose_secret().iter().fold(String::new(), |mut hex, byte| {
-            let _ = std::fmt::Write::write_fmt(&mut hex, format_args!("{byte:02x}"));
-            hex
-        });
-        Ok(hex.into())
+        Ok(hex::encode(self.secret("chain.key")?.expose_secret()).into())
     }
 
     /// Makes the folder if it is not there.
@@ -57,16 +49,15 @@ impl Data {
         made.with_context(|| format!("the data folder {} cannot be made", self.0.display()))
     }
 
-    pub(crate) fn lock(&self) -> Result<Lock> {
+    /// Held for as long as a server uses the folder.
+    pub(crate) fn lock(&self) -> Result<FileLock> {
         self.create()?;
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(self.0.join("lock"))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
-            Err(_) => bail!(
+        FileLock::try_acquire(&self.0.join("lock"))?.with_context(|| {
+            format!(
                 "another portico is using the data folder {}: stop it, or choose another with --data",
                 self.0.display()
-            ),
-        }
+            )
+        })
     }
 
     /// Issues and verifies tokens; the instance's own key is made on first use.
@@ -104,9 +95,8 @@ impl Data {
 
     /// Written beside and moved into place, so that nobody ever reads half a key; of two who make one at the
     /// same time, the first wins.
-    #[expect(clippy::format_collect, reason = "32 bytes, once")]
     fn make_secret(&self, path: &Path) -> Result<()> {
-        let hex: String = random()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = hex::encode(random()?);
         let fresh = self.0.join(format!(".{}.new", std::process::id()));
         let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
         file.write_all(hex.as_bytes())?;
@@ -127,7 +117,6 @@ fn random() -> Result<[u8; ROOT_BYTES]> {
 }
 
 fn parse_hex(text: &str) -> Option<SecretSlice<u8>> {
-    let bytes: Option<Vec<u8>> =
-        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
-    bytes.filter(|bytes| bytes.len() == ROOT_BYTES).map(Into::into)
+    let bytes = hex::decode(text).ok().filter(|_| text.len() == 2 * ROOT_BYTES)?;
+    Some(bytes.into())
 }

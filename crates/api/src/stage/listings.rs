@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::access::KEY;
-use crate::hex::hex;
 use crate::input::Latitude;
 use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
@@ -244,7 +243,7 @@ async fn create(cx: Context, input: Create) -> Result<Created<RecordedListing>> 
     Ok(Created(RecordedListing {
         message: "Listing created",
         listing_id: accepted.id.into(),
-        transaction_hash: hex(&accepted.hash),
+        transaction_hash: hex::encode_prefixed(accepted.hash),
     }))
 }
 

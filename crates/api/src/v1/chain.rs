@@ -7,7 +7,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::PUBLIC;
-use crate::hex::hex;
 use crate::input::Hash;
 use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get};
@@ -64,9 +63,9 @@ impl From<Record> for RecordOut {
                 ItemStatus::Mined => "mined",
                 ItemStatus::Failed => "refused",
             },
-            key: hex(&record.key),
+            key: hex::encode_prefixed(record.key),
             version: record.version,
-            transaction_hash: record.transaction.as_ref().map(|hash| hex(hash)),
+            transaction_hash: record.transaction.as_ref().map(|hash| hex::encode_prefixed(hash)),
             block_number: record.block,
             contract: record.contract.to_string(),
             chain_id: record.chain_id,
@@ -95,15 +94,19 @@ impl From<Block> for BlockOut {
     fn from(block: Block) -> Self {
         Self {
             number: block.number,
-            hash: hex(block.hash.as_slice()),
-            parent_hash: hex(block.parent.as_slice()),
+            hash: hex::encode_prefixed(block.hash.as_slice()),
+            parent_hash: hex::encode_prefixed(block.parent.as_slice()),
             timestamp: Timestamp::from_micros(
                 i64::try_from(block.timestamp).unwrap_or(0).saturating_mul(1_000_000),
             ),
             gas_used: block.gas_used,
             gas_limit: block.gas_limit,
             base_fee_per_gas: block.base_fee,
-            transactions: block.transactions.iter().map(|hash| hex(hash.as_slice())).collect(),
+            transactions: block
+                .transactions
+                .iter()
+                .map(|hash| hex::encode_prefixed(hash.as_slice()))
+                .collect(),
         }
     }
 }
@@ -285,12 +288,12 @@ async fn transaction(
         TracedFate::Replaced(by) => ("replaced", by),
     };
     Ok(Json(TransactionOut {
-        hash: hex(&hash),
+        hash: hex::encode_prefixed(hash),
         status,
         from: traced.from.to_string(),
         nonce: traced.nonce,
         block_number: traced.block,
-        replaced_by: replaced_by.map(|hash| hex(&hash)),
+        replaced_by: replaced_by.map(|hash| hex::encode_prefixed(hash)),
         contract: traced.items.map(|(kind, _)| kind.contract()),
         items: traced.items.map(|(_, items)| items),
     }))

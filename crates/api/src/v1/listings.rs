@@ -8,7 +8,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::{PUBLIC, SIGNED_IN};
-use crate::hex::hex;
 use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get};
 use crate::paging::{PagedResponse, Paging};
@@ -119,13 +118,13 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
     Ok(Json(ListingProof {
         listing_id: id.into(),
         matches: proof.digest == proof.on_chain,
-        digest: hex(&proof.digest),
-        chain_digest: hex(&proof.on_chain),
-        salt: hex(&proof.salt),
+        digest: hex::encode_prefixed(proof.digest),
+        chain_digest: hex::encode_prefixed(proof.on_chain),
+        salt: hex::encode_prefixed(proof.salt),
         content: proof.content.into_iter().map(|(name, value)| ProofField { name, value }).collect(),
-        key: hex(&record.key),
+        key: hex::encode_prefixed(record.key),
         version: record.version,
-        transaction_hash: record.transaction.as_ref().map(|hash| hex(hash)),
+        transaction_hash: record.transaction.as_ref().map(|hash| hex::encode_prefixed(hash)),
         block_number: record.block,
         contract: record.contract.to_string(),
         chain_id: record.chain_id,

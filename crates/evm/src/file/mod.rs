@@ -1,19 +1,16 @@
 //! The chain's file: a SQLite database with one writing connection and a few for reading. What the rows mean
 //! to the virtual machine is not known here.
 
-mod checkpoint;
 pub(crate) mod reads;
 mod upgrade;
 mod writes;
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use portico_sqlite::FileLock;
+use rusqlite::Connection;
 
 use crate::error::{ChainError, OpenError};
 
@@ -29,26 +26,16 @@ const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// Reading connections that are kept open. More are opened when more threads read at once.
 const READERS_KEPT: usize = 16;
-/// How long to wait for a foreign process (a backup, a curious human) that holds the database.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Keeps other processes away for as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "held, never read")] File);
-
-impl Lock {
-    /// SQLite's own locks would keep our readers out too, and opening the database a second time just to lock
-    /// it would loosen SQLite's, so a file beside it is locked.
-    pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push("-lock");
-        let io = |source| OpenError::Io { path: PathBuf::from(&beside), source };
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&beside).map_err(io)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
-            Err(TryLockError::WouldBlock) => Err(OpenError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(io(source)),
-        }
+/// Keeps other processes away. SQLite's own locks would keep our readers out too.
+pub(crate) fn lock(path: &Path) -> Result<FileLock, OpenError> {
+    let mut lock_file = path.as_os_str().to_owned();
+    lock_file.push("-lock");
+    let lock_file = PathBuf::from(lock_file);
+    match FileLock::try_acquire(&lock_file) {
+        Ok(Some(lock)) => Ok(lock),
+        Ok(None) => Err(OpenError::Locked { path: path.to_owned() }),
+        Err(source) => Err(OpenError::Io { path: lock_file, source }),
     }
 }
 
@@ -75,8 +62,7 @@ impl Readers {
         let connection = match idle {
             Some(connection) => connection,
             None => {
-                let connection = connect(&self.path)?;
-                configure(&connection, READER_CACHE_KIB)?;
+                let connection = portico_sqlite::connect(&self.path, READER_CACHE_KIB)?;
                 connection.execute_batch("PRAGMA query_only = ON")?;
                 connection
             }
@@ -105,7 +91,7 @@ impl Drop for Reader<'_> {
 
 /// Opens the file for writing. Answers whether it is new, and so has no tables yet.
 pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
-    let connection = connect(path).map_err(ChainError::from)?;
+    let connection = portico_sqlite::open(path).map_err(ChainError::from)?;
     let ask = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let tables =
         ask("SELECT count(*) FROM sqlite_schema").map_err(|error| match error.sqlite_error_code() {
@@ -126,25 +112,6 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
             step.commit().map_err(ChainError::from)?;
         }
     }
-    configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;
+    portico_sqlite::configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;
     Ok((connection, tables == 0))
-}
-
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    Ok(connection)
-}
-
-/// Gives a connection the settings that every one of ours has. The first of them is the file's for good.
-fn configure(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
-    connection.execute_batch(&format!(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
-         PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"
-    ))?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.set_prepared_statement_cache_capacity(32);
-    Ok(())
 }

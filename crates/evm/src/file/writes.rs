@@ -4,15 +4,18 @@ use std::path::Path;
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Sealed, U256};
+use portico_sqlite::Checkpointer;
 use revm::primitives::KECCAK_EMPTY;
 use revm::state::AccountId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::checkpoint::Checkpointer;
 use super::reads::{self, Place, account_key};
 use super::upgrade::create_tables;
 use crate::changes::{Changes, SlotKey};
 use crate::error::ChainError;
+
+/// The length of the write-ahead log at which it is copied back.
+const MAX_WAL_PAGES: i32 = 16_000;
 
 type Result<T> = std::result::Result<T, ChainError>;
 
@@ -36,7 +39,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn start(mut connection: Connection, path: &Path) -> Result<Self> {
-        let checkpointer = Checkpointer::start(path, &mut connection)?;
+        let checkpointer = Checkpointer::start(path, &mut connection, MAX_WAL_PAGES)?;
         let last_account = reads::latest_account(&connection)?;
         Ok(Self { connection, checkpointer, last_account })
     }

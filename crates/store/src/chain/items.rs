@@ -170,15 +170,7 @@ impl Op for FailItems {
 
 /// The event of an item that the chain refused for good.
 pub(super) async fn failed<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
-    let subject = hex(&item.key);
+    let subject = hex::encode_prefixed(item.key);
     record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[("chain", "failed", 1)])
         .await
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::from("0x"), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -2,8 +2,6 @@
 //!
 //! Replies follow the commit, so that a client always reads its own writes.
 
-mod background_thread;
-mod checkpointer;
 mod listing_index;
 mod reader;
 mod search_index;
@@ -12,11 +10,10 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
-use rusqlite::config::DbConfig;
+use portico_sqlite::connect;
+use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use crate::migrate::{self, Migrations, Status};
@@ -52,9 +49,6 @@ const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 /// Pages kept by the writer. After each commit `SQLite` walks over all of them, so that more is not better.
 const WRITER_CACHE_KIB: u32 = 8 * 1024;
-
-/// How long it is tried to empty the write-ahead log.
-const LOG_TRUNCATE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where there are two rows there is mostly a page of them.
 const EXPECTED_PAGE_ROWS: usize = 20;
@@ -158,17 +152,7 @@ impl Sqlite {
     /// Copies the write-ahead log back and empties it, so that the database is one file again; tells whether
     /// nobody held on to it for too long.
     pub(crate) fn empty_log(&self) -> Result<bool> {
-        let connection = connect(&self.0.path, SCAN_CACHE_KIB)?;
-        let began = Instant::now();
-        loop {
-            let held =
-                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-            if held == 0 || began.elapsed() > LOG_TRUNCATE_TIMEOUT {
-                return Ok(held == 0);
-            }
-            // Whoever is copying it back at the same time turns others away at once.
-            std::thread::park_timeout(Duration::from_millis(1));
-        }
+        Ok(portico_sqlite::truncate_wal(&connect(&self.0.path, SCAN_CACHE_KIB)?)?)
     }
 
     /// Empties the log, or tells that it is not empty.
@@ -227,41 +211,6 @@ fn point_cache_kib() -> u32 {
     (POINT_CACHE_KIB / threads).max(LEAST_POINT_CACHE_KIB)
 }
 
-/// A connection with the settings that every one of ours has.
-fn connect(path: &Path, cache_kib: u32) -> Result<Connection> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut tries = 0;
-    loop {
-        match configured(path, flags, cache_kib) {
-            // Of several who make a new file a log-structured one at once, some are turned away at once.
-            Err(Error::Unavailable(_)) if tries < 200 => {
-                tries += 1;
-                std::thread::park_timeout(Duration::from_millis(5));
-            }
-            outcome => return outcome,
-        }
-    }
-}
-
-fn configured(path: &Path, flags: OpenFlags, cache_kib: u32) -> Result<Connection> {
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    // Polled finely: the command line must get its turn beside a busy server, and a server beside it.
-    connection.busy_handler(Some(|tries| {
-        std::thread::park_timeout(Duration::from_micros(200));
-        tries < 50_000
-    }))?;
-    connection.execute_batch(&format!(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
-         PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON; \
-         PRAGMA trusted_schema = OFF"
-    ))?;
-    // Without it every range bound to a parameter makes SQLite plan the statement anew at each execution.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    Ok(connection)
-}
-
 fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Val<'_>]) -> Result<()> {
     for (index, param) in params.iter().enumerate().take(statement.parameter_count()) {
         statement.raw_bind_parameter(index + 1, param)?;
@@ -314,14 +263,17 @@ impl Row for rusqlite::Row<'_> {
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{
-            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure,
-        };
-        match error.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked | DiskFull | ReadOnly | SystemIoFailure | CannotOpen) => {
-                Self::Unavailable(error.to_string())
-            }
-            _ => Self::Bug(error.to_string()),
+        if portico_sqlite::is_unavailable(&error) {
+            Self::Unavailable(error.to_string())
+        } else {
+            Self::Bug(error.to_string())
         }
+    }
+}
+
+/// Threads that cannot be started, files that cannot be removed.
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Unavailable(error.to_string())
     }
 }

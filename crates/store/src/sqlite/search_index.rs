@@ -15,11 +15,11 @@ use portico_domain::Money;
 use portico_domain::listings::{Listing, document};
 use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
+use portico_sqlite::spawn_supervised;
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
-use super::background_thread::spawn;
-use super::{connect, exec, rows};
+use super::{exec, rows};
 use crate::page::{Cursor, Placed, as_limit};
 use crate::{Error, Result};
 
@@ -60,7 +60,7 @@ impl SearchIndex {
         });
         // The thread ends when the engine is gone.
         let weak = Arc::downgrade(&shared);
-        spawn("portico-search", move || {
+        spawn_supervised("portico-search", move || {
             let mut delay = BATCH_DELAY;
             while let Some(shared) = weak.upgrade() {
                 shared
@@ -226,7 +226,7 @@ impl Index {
     }
 
     fn connect(path: &Path) -> Result<Self> {
-        let connection = connect(&file(path), CACHE_KIB)?;
+        let connection = portico_sqlite::connect(&file(path), CACHE_KIB)?;
         // It can always be built again: its commits need not wait for the disk.
         connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")?;
         connection.execute("ATTACH ?1 AS store", [path.to_string_lossy()])?;

@@ -13,11 +13,10 @@ use std::pin::pin;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::task::{Context, Poll, Waker};
 
+use portico_sqlite::{Checkpointer, spawn_supervised};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::background_thread::spawn;
-use super::checkpointer::Checkpointer;
 use super::search_index::SearchIndex;
 use super::{exec, rows};
 use crate::counters::{COUNT, EVENT, UNCOUNT};
@@ -28,6 +27,8 @@ use crate::{Error, Result};
 const MAX_QUEUED_JOBS: usize = 4096;
 /// Jobs in one transaction.
 const MAX_GROUP_JOBS: usize = 256;
+/// The length of the write-ahead log, in pages of 4 KiB, at which it is copied back.
+const MAX_WAL_PAGES: i32 = 32_000;
 
 /// A queued unit of work and its caller.
 trait Job: Send {
@@ -87,9 +88,9 @@ impl Writer {
         search_index: Option<SearchIndex>,
     ) -> Result<Self> {
         let (jobs, inbox) = sync_channel(MAX_QUEUED_JOBS);
-        let checkpointer = Checkpointer::start(path, &mut connection)?;
+        let checkpointer = Checkpointer::start(path, &mut connection, MAX_WAL_PAGES)?;
         let mut thread = Thread { connection, inbox, checkpointer, search_index };
-        spawn("portico-writer", move || thread.run())?;
+        spawn_supervised("portico-writer", move || thread.run())?;
         Ok(Self { jobs })
     }
 

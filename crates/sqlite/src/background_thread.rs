@@ -1,26 +1,24 @@
 //! Threads that survive a panic.
 
+use std::io;
 use std::panic::AssertUnwindSafe;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::{Error, Result};
-
-/// How long a thread that panicked waits before it begins again.
 const RESTART_DELAY: Duration = Duration::from_millis(100);
 
-/// Starts a thread that begins again if it panics, and ends only when its body returns.
-pub(super) fn spawn(name: &'static str, mut body: impl FnMut() + Send + 'static) -> Result<()> {
+/// Starts a thread that restarts its body after a panic and ends when the body returns.
+pub fn spawn_supervised(
+    name: &'static str,
+    mut body: impl FnMut() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
     let supervised = move || {
         while std::panic::catch_unwind(AssertUnwindSafe(&mut body)).is_err() {
             tracing::error!(thread = name, "a background thread panicked and begins again");
             std::thread::park_timeout(RESTART_DELAY);
         }
     };
-    std::thread::Builder::new()
-        .name(name.into())
-        .spawn(supervised)
-        .map(drop)
-        .map_err(|error| Error::Unavailable(error.to_string()))
+    std::thread::Builder::new().name(name.into()).spawn(supervised)
 }
 
 #[cfg(test)]
@@ -33,12 +31,12 @@ mod tests {
     fn a_thread_that_panics_begins_again() {
         let (began, begins) = channel();
         let mut times = 0;
-        spawn("panics-twice", move || {
+        let thread = spawn_supervised("panics-twice", move || {
             times += 1;
             began.send(times).unwrap();
             assert!(times > 2, "on purpose");
-        })
-        .unwrap();
+        });
         assert_eq!(begins.iter().collect::<Vec<i32>>(), [1, 2, 3], "and ends when its body returns");
+        thread.unwrap().join().unwrap();
     }
 }
