@@ -17,7 +17,6 @@ pub mod remote;
 pub mod signer;
 pub mod writer;
 
-pub use alloy_primitives::hex::encode as hex;
 pub use any::AnyNode;
 pub use error::{Error, Result};
 pub use node::Node;

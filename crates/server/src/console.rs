@@ -4,7 +4,7 @@ use portico_api::console::{Asset, Console};
 use portico_app::Profile;
 use serde_json::json;
 
-use crate::chain_config::ChainUrl;
+use crate::config::ChainUrl;
 use crate::config::Config;
 
 /// The files, by name.

@@ -2,7 +2,6 @@
 
 mod application;
 mod chain;
-mod chain_config;
 pub mod cli;
 pub mod config;
 mod console;

@@ -17,7 +17,7 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
 use crate::application::{adopt_deployment, application, verify_root_key};
-use crate::chain_config::ChainUrl;
+use crate::config::ChainUrl;
 use crate::config::Config;
 use crate::{console, listen};
 

@@ -5,9 +5,11 @@
 //! memory is a copy of it. The [`Writer`] runs the steps in tasks of their own.
 
 mod commit;
+mod deliver;
 mod engine;
 mod follow;
 mod lease;
+mod reorg;
 mod service;
 
 use std::time::Duration;

@@ -6,7 +6,7 @@ use portico_chain::reads;
 use portico_chain::remote::Remote;
 use portico_domain::ListingId;
 use portico_domain::chain::Passes;
-use portico_server::config::{Config, Flags};
+use portico_server::config::{Config, Settings};
 use portico_store::{Db, Location, Role};
 use rusqlite::types::Value as Lite;
 use tokio_postgres::types::private::BytesMut;
@@ -172,9 +172,12 @@ impl App {
 
     /// The use cases on the server's data, as a command beside it has them.
     pub(crate) async fn tool(&self) -> Portico {
-        let flags =
-            Flags { data: Some(self.data.clone()), database: self.database.clone(), ..Flags::default() };
-        portico_server::admin(&Config::load(flags, Role::Tool).unwrap()).await.unwrap().0
+        let settings = Settings {
+            data: Some(self.data.clone()),
+            database: self.database.clone(),
+            ..Settings::default()
+        };
+        portico_server::admin(&Config::new(settings, Role::Tool).unwrap()).await.unwrap().0
     }
 
     /// The server's chain and contracts.

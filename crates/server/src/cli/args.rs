@@ -1,0 +1,159 @@
+//! Flags that are settings. Each field's name is also the key of the file given with --config.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use portico_store::Role;
+use serde::Serialize;
+use toml::Table;
+
+use crate::config::{Config, ProfileName, Settings};
+
+/// Flags of every command.
+#[derive(Debug, Args, Serialize)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Global {
+    /// The folder for the database and the keys [default: ./portico-data]
+    #[arg(long, global = true, env = "PORTICO_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// sqlite:PATH or postgres://… [default: SQLite inside the data folder]
+    #[arg(long, global = true, env = "PORTICO_DATABASE", value_name = "URL", hide_env_values = true)]
+    database: Option<String>,
+    /// Where the keys of people are: sqlite:PATH or postgres://… [default: keys.db in the data folder, or a schema of its
+    /// own in the PostgreSQL database]
+    #[arg(long, global = true, env = "PORTICO_KEYSTORE", value_name = "URL", hide_env_values = true)]
+    keystore: Option<String>,
+    /// The chain to record on: embedded, or http(s)://… (several with commas between) [default: embedded]
+    #[arg(long, global = true, env = "PORTICO_CHAIN", value_name = "URL", hide_env_values = true)]
+    chain: Option<String>,
+    /// A TOML file with settings
+    #[serde(skip)]
+    #[arg(long, global = true, env = "PORTICO_CONFIG", value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// What to log: error, warn, info, debug, trace, or filters such as info,portico::access=debug (RUST_LOG works too)
+    #[arg(long, global = true, env = "PORTICO_LOG", value_name = "LEVEL")]
+    log: Option<String>,
+}
+
+impl Global {
+    /// The configuration: these flags and the command's own over the file.
+    pub(super) fn config(&self, command: &impl Serialize, role: Role) -> Result<Config> {
+        let mut flags = Table::try_from(self)?;
+        flags.extend(Table::try_from(command)?);
+        Config::new(Settings::load(self.config.as_deref(), flags)?, role)
+    }
+}
+
+/// Of commands without settings of their own.
+#[derive(Debug, Serialize)]
+pub(super) struct NoSettings {}
+
+/// Flags of `serve`.
+#[derive(Debug, Args, Serialize)]
+pub(super) struct ServeArgs {
+    /// Where to listen [default: 127.0.0.1:8080]; port 0 takes a free one
+    #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// sandbox (mostly open, for trying things out) or live [default: sandbox]; a database keeps to the one that it was
+    /// first served with
+    #[arg(long, value_enum, env = "PORTICO_PROFILE")]
+    profile: Option<ProfileName>,
+    /// Let the sandbox listen beyond loopback, where anybody can change everything
+    #[arg(long, env = "PORTICO_ALLOW_OPEN", num_args = 0..=1, default_missing_value = "true",
+          require_equals = true, value_parser = clap::builder::BoolishValueParser::new(), hide_possible_values = true)]
+    allow_open: Option<bool>,
+    /// Another host name that this service answers for (comma-separated; * for any)
+    #[arg(long, env = "PORTICO_ALLOW_HOST", value_name = "HOST", value_delimiter = ',')]
+    allow_host: Option<Vec<String>>,
+    /// An origin whose pages may call this service (CORS; comma-separated)
+    #[arg(long, env = "PORTICO_CORS_ORIGIN", value_name = "ORIGIN", value_delimiter = ',')]
+    cors_origin: Option<Vec<String>>,
+    /// How many proxies stand in front; X-Forwarded-For counts only from them [default: 0]
+    #[arg(long, env = "PORTICO_TRUSTED_HOPS", value_name = "N")]
+    trusted_hops: Option<usize>,
+    /// For how many days the inputs of a verification are kept, encrypted [default: 30]
+    #[arg(long, env = "PORTICO_RETENTION_DAYS", value_name = "DAYS")]
+    retention_days: Option<u32>,
+    /// Requests per second, for each client address and each credential [default: no limit]
+    #[arg(long, env = "PORTICO_RATE_LIMIT", value_name = "N")]
+    rate_limit: Option<u32>,
+    /// Connections at once [default: 4096]
+    #[arg(long, env = "PORTICO_MAX_CONNECTIONS", value_name = "N")]
+    max_connections: Option<usize>,
+    /// Requests that are worked on at once; more get 503 [default: 1024]
+    #[arg(long, env = "PORTICO_MAX_IN_FLIGHT", value_name = "N")]
+    max_in_flight: Option<usize>,
+    /// The country of listings that name none [default: US]
+    #[arg(long, env = "PORTICO_COUNTRY", value_name = "COUNTRY")]
+    country: Option<String>,
+    /// An external OpenID Connect issuer, together with --audience and --jwks-url
+    #[arg(long, env = "PORTICO_ISSUER", value_name = "URL")]
+    issuer: Option<String>,
+    /// The audience that its tokens must name
+    #[arg(long, env = "PORTICO_AUDIENCE", value_name = "NAME")]
+    audience: Option<String>,
+    /// Where it publishes its keys
+    #[arg(long, env = "PORTICO_JWKS_URL", value_name = "URL")]
+    jwks_url: Option<String>,
+    /// How many seconds its keys are used before they are fetched again [default: 30]
+    #[arg(long, env = "PORTICO_JWKS_REFRESH", value_name = "SECONDS")]
+    jwks_refresh: Option<u64>,
+    /// The claim and value in its tokens that make an administrator, such as roles=portico-admin
+    #[arg(long, env = "PORTICO_ADMIN_CLAIM", value_name = "CLAIM=VALUE")]
+    admin_claim: Option<String>,
+    /// The client id under which the console signs people in at that issuer (redirect address: …/console/signed-in)
+    #[arg(long, env = "PORTICO_CONSOLE_CLIENT", value_name = "ID")]
+    console_client: Option<String>,
+    /// The key under which personal data and kept answers are encrypted: 64 hexadecimal digits [sandbox: made on first start]
+    #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+    encryption_key: Option<String>,
+    #[serde(flatten)]
+    #[command(flatten)]
+    chain: ChainArgs,
+    /// Print one line of JSON instead of the banner
+    #[serde(skip)]
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Flags of everything that uses the chain.
+#[derive(Debug, Args, Serialize)]
+#[command(next_help_heading = "Chain options")]
+#[expect(clippy::struct_field_names, reason = "a field's name is its flag's")]
+pub(super) struct ChainArgs {
+    /// The id that the chain must have [default: whichever it has]
+    #[arg(long, env = "PORTICO_CHAIN_ID", value_name = "N")]
+    chain_id: Option<u64>,
+    /// The contracts' four addresses, as `chain deploy` prints them [default: those the database knows]
+    #[arg(long, env = "PORTICO_CHAIN_CONTRACTS", value_name = "ADDRESSES")]
+    chain_contracts: Option<String>,
+    /// Private keys to sign with, 64 hexadecimal digits each, with commas between [embedded: made on first start]
+    #[arg(long, env = "PORTICO_CHAIN_KEY", value_name = "HEX", hide_env_values = true)]
+    chain_key: Option<String>,
+    /// A file with them, one a line
+    #[arg(long, env = "PORTICO_CHAIN_KEY_FILE", value_name = "FILE")]
+    chain_key_file: Option<PathBuf>,
+    /// Blocks after which a block is taken as final [default: 12]
+    #[arg(long, env = "PORTICO_CHAIN_CONFIRMATIONS", value_name = "N")]
+    chain_confirmations: Option<u64>,
+    /// The most that is paid per gas, in gwei [default: 500]
+    #[arg(long, env = "PORTICO_CHAIN_FEE_CAP", value_name = "GWEI")]
+    chain_fee_cap: Option<u64>,
+}
+
+/// Flag of commands that act for an instance of one profile.
+#[derive(Debug, Args, Serialize)]
+pub(super) struct ProfileArg {
+    /// The instance's: sandbox or live [default: the database's own]
+    #[arg(long, value_enum, env = "PORTICO_PROFILE")]
+    profile: Option<ProfileName>,
+}
+
+/// Flag of commands that open the keystore.
+#[derive(Debug, Args, Serialize)]
+pub(super) struct EncryptionKeyArg {
+    /// The key that opens the keystore: 64 hexadecimal digits [sandbox: the one in the data folder]
+    #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+    encryption_key: Option<String>,
+}

@@ -1,0 +1,37 @@
+//! `portico chain`.
+
+use anyhow::Result;
+use clap::Subcommand;
+use portico_store::Role;
+
+use super::args::{ChainArgs, Global};
+use crate::chain;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ChainCommand {
+    /// Deploys the contracts and prints where they are; once for a database
+    #[command(
+        after_help = "Example:\n  PORTICO_CHAIN_KEY=… portico chain deploy --chain https://rpc.example --database postgres://…"
+    )]
+    Deploy(ChainArgs),
+    /// Tells how the chain and the queue stand
+    Status(ChainArgs),
+    /// Compares every item in the database with the chain
+    #[command(after_help = "Examples:\n  portico chain reconcile\n  portico chain reconcile --mend")]
+    Reconcile {
+        #[command(flatten)]
+        chain: ChainArgs,
+        /// Record what differs again
+        #[arg(long)]
+        mend: bool,
+    },
+}
+
+pub(super) async fn run(global: &Global, command: ChainCommand) -> Result<String> {
+    let config = |args: &ChainArgs| global.config(args, Role::Tool);
+    match command {
+        ChainCommand::Deploy(args) => chain::deploy(&config(&args)?).await,
+        ChainCommand::Status(args) => chain::status(&config(&args)?).await,
+        ChainCommand::Reconcile { chain: args, mend } => chain::reconcile(&config(&args)?, mend).await,
+    }
+}

@@ -1,0 +1,75 @@
+//! What the configuration says about the chain.
+
+use portico_chain::contracts::Contracts;
+use portico_chain::signer::Key;
+use secrecy::SecretString;
+
+use super::{Faults, Settings};
+
+const DEFAULT_CONFIRMATIONS: u64 = 12;
+const DEFAULT_FEE_CAP_GWEI: u64 = 500;
+const WEI_PER_GWEI: u64 = 1_000_000_000;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChainUrl {
+    Embedded,
+    Remote(Vec<String>),
+}
+
+pub(crate) struct ChainConfig {
+    pub(crate) url: ChainUrl,
+    pub(crate) id: Option<u64>,
+    pub(crate) contracts: Option<Contracts>,
+    pub(crate) keys: Vec<SecretString>,
+    pub(crate) confirmations: u64,
+    pub(crate) fee_cap: u64,
+}
+
+impl ChainConfig {
+    pub(super) fn new(settings: &Settings, faults: &mut Faults) -> Self {
+        Self {
+            url: url(settings, faults),
+            id: settings.chain_id,
+            contracts: contracts(settings, faults),
+            keys: keys(settings, faults),
+            confirmations: settings.chain_confirmations.unwrap_or(DEFAULT_CONFIRMATIONS).max(1),
+            fee_cap: settings.chain_fee_cap.unwrap_or(DEFAULT_FEE_CAP_GWEI).saturating_mul(WEI_PER_GWEI),
+        }
+    }
+}
+
+fn url(settings: &Settings, faults: &mut Faults) -> ChainUrl {
+    let urls: Vec<String> = match settings.chain.as_deref().unwrap_or("embedded") {
+        "embedded" => return ChainUrl::Embedded,
+        urls => urls.split(',').map(|url| url.trim().to_owned()).collect(),
+    };
+    if !urls.iter().all(|url| url.starts_with("http://") || url.starts_with("https://")) {
+        faults.add("chain must be embedded, or http(s)://… (several with commas between)");
+    }
+    ChainUrl::Remote(urls)
+}
+
+fn contracts(settings: &Settings, faults: &mut Faults) -> Option<Contracts> {
+    let list = settings.chain_contracts.as_deref()?;
+    let addresses: Option<Vec<_>> = list.split(',').map(|address| address.trim().parse().ok()).collect();
+    let contracts = addresses
+        .and_then(|addresses| addresses.try_into().ok())
+        .map(Contracts)
+        .ok_or("must be the four addresses that `portico chain deploy` prints, with commas between");
+    faults.take("chain_contracts", contracts)
+}
+
+fn keys(settings: &Settings, faults: &mut Faults) -> Vec<SecretString> {
+    let from_file = settings.chain_key_file.as_deref().and_then(|path| {
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|error| format!("{} cannot be read: {error}", path.display()));
+        faults.take("chain_key_file", text)
+    });
+    let text = settings.chain_key.clone().or(from_file).unwrap_or_default();
+    let keys = text.split([',', '\n']).map(str::trim).filter(|key| !key.is_empty());
+    let keys: Vec<SecretString> = keys.map(SecretString::from).collect();
+    for key in &keys {
+        faults.take("chain_key:", Key::parse(key));
+    }
+    keys
+}

@@ -1,0 +1,255 @@
+//! Configuration: flag over environment over file over default. Everything that is wrong is named at once.
+
+mod chain;
+mod network;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use portico_app::Profile;
+use portico_app::clock::{Clock as _, SystemClock};
+use portico_app::tokens::ExternalIssuer;
+use portico_app::vault::ROOT_BYTES;
+use portico_app::verifications::Bureaus;
+use portico_domain::Country;
+use portico_screening::config::{Screening, Surroundings};
+use portico_screening::{BureauConfig, Check, ScreeningConfig};
+use portico_store::{Location, Role};
+use secrecy::{SecretSlice, SecretString};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::chain::{ChainConfig, ChainUrl};
+pub use self::settings::Settings;
+use crate::data::Data;
+
+const DEFAULT_RETENTION_DAYS: u32 = 30;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ProfileName {
+    Sandbox,
+    Live,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Sandbox => Self::Sandbox,
+            ProfileName::Live => Self::Live,
+        }
+    }
+}
+
+/// What the service runs with.
+pub struct Config {
+    pub data: Data,
+    /// Where the database is.
+    pub database: Location,
+    /// What kind of instance this is to be, if that was said.
+    pub profile: Option<Profile>,
+    pub log: String,
+    pub(crate) listen: SocketAddr,
+    pub(crate) hosts: Option<Vec<String>>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) trusted_hops: usize,
+    pub(crate) rate_limit: u32,
+    pub(crate) max_connections: usize,
+    pub(crate) max_in_flight: usize,
+    pub(crate) country: Country,
+    pub(crate) issuer: Option<ExternalIssuer>,
+    pub(crate) console_client: Option<String>,
+    pub(crate) encryption_key: Option<SecretString>,
+    pub(crate) chain: ChainConfig,
+    pub(crate) keystore: Location,
+    pub(crate) retention_days: u32,
+    bureaus: BTreeMap<String, BureauConfig>,
+    screening: ScreeningConfig,
+}
+
+/// Collects everything that is wrong.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn add(&mut self, fault: impl Into<String>) {
+        self.0.push(fault.into());
+    }
+
+    fn take<T, E: std::fmt::Display>(&mut self, name: &str, outcome: Result<T, E>) -> Option<T> {
+        outcome.map_err(|error| self.add(format!("{name} {error}"))).ok()
+    }
+}
+
+impl Config {
+    /// Checks everything that the role needs.
+    pub fn new(settings: Settings, role: Role) -> Result<Self> {
+        let mut faults = Faults::default();
+        let data = Data::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
+        let chain = ChainConfig::new(&settings, &mut faults);
+        let issuer = faults.take("issuer", network::issuer(&settings)).flatten();
+        let database = database(&settings, &data, &mut faults);
+        let keystore = keystore(&settings, &data, database.as_ref(), &mut faults);
+        let listen = network::listen(&settings, &mut faults);
+        let origins = network::origins(&settings, &mut faults);
+        let country = faults.take("country", Country::parse(settings.country.as_deref().unwrap_or("US")));
+        check_encryption_key(&settings, &mut faults);
+        if role == Role::Server {
+            check_server(&settings, listen, &chain, &mut faults);
+        }
+        let (Some(database), Some(keystore), Some(listen), Some(country), true) =
+            (database, keystore, listen, country, faults.0.is_empty())
+        else {
+            bail!("the configuration cannot be used:\n  - {}", faults.0.join("\n  - "));
+        };
+        Ok(Self {
+            data,
+            database,
+            profile: settings.profile.map(Profile::from),
+            hosts: network::allowed_hosts(&settings),
+            log: settings.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".into()),
+            listen,
+            origins,
+            trusted_hops: settings.trusted_hops.unwrap_or(0),
+            rate_limit: settings.rate_limit.unwrap_or(0),
+            max_connections: settings.max_connections.unwrap_or(4096),
+            max_in_flight: settings.max_in_flight.unwrap_or(1024),
+            country,
+            issuer,
+            console_client: settings.console_client,
+            encryption_key: settings.encryption_key.map(SecretString::from),
+            chain,
+            keystore,
+            retention_days: settings.retention_days.unwrap_or(DEFAULT_RETENTION_DAYS),
+            bureaus: settings.bureaus,
+            screening: settings.screening,
+        })
+    }
+
+    /// The bureaus, whose sandbox makes values up under this key. A command beside the server asks no other one:
+    /// it needs no secrets of theirs, and what it makes up costs nothing.
+    pub(crate) fn bureaus(&self, sandbox_key: &SecretSlice<u8>, role: Role) -> Result<Bureaus> {
+        let built = match role {
+            Role::Server => build(&self.screening, &self.bureaus, sandbox_key),
+            Role::Tool => build(&ScreeningConfig::default(), &BTreeMap::new(), sandbox_key),
+        };
+        Ok(Bureaus::new(built.map_err(|faults| anyhow::anyhow!(faults.join("\n")))?))
+    }
+}
+
+impl Settings {
+    /// The profile that rules apply for until the database's own is known.
+    fn profile_or_sandbox(&self) -> Profile {
+        self.profile.map_or(Profile::Sandbox, Profile::from)
+    }
+}
+
+fn database(settings: &Settings, data: &Data, faults: &mut Faults) -> Option<Location> {
+    match &settings.database {
+        Some(url) => faults.take("database", Location::parse(url)),
+        None => Some(Location::Sqlite(data.database())),
+    }
+}
+
+fn keystore(
+    settings: &Settings,
+    data: &Data,
+    database: Option<&Location>,
+    faults: &mut Faults,
+) -> Option<Location> {
+    match (&settings.keystore, database) {
+        (Some(url), _) => faults.take("keystore", Location::parse(url)),
+        (None, Some(Location::Postgres(url))) => Some(Location::Postgres(url.clone())),
+        (None, _) => Some(Location::Sqlite(data.keystore())),
+    }
+}
+
+fn check_encryption_key(settings: &Settings, faults: &mut Faults) {
+    if let Some(key) = &settings.encryption_key
+        && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    {
+        faults.add("encryption_key must be 64 hexadecimal digits");
+    }
+}
+
+/// What only a server needs: a command neither listens nor screens anybody.
+fn check_server(settings: &Settings, listen: Option<SocketAddr>, chain: &ChainConfig, faults: &mut Faults) {
+    // Built here only to find what is wrong; the sandbox's key matters later.
+    let screening = build(&settings.screening, &settings.bureaus, &vec![0; ROOT_BYTES].into())
+        .map_err(|wrong| faults.0.extend(wrong))
+        .ok();
+    match settings.profile_or_sandbox() {
+        Profile::Sandbox => {
+            let is_open = listen.is_some_and(|address| !address.ip().is_loopback());
+            if is_open && !settings.allow_open.unwrap_or(false) {
+                faults.add(
+                    "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant",
+                );
+            }
+        }
+        Profile::Live => check_live(settings, chain, screening, faults),
+    }
+}
+
+fn check_live(settings: &Settings, chain: &ChainConfig, screening: Option<Screening>, faults: &mut Faults) {
+    if chain.url == ChainUrl::Embedded {
+        faults.add("chain: a live instance needs a real chain: --chain https://…");
+    }
+    if chain.keys.is_empty() {
+        faults.add("chain_key: a live instance needs one: PORTICO_CHAIN_KEY");
+    }
+    let in_sandbox = screening.map(|screening| screening.routing.in_sandbox()).unwrap_or_default();
+    if !in_sandbox.is_empty() {
+        let checks: Vec<&str> = in_sandbox.into_iter().map(Check::name).collect();
+        faults.add(format!(
+            "screening: a live instance needs real bureaus, in the file: [bureaus.NAME], and [screening] for {}",
+            checks.join(", ")
+        ));
+    }
+    if settings.encryption_key.is_none() {
+        faults.add("encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY");
+    }
+}
+
+fn build(
+    screening: &ScreeningConfig,
+    bureaus: &BTreeMap<String, BureauConfig>,
+    sandbox_key: &SecretSlice<u8>,
+) -> Result<Screening, Vec<String>> {
+    let surroundings = Surroundings {
+        sandbox_key,
+        now: Arc::new(|| SystemClock.now()),
+        env: &|name: &str| std::env::var(name).ok(),
+    };
+    screening.build(bureaus, &surroundings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(settings: Settings) -> String {
+        Config::new(settings, Role::Server).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_live_instance_names_everything_that_is_missing_at_once() {
+        let faults = faults(Settings { profile: Some(ProfileName::Live), ..Settings::default() });
+        assert!(faults.contains("chain:") && faults.contains("encryption_key:"), "{faults}");
+    }
+
+    #[test]
+    fn the_sandbox_listens_on_loopback_unless_it_is_meant() {
+        let open = || Settings { listen: Some("0.0.0.0:1".into()), ..Settings::default() };
+        assert!(faults(open()).contains("--allow-open"));
+        assert_eq!(faults(Settings { allow_open: Some(true), ..open() }), "");
+    }
+
+    #[test]
+    fn commands_beside_the_server_do_not_mind_where_it_listens() {
+        let open = Settings { listen: Some("0.0.0.0:1".into()), ..Settings::default() };
+        assert!(Config::new(open, Role::Tool).is_ok());
+    }
+}
