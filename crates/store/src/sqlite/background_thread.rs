@@ -1,18 +1,17 @@
-//! Threads that survive a panic.
+//! Threads that restart after a panic.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use crate::{Error, Result};
 
-/// How long a thread that panicked waits before it begins again.
 const RESTART_DELAY: Duration = Duration::from_millis(100);
 
-/// Starts a thread that begins again if it panics, and ends only when its body returns.
+/// The thread restarts if it panics, and ends when its body returns.
 pub(super) fn spawn(name: &'static str, mut body: impl FnMut() + Send + 'static) -> Result<()> {
     let supervised = move || {
         while std::panic::catch_unwind(AssertUnwindSafe(&mut body)).is_err() {
-            tracing::error!(thread = name, "a background thread panicked and begins again");
+            tracing::error!(thread = name, "a background thread panicked and restarts");
             std::thread::park_timeout(RESTART_DELAY);
         }
     };
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_panics_begins_again() {
+    fn panicked_thread_restarts() {
         let (began, begins) = channel();
         let mut times = 0;
         spawn("panics-twice", move || {
