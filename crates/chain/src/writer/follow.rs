@@ -13,24 +13,24 @@ use portico_store::chain::{
     Settled, SignedBatch, Word,
 };
 
-use super::engine::{Engine, Open, REVERTS_IN_A_ROW, micros, since};
+use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, Open, micros, since};
 use super::lease::to_i64;
-use crate::contracts::{Kind, calldata, carried, rejected};
-use crate::node::{At, Block, Node, Receipt};
+use crate::contracts::{ItemKind, calldata, carried, rejected};
+use crate::node::{Block, BlockId, Node, Receipt};
 use crate::signer::{Price, data_of};
 use crate::{Error, Result};
 
 /// A nonce that nobody signed is filled after it was missing for so long.
-const GAP_PATIENCE: i64 = 5_000_000;
+const GAP_TIMEOUT_MICROS: i64 = 5_000_000;
 
 /// Questions that a node is asked at the same time.
 const MAX_CONCURRENT_CALLS: usize = 16;
 
 /// A question, on its way to a node.
-type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+type NodeRequest<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// Asks several questions at the same time; one that gets no answer ends it.
-async fn together<T>(questions: Vec<Asked<'_, T>>) -> Result<Vec<T>> {
+async fn try_buffered<T>(questions: Vec<NodeRequest<'_, T>>) -> Result<Vec<T>> {
     let mut answers = Vec::with_capacity(questions.len());
     let mut questions = questions.into_iter();
     loop {
@@ -60,7 +60,7 @@ impl<N: Node> Engine<N> {
     /// what does not get in, and signs what waits.
     pub async fn follow(&self, now: Timestamp) -> Result<()> {
         let outcome = match self.look(now, false).await {
-            Ok(()) => self.look_after_wards(now).await,
+            Ok(()) => self.follow_orphaned_signers(now).await,
             failed => failed,
         };
         let trouble = outcome.as_ref().err().map(ToString::to_string);
@@ -71,7 +71,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// The same for one signer; for a ward nothing new is signed.
-    pub(super) async fn look(&self, now: Timestamp, is_ward: bool) -> Result<()> {
+    pub(super) async fn look(&self, now: Timestamp, is_orphaned: bool) -> Result<()> {
         if !self.hold(now).await? {
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl<N: Node> Engine<N> {
         self.fill_gap(lease, now).await?;
         self.resume(account).await?;
         self.deliver(lease, &head, used, now).await?;
-        let nothing_waits = is_ward || self.seal_waiting(now).await?;
+        let nothing_waits = is_orphaned || self.seal_waiting(now).await?;
         self.deliver(lease, &head, used, now).await?;
         if self.node.confirmations() == 0 {
             let used = self.node.nonce(account).await?;
@@ -135,15 +135,15 @@ impl<N: Node> Engine<N> {
 
     /// Whether a block is part of the chain.
     async fn is_on_chain(&self, (number, hash): (u64, B256)) -> Result<bool> {
-        Ok(self.node.block(At::Number(number)).await?.is_some_and(|block| block.hash == hash))
+        Ok(self.node.block(BlockId::Number(number)).await?.is_some_and(|block| block.hash == hash))
     }
 
     /// The same for many blocks.
     async fn are_on_chain(&self, blocks: BTreeSet<(i64, Word)>) -> Result<BTreeMap<(i64, Word), bool>> {
-        let asked = blocks.iter().map(|(number, hash)| -> Asked<'_, bool> {
+        let asked = blocks.iter().map(|(number, hash)| -> NodeRequest<'_, bool> {
             Box::pin(self.is_on_chain((number.unsigned_abs(), (*hash).into())))
         });
-        let stands = together(asked.collect()).await?;
+        let stands = try_buffered(asked.collect()).await?;
         Ok(blocks.into_iter().zip(stands).collect())
     }
 
@@ -196,7 +196,7 @@ impl<N: Node> Engine<N> {
         let again = |(nonce, _): &(i64, i64)| Settled {
             lease,
             nonce: *nonce,
-            fate: BatchStatus::Signed,
+            status: BatchStatus::Signed,
             block: None,
             mined: None,
         };
@@ -206,12 +206,12 @@ impl<N: Node> Engine<N> {
     /// Finds the receipts of nonces that are used.
     async fn find(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut signed = self.open(lease);
-        signed.retain(|_, open| open.batch.fate == BatchStatus::Signed);
+        signed.retain(|_, open| open.batch.status == BatchStatus::Signed);
         for nonce in signed.split_off(&to_i64(used)).into_keys() {
             self.with_open(lease, nonce, |open| open.missing_since = None);
         }
-        let asked = signed.values().map(|open| -> Asked<'_, _> { Box::pin(self.receipt_of(open)) });
-        let receipts = together(asked.collect()).await?;
+        let asked = signed.values().map(|open| -> NodeRequest<'_, _> { Box::pin(self.receipt_of(open)) });
+        let receipts = try_buffered(asked.collect()).await?;
         let mut mined = Vec::new();
         for ((nonce, open), found) in signed.into_iter().zip(receipts) {
             let Some((hash, receipt)) = found else {
@@ -220,7 +220,7 @@ impl<N: Node> Engine<N> {
             };
             let is_final = self.is_final(head, receipt.block);
             let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-            let settled = |fate| Settled { lease, nonce, fate, block, mined: Some(hash) };
+            let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_refused(&receipt, now).await?;
@@ -241,7 +241,7 @@ impl<N: Node> Engine<N> {
     /// not those before that head; unless that is certain, all of them are compared the next time.
     async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
         let blocks =
-            mined.iter().filter(|settled| !settled.fate.is_over()).filter_map(|settled| settled.block);
+            mined.iter().filter(|settled| !settled.status.is_over()).filter_map(|settled| settled.block);
         let others: Vec<i64> = blocks
             .filter(|(_, hash)| head.hash != *hash && head.parent != *hash)
             .map(|(number, _)| number)
@@ -272,7 +272,7 @@ impl<N: Node> Engine<N> {
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {
             tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-            let foreign = Settled { lease, nonce, fate: BatchStatus::Foreign, block: None, mined: None };
+            let foreign = Settled { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
             self.requeue(open, foreign, now).await?;
         }
         Ok(())
@@ -316,13 +316,13 @@ impl<N: Node> Engine<N> {
         }
         let row = self.reverts.fetch_add(1, Ordering::AcqRel) + 1;
         tracing::warn!(nonce, row, "the chain undid a batch");
-        if row == REVERTS_IN_A_ROW {
+        if row == MAX_CONSECUTIVE_REVERTS {
             tracing::error!("the contracts undo every call: nothing more is signed until they take one");
         }
     }
 
     async fn requeue(&self, open: &Open, batch: Settled, now: Timestamp) -> Result<()> {
-        let items = match (Kind::from_number(open.batch.kind), open.newest()) {
+        let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
             (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),
         };
@@ -334,7 +334,7 @@ impl<N: Node> Engine<N> {
     /// Batches deep enough under the head are final, if their block is still there.
     async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
         let mut open = self.open(lease);
-        open.retain(|_, open| open.batch.fate == BatchStatus::Mined);
+        open.retain(|_, open| open.batch.status == BatchStatus::Mined);
         let believed = open.into_iter().filter_map(|(nonce, open)| Some((nonce, open.batch.block?, open)));
         let deep: Vec<_> =
             believed.filter(|(_, (number, _), _)| self.is_final(head, number.unsigned_abs())).collect();
@@ -348,7 +348,7 @@ impl<N: Node> Engine<N> {
             .map(|(nonce, block, open)| Settled {
                 lease,
                 nonce,
-                fate: BatchStatus::Final,
+                status: BatchStatus::Final,
                 block: Some(block),
                 mined: open.batch.mined,
             })
@@ -373,7 +373,7 @@ impl<N: Node> Engine<N> {
             return Ok(());
         }
         let missing_since = self.memory().under(lease).map(|held| *held.gap_since.get_or_insert(now));
-        if missing_since.is_none_or(|then| since(then, now) < GAP_PATIENCE) {
+        if missing_since.is_none_or(|then| since(then, now) < GAP_TIMEOUT_MICROS) {
             return Ok(());
         }
         for nonce in used..open.range(used..).next().copied().unwrap_or(next) {
@@ -397,7 +397,7 @@ impl<N: Node> Engine<N> {
         if !self.is_stopped() {
             return Ok(());
         }
-        for kind in Kind::ALL {
+        for kind in ItemKind::ALL {
             let empty: Bytes = calldata(kind, &[])?;
             match self.node.call(account, self.contracts.of(kind), empty).await {
                 Err(Error::Reverted(_) | Error::Refused(_)) => return Ok(()),
@@ -412,7 +412,7 @@ impl<N: Node> Engine<N> {
     /// Sends what is due within the window, in the order of nonces.
     async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut waiting = self.open(lease);
-        waiting.retain(|nonce, open| open.batch.fate == BatchStatus::Signed && *nonce >= to_i64(used));
+        waiting.retain(|nonce, open| open.batch.status == BatchStatus::Signed && *nonce >= to_i64(used));
         // What was in blocks that are gone the node had before, all of it: that goes back at once.
         let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
         let (mut lost, mut heard) = (None, false);
@@ -486,7 +486,7 @@ impl<N: Node> Engine<N> {
         }
         self.reverts.store(0, Ordering::Release);
         let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-        Ok(Some(Settled { lease, nonce, fate: BatchStatus::Final, block, mined: Some(hash) }))
+        Ok(Some(Settled { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
     /// Writes down what became of batches that were delivered at once.
