@@ -1,5 +1,5 @@
-# `make run` builds everything and starts Portico on its embedded defaults; `make test` installs what the
-# tests need, only if it is missing, and runs every test. Both work again quickly, and without network.
+# `make run` builds everything and starts Portico with its embedded defaults; `make test` installs missing tools and runs
+# every test. Repeated runs are fast and need no network.
 
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
@@ -52,7 +52,7 @@ check: ## The two-minute loop: format, lints, unit tests, tests of the store on 
 	@cargo clippy --locked --workspace --all-targets -- -D warnings
 	@scripts/test-rust quick
 
-shots: build ## Pictures of every page of the console, both themes, phone and desktop, in web/e2e/shots
+shots: build ## Screenshots of every page of the console, both themes, phone and desktop, in web/e2e/shots
 	@scripts/need chromium
 	@cd web && PORTICO_BIN=$(TARGET)/debug/portico npm run --silent shots
 
@@ -60,10 +60,10 @@ fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 
 	@scripts/need postgres schemathesis
 	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz
 
-kills: ## Kills a busy server again and again (CYCLES, default 100)
+kills: ## Kills a busy server repeatedly (CYCLES, default 100)
 	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked --workspace --test http kills -- --nocapture
 
-people: ## Sends 1,000 people through every door and looks for traces; rotates the keys of 10,000 while they are read
+people: ## Searches for leaked personal data of 1,000 people; rotates the keys of 10,000 under load
 	@scripts/need foundry postgres
 	@PORTICO_LONG=1 scripts/with-postgres cargo test --locked --workspace --test http -- --show-output canaries rotated_under_load
 
@@ -74,12 +74,12 @@ simulate: ## Simulates the writer with faults (SEEDS, default 10000), and the lo
 contracts-fuzz: ## Fuzzes the contracts, 100,000 runs a property
 	@contracts/check --long
 
-bench: ## Measures beside a bare axum server, with a million listings, on both engines
+bench: ## Benchmarks against a bare axum server, with a million listings, on both engines
 	@scripts/need postgres wrk foundry
 	@cargo build --locked --release -p portico -p portico-bench
 	@PORTICO_POSTGRES_OPTIONS="-c shared_buffers=512MB -c max_wal_size=4GB" scripts/with-postgres bench/run
 
-bench-peers: ## Measures beside PocketBase and Fastify, same rows, same durability
+bench-peers: ## Benchmarks against PocketBase and Fastify, same rows, same durability
 	@cargo build --locked --release -p portico -p portico-bench
 	@bench/run peers
 

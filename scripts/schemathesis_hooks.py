@@ -27,18 +27,18 @@ def is_number(value, low, high):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # A copy: the fuzzer makes several requests from one body.
+    # A copy: the fuzzer derives several requests from one body.
     path, body = case.path, copy.deepcopy(case.body)
     if isinstance(body, dict):
         case.body = body
         shares_fit_into_one_whole(body)
         both_coordinates_or_none(body)
-        # What begins as a link is to go on as one.
+        # Completes a prefix of a URL to a valid one.
         if re.match("https?://", str(body.get("walkthroughLink", ""))):
             body["walkthroughLink"] = "https://example.com/tour"
         not_below_the_least(body, "minCredit", "prefCredit", 1000)
         not_below_the_least(body, "minIncome", "prefIncome", 99_999_999_999)
-        # The template that a portfolio is based on must exist; an operation of its own makes copies.
+        # The template must exist; a separate operation copies templates.
         if is_text(body.get("basedOnPredefinedId")):
             del body["basedOnPredefinedId"]
         # The body's user is the path's.
@@ -50,7 +50,7 @@ def before_call(context, case, kwargs):
             applies_to_a_listing_that_exists(case, body)
         if path == "/verifyRentalRequirements":
             an_applicant_with_everything(body)
-        # A pipeline that requires no check verifies nobody.
+        # A pipeline without checks is rejected.
         if path == "/verificationPipeline" and isinstance(body.get("EvictionCheck", True), bool):
             body["EvictionCheck"] = True
     # The listing that is applied to stays.
@@ -79,7 +79,7 @@ def applies_to_a_listing_that_exists(case, body):
 
 
 def an_applicant_with_everything(body):
-    # Nobody is born tomorrow, or before the first year.
+    # No dates in the future or before year 1.
     try:
         born = datetime.date.fromisoformat(body.get("DateOfBirth", ""))
         if re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", body["DateOfBirth"]) and born > datetime.date.today():
@@ -87,11 +87,11 @@ def an_applicant_with_everything(body):
     except (TypeError, ValueError):
         if re.fullmatch("0000-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])", str(body.get("DateOfBirth", ""))):
             body["DateOfBirth"] = "1990-12-10"
-    # RFC 3339 has leap seconds and moments that no calendar here has.
+    # RFC 3339 allows leap seconds and dates that we reject.
     moment = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9:.]+([Zz]|[+-][0-9]{2}:[0-9]{2})"
     if re.fullmatch(moment, str(body.get("consentedAt", ""))):
         body["consentedAt"] = "2026-01-31T12:00:00Z"
-    # What a check needs is there, whichever checks the pipeline asks for.
+    # All inputs are present, whichever checks the pipeline requires.
     body.setdefault("FirstName", "Ada")
     body.setdefault("LastName", "Lovelace")
     body.setdefault("DateOfBirth", "1990-12-10")

@@ -29,9 +29,12 @@ fn main() -> Result<()> {
             }
             _ => format!("Plain({})", included(path)),
         };
-        let (kind, tag) = (kind(name), hasher.finish());
+        let (content_type, etag) = (content_type(name), hasher.finish());
         let body = format!("portico_api::console::AssetBody::{body}");
-        writeln!(table, "({name:?}, Asset {{ kind: {kind:?}, tag: \"{tag:016x}\", body: {body} }}),")?;
+        writeln!(
+            table,
+            "({name:?}, Asset {{ content_type: {content_type:?}, etag: \"{etag:016x}\", body: {body} }}),"
+        )?;
     }
     table.push(']');
     fs::write(Path::new(&std::env::var("OUT_DIR")?).join("console.rs"), table)?;
@@ -65,7 +68,7 @@ fn collect(folder: &Path, below: &Path, files: &mut Vec<(String, PathBuf)>) -> R
     Ok(())
 }
 
-fn kind(name: &str) -> &'static str {
+fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, end)| end) {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",

@@ -1,26 +1,25 @@
-//! Who may call which operation: the table of the design, in code. Every operation names one of these rows;
-//! whose things they are is decided by the use cases.
+//! The access table: which credential each operation needs. Use cases check ownership themselves.
 
 use portico_app::{Actor, Profile};
 
 use crate::problem::{Problem, Result};
 
-/// What an operation asks of its caller.
+/// The credential that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing. A credential that is presented must be valid all the same.
+    /// None. A credential that is presented must still be valid.
     Nothing,
     Bearer,
     Key,
     /// A bearer token or an API key.
     SignedIn,
-    /// A token with the scope `admin`, or an API key that is bound to nobody.
+    /// A token with the scope `admin`, or an API key without an owner.
     Operator,
-    /// Nothing; but who does sign in must be the operator.
+    /// None; but a caller who signs in must be the operator.
     OperatorOrNobody,
 }
 
-/// A row of the table.
+/// What each profile requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     pub sandbox: Need,
@@ -32,25 +31,24 @@ const fn row(sandbox: Need, live: Need) -> Access {
 }
 
 pub(crate) const PUBLIC: Access = row(Need::Nothing, Need::Nothing);
-/// Things that belong to a user: listings, portfolios, devices, applications by path.
+/// A user's own data: listings, portfolios, devices, applications by path.
 pub(crate) const OWNED: Access = row(Need::Nothing, Need::SignedIn);
 /// Pipelines, identities, verifications, and a person's own keys.
 pub(crate) const BEARER: Access = row(Need::Bearer, Need::Bearer);
 /// Requirements records, devices of a network, device statistics, metrics.
 pub(crate) const OPERATORS: Access = row(Need::Nothing, Need::Operator);
-/// Applications, and who applied.
+/// Applications and applicants.
 pub(crate) const SIGNED_IN: Access = row(Need::SignedIn, Need::SignedIn);
 pub(crate) const KEY: Access = row(Need::Key, Need::Key);
 /// Writes of predefined portfolios.
 pub(crate) const CATALOGUE: Access = row(Need::OperatorOrNobody, Need::Operator);
 
-/// The challenges that a 401 names.
+/// Challenges for `WWW-Authenticate`.
 pub(crate) const BEARER_CHALLENGE: &str = "Bearer";
 pub(crate) const KEY_CHALLENGE: &str = "ApiKey header=\"X-API-Key\"";
 const EITHER_CHALLENGE: &str = "Bearer, ApiKey header=\"X-API-Key\"";
 
 impl Access {
-    /// What is asked in a profile.
     pub fn need(self, profile: Profile) -> Need {
         match profile {
             Profile::Sandbox => self.sandbox,
@@ -58,11 +56,11 @@ impl Access {
         }
     }
 
-    /// Refuses a caller who does not bring what is needed.
+    /// Rejects callers without the needed credential.
     pub(crate) fn check(self, profile: Profile, actor: &Actor) -> Result<()> {
         let need = self.need(profile);
         let missing = match (need, actor) {
-            // Never over HTTP.
+            // Not reachable over HTTP.
             (_, Actor::Operator) => return Ok(()),
             (Need::Nothing, _) | (Need::OperatorOrNobody, Actor::Anonymous) => return Ok(()),
             (Need::Bearer, Actor::User { .. }) | (Need::Key, Actor::Key { .. }) => return Ok(()),

@@ -1,4 +1,4 @@
-//! Who calls: the credentials that a request presents. Each must be valid, also where none is needed.
+//! Authenticates callers. Every presented credential must be valid, even where none is needed.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
@@ -9,7 +9,7 @@ use crate::problem::{Problem, Result};
 
 static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The caller. Who presents both a token and a key is the one whom the operation asks for.
+/// If a request has both a token and a key, the operation's need decides which one counts.
 pub(crate) async fn authenticate(app: &Portico, headers: &HeaderMap, need: Need) -> Result<Actor> {
     let unreadable =
         || Problem::unauthenticated(BEARER_CHALLENGE, "a credential is unreadable or given twice");
@@ -49,7 +49,7 @@ fn bearer(authorization: Option<&str>) -> Result<Option<&str>> {
     }
 }
 
-/// A header that is given at most once, in readable characters.
+/// A header that occurs at most once and contains only visible ASCII.
 pub(crate) fn single<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,

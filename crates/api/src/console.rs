@@ -1,6 +1,5 @@
-//! The console under `/console/`: the files of a single-page application, compressed when they were built.
-//!
-//! Where the files come from is none of this crate's business: whoever builds the service hands them in.
+//! The console under `/console/`: the files of a single-page application, precompressed. The server crate passes them
+//! in.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -19,45 +18,39 @@ use crate::problem::Problem;
 use crate::reply::is_known;
 use portico_domain::ErrorCode;
 
-/// A file of the console.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
-    pub kind: &'static str,
-    /// Changes with its content.
-    pub tag: &'static str,
+    pub content_type: &'static str,
+    /// The ETag.
+    pub etag: &'static str,
     pub body: AssetBody,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub enum AssetBody {
     Plain(&'static [u8]),
-    /// Compressed in two ways.
-    Compressed {
-        brotli: &'static [u8],
-        gzip: &'static [u8],
-    },
+    Compressed { brotli: &'static [u8], gzip: &'static [u8] },
 }
 
 #[derive(Debug, Clone)]
 pub struct Console {
     /// A file by its path below `/console/`.
     pub find: fn(&str) -> Option<Asset>,
-    /// How people sign in, for `/console/config.json`.
+    /// The sign-in configuration for `/console/config.json`.
     pub config: serde_json::Value,
-    /// Where else its pages may send requests: the origin of an external issuer.
+    /// Another origin that pages may call: an external issuer.
     pub connect: Option<String>,
 }
 
-/// Never changes under the same name.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Asked for again each time, and mostly answered with 304.
+/// For file names that contain a content hash.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const REVALIDATE: &str = "no-cache";
-/// The page of every address that is no file.
+/// Served for every path that is not a file.
 const INDEX: &str = "index.html";
-const UNBUILT: &str = include_str!("console.html");
+const NOT_BUILT_PAGE: &str = include_str!("console.html");
 
 impl Console {
-    /// Nothing inline, nothing from elsewhere.
+    /// Nothing inline, nothing from other origins.
     fn policy(&self) -> String {
         let connect = self.connect.as_deref().unwrap_or("");
         format!(
@@ -70,13 +63,13 @@ impl Console {
     fn page(&self, path: &str, headers: &HeaderMap) -> Response {
         let asset = match (self.find)(path) {
             Some(asset) => Some((asset, path.starts_with("assets/"))),
-            // An address of the application; a file that is not there is not.
+            // A client-side route; a missing asset is a 404.
             None if !path.starts_with("assets/") => (self.find)(INDEX).map(|index| (index, false)),
             None => None,
         };
         let mut response = match asset {
             Some((asset, is_hashed)) => deliver(asset, is_hashed, headers),
-            None if (self.find)(INDEX).is_none() => unbuilt(),
+            None if (self.find)(INDEX).is_none() => not_built(),
             None => return Problem::from(ErrorCode::NotFound).into_response(),
         };
         let headers = response.headers_mut();
@@ -88,13 +81,13 @@ impl Console {
     }
 }
 
-fn unbuilt() -> Response {
-    let mut response = Response::new(Body::from(UNBUILT));
+fn not_built() -> Response {
+    let mut response = Response::new(Body::from(NOT_BUILT_PAGE));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     response
 }
 
-/// What a client takes; a weight of zero is a no.
+/// Whether the client accepts a coding; `q=0` means no.
 fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     let given = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     given.flat_map(|value| value.split(',')).any(|part| {
@@ -104,30 +97,30 @@ fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     })
 }
 
-fn deliver(asset: Asset, is_hashed: bool, asked: &HeaderMap) -> Response {
-    let mut response = if is_known(asked, asset.tag) {
+fn deliver(asset: Asset, is_hashed: bool, request_headers: &HeaderMap) -> Response {
+    let mut response = if is_known(request_headers, asset.etag) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        body(asset, asked)
+        body(asset, request_headers)
     };
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.kind));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
-    let caching = if is_hashed { FOR_EVER } else { REVALIDATE };
+    let caching = if is_hashed { IMMUTABLE } else { REVALIDATE };
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
-    if let Ok(tag) = HeaderValue::try_from(format!("\"{}\"", asset.tag)) {
+    if let Ok(tag) = HeaderValue::try_from(format!("\"{}\"", asset.etag)) {
         headers.insert(ETAG, tag);
     }
     response
 }
 
-fn body(asset: Asset, asked: &HeaderMap) -> Response {
+fn body(asset: Asset, request_headers: &HeaderMap) -> Response {
     let (bytes, coding) = match asset.body {
         AssetBody::Plain(bytes) => return Response::new(Body::from(bytes)),
-        AssetBody::Compressed { brotli, .. } if accepts(asked, "br") => (brotli, "br"),
-        AssetBody::Compressed { gzip, .. } if accepts(asked, "gzip") => (gzip, "gzip"),
+        AssetBody::Compressed { brotli, .. } if accepts(request_headers, "br") => (brotli, "br"),
+        AssetBody::Compressed { gzip, .. } if accepts(request_headers, "gzip") => (gzip, "gzip"),
         AssetBody::Compressed { gzip, .. } => {
             let mut plain = Vec::new();
             return match flate2::read::GzDecoder::new(gzip).read_to_end(&mut plain) {
@@ -141,7 +134,6 @@ fn body(asset: Asset, asked: &HeaderMap) -> Response {
     response
 }
 
-/// `/console/` and everything below it.
 pub(crate) async fn page(State(service): State<Arc<Service>>, request: Request) -> Response {
     match request.uri().path().strip_prefix("/console/") {
         Some("config.json") => {
@@ -159,13 +151,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_coding_with_the_weight_zero_is_refused() {
-        let asked =
+    fn rejects_codings_with_q_zero() {
+        let headers =
             |value: &'static str| HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))]);
-        assert!(accepts(&asked("gzip, br"), "br"));
-        assert!(accepts(&asked("gzip;q=0.5, BR;q=1"), "br"));
-        assert!(!accepts(&asked("br;q=0, gzip"), "br"));
-        assert!(!accepts(&asked("gzip"), "br"));
+        assert!(accepts(&headers("gzip, br"), "br"));
+        assert!(accepts(&headers("gzip;q=0.5, BR;q=1"), "br"));
+        assert!(!accepts(&headers("br;q=0, gzip"), "br"));
+        assert!(!accepts(&headers("gzip"), "br"));
         assert!(!accepts(&HeaderMap::new(), "br"));
     }
 }

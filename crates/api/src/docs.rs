@@ -1,4 +1,4 @@
-//! The API's reference as a page, offline: Swagger UI, carried inside the binary.
+//! The API reference at `/docs/`: Swagger UI, embedded in the binary.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,7 @@ use utoipa_swagger_ui::Config;
 use crate::problem::Problem;
 use portico_domain::ErrorCode;
 
-/// Nothing from elsewhere; Swagger UI sets styles and data images inline.
+/// Nothing from other origins; Swagger UI sets styles and data images inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -20,7 +20,6 @@ static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
     Arc::new(Config::from("/openapi.json").try_it_out_enabled(true).display_request_duration(true))
 });
 
-/// `/docs/` and the files below it.
 pub(crate) async fn page(request: Request) -> Response {
     let path = request.uri().path();
     let Some(file) = path.strip_prefix("/docs/") else {

@@ -1,7 +1,7 @@
-//! HTTP: three surfaces (`root`, `stage`, `v1`) of wire types and thin handlers.
+//! The HTTP API: three surfaces (`root`, `stage`, `v1`) of wire types and thin handlers.
 //!
-//! To add an operation: write its `Input` (one function that both reads and describes it), its handler, and
-//! one line in the area's `operations()`. Route, access rule and OpenAPI entry follow from that line.
+//! To add an operation: write its `Input` (one function that both parses and describes it), its handler, and one line
+//! in the area's `operations()`. Route, access rule and OpenAPI entry follow from that line.
 
 pub mod access;
 mod auth;
@@ -35,27 +35,24 @@ pub use operation::{Limits, Operation};
 
 use problem::Problem;
 
-/// Everything a request needs.
+/// Shared state of all handlers.
 #[derive(Debug)]
 pub struct Service {
     pub app: Portico,
-    /// What the service counts of itself.
     pub metrics: Metrics,
-    /// How much a request may take.
     pub limits: Limits,
-    /// Hosts that this service answers for; `None`: any.
+    /// Allowed `Host` values; `None`: any.
     pub hosts: Option<Vec<String>>,
     /// Origins whose pages may call this service.
     pub origins: Vec<String>,
-    /// How many proxies stand in front.
+    /// Number of proxies in front.
     pub trusted_hops: usize,
-    /// Threads of their own for work that many small answers must not wait behind.
+    /// A separate runtime for long work, so that short requests do not wait behind it.
     pub background: tokio::runtime::Handle,
-    /// The pages for people.
     pub console: console::Console,
 }
 
-/// Every operation. The sandbox has some more than a live instance.
+/// The sandbox has a few more operations than a live instance.
 pub fn operations(profile: Profile) -> Vec<Operation> {
     let mut all = root::operations();
     all.extend(stage::operations());
@@ -68,7 +65,7 @@ pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
     openapi::document(&operations(profile), profile)
 }
 
-/// The whole service. Panics if two operations claim the same path and method.
+/// Panics if two operations have the same path and method.
 pub fn router(service: &Arc<Service>) -> Router {
     let router = operations(service.app.profile())
         .iter()
@@ -79,7 +76,7 @@ pub fn router(service: &Arc<Service>) -> Router {
     middleware::wrap(router.with_state(service.clone()), service)
 }
 
-/// Pages for people. As the fallback of the operations they have no route in logs and metrics.
+/// Pages for people. They are the router's fallback, so they have no route in logs and metrics.
 fn pages() -> Router<Arc<Service>> {
     let console = get(console::page);
     Router::new()

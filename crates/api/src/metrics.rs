@@ -1,4 +1,4 @@
-//! What the service counts of itself, in the words of Prometheus.
+//! The service's Prometheus metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// A request, by its route's template: never by its path, which may name a person.
+/// Labelled by route template, never by path, which may name a person.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
     method: &'static str,
@@ -80,7 +80,7 @@ impl Metrics {
         self.panics.inc();
     }
 
-    /// Counts a request as being worked on until the guard is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn in_flight(&self) -> InFlight<'_> {
         let others = self.in_flight.inc();
         InFlight { gauge: &self.in_flight, count: usize::try_from(others).unwrap_or(0) + 1 }
@@ -94,7 +94,6 @@ impl Metrics {
     }
 }
 
-/// A request being worked on.
 #[derive(Debug)]
 pub(crate) struct InFlight<'m> {
     gauge: &'m Gauge,
@@ -102,7 +101,7 @@ pub(crate) struct InFlight<'m> {
 }
 
 impl InFlight<'_> {
-    /// How many there were when it began, with itself.
+    /// The number of requests in flight when this one started, itself included.
     pub(crate) fn count(&self) -> usize {
         self.count
     }

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the list of operations.
+//! The OpenAPI document, generated from the list of operations.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
@@ -45,14 +45,13 @@ const TAGS: [(&str, &str); 12] = [
     ("Service", "The service itself"),
 ];
 
-/// The document as it is served.
 #[derive(Debug)]
 pub(crate) struct ServedDocument {
     pub(crate) json: Bytes,
     pub(crate) etag: HeaderValue,
 }
 
-/// The document of a profile, built once.
+/// Built once per profile.
 pub(crate) fn served(profile: Profile) -> Result<&'static ServedDocument> {
     static SANDBOX: OnceLock<ServedDocument> = OnceLock::new();
     static LIVE: OnceLock<ServedDocument> = OnceLock::new();
@@ -71,7 +70,6 @@ pub(crate) fn served(profile: Profile) -> Result<&'static ServedDocument> {
     Ok(document.get_or_init(|| ServedDocument { json: json.into(), etag }))
 }
 
-/// The document, with the security of a profile.
 pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
     let mut schemas: Schemas =
         vec![(ProblemOut::name().into(), <ProblemOut as utoipa::PartialSchema>::schema())];
@@ -148,7 +146,7 @@ fn describe(
     described.build()
 }
 
-/// Every refusal that an operation can answer with.
+/// Every error response of an operation.
 fn refusals(operation: &Operation, has_parameters: bool, has_path: bool) -> Vec<(StatusCode, String)> {
     let mut all: Vec<(StatusCode, String)> = Vec::new();
     let mut add = |status: StatusCode, when: &str| match all.iter_mut().find(|(of, _)| *of == status) {
@@ -200,7 +198,7 @@ fn idempotency_key() -> utoipa::openapi::path::Parameter {
         .build()
 }
 
-/// Ways to sign in; the empty one means that nobody has to.
+/// The empty requirement means that no credential is needed.
 fn security(need: Need) -> Vec<SecurityRequirement> {
     let nobody = SecurityRequirement::default;
     let bearer = || SecurityRequirement::new::<_, [String; 0], String>("bearer", []);

@@ -1,5 +1,5 @@
-//! An operation: its path, its access, its input and output types and its handler in one place. The router,
-//! the access table and the OpenAPI document are all made from the same list of these.
+//! An operation: path, access, input and output types and handler in one place. The router, the access table and the
+//! OpenAPI document are generated from the list of operations.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -28,15 +28,14 @@ use crate::input::{self, Description, Input, Parts, PathParams};
 use crate::problem::{FieldError, Problem, Result};
 use crate::reply::{Output, Schemas};
 
-/// What a handler knows of its request.
+/// A handler's request context.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) service: Arc<Service>,
-    /// Who asks, and under which key.
     pub(crate) call: Call,
-    /// What was asked, for links.
+    /// For links.
     pub(crate) uri: Uri,
-    /// Headers, for conditional requests.
+    /// For conditional requests.
     pub(crate) headers: HeaderMap,
 }
 
@@ -45,8 +44,8 @@ impl Context {
         &self.service.app
     }
 
-    /// Runs long work on threads of its own, so that short requests do not wait behind it. Dropping the future cancels
-    /// the work.
+    /// Runs long work on the background runtime, so that short requests do not wait behind it. Dropping the future
+    /// cancels the task.
     pub(crate) async fn run_in_background<T, F>(self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -63,7 +62,6 @@ impl Context {
     }
 }
 
-/// A request that was routed to an operation.
 pub(crate) struct OperationRequest {
     service: Arc<Service>,
     route: &'static str,
@@ -77,13 +75,10 @@ type Handler = Arc<dyn Fn(OperationRequest) -> BoxFuture<'static, Result<Respons
 pub struct Operation {
     pub method: Method,
     pub path: &'static str,
-    /// Its name for generated clients.
+    /// The operation id for generated clients.
     pub id: &'static str,
-    /// The area it belongs to.
     pub tag: &'static str,
-    /// What it does, in a sentence.
     pub summary: &'static str,
-    /// Who may call it.
     pub access: Access,
     pub(crate) success: StatusCode,
     pub(crate) has_body: bool,
@@ -91,7 +86,7 @@ pub struct Operation {
     pub(crate) input: fn() -> Description,
     pub(crate) example: fn() -> Option<serde_json::Value>,
     #[cfg(test)]
-    pub(crate) asked_parts: fn(&Parts<'_>) -> Vec<String>,
+    pub(crate) requested_parts: fn(&Parts<'_>) -> Vec<String>,
     pub(crate) output: fn(&str, &mut Schemas) -> utoipa::openapi::response::Response,
     handler: Handler,
 }
@@ -102,7 +97,7 @@ impl std::fmt::Debug for Operation {
     }
 }
 
-/// A new operation. The handler's types say what it takes and what it answers.
+/// The handler's types determine input and output.
 pub(crate) fn operation<I: Input, O: Output, F>(
     method: Method,
     path: &'static str,
@@ -135,7 +130,7 @@ where
         input: input::describe::<I>,
         example: I::example,
         #[cfg(test)]
-        asked_parts: input::asked_parts::<I>,
+        requested_parts: input::requested_parts::<I>,
         output: O::describe,
         handler: Arc::new(run),
     }
@@ -171,12 +166,12 @@ impl Operation {
         self.tag = tag;
         self
     }
-    /// When it answers 404.
+    /// When it responds with 404.
     pub(crate) fn not_found(mut self, when: &'static str) -> Self {
         self.refusals.push((StatusCode::NOT_FOUND, when));
         self
     }
-    /// The axum route of the operation. GET routes also serve HEAD.
+    /// GET routes also serve HEAD.
     pub(crate) fn route(&self) -> MethodRouter<Arc<Service>> {
         let (route, handler) = (self.path, self.handler.clone());
         let run = async move |State(service): State<Arc<Service>>,
@@ -186,18 +181,18 @@ impl Operation {
             let (head, body) = request.into_parts();
             handler(OperationRequest { service, route, path, head, body }).await
         };
-        // Every method of `methods!` has a filter.
+        // `methods!` only defines methods that have a filter.
         on(MethodFilter::try_from(self.method.clone()).unwrap_or(MethodFilter::GET), run)
     }
 
-    /// When it answers 409.
+    /// When it responds with 409.
     pub(crate) fn conflict(mut self, when: &'static str) -> Self {
         self.refusals.push((StatusCode::CONFLICT, when));
         self
     }
 }
 
-/// Everything between the router and the handler: who calls, whether they may, what they ask.
+/// Everything between the router and the handler: authentication, access, parsing.
 async fn perform<I: Input, O, F>(
     request: OperationRequest,
     access: Access,
@@ -218,12 +213,12 @@ where
     };
     let query = head.uri.query().map(query_parameters).unwrap_or_default();
     let input = input::read(&Parts { path, query, body: &body })?;
-    let once = match head.method {
+    let idempotency_key = match head.method {
         Method::POST => idempotency_key(&service, &actor, route, &head, &body)?,
         _ => None,
     };
     let Head { uri, headers, .. } = head;
-    handler(Context { service, call: Call { actor, once }, uri, headers }, input).await
+    handler(Context { service, call: Call { actor, idempotency_key }, uri, headers }, input).await
 }
 
 fn path_params(path: std::result::Result<RawPathParams, RawPathParamsRejection>) -> Result<PathParams> {
@@ -233,7 +228,7 @@ fn path_params(path: std::result::Result<RawPathParams, RawPathParamsRejection>)
     Ok(path.iter().map(|(name, value)| (name.into(), value.into())).collect())
 }
 
-/// Names and values of a query; what is not UTF-8 is kept as the replacement character, which no name has.
+/// Invalid UTF-8 becomes the replacement character, which no parameter name contains.
 fn query_parameters(query: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     url::form_urlencoded::parse(query.as_bytes()).collect()
 }
@@ -263,7 +258,7 @@ pub(crate) async fn read_body(body: Body, service: &Service) -> Result<Bytes> {
     }
 }
 
-/// The request's idempotency key, digested with its scope: who calls, and which operation.
+/// Digests the idempotency key with its scope: caller and operation.
 fn idempotency_key(
     service: &Service,
     actor: &Actor,
@@ -289,15 +284,14 @@ fn idempotency_key(
     Ok(Some(service.app.idempotency_key(actor, route, key, &[target.as_bytes(), body])))
 }
 
-/// How much a request may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub body_bytes: usize,
-    /// How long a body may take to arrive.
+    /// Deadline for receiving the body.
     pub body_time: Duration,
-    /// How long an operation may take.
+    /// Deadline for the operation.
     pub operation_time: Duration,
-    /// Requests that are worked on at once; more are turned away.
+    /// Concurrent requests; more are rejected.
     pub in_flight: usize,
     /// Requests per second and client address; 0: no limit.
     pub rate: u32,

@@ -1,5 +1,5 @@
-//! Lists: in pages with `limit` and `cursor`, or whole. Whole ones are streamed in short reads, so that they
-//! need neither much memory nor an open transaction.
+//! Lists: paged with `limit` and `cursor`, or complete. Complete lists are streamed in short reads, so that they need
+//! neither much memory nor a long transaction.
 
 use std::sync::Arc;
 
@@ -20,14 +20,13 @@ use crate::input::{Param, Reader};
 use crate::operation::Context;
 use crate::problem::{Problem, Result};
 
-/// Items in the first piece of a whole list. Most lists end here.
-const FIRST_PIECE: usize = 64;
-/// Items in every further piece.
-const NEXT_PIECE: usize = 512;
-/// Room for one item; most need less.
-const ITEM_BYTES: usize = 320;
+/// Items in the first read of a complete list. Most lists end here.
+const FIRST_READ_ITEMS: usize = 64;
+/// Items in every further read.
+const NEXT_READ_ITEMS: usize = 512;
+/// Buffer size per item; most need less.
+const ITEM_BUFFER_BYTES: usize = 320;
 
-/// Which part of a list is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paging {
     limit: Option<usize>,
@@ -44,7 +43,6 @@ impl Paging {
     }
 }
 
-/// How many of a list, at most `MOST`.
 pub(crate) struct Limit<const MAX: usize>(pub(crate) usize);
 
 impl<const MAX: usize> Param for Limit<MAX> {
@@ -82,7 +80,7 @@ fn cursor_digits(cursor: Cursor) -> String {
     hex::encode([cursor.key.to_be_bytes(), cursor.seq.to_be_bytes()].concat())
 }
 
-/// The same request with the cursor of the next page.
+/// The request's URI with the cursor of the next page.
 fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
     let (path, query) = (uri.path(), uri.query().unwrap_or(""));
     let mut link = Vec::with_capacity(path.len() + query.len() + 64);
@@ -99,21 +97,21 @@ fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
     HeaderValue::try_from(link).ok()
 }
 
-/// Reads the next piece after a cursor.
+/// Reads the items after a cursor.
 type Fetch<T> = Arc<dyn Fn(Option<Cursor>, usize) -> BoxFuture<'static, Result<Page<T>>> + Send + Sync>;
 
-/// A list, as an operation's answer: the bare array.
+/// The response is a bare array.
 pub(crate) struct PagedResponse<T> {
     first: Page<T>,
     fetch: Option<Fetch<T>>,
     link: Option<HeaderValue>,
-    /// Whether this is a page after another one.
-    begun: bool,
+    /// Whether this is not the first page.
+    is_continuation: bool,
 }
 
 impl<T: Serialize + Send + 'static> PagedResponse<T> {
-    /// Reads the page that is asked for, or the beginning of the whole list. `query` says which list it is; `fetch`
-    /// reads a piece of it.
+    /// Reads the requested page, or the beginning of the complete list. `query` selects the list; `fetch` reads a
+    /// part of it.
     pub(crate) async fn read<Q, F>(
         cx: Context,
         query: Q,
@@ -125,10 +123,10 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
         let (cx, query) = (Arc::new(cx), Arc::new(query));
-        let limit = paging.limit.unwrap_or(FIRST_PIECE);
+        let limit = paging.limit.unwrap_or(FIRST_READ_ITEMS);
         let first = fetch(cx.clone(), query.clone(), paging.after, limit).await?;
-        let begun = paging.after.is_some();
-        let mut this = Self { first, fetch: None, link: None, begun };
+        let is_continuation = paging.after.is_some();
+        let mut this = Self { first, fetch: None, link: None, is_continuation };
         let Some(next) = this.first.next else { return Ok(this) };
         match paging.limit {
             Some(_) => this.link = next_link(&cx.uri, next),
@@ -143,20 +141,20 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         Ok(this)
     }
 
-    /// For lists of which the specification says that an empty one is not found. A page after the last one
-    /// is empty and found.
+    /// For lists that the specification answers with 404 when they are empty. A page after the last one is empty and
+    /// not a 404.
     pub(crate) fn or_not_found(self, code: ErrorCode) -> Result<Self> {
-        if self.first.items.is_empty() && !self.begun { Err(code.into()) } else { Ok(self) }
+        if self.first.items.is_empty() && !self.is_continuation { Err(code.into()) } else { Ok(self) }
     }
 
     pub(crate) fn into_response(self) -> Response {
-        let mut head = Vec::with_capacity(ITEM_BYTES * self.first.items.len() + 2);
+        let mut head = Vec::with_capacity(ITEM_BUFFER_BYTES * self.first.items.len() + 2);
         head.push(b'[');
         write_items(&mut head, &self.first.items, true);
         let body = match (self.fetch, self.first.next) {
             (Some(fetch), Some(next)) => {
                 let head = futures_util::stream::once(std::future::ready(Ok(head.into())));
-                Body::from_stream(head.chain(remaining_pieces(fetch, next)))
+                Body::from_stream(head.chain(remaining_items(fetch, next)))
             }
             _ => {
                 head.push(b']');
@@ -177,25 +175,25 @@ fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T], first: bool) {
         if index > 0 || !first {
             to.push(b',');
         }
-        // Writing to memory cannot fail, and wire types always serialise.
+        // Writing to memory cannot fail, and wire types always serialize.
         let _ = serde_json::to_writer(&mut *to, item);
     }
 }
 
-/// The array after its first piece. A failure breaks the connection off, so that no client takes a part for the whole.
-fn remaining_pieces<T: Serialize + Send + 'static>(
+/// The array after its first read. A failure breaks the connection, so that no client takes a part for the whole.
+fn remaining_items<T: Serialize + Send + 'static>(
     fetch: Fetch<T>,
     next: Cursor,
 ) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
     futures_util::stream::try_unfold(Some(next), move |next| {
-        let page = next.map(|after| fetch(Some(after), NEXT_PIECE));
+        let page = next.map(|after| fetch(Some(after), NEXT_READ_ITEMS));
         async move {
             let Some(page) = page else { return Ok(None) };
             let page = page.await.map_err(|problem| {
-                tracing::error!(cause = problem.cause, code = %problem.code, "a list broke off");
-                std::io::Error::other("the list broke off")
+                tracing::error!(cause = problem.cause, code = %problem.code, "a streamed list failed");
+                std::io::Error::other("the streamed list failed")
             })?;
-            let mut piece = Vec::with_capacity(ITEM_BYTES * page.items.len() + 1);
+            let mut piece = Vec::with_capacity(ITEM_BUFFER_BYTES * page.items.len() + 1);
             write_items(&mut piece, &page.items, false);
             if page.next.is_none() {
                 piece.push(b']');

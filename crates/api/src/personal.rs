@@ -1,4 +1,4 @@
-//! How an applicant's values look on the wire. Faults name the rule, never the value.
+//! Wire formats of an applicant's values. Errors name the rule, never the value.
 
 use portico_app::clock::{Clock as _, SystemClock};
 use portico_app::verifications::personal::{
@@ -12,11 +12,11 @@ use utoipa::openapi::{ObjectBuilder, RefOr};
 use crate::input::{Field, Json, JsonPointer, Param, SOME_TEXT};
 
 const SSN: &str = "^([0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{9})$";
-/// What browsers take as an e-mail address.
+/// The e-mail pattern of browsers.
 const EMAIL: &str = r"^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$";
 
-fn text(most: usize) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).max_length(Some(most))
+fn text(max_chars: usize) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).max_length(Some(max_chars))
 }
 
 macro_rules! personal {

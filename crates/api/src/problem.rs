@@ -1,7 +1,7 @@
-//! Errors as clients see them (RFC 9457), and the one place where errors become HTTP.
+//! Errors as clients see them (RFC 9457), and the one place that maps errors to HTTP.
 //!
-//! A handler answers with a [`Problem`]; `middleware/problems.rs` renders it, adding the request's id. Nothing internal and no
-//! value that was sent is ever shown.
+//! A handler returns a [`Problem`]; `middleware/problems.rs` renders it with the request id. Problems never contain
+//! internals or values that were sent.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,6 @@ use utoipa::openapi::{Object, ObjectBuilder, Type};
 
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
-/// When to come back after a 503.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// One fault of a request.
@@ -39,17 +38,15 @@ pub(crate) struct FieldError {
     pub(crate) message: Cow<'static, str>,
 }
 
-/// Where in a request a wrong value is.
 pub(crate) enum FieldLocation {
-    /// In the body, at a JSON pointer.
+    /// A JSON pointer.
     Body(String),
-    /// In a parameter of this name.
     Parameter(&'static str),
 }
 
 impl FieldError {
-    fn at(place: FieldLocation, fault: ValidationError) -> Self {
-        match place {
+    fn at(location: FieldLocation, fault: ValidationError) -> Self {
+        match location {
             FieldLocation::Body(pointer) => Self::in_body(pointer, fault),
             FieldLocation::Parameter(name) => Self::in_parameter(name, fault),
         }
@@ -62,17 +59,16 @@ impl FieldError {
     }
 }
 
-/// Why a request was not answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) code: ErrorCode,
     pub(crate) detail: Cow<'static, str>,
     pub(crate) errors: Vec<FieldError>,
-    /// A credential that would help, for `WWW-Authenticate`.
+    /// For `WWW-Authenticate`.
     pub(crate) challenge: Option<&'static str>,
-    /// When to come back, in seconds, for `Retry-After`.
+    /// Seconds, for `Retry-After`.
     pub(crate) retry_after: Option<u32>,
-    /// What only the log may know.
+    /// Only for the log.
     pub(crate) cause: Option<String>,
 }
 
@@ -108,10 +104,9 @@ impl Problem {
         Self { errors, ..Self::new(ErrorCode::InvalidRequest, detail) }
     }
 
-    /// Listings that were named and do not exist.
-    pub(crate) fn unknown_listings(places: Vec<usize>, at: impl Fn(usize) -> FieldLocation) -> Self {
+    pub(crate) fn unknown_listings(indices: Vec<usize>, at: impl Fn(usize) -> FieldLocation) -> Self {
         let fault = || ValidationError::new("unknown_listing", "is no listing that exists");
-        let errors = places.into_iter().map(|place| FieldError::at(at(place), fault())).collect();
+        let errors = indices.into_iter().map(|index| FieldError::at(at(index), fault())).collect();
         Self { code: ErrorCode::UnknownListing, ..Self::invalid(errors) }
     }
 
@@ -128,7 +123,6 @@ impl Problem {
         Self { cause: Some(cause.into()), ..ErrorCode::InternalError.into() }
     }
 
-    /// The response, with the id under which the log knows the request.
     pub(crate) fn render(self, request_id: &str) -> Response {
         let status = self.status();
         let body = ProblemOut {
@@ -160,7 +154,7 @@ impl From<ErrorCode> for Problem {
     }
 }
 
-/// A problem travels to the layer that renders it inside an empty response.
+/// Carries the problem to the rendering layer inside an empty response.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
@@ -176,12 +170,12 @@ impl From<Error> for Problem {
             Error::Invalid { pointer, fault } => {
                 Self::invalid(vec![FieldError::in_body(pointer.into(), fault)])
             }
-            Error::Faults(faults) => {
+            Error::InvalidValues(faults) => {
                 let out = |(pointer, fault)| FieldError::in_body(pointer, fault);
                 Self::invalid(faults.into_iter().map(out).collect())
             }
-            Error::UnknownListings(places) => {
-                Self::unknown_listings(places, |place| FieldLocation::Body(format!("/listingIds/{place}")))
+            Error::UnknownListings(indices) => {
+                Self::unknown_listings(indices, |index| FieldLocation::Body(format!("/listingIds/{index}")))
             }
             Error::NothingToCheck(needs) => {
                 let fault = ValidationError::new("nothing_to_check", needs.clone());
@@ -208,7 +202,7 @@ impl From<Error> for Problem {
     }
 }
 
-/// Seconds as a problem has them: it is handed about a lot, and so it is small.
+/// `u32` keeps `Problem` small; it is moved around a lot.
 fn seconds(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }
@@ -240,7 +234,6 @@ pub(crate) struct ProblemOut {
     request_id: String,
 }
 
-/// Every code that there is.
 fn code_schema() -> Object {
     let codes = ErrorCode::ALL.iter().map(|code| code.name());
     ObjectBuilder::new()

@@ -1,4 +1,4 @@
-//! What an operation answers: the type says the status, the content type and the schema.
+//! Response types of operations: status, content type and schema.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
@@ -12,13 +12,12 @@ use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, 
 
 use crate::paging::PagedResponse;
 
-/// Schemas that an answer refers to, by name.
+/// Referenced schemas by name.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
 
 pub(crate) trait Output: Send + 'static {
     /// The status of success.
     const STATUS: StatusCode = StatusCode::OK;
-    /// What it looks like.
     fn describe(about: &str, schemas: &mut Schemas) -> Described;
     fn respond(self) -> Response;
 }
@@ -29,22 +28,22 @@ fn reference<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }
 
-fn content(about: &str, kind: &str, schema: RefOr<Schema>) -> Described {
+fn content(about: &str, content_type: &str, schema: RefOr<Schema>) -> Described {
     ResponseBuilder::new()
         .description(about)
-        .content(kind, ContentBuilder::new().schema(Some(schema)).build())
+        .content(content_type, ContentBuilder::new().schema(Some(schema)).build())
         .build()
 }
 
-fn typed(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {
+fn with_content_type(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 
 fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    typed(status, "application/json", serde_json::to_vec(value).unwrap_or_default())
+    with_content_type(status, "application/json", serde_json::to_vec(value).unwrap_or_default())
 }
 
 pub(crate) struct Json<T>(pub(crate) T);
@@ -58,7 +57,7 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for Json<T> {
     }
 }
 
-/// A list that is short by nature. `Json` would call every such schema the same: `Vec`.
+/// A short list. `Json<Vec<T>>` would give every such schema the name `Vec`.
 pub(crate) struct JsonArray<T>(pub(crate) Vec<T>);
 
 impl<T> JsonArray<T> {
@@ -89,7 +88,6 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for Created<T> {
     }
 }
 
-/// A word or a text.
 pub(crate) struct Plain(pub(crate) String);
 
 impl Output for Plain {
@@ -97,14 +95,14 @@ impl Output for Plain {
         content(about, "text/plain", ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).into())
     }
     fn respond(self) -> Response {
-        typed(Self::STATUS, "text/plain; charset=utf-8", self.0)
+        with_content_type(Self::STATUS, "text/plain; charset=utf-8", self.0)
     }
 }
 
 pub(crate) struct OpenMetrics(pub(crate) String);
 
 impl OpenMetrics {
-    const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 }
 
 impl Output for OpenMetrics {
@@ -113,11 +111,11 @@ impl Output for OpenMetrics {
         content(about, "application/openmetrics-text", text)
     }
     fn respond(self) -> Response {
-        typed(Self::STATUS, Self::KIND, self.0)
+        with_content_type(Self::STATUS, Self::MEDIA_TYPE, self.0)
     }
 }
 
-/// Any JSON value, such as a document that others have defined.
+/// JSON that is defined elsewhere.
 pub(crate) struct Document(pub(crate) bytes::Bytes);
 
 impl Output for Document {
@@ -125,16 +123,16 @@ impl Output for Document {
         content(about, "application/json", ObjectBuilder::new().into())
     }
     fn respond(self) -> Response {
-        typed(Self::STATUS, "application/json", self.0)
+        with_content_type(Self::STATUS, "application/json", self.0)
     }
 }
 
-/// Whether the caller says that it has the version with this tag.
+/// Whether `If-None-Match` contains this tag.
 pub(crate) fn is_known(headers: &HeaderMap, etag: &str) -> bool {
     headers.get_all(IF_NONE_MATCH).iter().any(|known| known.to_str().is_ok_and(|known| known.contains(etag)))
 }
 
-/// A JSON document with its ETag; without a body if the caller has it already.
+/// A JSON document with an ETag; 304 if the client has it already.
 pub(crate) struct Cached {
     pub(crate) body: Option<bytes::Bytes>,
     pub(crate) etag: HeaderValue,
@@ -146,8 +144,8 @@ impl Output for Cached {
     }
     fn respond(self) -> Response {
         let mut response = match self.body {
-            Some(body) => typed(Self::STATUS, "application/json", body),
-            None => typed(StatusCode::NOT_MODIFIED, "application/json", Body::empty()),
+            Some(body) => with_content_type(Self::STATUS, "application/json", body),
+            None => with_content_type(StatusCode::NOT_MODIFIED, "application/json", Body::empty()),
         };
         response.headers_mut().insert(ETAG, self.etag);
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -190,7 +188,6 @@ pub(crate) struct Message {
     message: &'static str,
 }
 
-/// An answer that only says what was done.
 pub(crate) fn message(message: &'static str) -> Message {
     Message { message }
 }

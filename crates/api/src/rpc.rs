@@ -1,5 +1,5 @@
-//! `/rpc`: the embedded chain as any Ethereum tool reads one. In the sandbox only, and read-only; it speaks
-//! JSON-RPC, which has errors and documents of its own.
+//! `/rpc`: read-only Ethereum JSON-RPC for the embedded chain, in the sandbox only. It has JSON-RPC's own errors and
+//! is not in the OpenAPI document.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,21 +15,21 @@ use crate::Service;
 use crate::operation::read_body;
 use crate::problem::{Problem, Result};
 
-/// Requests that are worked on at once: a call may run for long, and the service has better things to do.
+/// A call may run for long and must not starve the service.
 const MAX_CONCURRENT_REQUESTS: usize = 2;
 static PERMITS: LazyLock<Arc<Semaphore>> =
     LazyLock::new(|| Arc::new(Semaphore::new(MAX_CONCURRENT_REQUESTS)));
 
-/// Answers one request or a batch of them.
+/// Handles one request or a batch.
 pub(crate) async fn answer(State(service): State<Arc<Service>>, request: Request) -> Response {
     perform(&service, request).await.unwrap_or_else(IntoResponse::into_response)
 }
 
 async fn perform(service: &Service, request: Request) -> Result<Response> {
-    let rpc = service.app.chain.rpc(&Call { actor: Actor::Anonymous, once: None })?;
+    let rpc = service.app.chain.rpc(&Call { actor: Actor::Anonymous, idempotency_key: None })?;
     let body = read_body(request.into_body(), service).await?;
     let permit = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
-    // Released when the work ends, even if the client has disconnected.
+    // The permit is released when the work ends, even if the client disconnects.
     let work = move || {
         let _permit = permit;
         rpc(&body)
@@ -37,7 +37,7 @@ async fn perform(service: &Service, request: Request) -> Result<Response> {
     let answer = tokio::task::spawn_blocking(work).await;
     let answer = answer.map_err(|panic| Problem::internal(format!("the chain panicked: {panic}")))?;
     if answer.is_empty() {
-        // Notifications only: nothing is to be said.
+        // Notifications only: there is nothing to return.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let mut response = Response::new(Body::from(answer));

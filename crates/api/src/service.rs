@@ -1,4 +1,4 @@
-//! The service itself: whether it is alive and ready, its numbers, its keys, its document.
+//! Health, readiness, metrics, keys and the OpenAPI document.
 
 use bytes::Bytes;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Who acts, and what they may do. The HTTP surface refuses callers without credentials early, by its table; the rules
-//! here are checked by every use case, whatever the surface.
+//! Callers and their permissions. The HTTP layer rejects callers without credentials early, by its table; every use
+//! case checks the rules here, whatever the surface.
 
 use portico_domain::keys::KeyScope;
 use portico_domain::{AccountId, KeyId, UserId};
@@ -7,30 +7,28 @@ use portico_store::JoinAccount;
 
 use crate::{Core, Error, Profile, Result};
 
-/// Who makes a call.
+/// The caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     Anonymous,
     User {
         user: UserId,
-        /// The token's account; the subject's own if the token names none.
+        /// The token's account, or the user's own if the token names none.
         account: AccountId,
         /// May act for others.
         admin: bool,
     },
-    /// Whoever works at the command line.
+    /// The command line.
     Operator,
     /// A program with an API key.
     Key {
-        /// The key's public part.
         id: KeyId,
-        /// Whom it may act for.
         scope: KeyScope,
     },
 }
 
 impl Actor {
-    /// The account on whose behalf this happens, if one is known.
+    /// The account on whose behalf the caller acts, if known.
     pub fn account(&self) -> Option<AccountId> {
         match self {
             Self::User { account, .. } | Self::Key { scope: KeyScope::Account(account), .. } => {
@@ -41,7 +39,7 @@ impl Actor {
         }
     }
 
-    /// Whether this is the operator: a signed-in administrator, or a key that is bound to nobody.
+    /// A signed-in administrator, or a key without an owner.
     pub fn is_operator(&self) -> bool {
         matches!(
             self,
@@ -49,12 +47,12 @@ impl Actor {
         )
     }
 
-    /// Whether this is the user: by a token, or by a key that is bound to that user.
+    /// By a token, or by a key that is bound to the user.
     pub(crate) fn is_user(&self, user: &UserId) -> bool {
         matches!(self, Self::User { user: own, .. } | Self::Key { scope: KeyScope::User(own), .. } if own == user)
     }
 
-    /// A name for the caller that is the same on every call; for scopes of idempotency keys.
+    /// Stable across calls; part of the scope of idempotency keys.
     pub fn name(&self) -> String {
         match self {
             Self::Anonymous => "anonymous".into(),
@@ -69,7 +67,7 @@ const NOT_YOURS: Error = Error::Forbidden("this belongs to someone else");
 const FOR_THE_OPERATOR: Error = Error::Forbidden("this is for the operator");
 
 impl Core {
-    /// A sandbox does not ask who calls; a live instance does.
+    /// Only a sandbox admits anonymous callers.
     pub(crate) fn allow_anonymous(&self) -> Result<()> {
         match self.profile {
             Profile::Sandbox => Ok(()),
@@ -77,7 +75,6 @@ impl Core {
         }
     }
 
-    /// Refuses a caller who may not act for the user.
     pub(crate) async fn may_act_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
         let allowed = match actor {
             Actor::Anonymous => return self.allow_anonymous(),
@@ -89,8 +86,8 @@ impl Core {
         if allowed { Ok(()) } else { Err(NOT_YOURS) }
     }
 
-    /// Data about everybody: the operator's in a live instance, open in a sandbox.
-    pub(crate) fn may_see_everybody(&self, actor: &Actor) -> Result<()> {
+    /// Data about all users: for the operator in a live instance, for everyone in a sandbox.
+    pub(crate) fn may_see_all_users(&self, actor: &Actor) -> Result<()> {
         match (self.profile, actor) {
             (Profile::Live, Actor::Anonymous) => self.allow_anonymous(),
             (Profile::Live, actor) if !actor.is_operator() => Err(FOR_THE_OPERATOR),
@@ -98,15 +95,15 @@ impl Core {
         }
     }
 
-    /// Predefined portfolios: the operator's, and in a sandbox also of callers who do not sign in.
+    /// Predefined portfolios: for the operator, and in a sandbox also for anonymous callers.
     pub(crate) fn may_edit_templates(&self, actor: &Actor) -> Result<()> {
         match actor {
             Actor::Anonymous => self.allow_anonymous(),
-            actor => must_be_operator(actor),
+            actor => require_operator(actor),
         }
     }
 
-    /// Keeps in mind which account a user's token names, for the keys that are bound to that account.
+    /// Stores which account a user's token names, for the keys that are bound to that account.
     pub(crate) async fn remember_account(&self, actor: &Actor) -> Result<()> {
         if let Actor::User { user, account, .. } = actor
             && self.db.account_of(user).await? != *account
@@ -118,12 +115,12 @@ impl Core {
     }
 }
 
-/// Whatever the profile.
-pub(crate) fn must_be_operator(actor: &Actor) -> Result<()> {
+/// In every profile.
+pub(crate) fn require_operator(actor: &Actor) -> Result<()> {
     if actor.is_operator() { Ok(()) } else { Err(FOR_THE_OPERATOR) }
 }
 
-/// A person who signed in with a token, and the token's account.
+/// The user of a bearer token and the token's account.
 pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &AccountId)> {
     match actor {
         Actor::User { user, account, .. } => Ok((user, account)),

@@ -1,8 +1,8 @@
-//! Applications of a user to listings. Creating one and reading one have different rules.
+//! Applications of users to listings. Creating and reading have different rules.
 
 use std::sync::Arc;
 
-use portico_chain::contracts::{Kind, check_key, cleared_check, listing_key};
+use portico_chain::contracts::{ItemKind, check_key, cleared_check, listing_key};
 use portico_chain::reads;
 use portico_domain::applications::{Applicant, Application, ApplicationMapping};
 use portico_domain::chain::Passes;
@@ -13,26 +13,24 @@ use portico_store::{Apply, ChangeContext, Cursor, EndOrphanedApplications, Page}
 use crate::chain::Record;
 use crate::{Actor, Call, Core, Error, Result};
 
-/// Listings whose orphaned applications are ended between two looks.
+/// Listings per batch when orphaned applications are removed.
 const ORPHAN_BATCH: i64 = 256;
 
-/// Applications of people to listings.
 #[derive(Debug)]
 pub struct Applications {
     pub(crate) core: Arc<Core>,
 }
 
 impl Applications {
-    /// Adds listings to what a user applied to. If one of them does not exist, none is added.
+    /// All or nothing: if one listing does not exist, none is added.
     pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
         self.core.may_apply_for(&call.actor, &user)?;
         let by = self.core.context(call);
         self.core.write(call, Apply { user: user.clone(), listings, by }).await?;
-        self.core.attest_soon(&user).await;
+        self.core.attest_or_defer(&user).await;
         Ok(())
     }
 
-    /// What a user applied to.
     pub async fn of_user(&self, call: &Call, user: UserId) -> Result<ApplicationMapping> {
         self.core.may_act_for(&call.actor, &user).await?;
         let listings = self.core.db.applications(&user).await?;
@@ -42,7 +40,7 @@ impl Applications {
         Ok(ApplicationMapping { user, listings })
     }
 
-    /// A piece of what a user applied to, which may be nothing.
+    /// A page of a user's applications; may be empty.
     pub async fn page(
         &self,
         call: &Call,
@@ -54,7 +52,7 @@ impl Applications {
         Ok(self.core.db.applications_of(user, after, limit).await?)
     }
 
-    /// A piece of those who applied to a listing, for its owner.
+    /// A page of a listing's applicants, for its owner.
     pub async fn applicants(
         &self,
         call: &Call,
@@ -66,27 +64,27 @@ impl Applications {
         Ok(self.core.db.applicants(listing, after, limit).await?)
     }
 
-    /// Which of a listing's terms an applicant meets, as the chain says; before a verification, none.
+    /// Which of a listing's terms an applicant meets, as recorded on the chain; none before a verification.
     pub async fn check(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Passes> {
         let applicant = self.core.applicant_on_chain(call, user, listing).await?;
         let Some(applicant) = applicant else { return Ok(Passes::default()) };
         let listing = listing_key(listing);
-        let (node, contracts) = self.core.reading()?;
+        let (node, contracts) = self.core.chain_reader()?;
         let read = || reads::application(node, contracts, &listing, &applicant);
-        let passes = self.core.on_chain(Kind::Check, &check_key(&listing, &applicant), read).await?;
+        let passes = self.core.on_chain(ItemKind::Check, &check_key(&listing, &applicant), read).await?;
         Ok(passes.unwrap_or_default())
     }
 
-    /// Where the four flags of an application stand on the chain; before a verification, nowhere.
+    /// The chain record of an application's flags; `None` before a verification.
     pub async fn record(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Option<Record>> {
         let applicant = self.core.applicant_on_chain(call, user, listing).await?;
         let Some(applicant) = applicant else { return Ok(None) };
-        self.core.record_of(Kind::Check, check_key(&listing_key(listing), &applicant)).await
+        self.core.record_of(ItemKind::Check, check_key(&listing_key(listing), &applicant)).await
     }
 }
 
 impl Core {
-    /// By what the chain knows one who applied to a listing, if it does.
+    /// The applicant's reference on the chain, if there is one.
     pub(crate) async fn applicant_on_chain(
         &self,
         call: &Call,
@@ -100,8 +98,8 @@ impl Core {
         Ok(self.db.chain_reference(user).await?)
     }
 
-    /// Creating an application is the applicant's and the operator's alone. An account's key manages listings; it
-    /// never applies for people, and neither does the owner of a listing.
+    /// Only the applicant and the operator may apply. An account's key manages listings but never applies for people;
+    /// neither does a listing's owner.
     fn may_apply_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
         match actor {
             Actor::Anonymous => self.allow_anonymous(),
@@ -110,7 +108,7 @@ impl Core {
         }
     }
 
-    /// Reading an application is for the applicant, the listing's owner and the operator.
+    /// For the applicant, the listing's owner and the operator.
     pub(crate) async fn may_see_application(
         &self,
         call: &Call,
@@ -126,8 +124,8 @@ impl Core {
         }
     }
 
-    /// Ends applications to listings that do not exist: before version 0.2 they outlived their listing, and
-    /// could be made in advance. Tells how many listings that concerned.
+    /// Removes applications to listings that do not exist; returns the number of listings. Before version 0.2,
+    /// applications outlived their listing and could precede it.
     pub(crate) async fn end_orphaned_applications(&self) -> Result<usize> {
         let mut ended = 0;
         loop {

@@ -1,7 +1,7 @@
-//! The four flags of an application: computed from the listing's terms and the applicant's newest result, and
+//! The four flags of an application: computed from the listing's terms and the applicant's latest result, and
 //! attested on the chain. Scores and incomes never leave the database.
 
-use portico_chain::contracts::{Content, Kind, check_key, cleared_check, listing_key};
+use portico_chain::contracts::{Content, ItemKind, check_key, cleared_check, listing_key};
 use portico_domain::UserId;
 use portico_domain::chain::Passes;
 use portico_store::audit::Entry;
@@ -11,20 +11,20 @@ use portico_store::screening::{Attest, Flags, Intent};
 use crate::results::findings;
 use crate::{Core, Error, Result};
 
-/// Flags that are computed in one go.
-const FLAGS_PER_ROUND: i64 = 256;
+/// Intents per batch.
+const MAX_INTENTS_PER_BATCH: i64 = 256;
 
 impl Core {
-    /// Attests what is due of one user. Whatever fails stays due, and is seen to later.
-    pub(crate) async fn attest_soon(&self, user: &UserId) {
+    /// Attests one user's pending flags. Failures stay pending and are retried later.
+    pub(crate) async fn attest_or_defer(&self, user: &UserId) {
         if let Err(error) = self.attest(Some(user)).await {
-            tracing::warn!(%error, "flags could not be attested; they will be");
+            tracing::warn!(%error, "flags could not be attested; they are retried later");
         }
     }
 
-    /// Attests what is due, of one user or of all; tells how much it was.
+    /// Attests pending flags of one user or of all; returns how many.
     pub(crate) async fn attest(&self, of: Option<&UserId>) -> Result<u64> {
-        let intents = self.db.intents(of, FLAGS_PER_ROUND).await?;
+        let intents = self.db.intents(of, MAX_INTENTS_PER_BATCH).await?;
         let mut settled = 0;
         for intent in intents {
             let flags = self.flags(&intent).await?;
@@ -43,12 +43,14 @@ impl Core {
         Ok(settled)
     }
 
-    /// The flags that an application has now; none, if the listing asks for nothing on the chain, or nothing is
-    /// known about the applicant.
+    /// The current flags of an application; none if the listing has no terms on the chain or the applicant has no
+    /// valid result.
     pub(crate) async fn flags(&self, intent: &Intent) -> Result<Option<Flags>> {
         let listing = listing_key(&intent.listing);
-        let Some(item) = self.db.chain_item(Kind::Listing.number(), &listing).await? else { return Ok(None) };
-        let Content::Listing { terms, .. } = Content::decode(Kind::Listing, &item.payload)? else {
+        let Some(item) = self.db.chain_item(ItemKind::Listing.number(), &listing).await? else {
+            return Ok(None);
+        };
+        let Content::Listing { terms, .. } = Content::decode(ItemKind::Listing, &item.payload)? else {
             return Ok(None);
         };
         let now = self.clock.now();
@@ -58,12 +60,11 @@ impl Core {
         let passes = Passes::of(&terms, findings.credit(), findings.income());
         let applicant = self.reference(&intent.user).await?;
         let content = Content::Check { listing, applicant, passes: Some(passes) };
-        let wanted = content.wanted(check_key(&listing, &applicant), now);
-        let terms = (Kind::Listing.number(), listing, item.version);
-        Ok(Some(Flags { wanted, applicant, terms }))
+        let desired = content.desired(check_key(&listing, &applicant), now);
+        let terms = (ItemKind::Listing.number(), listing, item.version);
+        Ok(Some(Flags { desired, applicant, terms }))
     }
 
-    /// That the flags of a user's applications are to be gone.
     pub(crate) async fn cleared_flags(&self, user: &UserId) -> Result<Vec<DesiredItem>> {
         let Some(applicant) = self.db.chain_reference(user).await? else { return Ok(Vec::new()) };
         let now = self.clock.now();
@@ -71,13 +72,13 @@ impl Core {
         Ok(listings.iter().map(|listing| cleared_check(listing, &applicant, now)).collect())
     }
 
-    /// By what the chain knows an applicant: drawn on first use.
+    /// The applicant's reference on the chain: random, created on first use.
     pub(crate) async fn reference(&self, user: &UserId) -> Result<Word> {
         if let Some(reference) = self.db.chain_reference(user).await? {
             return Ok(reference);
         }
         self.db.write(Refer { user: user.clone(), reference: self.random()? }).await?;
         let drawn = self.db.chain_reference(user).await?;
-        drawn.ok_or_else(|| Error::Unavailable("a reference was forgotten at once".into()))
+        drawn.ok_or_else(|| Error::Unavailable("a chain reference was deleted concurrently".into()))
     }
 }

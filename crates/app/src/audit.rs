@@ -1,24 +1,23 @@
-//! The audit log: what is put on record, its anchor on the chain, and whether it was altered.
+//! The audit log: writing entries, anchoring the log on the chain, and verifying it.
 
 use std::sync::Arc;
 
-use portico_chain::contracts::{Content, Kind};
+use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::Timestamp;
 use portico_domain::keys::KeyScope;
-use portico_store::audit::{Append, Entry, Logged};
-use portico_store::chain::{DesiredItem, Want, Word};
+use portico_store::audit::{Append, Entry, LoggedEntry};
+use portico_store::chain::{DesiredItem, PutItems, Word};
 
-use crate::access::must_be_operator;
+use crate::access::require_operator;
 use crate::{Actor, Call, Core, Result};
 
-/// Entries that are read at once.
 const ENTRIES_PER_READ: i64 = 1000;
-/// A server has anchored the log by then, many times over.
+/// A running server has anchored the log many times by then.
 const ANCHORED_WITHIN_SECONDS: i64 = 60 * 60;
 
 impl Actor {
-    /// How the audit log calls them.
-    pub fn recorded_as(&self) -> String {
+    /// The actor's name in the audit log.
+    pub fn audit_name(&self) -> String {
         match self {
             Self::Anonymous => "nobody in particular".into(),
             Self::User { user, admin: false, .. } => format!("user {user}"),
@@ -30,18 +29,18 @@ impl Actor {
     }
 }
 
-/// What the chain says of the log's end.
+/// The log's anchor on the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// It could not be asked.
+    /// The chain could not be read.
     Unknown,
     Nothing,
-    /// The hash of the entry at which it stands.
+    /// The hash of the anchored entry.
     At(Word),
 }
 
 impl Anchor {
-    /// What is wrong with it, for a log that has the anchored entry at a place and began at a moment.
+    /// What is wrong with the anchor, given the anchored entry's number and the time of the first entry.
     fn fault(self, anchored: Option<i64>, first: Option<Timestamp>, now: Timestamp) -> Option<&'static str> {
         let late = now.minus_seconds(ANCHORED_WITHIN_SECONDS);
         match self {
@@ -57,32 +56,29 @@ impl Anchor {
     }
 }
 
-/// What an inspection of the log came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// How many entries were read.
     pub entries: i64,
-    /// What is wrong; nothing: the log is whole.
+    /// Empty: the log is intact.
     pub faults: Vec<String>,
-    /// The place of the entry at which the chain's anchor stands.
+    /// The number of the anchored entry.
     pub anchored: Option<i64>,
 }
 
-/// The audit log, for whoever inspects it.
 #[derive(Debug)]
 pub struct Audit {
     pub(crate) core: Arc<Core>,
 }
 
 impl Audit {
-    /// Reads the whole log and names everything that is wrong with it.
+    /// Verifies the whole log and reports every problem.
     pub async fn inspect(
         &self,
         call: &Call,
         anchor: Anchor,
         mut progress: impl FnMut(i64),
     ) -> Result<Inspection> {
-        must_be_operator(&call.actor)?;
+        require_operator(&call.actor)?;
         let mut inspector =
             Inspector { previous: Word::default(), next: 1, anchor, found: Inspection::empty() };
         let mut first = None;
@@ -112,7 +108,6 @@ impl Audit {
 }
 
 impl Core {
-    /// An entry about what a caller does.
     pub(crate) fn entry(
         &self,
         call: &Call,
@@ -122,29 +117,29 @@ impl Core {
     ) -> Entry {
         Entry {
             at: self.clock.now(),
-            actor: call.actor.recorded_as(),
+            actor: call.actor.audit_name(),
             action,
             subject: subject.into(),
             detail: detail.into(),
         }
     }
 
-    /// Puts on record what changes nothing else.
-    pub(crate) async fn put_on_record(&self, entry: Entry) -> Result<()> {
+    /// For events that change no other data.
+    pub(crate) async fn append_audit_entry(&self, entry: Entry) -> Result<()> {
         Ok(self.db.write(Append(entry)).await?)
     }
 
-    /// Wants the end of the log on the chain, if it has moved since the last time.
+    /// Anchors the end of the log on the chain, unless it is anchored already.
     pub(crate) async fn anchor_audit(&self) -> Result<()> {
         let head = self.db.audit_head().await?;
-        let anchored = self.db.chain_item(Kind::Anchor.number(), &head.log).await?;
+        let anchored = self.db.chain_item(ItemKind::Anchor.number(), &head.log).await?;
         if let Some(item) = anchored {
             if item.payload == head.hash {
                 return Ok(());
             }
-            // An anchor that moved on with a log that was cut would hide it.
+            // Advancing the anchor of a truncated log would hide the truncation.
             if let Ok(last) = Word::try_from(item.payload)
-                && self.db.audit_place(&last).await?.is_none()
+                && self.db.audit_seq(&last).await?.is_none()
             {
                 tracing::error!(
                     "the audit log was cut or rewritten: its anchor on the chain stays where it is"
@@ -156,8 +151,8 @@ impl Core {
             return Ok(());
         }
         let content = Content::Anchor { head: head.hash };
-        let wanted = DesiredItem { above: head.seq - 1, ..content.wanted(head.log, self.clock.now()) };
-        self.db.write(Want(vec![wanted])).await?;
+        let desired = DesiredItem { above: head.seq - 1, ..content.desired(head.log, self.clock.now()) };
+        self.db.write(PutItems(vec![desired])).await?;
         self.wake_chain();
         Ok(())
     }
@@ -177,7 +172,7 @@ struct Inspector {
 }
 
 impl Inspector {
-    fn read(&mut self, entry: &Logged) {
+    fn read(&mut self, entry: &LoggedEntry) {
         self.found.entries += 1;
         if entry.seq != self.next {
             self.found.faults.push(format!("entry {} follows entry {}", entry.seq, self.next - 1));
@@ -197,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_anchor_that_should_be_there_and_is_not_is_a_fault() {
+    fn missing_anchor_is_a_fault() {
         let now = Timestamp::from_micros(1_800_000_000_000_000);
         let (recent, old) = (now.minus_seconds(60), now.minus_seconds(2 * 60 * 60));
         let at = Anchor::At([7; 32]);

@@ -1,4 +1,4 @@
-//! What is on the chain: recording listings there, reading it back, and how the chain itself stands.
+//! The chain: recording listings, reading records back, and the chain's own status.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, B256, U256};
 use portico_chain::contracts::Contracts;
-pub use portico_chain::contracts::Kind;
-use portico_chain::node::At;
+pub use portico_chain::contracts::ItemKind;
 pub use portico_chain::node::Block;
+use portico_chain::node::BlockId;
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
 use portico_domain::ErrorCode;
@@ -17,13 +17,11 @@ use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
 
 use crate::{Call, Core, Error, Profile, Result};
 
-/// What signs and sends, on whichever node there is.
 pub type ChainWriter = Writer<AnyNode>;
 
-/// How long a read waits for an item that is on its way.
-const RECORD_WAIT: Duration = Duration::from_secs(2);
-const POLL: Duration = Duration::from_millis(20);
-/// An item that the chain does not show yet.
+/// How long a read waits for an item that is not mined yet.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(crate) const PENDING: Error = Error::Pending(ErrorCode::RecordPending);
 
 impl From<portico_chain::Error> for Error {
@@ -38,76 +36,63 @@ impl From<portico_chain::Error> for Error {
     }
 }
 
-/// Where something stands on the chain.
+/// An item's record on the chain.
 #[derive(Debug)]
 pub struct Record {
-    /// How far it has come.
-    pub standing: ItemStatus,
-    /// Its key on the chain.
+    pub status: ItemStatus,
     pub key: Word,
     pub version: u64,
-    /// The transaction that carries it.
     pub transaction: Option<Word>,
-    /// The block of that.
     pub block: Option<u64>,
-    /// Where it can be read.
+    /// The contract that holds it.
     pub contract: Address,
     pub chain_id: u64,
 }
 
-/// How the chain stands.
 #[derive(Debug)]
 pub struct ChainStatus {
     pub chain_id: u64,
-    /// Whether the node answers.
+    /// Whether the node responds.
     pub reachable: bool,
-    /// Whether the node is inside this process.
+    /// Whether the node runs in this process.
     pub embedded: bool,
     pub contracts: Contracts,
     pub writer: Status,
-    /// Every signer: its account, its next nonce, what it owns.
+    /// Address, next nonce and balance of each signer.
     pub signers: Vec<(Address, i64, Option<U256>)>,
-    /// What is still to be done.
     pub backlog: Backlog,
 }
 
-/// A transaction and what became of it.
 #[derive(Debug)]
-pub struct Traced {
-    /// What became of it.
-    pub fate: TracedFate,
+pub struct TracedTransaction {
+    pub status: TransactionStatus,
     pub from: Address,
     pub nonce: u64,
-    /// The block it is in.
     pub block: Option<u64>,
-    /// What kind of items it carries, and how many, if it is one of ours.
-    pub items: Option<(Kind, i64)>,
+    /// Kind and number of its items, if it is one of ours.
+    pub items: Option<(ItemKind, i64)>,
 }
 
-/// What became of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TracedFate {
-    /// It is on its way.
+pub enum TransactionStatus {
     Pending,
-    /// It is in a block.
     Mined,
-    /// Another one took its place.
     Replaced(Option<Word>),
-    /// The chain undid it.
+    /// It reverted.
     Failed,
 }
 
-/// The chain itself, as far as anybody may look.
+/// The public view of the chain.
 #[derive(Debug)]
 pub struct Chain {
     pub(crate) core: Arc<Core>,
 }
 
 impl Chain {
-    /// How the chain stands. A node that does not answer is no error here. Open to everybody, as all here.
+    /// An unreachable node is not an error here. Open to everyone, like everything here.
     pub async fn status(&self, _: &Call) -> Result<ChainStatus> {
         let chain = self.core.chain_writer()?;
-        let (node, contracts) = self.core.reading()?;
+        let (node, contracts) = self.core.chain_reader()?;
         let head = node.head().await;
         let mut signers = Vec::new();
         for row in self.core.db.chain_signers().await? {
@@ -129,31 +114,31 @@ impl Chain {
         })
     }
 
-    /// Blocks from the newest, or from below a number, downwards.
+    /// In descending order, from the head or from below a number.
     pub async fn blocks(&self, _: &Call, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
-        let (node, _) = self.core.reading()?;
+        let (node, _) = self.core.chain_reader()?;
         let top = match below {
             Some(below) => below.checked_sub(1),
             None => Some(node.head().await?.number),
         };
         let Some(top) = top else { return Ok(Vec::new()) };
         let lowest = top.saturating_sub((limit as u64).saturating_sub(1));
-        let asked = (lowest..=top).rev().map(|number| node.block(At::Number(number)));
+        let asked = (lowest..=top).rev().map(|number| node.block(BlockId::Number(number)));
         let blocks = futures_util::future::try_join_all(asked).await?;
         Ok(blocks.into_iter().flatten().collect())
     }
 
     pub async fn block(&self, _: &Call, number: u64) -> Result<Block> {
-        let (node, _) = self.core.reading()?;
-        node.block(At::Number(number)).await?.ok_or(Error::NotFound(ErrorCode::BlockNotFound))
+        let (node, _) = self.core.chain_reader()?;
+        node.block(BlockId::Number(number)).await?.ok_or(Error::NotFound(ErrorCode::BlockNotFound))
     }
 
-    /// A transaction, of ours or of anybody's, and what became of it.
-    pub async fn transaction(&self, _: &Call, hash: Word) -> Result<Traced> {
+    /// Any transaction, ours or foreign.
+    pub async fn transaction(&self, _: &Call, hash: Word) -> Result<TracedTransaction> {
         self.core.transaction(hash).await
     }
 
-    /// Answers JSON-RPC, of the embedded node of a sandbox only; read-only, and open to everybody.
+    /// Read-only JSON-RPC of the sandbox's embedded node, open to everyone.
     pub fn rpc(&self, _: &Call) -> Result<impl FnOnce(&[u8]) -> Vec<u8> + Send + use<>> {
         match self.core.chain_writer()?.engine().node() {
             AnyNode::Embedded(node) if self.core.profile == Profile::Sandbox => {
@@ -170,31 +155,30 @@ impl Core {
         self.chain.as_ref().ok_or_else(|| Error::Unavailable("there is no chain here".into()))
     }
 
-    /// Whether everything that was acknowledged before this process started is on the chain again. A chain
-    /// elsewhere may be away for long, and nobody waits for it.
+    /// Whether everything that was acknowledged before this process started is on the chain. Does not wait for a
+    /// remote chain, which may be down for long.
     pub(crate) fn chain_is_ready(&self) -> bool {
         let Some(chain) = &self.chain else { return true };
         chain.engine().caught_up() || !matches!(chain.engine().node(), AnyNode::Embedded(_))
     }
 
-    /// Something waits for the chain. Beside a server nobody need be told: it looks by itself.
+    /// Tells the writer that items are queued. In a command there is no writer; the server polls by itself.
     pub(crate) fn wake_chain(&self) {
         if let Some(chain) = &self.chain {
             chain.wake();
         }
     }
 
-    pub(crate) fn reading(&self) -> Result<(&AnyNode, Contracts)> {
+    pub(crate) fn chain_reader(&self) -> Result<(&AnyNode, Contracts)> {
         let engine = self.chain_writer()?.engine();
         Ok((engine.node(), engine.contracts()))
     }
 
-    /// What the chain says of an item, once it is there; `None`: it was never wanted, or is to be gone.
-    ///
-    /// The chain itself is asked, so that nothing is shown before it is there, nor held back afterwards.
+    /// An item's content on the chain; `None` if it was never requested or is deleted. Reads the chain itself, so
+    /// that the response shows exactly what is there.
     pub(crate) async fn on_chain<T, F>(
         &self,
-        kind: Kind,
+        kind: ItemKind,
         key: &Word,
         read: impl Fn() -> F,
     ) -> Result<Option<T>>
@@ -203,94 +187,106 @@ impl Core {
     {
         let mut waited = Duration::ZERO;
         loop {
-            match self.db.chain_wanted(kind.number(), key).await? {
+            match self.db.chain_item_state(kind.number(), key).await? {
                 None | Some((_, true, _)) => return Ok(None),
                 Some((_, _, true)) => return Err(Error::Pending(ErrorCode::RecordFailed)),
-                Some((wanted, ..)) => {
+                Some((desired, ..)) => {
                     let (version, content) = read().await?;
-                    if version >= wanted.unsigned_abs()
+                    if version >= desired.unsigned_abs()
                         && let Some(content) = content
                     {
                         return Ok(Some(content));
                     }
                 }
             }
-            if waited >= RECORD_WAIT {
+            if waited >= RECORD_TIMEOUT {
                 return Err(PENDING);
             }
-            tokio::time::sleep(POLL).await;
-            waited += POLL;
+            tokio::time::sleep(POLL_INTERVAL).await;
+            waited += POLL_INTERVAL;
         }
     }
 
-    pub(crate) async fn record_of(&self, kind: Kind, key: Word) -> Result<Option<Record>> {
+    pub(crate) async fn record_of(&self, kind: ItemKind, key: Word) -> Result<Option<Record>> {
         match self.db.chain_item(kind.number(), &key).await? {
-            Some(item) if !item.gone => Ok(Some(self.standing(kind, key, &item).await?)),
+            Some(item) if !item.deleted => Ok(Some(self.build_record(kind, key, &item).await?)),
             _ => Ok(None),
         }
     }
 
-    pub(crate) async fn standing(&self, kind: Kind, key: Word, item: &StoredItem) -> Result<Record> {
-        // What was just mined may not be written down yet.
+    pub(crate) async fn build_record(&self, kind: ItemKind, key: Word, item: &StoredItem) -> Result<Record> {
+        // A mined transaction may not be in the database yet.
         let traced = match item.hash {
             Some(hash) => Some(self.transaction(hash).await?),
             None => None,
         };
-        let mined = traced.as_ref().is_some_and(|traced| traced.fate == TracedFate::Mined);
+        let mined = traced.as_ref().is_some_and(|traced| traced.status == TransactionStatus::Mined);
         Ok(Record {
-            standing: if mined { ItemStatus::Mined } else { item.standing },
+            status: if mined { ItemStatus::Mined } else { item.status },
             key,
             version: item.version.unsigned_abs(),
             transaction: item.hash,
             block: traced.and_then(|traced| traced.block),
-            contract: self.reading()?.1.of(kind),
+            contract: self.chain_reader()?.1.of(kind),
             chain_id: self.chain_writer()?.engine().chain_id(),
         })
     }
 
-    /// A transaction, of ours or of anybody's, and what became of it.
-    pub(crate) async fn transaction(&self, hash: Word) -> Result<Traced> {
-        let Some(attempt) = self.db.chain_attempt(&hash).await? else { return self.foreign(hash).await };
-        let fate = match (attempt.fate, attempt.mined) {
-            (BatchStatus::Signed, _) if attempt.newest != hash => TracedFate::Replaced(Some(attempt.newest)),
-            (BatchStatus::Signed, _) => TracedFate::Pending,
-            (BatchStatus::Mined | BatchStatus::Final, Some(mined)) if mined != hash => {
-                TracedFate::Replaced(Some(mined))
-            }
-            (BatchStatus::Mined | BatchStatus::Final, _) => TracedFate::Mined,
-            (BatchStatus::Reverted, Some(mined)) if mined != hash => TracedFate::Replaced(Some(mined)),
-            (BatchStatus::Reverted, _) => TracedFate::Failed,
-            (BatchStatus::Foreign, _) => TracedFate::Replaced(None),
+    /// Any transaction, ours or foreign.
+    pub(crate) async fn transaction(&self, hash: Word) -> Result<TracedTransaction> {
+        let Some(attempt) = self.db.chain_attempt(&hash).await? else {
+            return self.foreign_transaction(hash).await;
         };
-        // What was just mined may not be written down yet.
-        let receipt = match fate {
-            TracedFate::Pending => self.reading()?.0.receipt(B256::from(hash)).await.ok().flatten(),
+        let status = match (attempt.status, attempt.mined) {
+            (BatchStatus::Signed, _) if attempt.newest != hash => {
+                TransactionStatus::Replaced(Some(attempt.newest))
+            }
+            (BatchStatus::Signed, _) => TransactionStatus::Pending,
+            (BatchStatus::Mined | BatchStatus::Final, Some(mined)) if mined != hash => {
+                TransactionStatus::Replaced(Some(mined))
+            }
+            (BatchStatus::Mined | BatchStatus::Final, _) => TransactionStatus::Mined,
+            (BatchStatus::Reverted, Some(mined)) if mined != hash => TransactionStatus::Replaced(Some(mined)),
+            (BatchStatus::Reverted, _) => TransactionStatus::Failed,
+            (BatchStatus::Foreign, _) => TransactionStatus::Replaced(None),
+        };
+        // A mined transaction may not be in the database yet.
+        let receipt = match status {
+            TransactionStatus::Pending => {
+                self.chain_reader()?.0.receipt(B256::from(hash)).await.ok().flatten()
+            }
             _ => None,
         };
-        let fate = match &receipt {
-            Some(receipt) if receipt.success => TracedFate::Mined,
-            Some(_) => TracedFate::Failed,
-            None => fate,
+        let status = match &receipt {
+            Some(receipt) if receipt.success => TransactionStatus::Mined,
+            Some(_) => TransactionStatus::Failed,
+            None => status,
         };
-        Ok(Traced {
-            fate,
+        Ok(TracedTransaction {
+            status,
             from: Address::from(attempt.signer),
             nonce: attempt.nonce.unsigned_abs(),
             block: receipt.map(|receipt| receipt.block).or(attempt.block.map(i64::unsigned_abs)),
-            items: Kind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
+            items: ItemKind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
         })
     }
 
-    pub(crate) async fn foreign(&self, hash: Word) -> Result<Traced> {
-        let (node, _) = self.reading()?;
+    pub(crate) async fn foreign_transaction(&self, hash: Word) -> Result<TracedTransaction> {
+        let (node, _) = self.chain_reader()?;
         let found = node.transaction(B256::from(hash)).await?;
         let found = found.ok_or(Error::NotFound(ErrorCode::TransactionNotFound))?;
         let receipt = node.receipt(B256::from(hash)).await?;
-        let fate = match receipt {
-            None => TracedFate::Pending,
-            Some(receipt) if receipt.success => TracedFate::Mined,
-            Some(_) => TracedFate::Failed,
+        let status = match receipt {
+            None => TransactionStatus::Pending,
+            Some(receipt) if receipt.success => TransactionStatus::Mined,
+            Some(_) => TransactionStatus::Failed,
         };
-        Ok(Traced { fate, from: found.from, nonce: found.nonce, block: found.block, items: None })
+        Ok(TracedTransaction {
+            status,
+            from: found.from,
+            nonce: found.nonce,
+            block: found.block,
+            items: None,
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! The checks of a verification: which of them run, and running them.
+//! Selects and runs the checks of a verification.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredC
 
 use crate::access::signed_in;
 use crate::keystore::PersonKey;
-use crate::results::{CheckReport, VALID_SECONDS, finding_place, opened, sealed};
+use crate::results::{CheckReport, VALID_SECONDS, finding_context, opened, sealed};
 use crate::verifications::Verification;
 use crate::{Call, Error, Result, Screening};
 
-/// The checks that have to run, and the country whose rules apply.
+/// The checks to run, and the country whose rules apply.
 pub(crate) struct Plan {
     pub(crate) checks: Vec<Check>,
     pub(crate) country: Country,
@@ -21,18 +21,18 @@ pub(crate) struct Plan {
 }
 
 impl Screening {
-    /// Which checks run: those of the pipeline that was named, else of the caller's own, else all that the
-    /// inputs allow. What a required check lacks is named, all of it at once.
-    pub(crate) async fn plan(&self, call: &Call, asked: &Verification) -> Result<Plan> {
+    /// Selects the checks: those of the named pipeline, else of the caller's own, else all that the inputs allow.
+    /// Reports every input that a required check lacks.
+    pub(crate) async fn plan(&self, call: &Call, request: &Verification) -> Result<Plan> {
         let (_, account) = signed_in(&call.actor)?;
-        let pipeline: Option<Pipeline> = match &asked.client {
+        let pipeline: Option<Pipeline> = match &request.client {
             Some(client) => {
                 let named = self.core.db.pipeline_of_client(client).await?;
                 Some(named.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))?)
             }
             None => self.core.db.pipeline(account).await?,
         };
-        let applicant = &asked.applicant;
+        let applicant = &request.applicant;
         let Some(pipeline) = pipeline else {
             let possible = |check: &Check| check.missing(applicant).is_empty();
             let checks: Vec<Check> = Check::ALL.into_iter().filter(possible).collect();
@@ -55,13 +55,13 @@ impl Screening {
             }
         }
         if !faults.is_empty() {
-            return Err(Error::Faults(faults));
+            return Err(Error::InvalidValues(faults));
         }
         let country = pipeline.country.unwrap_or_else(|| self.core.country.clone());
         Ok(Plan { checks, country, client: pipeline.client.map(Into::into) })
     }
 
-    /// Runs the checks that have no valid finding yet, side by side, and keeps each finding at once.
+    /// Runs the checks without a valid finding concurrently, and stores each finding immediately.
     pub(crate) async fn run_checks(
         &self,
         case: &Case,
@@ -102,12 +102,12 @@ impl Screening {
             let reference = references.iter().find(|(check, _)| *check == outcome.check);
             match (&outcome.result, reference) {
                 (Ok(finding), Some((_, reference))) => {
-                    found.push(self.keep_finding(key, case, reference, *finding, &outcome, plan).await?);
+                    found.push(self.store_finding(key, case, reference, *finding, &outcome, plan).await?);
                 }
                 _ => failed.push(outcome),
             }
         }
-        match unsuccessful(&failed) {
+        match check_error(&failed) {
             Some(error) => Err(error),
             None => {
                 found.sort_by_key(|(_, report)| report.check);
@@ -116,7 +116,7 @@ impl Screening {
         }
     }
 
-    /// What was found before with the same inputs.
+    /// An earlier finding for the same inputs.
     fn known(
         &self,
         key: &PersonKey,
@@ -125,7 +125,7 @@ impl Screening {
         country: &Country,
     ) -> Result<Option<(Finding, CheckReport)>> {
         let (Some(finding), Some(at)) = (&stored.finding, stored.finished_at) else { return Ok(None) };
-        let finding: Finding = opened(key, &finding_place(&case.id, &stored.reference), finding)?;
+        let finding: Finding = opened(key, &finding_context(&case.id, &stored.reference), finding)?;
         Ok(Some((finding, self.report(finding, &stored.bureau, at, country))))
     }
 
@@ -138,7 +138,7 @@ impl Screening {
         }
     }
 
-    async fn keep_finding(
+    async fn store_finding(
         &self,
         key: &PersonKey,
         case: &Case,
@@ -152,7 +152,7 @@ impl Screening {
             case: case.id.clone(),
             kind: outcome.check.name(),
             reference: reference.as_str().into(),
-            finding: sealed(key, &finding_place(&case.id, reference.as_str()), &finding)?,
+            finding: sealed(key, &finding_context(&case.id, reference.as_str()), &finding)?,
             at,
         };
         self.core.db.write(op).await?;
@@ -160,16 +160,15 @@ impl Screening {
     }
 }
 
-/// What each check needs, in words.
 fn what_checks_need() -> String {
     let needs = Check::ALL.map(|check| {
-        let fields: Vec<&str> = check.needs().iter().map(|field| field.name()).collect();
+        let fields: Vec<&str> = check.required_inputs().iter().map(|field| field.name()).collect();
         format!("{check} needs {}", fields.join(", "))
     });
     format!("no check can run: {}", needs.join("; "))
 }
 
-/// Tells whether a check has the inputs that it had before, without telling what they are.
+/// Detects whether a check's inputs changed, without revealing them.
 fn input_tag(key: &PersonKey, check: Check, applicant: &Applicant, country: &Country) -> i64 {
     let mut parts: Vec<&[u8]> = vec![check.name().as_bytes(), country.as_str().as_bytes()];
     for (field, value) in check.inputs(applicant) {
@@ -178,8 +177,8 @@ fn input_tag(key: &PersonKey, check: Check, applicant: &Applicant, country: &Cou
     key.tag(&parts)
 }
 
-/// The answer to checks that found nothing: come back, unless a bureau refuses what it was given.
-fn unsuccessful(failed: &[Outcome]) -> Option<Error> {
+/// The error for checks without a finding: retry later, unless a bureau rejects the input.
+fn check_error(failed: &[Outcome]) -> Option<Error> {
     let mut faults = Vec::new();
     let (mut retry_after, mut whys) = (0, Vec::new());
     for outcome in failed {
@@ -198,6 +197,6 @@ fn unsuccessful(failed: &[Outcome]) -> Option<Error> {
     match (faults.is_empty(), whys.is_empty()) {
         (true, true) => None,
         (_, false) => Some(Error::Bureau { retry_after, why: whys.join(", ") }),
-        (false, true) => Some(Error::Faults(faults)),
+        (false, true) => Some(Error::InvalidValues(faults)),
     }
 }

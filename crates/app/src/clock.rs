@@ -1,4 +1,4 @@
-//! Time, new identifiers and randomness, as parameters: a test brings its own.
+//! Time, identifiers and randomness as parameters, so that tests can replace them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,11 +22,11 @@ impl Clock for SystemClock {
 }
 
 pub trait Ids: Send + Sync + std::fmt::Debug {
-    /// One that was never given before.
+    /// Never returns the same id twice.
     fn next(&self) -> String;
 }
 
-/// Time-ordered random identifiers (UUID version 7).
+/// UUID version 7.
 #[derive(Debug, Clone, Copy)]
 pub struct RandomIds;
 
@@ -37,11 +37,10 @@ impl Ids for RandomIds {
 }
 
 pub trait Randomness: Send + Sync + std::fmt::Debug {
-    /// Fills the bytes with what nobody can guess.
+    /// Fills the bytes with cryptographically secure randomness.
     fn fill(&self, bytes: &mut [u8]) -> Result<()>;
 }
 
-/// The operating system's.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemRandomness;
 

@@ -1,8 +1,8 @@
-//! What the services share: the parts they are built from, and units of work on them.
+//! The parts that the services share, and units of work on them.
 
 use std::sync::Arc;
 
-use portico_domain::text::Kind;
+use portico_domain::text::TextFormat;
 use portico_domain::{Country, Text};
 use portico_store::sql::Op;
 use portico_store::{Answering, ChangeContext, Db, Idempotent};
@@ -18,7 +18,7 @@ use crate::vault::Vault;
 use crate::verifications::Bureaus;
 use crate::{Call, Error, IdempotencyKey, Profile, Result};
 
-/// The parts of the application. The server builds them once; only the services use them.
+/// The server builds them once; only the services use them.
 #[derive(Debug)]
 pub struct Core {
     pub db: Db,
@@ -28,47 +28,46 @@ pub struct Core {
     pub vault: Arc<Vault>,
     pub tokens: Tokens,
     pub profile: Profile,
-    /// The country of listings that name none.
+    /// For listings that name no country.
     pub country: Country,
-    /// The keys of people; a command that needs none has none.
+    /// `None` in commands that need no keys.
     pub keystore: Option<Keystore>,
-    /// What runs the checks of applicants.
     pub bureaus: Bureaus,
-    /// For how many days the inputs of a verification are kept.
+    /// How long a verification's inputs are kept.
     pub retention_days: i64,
-    /// Commands beside the server have none.
+    /// `None` in commands.
     pub chain: Option<ChainWriter>,
-    /// The last proof that the database can be written.
     pub write_proof: WriteProof,
 }
 
-/// Work whose answer is known beforehand, such as a new id: if it is asked for again under the same key, the
-/// first answer is given, not the new one.
+/// Adds a known result, such as a new id, to work that returns nothing. A repeated idempotency key returns the first
+/// result.
 pub(crate) fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A> {
     Answering { op, answer }
 }
 
 impl Core {
-    /// Who changes something, and when, for the event row.
+    /// Caller and time for the event row.
     pub(crate) fn context(&self, call: &Call) -> ChangeContext {
         ChangeContext { account: call.actor.account(), at: self.clock.now() }
     }
 
-    /// Runs a unit of work; once only, if the call has an idempotency key.
+    /// Runs a unit of work; exactly once if the call has an idempotency key.
     pub(crate) async fn write<O: Op<Out: Serialize + DeserializeOwned + Sync>>(
         &self,
         call: &Call,
         op: O,
     ) -> Result<O::Out> {
         self.remember_account(&call.actor).await?;
-        Ok(match call.once {
+        Ok(match call.idempotency_key {
             None => self.db.write(op).await?,
-            Some(once) => self.db.write(Idempotent { op, key: self.once(once) }).await?,
+            Some(idempotency_key) => {
+                self.db.write(Idempotent { op, key: self.store_key(idempotency_key) }).await?
+            }
         })
     }
 
-    /// The idempotency key as the store takes it.
-    pub(crate) fn once(
+    pub(crate) fn store_key(
         &self,
         IdempotencyKey { scope, fingerprint }: IdempotencyKey,
     ) -> portico_store::IdempotencyKey {
@@ -79,7 +78,7 @@ impl Core {
         self.keystore.as_ref().ok_or_else(|| Error::Unavailable("there is no keystore here".into()))
     }
 
-    pub(crate) fn new_id<K: Kind>(&self) -> Text<K> {
+    pub(crate) fn new_id<K: TextFormat>(&self) -> Text<K> {
         Text::stored(self.ids.next())
     }
 

@@ -1,5 +1,5 @@
-//! Demonstration data for a sandbox: homes in several cities, people who apply to them, portfolios and devices.
-//! It is the same every time, so that seeding twice changes nothing.
+//! Demo data for a sandbox: homes in several cities, applicants, portfolios and devices. It is deterministic, so
+//! seeding twice changes nothing.
 
 use portico_domain::chain::Terms;
 use portico_domain::geo::Point;
@@ -11,7 +11,7 @@ use portico_domain::{
 };
 use portico_screening::{Applicant, Field};
 use portico_store::StoredReply;
-use portico_store::chain::{NewRecord, RecordLater};
+use portico_store::chain::{NewRecord, QueueRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::core::answering;
@@ -19,9 +19,9 @@ use crate::templates::NewTemplate;
 use crate::verifications::Verification;
 use crate::{Actor, Call, Error, Portico, Profile, Result};
 
-/// A city: its name, state, the beginning of its postal codes, its middle, and what rent is usual.
-type Place = (&'static str, &'static str, &'static str, f64, f64, i64);
-const CITIES: [Place; 12] = [
+/// Name, state, prefix of postal codes, centre, and usual rent.
+type CityData = (&'static str, &'static str, &'static str, f64, f64, i64);
+const CITIES: [CityData; 12] = [
     ("Austin", "TX", "787", 30.2672, -97.7431, 1900),
     ("Dallas", "TX", "752", 32.7767, -96.797, 1750),
     ("Houston", "TX", "770", 29.7604, -95.3698, 1600),
@@ -54,9 +54,9 @@ const STREETS: [&str; 16] = [
     "Linden Square",
 ];
 const HOMES: usize = 360;
-/// Who lists homes; the first is the console's own.
+/// The first one is the console's default user.
 const LANDLORDS: [&str; 6] = ["ada", "harbor-homes", "northside-rentals", "lone-star-living", "june", "omar"];
-/// Who looks for one: user, first and last name, score, income.
+/// User, first and last name, score, income.
 const APPLICANTS: [(&str, &str, &str, u16, u32); 12] = [
     ("ben", "Ben", "Castillo", 712, 84_000),
     ("mia", "Mia", "Novak", 655, 61_500),
@@ -71,9 +71,9 @@ const APPLICANTS: [(&str, &str, &str, u16, u32); 12] = [
     ("diego", "Diego", "Paredes", 622, 64_800),
     ("zoe", "Zoe", "Abbott", 748, 88_300),
 ];
-/// A template: name, what it is for, its risk, and the shares of its protocols.
-type Sketch = (&'static str, &'static str, RiskLevel, &'static [(&'static str, &'static str, i64)]);
-const TEMPLATES: [Sketch; 7] = [
+/// Name, description, risk, and allocations.
+type TemplateData = (&'static str, &'static str, RiskLevel, &'static [(&'static str, &'static str, i64)]);
+const TEMPLATES: [TemplateData; 7] = [
     (
         "Steady storage",
         "Storage and bandwidth with long contracts.",
@@ -125,7 +125,7 @@ const TEMPLATES: [Sketch; 7] = [
 const NETWORKS: [&str; 6] = ["Helium", "Hivemapper", "DIMO", "WeatherXM", "Render", "Filecoin"];
 const DEVICES: usize = 120;
 
-/// What there is after seeding.
+/// Totals after seeding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeded {
     pub listings: u64,
@@ -137,10 +137,10 @@ pub struct Seeded {
     pub devices: u64,
 }
 
-/// Numbers that look drawn and are always the same.
-struct Draw(u64);
+/// A deterministic pseudo-random generator.
+struct Rng(u64);
 
-impl Draw {
+impl Rng {
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -152,7 +152,7 @@ impl Draw {
         least + i64::try_from(self.below(usize::try_from(most - least + 1).unwrap_or(1))).unwrap_or(0)
     }
 
-    /// A step of at most so many degrees, either way.
+    /// A random offset of at most this many degrees.
     #[expect(clippy::cast_precision_loss, reason = "a few thousand steps")]
     fn off(&mut self, degrees: f64) -> f64 {
         (self.below(2001) as f64 - 1000.0) / 1000.0 * degrees
@@ -163,7 +163,7 @@ fn degrees(value: f64) -> Result<Degrees> {
     Degrees::parse(&format!("{value:.6}")).map_err(|fault| Error::Bug(fault.to_string()))
 }
 
-fn home(number: usize, draw: &mut Draw) -> Result<(Listing, Terms)> {
+fn home(number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
     let (city, state, postal, latitude, longitude, usual) = CITIES[number % CITIES.len()];
     let bedrooms = draw.from(1, 4);
     let rent = (usual + (bedrooms - 2) * 420 + draw.from(-8, 14) * 25).max(700);
@@ -195,11 +195,11 @@ fn home(number: usize, draw: &mut Draw) -> Result<(Listing, Terms)> {
 
 fn as_user(user: &str) -> Call {
     let actor = Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false };
-    Call { actor, once: None }
+    Call { actor, idempotency_key: None }
 }
 
-/// What is there already is no fault.
-fn unless_there<T>(outcome: Result<T>) -> Result<Option<T>> {
+/// Ignores conflicts: the row exists already.
+fn ignore_conflict<T>(outcome: Result<T>) -> Result<Option<T>> {
     match outcome {
         Err(Error::Conflict(_)) => Ok(None),
         outcome => outcome.map(Some),
@@ -207,14 +207,16 @@ fn unless_there<T>(outcome: Result<T>) -> Result<Option<T>> {
 }
 
 impl Portico {
-    /// Makes demonstration data; `progress` hears how many of how many steps are done. Whoever asks again under the
-    /// same key is told what came about the first time.
+    /// Creates demo data; `progress` gets the number of finished and of all steps. A repeated idempotency key returns
+    /// the first totals.
     pub async fn seed_demo(&self, call: &Call, progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
         if self.core.profile == Profile::Live {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }
-        let Some(once) = call.once else { return self.seed(progress).await };
-        if let Some(first) = self.core.db.write(StoredReply::new(self.core.once(once))).await? {
+        let Some(idempotency_key) = call.idempotency_key else { return self.seed(progress).await };
+        if let Some(first) =
+            self.core.db.write(StoredReply::new(self.core.store_key(idempotency_key))).await?
+        {
             return Ok(first);
         }
         let seeded = self.seed(progress).await?;
@@ -228,7 +230,7 @@ impl Portico {
             done += 1;
             progress(done, steps);
         };
-        let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
+        let mut draw = Rng(0x9e37_79b9_7f4a_7c15);
         let mut homes = Vec::with_capacity(HOMES);
         for number in 0..HOMES {
             let (listing, terms) = home(number, &mut draw)?;
@@ -262,18 +264,18 @@ impl Portico {
                 Text::stored(NETWORKS[network]),
                 Text::stored(identifier),
             );
-            seeded.devices += u64::from(unless_there(made.await)?.is_some());
+            seeded.devices += u64::from(ignore_conflict(made.await)?.is_some());
             step();
         }
         Ok(seeded)
     }
 
-    /// A home, whose record is signed by whichever server runs.
+    /// The running server signs the listing's record.
     async fn seed_home(&self, listing: Listing, terms: Terms) -> Result<bool> {
         let by = self.core.context(&as_user(listing.user.as_str()));
-        let wanted = self.core.wanted_listing(&listing, terms, by.at)?;
-        let record = RecordLater(NewRecord { listing, wanted, by, once: None });
-        Ok(unless_there(self.core.db.write(record).await.map_err(Into::into))?.is_some())
+        let desired = self.core.desired_listing(&listing, terms, by.at)?;
+        let record = QueueRecord(NewRecord { listing, desired, by, idempotency_key: None });
+        Ok(ignore_conflict(self.core.db.write(record).await.map_err(Into::into))?.is_some())
     }
 
     async fn seed_person(
@@ -311,9 +313,9 @@ impl Portico {
         Ok(true)
     }
 
-    /// A template, and copies of it for some people.
-    async fn seed_template(&self, number: usize, (name, about, risk, shares): &Sketch) -> Result<u64> {
-        let operator = Call { actor: Actor::Operator, once: None };
+    /// A template and some users' copies of it.
+    async fn seed_template(&self, number: usize, (name, about, risk, shares): &TemplateData) -> Result<u64> {
+        let operator = Call { actor: Actor::Operator, idempotency_key: None };
         let known = self.portfolios.active_templates(&operator, Some(*risk), None, 1000).await?;
         if known.items.iter().any(|template| template.name.as_str() == *name) {
             return Ok(0);

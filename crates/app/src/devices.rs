@@ -9,7 +9,7 @@ use portico_store::{Cursor, DeleteDevice, Page, RegisterDevice};
 use crate::core::answering;
 use crate::{Call, Core, Error, Result};
 
-/// Counts of devices; names are sorted.
+/// Names are sorted.
 #[derive(Debug)]
 pub struct DeviceStatistics {
     pub total: i64,
@@ -17,14 +17,13 @@ pub struct DeviceStatistics {
     pub by_user: Vec<(String, i64)>,
 }
 
-/// Infrastructure devices of users.
 #[derive(Debug)]
 pub struct Devices {
     pub(crate) core: Arc<Core>,
 }
 
 impl Devices {
-    /// Registers a device; answers its id.
+    /// Returns the new id.
     pub async fn register(
         &self,
         call: &Call,
@@ -40,7 +39,7 @@ impl Devices {
         self.core.write(call, answering(RegisterDevice { device, by }, id)).await
     }
 
-    /// One device, if it is the caller's.
+    /// For its owner.
     pub async fn get(&self, call: &Call, id: &DeviceId) -> Result<Device> {
         let device = self.core.db.device(id).await?.ok_or(Error::NotFound(ErrorCode::DeviceNotFound))?;
         self.core.may_act_for(&call.actor, &device.user).await?;
@@ -53,7 +52,6 @@ impl Devices {
         self.core.write(call, DeleteDevice { id, by }).await
     }
 
-    /// A piece of a user's devices.
     pub async fn of_user(
         &self,
         call: &Call,
@@ -65,7 +63,6 @@ impl Devices {
         Ok(self.core.db.devices_of(user, after, limit).await?)
     }
 
-    /// A piece of a network's devices.
     pub async fn on_network(
         &self,
         call: &Call,
@@ -73,13 +70,12 @@ impl Devices {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Device>> {
-        self.core.may_see_everybody(&call.actor)?;
+        self.core.may_see_all_users(&call.actor)?;
         Ok(self.core.db.devices_on(network, after, limit).await?)
     }
 
-    /// How many devices there are, in all, on each network and of each user.
     pub async fn statistics(&self, call: &Call) -> Result<DeviceStatistics> {
-        self.core.may_see_everybody(&call.actor)?;
+        self.core.may_see_all_users(&call.actor)?;
         let db = &self.core.db;
         Ok(DeviceStatistics {
             total: db.device_total().await?,

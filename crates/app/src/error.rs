@@ -1,74 +1,67 @@
-//! The one way in which a use case is refused or fails. HTTP is none of its business.
+//! Errors of use cases, independent of HTTP.
 
 use portico_domain::{ErrorCode, ValidationError};
 
-/// Why a use case did not happen.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A value is wrong in a way that only the stored data can tell.
+    /// A value is invalid according to stored data.
     #[error("invalid: {fault}")]
     Invalid {
-        /// JSON pointer of the value in the request's body.
+        /// JSON pointer into the request body.
         pointer: &'static str,
         fault: ValidationError,
     },
-    /// Several values are wrong, in a way that only the stored data can tell. Each with its JSON pointer.
+    /// Several values are invalid according to stored data, each with its JSON pointer.
     #[error("{} values are invalid", .0.len())]
-    Faults(Vec<(String, ValidationError)>),
-    /// Some of the listings that were named do not exist: their places in the list.
+    InvalidValues(Vec<(String, ValidationError)>),
+    /// Indices of the listings that do not exist.
     #[error("{} of the listings do not exist", .0.len())]
     UnknownListings(Vec<usize>),
-    /// No check of a verification can run: what each of them needs, in words.
+    /// No check of a verification can run; the text says what each check needs.
     #[error("no check can run")]
     NothingToCheck(String),
-    /// A parameter is wrong in a way that only the use case can tell.
+    /// A parameter is invalid according to stored data.
     #[error("invalid: {name} {fault}")]
     Parameter { name: &'static str, fault: ValidationError },
-    /// The credential is missing or not valid.
     #[error("unauthenticated: {0}")]
     Unauthenticated(&'static str),
-    /// The caller is known but may not do this.
     #[error("forbidden: {0}")]
     Forbidden(&'static str),
-    /// It does not exist.
     #[error("not found: {0}")]
     NotFound(ErrorCode),
-    /// It contradicts what is there.
+    /// It contradicts stored data.
     #[error("conflict: {0}")]
     Conflict(ErrorCode),
-    /// An idempotency key was used before, with another request.
     #[error("the idempotency key was used with another request")]
     KeyReused,
-    /// It is there, but not yet where it is asked for.
+    /// It exists, but not on the chain yet.
     #[error("pending: {0}")]
     Pending(ErrorCode),
-    /// Too often.
     #[error("too often: {code}")]
     TooMany {
         code: ErrorCode,
-        /// When to come back.
+        /// Seconds.
         retry_after: u64,
     },
-    /// Another rotation of the keystore's keys began after this one and replaces it.
+    /// A later keystore rotation replaces this one.
     #[error("another rotation replaces this one")]
     RotationSuperseded,
-    /// A bureau gave no finding. The text is for the log.
+    /// A bureau returned no finding. The text is for the log.
     #[error("a bureau gave no finding: {why}")]
     Bureau {
-        /// When to come back, in seconds.
+        /// Seconds.
         retry_after: u64,
-        /// Which check, and what happened.
+        /// Which check failed, and how.
         why: String,
     },
-    /// Not now; the text is for the log.
+    /// Temporarily unavailable; the text is for the log.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// Something that must not happen; the text is for the log, never for a client.
+    /// A bug; the text is for the log, never for a client.
     #[error("internal: {0}")]
     Bug(String),
 }
 
-/// What use cases answer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<portico_store::Error> for Error {

@@ -1,41 +1,40 @@
-//! Chain identifiers: one soulbound token a case. Its name commitment lets anybody who knows a result's id and
-//! both names check them against the chain, and tells nothing to anybody else.
+//! Chain identifiers: one soulbound token per case. Its name commitment lets anybody who knows a result's id and both
+//! names check them against the chain, and reveals nothing to others.
 
 use std::sync::Arc;
 
 use alloy_primitives::Address;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
-use portico_chain::contracts::{Content, Kind, token_key};
+use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::{custody, reads};
 use portico_domain::{CaseId, ErrorCode, UserId, ValidationError, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
-    Case, CaseOf, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, TakeGuess,
+    Case, CaseSelector, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, TakeGuess,
 };
 
 use crate::access::signed_in;
 use crate::keystore::PersonKey;
 use crate::{Call, Core, Error, Result};
 
-/// Wrong names that somebody may try on one result within [`GUESS_SECONDS`].
-const GUESSES: i64 = 5;
-const GUESS_SECONDS: i64 = 60 * 60;
-/// What a result's token is not, if it is not what was asked for.
+/// Wrong names that a caller may try on one result within [`GUESS_WINDOW_SECONDS`].
+const MAX_GUESSES: i64 = 5;
+const GUESS_WINDOW_SECONDS: i64 = 60 * 60;
 const NO_SUCH_IDENTITY: Error = Error::NotFound(ErrorCode::IdentityNotFound);
 
-/// A token's number, as the specification shows it.
+/// The decimal token id of the specification.
 pub(crate) fn token_number(token: &[u8; 16]) -> String {
     u128::from_be_bytes(*token).to_string()
 }
 
-/// The place of a case's secret, for sealing.
-fn secret_place(case: &CaseId) -> [&[u8]; 3] {
+/// The sealing context of a case's secret.
+fn secret_context(case: &CaseId) -> [&[u8]; 3] {
     [b"cases", case.as_str().as_bytes(), b"secret"]
 }
 
-/// The commitment to a name under the secret of a case; nothing, if a name is missing or the secret gone.
+/// The commitment to a name under a case's secret; zero if a name is missing or the secret is erased.
 pub(crate) fn commitment(
     key: &PersonKey,
     case: &Case,
@@ -45,7 +44,7 @@ pub(crate) fn commitment(
     let (Some(secret), Some(first), Some(last)) = (&case.secret, first, last) else {
         return Ok(Word::default());
     };
-    let secret = key.open(&secret_place(&case.id), secret)?;
+    let secret = key.open(&secret_context(&case.id), secret)?;
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &secret));
     for name in [names::folded(first), names::folded(last)] {
         context.update(&(name.len() as u64).to_be_bytes());
@@ -56,32 +55,36 @@ pub(crate) fn commitment(
     Ok(commitment)
 }
 
-/// Chain identifiers of people.
 #[derive(Debug)]
 pub struct Identities {
     pub(crate) core: Arc<Core>,
 }
 
 impl Identities {
-    /// The token of a case, which is made if there is none: the same for every retry and every wallet.
+    /// Returns the case's token, minting it on first use. Retries and other wallets get the same token.
     pub async fn create(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
         let (user, _) = signed_in(&call.actor)?;
         self.core.remember_account(&call.actor).await?;
         let key = self.core.person_key(user).await?;
         let case = self.core.open_case(call, Some(case), Some(wallet), &key).await?;
-        let wanted = self.core.wanted_token(&case, Word::default());
-        self.core.write(call, Mint { wanted, case: case.id.clone() }).await?;
+        let desired = self.core.desired_token(&case, Word::default());
+        self.core.write(call, Mint { desired, case: case.id.clone() }).await?;
         self.core.wake_chain();
         Ok(token_number(&case.token))
     }
 
-    /// The token of a result, for whoever knows both names.
+    /// Returns a result's token to callers who know both names.
     pub async fn validate(&self, call: &Call, id: VerificationId, first: &str, last: &str) -> Result<String> {
         let (caller, _) = signed_in(&call.actor)?;
         let Some(verification) = self.core.db.verification(&id).await? else {
-            // What was asked for may be anything, a name even: it stays off the record.
+            // The id may be anything, even a name, so the audit log does not contain it.
             self.core
-                .put_on_record(self.core.entry(call, "identity.not_validated", "", "no such verification"))
+                .append_audit_entry(self.core.entry(
+                    call,
+                    "identity.not_validated",
+                    "",
+                    "no such verification",
+                ))
                 .await?;
             return Err(NO_SUCH_IDENTITY);
         };
@@ -89,17 +92,17 @@ impl Identities {
         let entry = |action| self.core.entry(call, action, id.as_str(), token_number(&case.token));
         let now = self.core.clock.now();
         let guess = Guess { verification: id.clone(), caller: caller.as_str().into(), at: now };
-        let since = now.minus_seconds(GUESS_SECONDS);
+        let since = now.minus_seconds(GUESS_WINDOW_SECONDS);
         let refused = entry("identity.validation_refused");
-        let Some(place) = self.core.db.write(TakeGuess { guess, limit: GUESSES, since, refused }).await?
+        let Some(place) = self.core.db.write(TakeGuess { guess, limit: MAX_GUESSES, since, refused }).await?
         else {
             return Err(Error::TooMany {
                 code: ErrorCode::TooManyGuesses,
-                retry_after: GUESS_SECONDS.unsigned_abs(),
+                retry_after: GUESS_WINDOW_SECONDS.unsigned_abs(),
             });
         };
         let outcome = self.names_fit(&verification.user, &case, first, last).await;
-        // Whoever could not be answered has not guessed wrong.
+        // An error on our side does not count as a wrong guess.
         let (fits, action) = match &outcome {
             Ok(true) => (true, "identity.validated"),
             Ok(false) => (false, "identity.not_validated"),
@@ -113,36 +116,36 @@ impl Identities {
         let key = self.core.keystore()?.person(user).await?;
         let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
         let claimed = commitment(&key, case, Some(first), Some(last))?;
-        let (node, contracts) = self.core.reading()?;
+        let (node, contracts) = self.core.chain_reader()?;
         let token = token_key(&case.token);
         let read = || reads::identity(node, contracts, &token);
-        let Some((_, committed)) = self.core.on_chain(Kind::Identity, &token, read).await? else {
+        let Some((_, committed)) = self.core.on_chain(ItemKind::Identity, &token, read).await? else {
             return Ok(false);
         };
         let is_set = committed != Word::default();
         Ok(is_set && verify_slices_are_equal(&claimed, &committed).is_ok())
     }
 
-    /// Revokes a token, for its owner or the operator.
+    /// For the token's owner and the operator.
     pub async fn revoke(&self, call: &Call, token: &str) -> Result<()> {
         let token = token.parse::<u128>().map_err(|_| NO_SUCH_IDENTITY)?.to_be_bytes();
         let case = self.core.db.case_of_token(&token).await?.ok_or(NO_SUCH_IDENTITY)?;
         match self.core.may_act_for(&call.actor, &case.user).await {
-            // As if it did not exist.
+            // Indistinguishable from a missing token.
             Err(Error::Forbidden(_)) => return Err(NO_SUCH_IDENTITY),
             allowed => allowed?,
         }
         let entry: Entry = self.core.entry(call, "identity.revoked", token_number(&token), "");
-        let (wanted, by) = (self.core.revoked_token(&case), self.core.context(call));
-        self.core.db.write(RevokeIdentity { token, wanted, entry, by }).await?;
+        let (desired, by) = (self.core.revoked_token(&case), self.core.context(call));
+        self.core.db.write(RevokeIdentity { token, desired, entry, by }).await?;
         self.core.wake_chain();
         Ok(())
     }
 }
 
 impl Core {
-    /// Where a token goes: to the wallet, if that is an address; else to one that is kept here, at a random
-    /// place, which has nothing to do with the wallet.
+    /// The token's holder: the wallet if it is an address, else a custody address at a random index that is unrelated
+    /// to the wallet.
     pub(crate) async fn holder(&self, wallet: Option<&WalletId>) -> Result<(Address, Option<i64>)> {
         let address = wallet.and_then(|wallet| wallet.as_str().parse::<Address>().ok());
         if let Some(address) = address.filter(|_| wallet.is_some_and(|w| w.as_str().starts_with("0x"))) {
@@ -157,7 +160,7 @@ impl Core {
         Ok((custody::address(&seed, place)?, i64::try_from(place).ok()))
     }
 
-    /// Finds the caller's case, or opens it with a token of its own.
+    /// Finds the caller's case, or opens one with a new token.
     pub(crate) async fn open_case(
         &self,
         call: &Call,
@@ -166,12 +169,12 @@ impl Core {
         key: &PersonKey,
     ) -> Result<Case> {
         let (user, account) = signed_in(&call.actor)?;
-        let of = if case.is_some() { CaseOf::Named } else { CaseOf::Made };
+        let of = if case.is_some() { CaseSelector::Named } else { CaseSelector::Made };
         let id = case.unwrap_or_else(|| self.new_id());
         let (holder, custody) = self.holder(wallet).await?;
-        let secret = key.seal(&secret_place(&id), &self.random::<32>()?)?;
+        let secret = key.seal(&secret_context(&id), &self.random::<32>()?)?;
         let mut token = self.random::<16>()?;
-        // Nobody draws 128 zeros; but the chain would not take them.
+        // The contract rejects token 0.
         token[15] |= 1;
         let entry = self.entry(call, "case.opened", id.as_str(), token_number(&token));
         let case = Case {
@@ -189,14 +192,12 @@ impl Core {
             .await?)
     }
 
-    /// What is wanted of a case's token on the chain.
-    pub(crate) fn wanted_token(&self, case: &Case, commitment: Word) -> DesiredItem {
+    pub(crate) fn desired_token(&self, case: &Case, commitment: Word) -> DesiredItem {
         let content = Content::Identity { holder: case.holder.into(), commitment };
-        content.wanted(token_key(&case.token), self.clock.now())
+        content.desired(token_key(&case.token), self.clock.now())
     }
 
-    /// That a case's token is to be gone.
     pub(crate) fn revoked_token(&self, case: &Case) -> DesiredItem {
-        Content::RevokedIdentity.wanted(token_key(&case.token), self.clock.now())
+        Content::RevokedIdentity.desired(token_key(&case.token), self.clock.now())
     }
 }

@@ -1,4 +1,4 @@
-//! API keys: made from 256 random bits, shown once, kept as a digest, compared in constant time.
+//! API keys: 256 random bits, shown once, stored as a digest, compared in constant time.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use portico_domain::{ErrorCode, KeyId, Label, UserId};
 use portico_store::{CreateKey, RevokeKey, StoredKey};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{must_be_operator, signed_in};
+use crate::access::{require_operator, signed_in};
 use crate::core::answering;
 use crate::tokens::NewToken;
 use crate::vault::ROOT_BYTES;
@@ -20,24 +20,23 @@ use crate::{Actor, Call, Core, Error, Profile, Result};
 
 const NOT_VALID: Error = Error::Unauthenticated("the API key is not valid");
 
-/// A new key. The secret is never shown again.
+/// The secret is shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewKey {
     pub id: KeyId,
-    /// The whole key, as it is presented.
+    /// The whole key, as clients present it.
     pub secret: String,
 }
 
-/// How many working keys one user or account may have.
+/// Active keys per user or account.
 const MAX_KEYS: i64 = 100;
-/// How long a session of the sandbox lasts.
-const SESSION: Duration = Duration::from_hours(12);
+const SESSION_LIFETIME: Duration = Duration::from_hours(12);
 
-/// What the sandbox gives to whoever wants to act as a user.
+/// Credentials for any user of the sandbox.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
     pub token: String,
-    /// A key that is bound to the user.
+    /// Bound to the user.
     pub key: NewKey,
 }
 
@@ -45,20 +44,19 @@ fn sha256(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes()).as_ref().to_vec()
 }
 
-/// Credentials: API keys and tokens.
 #[derive(Debug)]
 pub struct Keys {
     pub(crate) core: Arc<Core>,
 }
 
 impl Keys {
-    /// Creates a key: people for themselves, the operator for everybody.
+    /// Users create keys for themselves, the operator for everyone.
     pub async fn create(&self, call: &Call, name: Label, scope: KeyScope) -> Result<NewKey> {
         match (&call.actor, &scope) {
             (Actor::User { user: own, .. }, KeyScope::User(user)) if own == user => {}
-            (actor, _) => must_be_operator(actor)?,
+            (actor, _) => require_operator(actor)?,
         }
-        // The sandbox makes a key per session, so that counting them would only get in the way.
+        // The sandbox creates a key per session, so it has no limit.
         let limit = (self.core.profile == Profile::Live).then_some(MAX_KEYS);
         let (op, key) = self.new_key(call, name, scope, limit)?;
         let bound = match &op.key.key.scope {
@@ -70,18 +68,17 @@ impl Keys {
         self.core.write(call, answering(CreateKey { entry, ..op }, key)).await
     }
 
-    /// A token and a key for any user: the sandbox's way of signing in.
+    /// The sandbox's sign-in: a token and a key for any user.
     pub async fn open_session(&self, call: &Call, user: UserId) -> Result<Session> {
         if self.core.profile != Profile::Sandbox {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }
-        let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION };
+        let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION_LIFETIME };
         let token = self.core.tokens.issue(&token, self.core.clock.now())?;
         let (op, key) = self.new_key(call, Label::stored("Sandbox session"), KeyScope::User(user), None)?;
         self.core.write(call, answering(op, Session { token, key })).await
     }
 
-    /// A key that is to be stored, and what its owner is told.
     fn new_key(
         &self,
         call: &Call,
@@ -100,19 +97,17 @@ impl Keys {
         Ok((op, NewKey { id, secret }))
     }
 
-    /// The keys that are bound to the caller.
     pub async fn own(&self, call: &Call) -> Result<Vec<Key>> {
         let (user, _) = signed_in(&call.actor)?;
         Ok(self.core.db.keys(Some(user)).await?)
     }
 
-    /// All keys.
     pub async fn all(&self, call: &Call) -> Result<Vec<Key>> {
-        must_be_operator(&call.actor)?;
+        require_operator(&call.actor)?;
         Ok(self.core.db.keys(None).await?)
     }
 
-    /// Revokes a key. People may revoke only keys that are bound to themselves.
+    /// Users may revoke only their own keys.
     pub async fn revoke(&self, call: &Call, id: KeyId) -> Result<()> {
         if !call.actor.is_operator() {
             let (user, _) = signed_in(&call.actor)?;
@@ -125,19 +120,18 @@ impl Keys {
         self.core.write(call, RevokeKey { id, entry, by }).await
     }
 
-    /// Whose token this is, if it is valid.
     pub async fn verify_token(&self, token: &str) -> Result<Actor> {
         self.core.tokens.verify(token, self.core.clock.now()).await
     }
 
-    /// The public keys of the instance's own tokens.
+    /// The public keys of the instance's own issuer.
     pub fn jwks(&self) -> serde_json::Value {
         self.core.tokens.jwks()
     }
 
-    /// Whose key this is, if it is valid and not revoked.
+    /// Rejects invalid and revoked keys.
     pub async fn verify(&self, presented: &str) -> Result<Actor> {
-        // A sandbox gives keys to anybody: none of them works on a live instance.
+        // A sandbox gives keys to anyone, so none of them works on a live instance.
         let (prefix, rest) = presented.split_once('_').ok_or(NOT_VALID)?;
         if prefix != self.core.profile.key_prefix() {
             return Err(NOT_VALID);

@@ -1,8 +1,8 @@
-//! The use cases: one service per area, one file per service. All surfaces call these; this is the only place where
-//! the store, the chain and the screening meet.
+//! The use cases: one service per area, one file per service. All surfaces call these; only this crate combines the
+//! store, the chain and the screening.
 //!
-//! Every public method takes a [`Call`] (who asks, and under which idempotency key), checks that the caller may do it,
-//! and runs one unit of work. What the service does by itself is in [`Maintenance`].
+//! Every public method takes a [`Call`] (caller and idempotency key), authorises the caller, and runs one unit of
+//! work. [`Maintenance`] contains the service's background work.
 
 pub mod access;
 pub mod applications;
@@ -53,17 +53,16 @@ pub use portfolios::Portfolios;
 pub use portico_store::{Cursor, Page};
 pub use verifications::Screening;
 
-/// What kind of instance this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// For trying things out: mostly open, on loopback only.
+    /// For trials: mostly open, on loopback only.
     Sandbox,
-    /// For people and money.
+    /// For production.
     Live,
 }
 
 impl Profile {
-    /// Its name, as the command line and the database have it.
+    /// The name on the command line and in the database.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
@@ -71,7 +70,6 @@ impl Profile {
         }
     }
 
-    /// How its API keys begin.
     const fn key_prefix(self) -> &'static str {
         match self {
             Self::Sandbox => "test",
@@ -80,7 +78,6 @@ impl Profile {
     }
 }
 
-/// The application: its services.
 #[derive(Debug)]
 pub struct Portico {
     pub listings: Listings,
@@ -120,13 +117,12 @@ impl Portico {
         self.core.profile
     }
 
-    /// The country of listings that name none.
+    /// For listings that name no country.
     pub fn country(&self) -> &Country {
         &self.core.country
     }
 
-    /// A request's idempotency key, digested with its scope (who calls, and which operation), and the digest of
-    /// the request itself.
+    /// Digests a request's idempotency key with its scope (caller and operation), and the request itself.
     pub fn idempotency_key(
         &self,
         actor: &Actor,
@@ -142,15 +138,14 @@ impl Portico {
     }
 }
 
-/// One request to a use case.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub actor: Actor,
-    /// The key under which it must be done only once, and what was asked.
-    pub once: Option<IdempotencyKey>,
+    /// The idempotency key, if the caller sent one.
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// An idempotency key, digested together with its scope, and the request's own digest.
+/// Both parts are digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdempotencyKey {
     /// Caller, route and key.

@@ -1,4 +1,4 @@
-//! Listings: both surfaces show the same ones.
+//! Listings, shared by all surfaces.
 
 use std::sync::Arc;
 
@@ -11,26 +11,24 @@ use crate::{Call, Core, Error, Result};
 
 const NOT_FOUND: Error = Error::NotFound(ErrorCode::ListingNotFound);
 
-/// Listings, on every surface.
 #[derive(Debug)]
 pub struct Listings {
     pub(crate) core: Arc<Core>,
 }
 
 impl Listings {
-    /// An id for a listing that names none.
+    /// For a listing that names none.
     pub fn new_id(&self) -> ListingId {
         self.core.new_id()
     }
 
-    /// Stores a listing for its owner.
     pub async fn create(&self, call: &Call, listing: Listing) -> Result<()> {
         self.core.may_act_for(&call.actor, &listing.user).await?;
         let by = self.core.context(call);
         self.core.write(call, CreateListing { listing, by }).await
     }
 
-    /// Deletes a listing: its record on the chain is retired, its applications end and their flags are cleared.
+    /// Also retires the chain record, ends the applications and clears their flags.
     pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
         let listing = self.core.own_listing(call, &id).await?;
         let (by, retired) = (self.core.context(call), self.core.retired(&id));
@@ -40,12 +38,12 @@ impl Listings {
         Ok(())
     }
 
-    /// One listing. Open to everybody.
+    /// Open to everyone.
     pub async fn get(&self, _: &Call, id: &ListingId) -> Result<Listing> {
         self.core.existing_listing(id).await
     }
 
-    /// A piece of the listings that match the filter. Open to everybody.
+    /// Open to everyone.
     pub async fn find(
         &self,
         _: &Call,
@@ -56,7 +54,7 @@ impl Listings {
         Ok(self.core.db.find_listings(filter, after, limit).await?)
     }
 
-    /// Totals over all listings. Open to everybody.
+    /// Open to everyone.
     pub async fn statistics(&self, _: &Call) -> Result<ListingStatistics> {
         Ok(self.core.db.listing_statistics().await?)
     }
@@ -67,7 +65,7 @@ impl Core {
         self.db.listing(id).await?.ok_or(NOT_FOUND)
     }
 
-    /// A listing, for its owner.
+    /// For the listing's owner.
     pub(crate) async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
         let listing = self.existing_listing(id).await?;
         self.may_act_for(&call.actor, &listing.user).await?;

@@ -8,8 +8,8 @@ use crate::access::signed_in;
 use crate::{Call, Error, Result, Screening};
 
 impl Screening {
-    /// The pipeline of the caller's account, which may be named by the account or by its client id. An
-    /// administrator may name any account.
+    /// The pipeline of the caller's account, named by the account or by its client id. An administrator may name any
+    /// account.
     pub async fn pipeline(&self, call: &Call, named: &AccountId) -> Result<Pipeline> {
         let (_, own) = signed_in(&call.actor)?;
         let pipeline = self.core.db.pipeline(own).await?;
@@ -24,13 +24,12 @@ impl Screening {
         pipeline.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))
     }
 
-    /// The pipeline of the caller's account, if it has one.
     pub async fn own_pipeline(&self, call: &Call) -> Result<Option<Pipeline>> {
         let (_, account) = signed_in(&call.actor)?;
         Ok(self.core.db.pipeline(account).await?)
     }
 
-    /// Changes what the change names in the pipeline of the caller's account.
+    /// Changes only the fields that are set.
     pub async fn put_pipeline(&self, call: &Call, change: Pipeline) -> Result<()> {
         let (_, account) = signed_in(&call.actor)?;
         let (account, by) = (account.clone(), self.core.context(call));

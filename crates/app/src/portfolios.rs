@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::core::answering;
 use crate::{Call, Core, Error, Result};
 
-/// A portfolio that is to be made.
 #[derive(Debug, Clone)]
 pub struct NewPortfolio {
     pub user: UserId,
@@ -24,15 +23,14 @@ pub struct NewPortfolio {
     pub custom: bool,
 }
 
-/// What is answered about a portfolio that was made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PortfolioCreated {
     pub id: PortfolioId,
-    /// The sum of its shares.
+    /// The sum of its allocations.
     pub total: Allocation,
 }
 
-/// Portfolios of users, and the predefined ones.
+/// User portfolios and predefined ones.
 #[derive(Debug)]
 pub struct Portfolios {
     pub(crate) core: Arc<Core>,
@@ -65,7 +63,7 @@ impl Portfolios {
         })
     }
 
-    /// Copies an active template to a user; answers the copy's id.
+    /// Copies an active template to a user; returns the new id.
     pub async fn copy_template(
         &self,
         call: &Call,
@@ -79,7 +77,7 @@ impl Portfolios {
         self.core.write(call, answering(CopyTemplate { template, id, user, custom, by }, answer)).await
     }
 
-    /// One portfolio, if it is the caller's.
+    /// For its owner.
     pub async fn get(&self, call: &Call, id: &PortfolioId) -> Result<Portfolio> {
         let portfolio =
             self.core.db.portfolio(id).await?.ok_or(Error::NotFound(ErrorCode::PortfolioNotFound))?;
@@ -87,7 +85,6 @@ impl Portfolios {
         Ok(portfolio)
     }
 
-    /// A piece of a user's portfolios.
     pub async fn of_user(
         &self,
         call: &Call,
@@ -99,7 +96,7 @@ impl Portfolios {
         Ok(self.core.db.portfolios(user, after, limit).await?)
     }
 
-    /// Changes a portfolio; answers the sum of its shares.
+    /// Returns the sum of allocations.
     pub async fn change(&self, call: &Call, id: PortfolioId, change: PortfolioChange) -> Result<Allocation> {
         self.get(call, &id).await?;
         let by = self.core.context(call);
@@ -112,7 +109,7 @@ impl Portfolios {
         self.core.write(call, DeletePortfolio { id, by }).await
     }
 
-    /// Totals over all templates and portfolios. Open to everybody.
+    /// Open to everyone.
     pub async fn statistics(&self, _: &Call) -> Result<PortfolioStatistics> {
         Ok(self.core.db.portfolio_statistics().await?)
     }

@@ -1,4 +1,4 @@
-//! Whether the service can work. A proof that the database takes writes is made by writing.
+//! Readiness: proves by writing that the database accepts writes.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +7,16 @@ use tokio::sync::Mutex;
 
 use crate::{Error, Maintenance, Result};
 
-/// How long a proof counts, so that a stranger who asks often causes few writes.
+/// Bounds the writes that anonymous probes cause.
 const PROOF_LIFETIME: Duration = Duration::from_secs(1);
-/// A write that takes longer does not work.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// When a write was last tried, and whether it worked.
+/// Time and result of the last write.
 #[derive(Debug, Default)]
 pub struct WriteProof(Mutex<Option<(Instant, bool)>>);
 
 impl Maintenance {
-    /// Whether a request that writes would be served now.
+    /// Whether a write request would succeed now.
     pub async fn check_readiness(&self) -> Result<()> {
         if !self.core.chain_is_ready() {
             return Err(Error::Unavailable("the chain has not caught up yet".into()));

@@ -1,4 +1,4 @@
-//! Results of verifications: what is shown of them, and how they are sealed.
+//! Results of verifications: their public form, and how they are sealed.
 
 use portico_domain::{CaseId, Credit, ErrorCode, Income, Label, Timestamp, VerificationId};
 use portico_screening::{Check, Finding};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::keystore::PersonKey;
 use crate::{Error, Result};
 
-/// How long a finding and a result are valid: 30 days.
+/// Findings and results are valid for 30 days.
 pub(crate) const VALID_SECONDS: i64 = 30 * 24 * 60 * 60;
 pub(crate) const NO_SUCH_VERIFICATION: Error = Error::NotFound(ErrorCode::VerificationNotFound);
 
@@ -17,9 +17,9 @@ pub(crate) const NO_SUCH_VERIFICATION: Error = Error::NotFound(ErrorCode::Verifi
 pub struct Verified {
     pub token: String,
     pub id: VerificationId,
-    /// The yearly income; 0 if that was not checked.
+    /// Yearly; 0 if it was not checked.
     pub income: Income,
-    /// Whether the score is high enough; no if that was not checked.
+    /// Whether the score reaches the threshold; false if it was not checked.
     pub qualified: bool,
 }
 
@@ -29,44 +29,35 @@ pub struct Report {
     pub id: VerificationId,
     pub case: CaseId,
     pub token: String,
-    /// Whether the token was revoked.
     pub revoked: bool,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Until when it is valid.
     pub expires_at: Timestamp,
-    /// When the applicant consented.
     pub consented_at: Option<Timestamp>,
     pub consent_version: Option<Label>,
-    /// Whose pipeline was used.
+    /// The pipeline's client id.
     pub client: Option<String>,
-    /// What came of every check.
     pub checks: Vec<CheckReport>,
 }
 
-/// What came of a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckReport {
     pub check: Check,
-    /// Whether it was passed.
     pub passed: bool,
     pub bureau: String,
-    /// When it was found, in microseconds.
+    /// In microseconds.
     pub(crate) finished_at: i64,
 }
 
 impl CheckReport {
-    /// When it was found.
     pub fn finished_at(&self) -> Timestamp {
         Timestamp::from_micros(self.finished_at)
     }
 
-    /// Until when it need not be asked again.
     pub fn expires_at(&self) -> Timestamp {
         self.finished_at().minus_seconds(-VALID_SECONDS)
     }
 
-    /// Why it was not passed, as a notice of adverse action has to say it.
+    /// The reason for the adverse action notice.
     pub fn reason(&self) -> Option<&'static str> {
         (!self.passed).then_some(match self.check {
             Check::Eviction => "eviction_on_file",
@@ -77,19 +68,19 @@ impl CheckReport {
     }
 }
 
-/// The sealed part that stays until the person is erased.
+/// Sealed; kept until the person is erased.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SealedOutcome {
     pub(crate) client: Option<String>,
     pub(crate) checks: Vec<CheckReport>,
 }
 
-/// The sealed part that stays while it is valid.
+/// Sealed; kept while the result is valid.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Findings(pub(crate) Vec<Finding>);
 
 impl Findings {
-    /// The score, if it was checked.
+    /// `None` if it was not checked.
     pub(crate) fn credit(&self) -> Option<Credit> {
         self.0.iter().find_map(|finding| match finding {
             Finding::SoftCredit { score } => Some(Credit::from_units(score.points().into())),
@@ -97,7 +88,7 @@ impl Findings {
         })
     }
 
-    /// The income; 0 if it was not checked.
+    /// 0 if it was not checked.
     pub(crate) fn income(&self) -> Income {
         let found = self.0.iter().find_map(|finding| match finding {
             Finding::Income { yearly } => Some(*yearly),
@@ -107,31 +98,31 @@ impl Findings {
     }
 }
 
-pub(crate) fn place<'a>(id: &'a VerificationId, column: &'a [u8]) -> [&'a [u8]; 3] {
+pub(crate) fn sealing_context<'a>(id: &'a VerificationId, column: &'a [u8]) -> [&'a [u8]; 3] {
     [b"verifications", id.as_str().as_bytes(), column]
 }
 
-pub(crate) fn finding_place<'a>(case: &'a CaseId, reference: &'a str) -> [&'a [u8]; 3] {
+pub(crate) fn finding_context<'a>(case: &'a CaseId, reference: &'a str) -> [&'a [u8]; 3] {
     [b"checks", case.as_str().as_bytes(), reference.as_bytes()]
 }
 
-pub(crate) fn sealed(key: &PersonKey, place: &[&[u8]], value: &impl Serialize) -> Result<Vec<u8>> {
+pub(crate) fn sealed(key: &PersonKey, sealing_context: &[&[u8]], value: &impl Serialize) -> Result<Vec<u8>> {
     let plain = secrecy::zeroize::Zeroizing::new(
         serde_json::to_vec(value).map_err(|error| Error::Bug(error.to_string()))?,
     );
-    key.seal(place, &plain)
+    key.seal(sealing_context, &plain)
 }
 
 pub(crate) fn opened<T: serde::de::DeserializeOwned>(
     key: &PersonKey,
-    place: &[&[u8]],
+    sealing_context: &[&[u8]],
     sealed: &[u8],
 ) -> Result<T> {
-    let plain = key.open(place, sealed)?;
-    serde_json::from_slice(&plain).map_err(|_| Error::Bug("a sealed value makes no sense".into()))
+    let plain = key.open(sealing_context, sealed)?;
+    serde_json::from_slice(&plain).map_err(|_| Error::Bug("a sealed value is not valid JSON".into()))
 }
 
 pub(crate) fn findings(key: &PersonKey, verification: &StoredVerification) -> Result<Findings> {
     let sealed = verification.findings.as_ref().ok_or(NO_SUCH_VERIFICATION)?;
-    opened(key, &place(&verification.id, b"findings"), sealed)
+    opened(key, &sealing_context(&verification.id, b"findings"), sealed)
 }

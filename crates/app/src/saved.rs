@@ -7,7 +7,7 @@ use portico_store::{SaveListing, UnsaveListing};
 use crate::{Call, Listings, Result};
 
 impl Listings {
-    /// The ids a user has saved, and the details of those that exist.
+    /// The saved ids, and the listings among them that exist.
     pub async fn saved(&self, call: &Call, user: &UserId) -> Result<(Vec<ListingId>, Vec<Listing>)> {
         self.core.may_act_for(&call.actor, user).await?;
         Ok(self.core.db.saved_listings(user).await?)
@@ -19,7 +19,6 @@ impl Listings {
         self.core.write(call, SaveListing { user, listing, by }).await
     }
 
-    /// Takes a listing off the list.
     pub async fn unsave(&self, call: &Call, user: UserId, listing: ListingId) -> Result<()> {
         self.core.may_act_for(&call.actor, &user).await?;
         let by = self.core.context(call);

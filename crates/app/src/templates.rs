@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::core::answering;
 use crate::{Call, Error, Portfolios, Result};
 
-/// A template that is to be made.
 #[derive(Debug, Clone)]
 pub struct NewTemplate {
     pub name: Label,
@@ -18,11 +17,10 @@ pub struct NewTemplate {
     pub active: bool,
 }
 
-/// What is answered about a template that was made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TemplateCreated {
     pub id: TemplateId,
-    /// The sum of its shares.
+    /// The sum of its allocations.
     pub total: Allocation,
 }
 
@@ -37,12 +35,12 @@ impl Portfolios {
         self.core.write(call, answering(CreateTemplate { template, by }, answer)).await
     }
 
-    /// One template, active or not. Open to everybody.
+    /// Active or not. Open to everyone.
     pub async fn template(&self, _: &Call, id: &TemplateId) -> Result<Template> {
         self.core.db.template(id).await?.ok_or(Error::NotFound(ErrorCode::TemplateNotFound))
     }
 
-    /// A piece of the active templates. Open to everybody.
+    /// Open to everyone.
     pub async fn active_templates(
         &self,
         _: &Call,
@@ -53,7 +51,7 @@ impl Portfolios {
         Ok(self.core.db.active_templates(risk, after, limit).await?)
     }
 
-    /// Changes a template; answers the sum of its shares.
+    /// Returns the sum of allocations.
     pub async fn change_template(
         &self,
         call: &Call,
@@ -65,7 +63,7 @@ impl Portfolios {
         self.core.write(call, ChangeTemplate { id, change, by }).await
     }
 
-    /// Takes a template out of the lists; it stays readable.
+    /// Hides a template from lists; it stays readable.
     pub async fn deactivate_template(&self, call: &Call, id: TemplateId) -> Result<()> {
         let change = TemplateChange { active: Some(false), ..TemplateChange::default() };
         self.change_template(call, id, change).await.map(drop)

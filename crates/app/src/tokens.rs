@@ -1,6 +1,6 @@
-//! Bearer tokens: the instance's own issuer, and an external one by its published keys.
+//! Bearer tokens of the instance's own issuer and of an external one.
 //!
-//! `exp`, `nbf`, `iss`, `aud` and `alg` are all checked. A verified token is remembered until it expires.
+//! Checks `exp`, `nbf`, `iss`, `aud` and `alg`. Verified tokens are cached until they expire.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,23 +18,20 @@ use serde_json::{Value, json};
 
 use crate::{Actor, Error, Profile, Result};
 
-/// The issuer and audience that tokens of the instance itself name.
+/// In tokens of the instance's own issuer.
 const OWN_ISSUER: &str = "portico";
 const OWN_AUDIENCE: &str = "portico";
-/// How far clocks may be apart.
+/// Tolerated clock difference.
 const LEEWAY_SECONDS: u64 = 30;
-/// Verified tokens remembered at most.
 const MAX_REMEMBERED_TOKENS: usize = 10_000;
-/// The longest key list that is read.
 const MAX_JWKS_BYTES: usize = 1 << 20;
 
-/// Issues and verifies tokens.
 pub struct Tokens {
-    /// Own tokens say for which profile they are: a sandbox gives them to anybody.
+    /// Own tokens name their profile: a sandbox issues them to anyone.
     profile: Profile,
     signing: EncodingKey,
     verifying: DecodingKey,
-    /// The public key, as it is published.
+    /// As published.
     public: String,
     external: Option<Arc<External>>,
     verified: Mutex<HashMap<[u8; 32], (Actor, i64)>>,
@@ -49,17 +46,16 @@ impl std::fmt::Debug for Tokens {
 /// An external `OpenID` Connect issuer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalIssuer {
-    /// What `iss` must be.
+    /// The expected `iss`.
     pub issuer: String,
-    /// What `aud` must contain.
+    /// Must be in `aud`.
     pub audience: String,
-    /// Where its keys are published.
     pub jwks_url: String,
-    /// How long its keys, and tokens that they verified, are used before they are looked at again. The first use after
-    /// that starts the fetch and does not wait for it, so a withdrawn key is trusted for up to twice as long, or longer
-    /// if nobody signs in.
+    /// How long keys, and tokens that they verified, are used before a refresh. The first use after that starts the
+    /// fetch and does not wait for it, so a withdrawn key is trusted for up to twice as long, or longer if nobody
+    /// signs in.
     pub jwks_refresh: Duration,
-    /// The claim and the value in it that make an administrator; without it nobody is one.
+    /// Claim and value that make an administrator; without it there is none.
     pub admin_claim: Option<(String, String)>,
 }
 
@@ -67,8 +63,8 @@ struct External {
     settings: ExternalIssuer,
     client: reqwest::Client,
     keys: Mutex<Keys>,
-    /// Held by the one who asks the issuer.
-    asking: tokio::sync::Mutex<()>,
+    /// Held during a fetch.
+    fetching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Default)]
@@ -92,16 +88,13 @@ impl Keys {
     }
 }
 
-/// What a new token of the own issuer says.
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    /// Whom it is for.
     pub user: UserId,
-    /// The account; the user's own if none.
+    /// Defaults to the user's own account.
     pub account: Option<AccountId>,
     /// May act for others.
     pub admin: bool,
-    /// How long it is valid.
     pub ttl: Duration,
 }
 
@@ -119,7 +112,7 @@ struct Claims {
     account: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Value>,
-    /// The profile of the instance, in its own tokens.
+    /// Only in tokens of the own issuer.
     #[serde(skip_serializing_if = "Option::is_none")]
     portico_profile: Option<String>,
     #[serde(flatten)]
@@ -129,7 +122,7 @@ struct Claims {
 const NOT_VALID: Error = Error::Unauthenticated("the bearer token is not valid");
 
 impl Tokens {
-    /// With the own issuer's secret seed of 32 bytes.
+    /// `seed` is the own issuer's secret of 32 bytes.
     pub fn new(seed: &SecretSlice<u8>, external: Option<ExternalIssuer>, profile: Profile) -> Result<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed.expose_secret())
             .map_err(|_| Error::Bug("the issuer's key must be 32 bytes".into()))?;
@@ -146,7 +139,6 @@ impl Tokens {
         })
     }
 
-    /// A token of the own issuer.
     pub fn issue(&self, token: &NewToken, now: Timestamp) -> Result<String> {
         let now = now.micros() / 1_000_000;
         let claims = Claims {
@@ -165,7 +157,6 @@ impl Tokens {
         jsonwebtoken::encode(&header, &claims, &self.signing).map_err(|error| Error::Bug(error.to_string()))
     }
 
-    /// The own issuer's public key, for others to verify with.
     pub fn jwks(&self) -> Value {
         json!({"keys": [{
             "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": self.key_id(), "x": self.public,
@@ -176,7 +167,6 @@ impl Tokens {
         BASE64_URL_SAFE_NO_PAD.encode(&digest(&SHA256, self.public.as_bytes()).as_ref()[..12])
     }
 
-    /// Whose token this is, if it is valid.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Actor> {
         let mut fingerprint = [0; 32];
         fingerprint.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
@@ -199,7 +189,7 @@ impl Tokens {
         self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whose token this is, and how long that may be remembered.
+    /// The token's actor, and until when to cache it.
     async fn verify_anew(&self, token: &str, now: i64) -> Result<(Actor, i64)> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| NOT_VALID)?;
         if header.alg == Algorithm::EdDSA && header.kid.as_deref() == Some(&self.key_id()) {
@@ -225,13 +215,13 @@ impl External {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| Error::Bug(error.to_string()))?;
-        Ok(Self { settings, client, keys: Mutex::default(), asking: tokio::sync::Mutex::default() })
+        Ok(Self { settings, client, keys: Mutex::default(), fetching: tokio::sync::Mutex::default() })
     }
 
     async fn verify(self: &Arc<Self>, token: &str, header: &Header) -> Result<(Actor, i64)> {
         let jwk = self.key(header.kid.as_deref()).await?;
         let key = DecodingKey::from_jwk(&jwk).map_err(|_| NOT_VALID)?;
-        // A shared secret is never published, so a token that claims one is a forgery.
+        // HMAC secrets are never published, so such a token is forged.
         if key.family() == AlgorithmFamily::Hmac {
             return Err(NOT_VALID);
         }
@@ -244,12 +234,11 @@ impl External {
         actor(&claims, admin)
     }
 
-    /// The issuer's key with this id. A known key is returned at once; if the list is old, it is fetched in the
-    /// background.
+    /// Returns a known key immediately; refreshes an old list in the background.
     async fn key(self: &Arc<Self>, kid: Option<&str>) -> Result<Jwk> {
         let known = self.keys().clone();
         if let Some(key) = known.find(kid) {
-            if known.are_older_than(self.settings.jwks_refresh) && self.asking.try_lock().is_ok() {
+            if known.are_older_than(self.settings.jwks_refresh) && self.fetching.try_lock().is_ok() {
                 let this = self.clone();
                 tokio::spawn(async move { this.refresh().await });
             }
@@ -267,19 +256,18 @@ impl External {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fetches the list if it is old.
     async fn refresh(&self) {
-        let _one_at_a_time = self.asking.lock().await;
+        let _one_at_a_time = self.fetching.lock().await;
         if !self.keys().are_older_than(self.settings.jwks_refresh) {
             return;
         }
         let fetched = self.fetch().await;
         let mut keys = self.keys();
-        // Set after the fetch: if this caller is cancelled during it, the next one fetches again.
+        // Set after the fetch, so that the next caller fetches again if this one is cancelled.
         keys.fetched_at = Some(Instant::now());
         match fetched {
             Ok(set) => keys.set = Some(Arc::new(set)),
-            // Known keys go on working.
+            // Known keys stay usable.
             Err(error) => tracing::warn!(%error, "the issuer's keys could not be read"),
         }
     }
@@ -321,7 +309,7 @@ fn actor(claims: &Claims, admin: bool) -> Result<(Actor, i64)> {
     Ok((Actor::User { user, account, admin }, claims.exp))
 }
 
-/// Whether a claim is the word, a list with the word in it, or words with spaces between, as scopes are.
+/// The claim is the word, a list that contains it, or a space-separated list as in scopes.
 fn contains_word(claim: &Value, word: &str) -> bool {
     match claim {
         Value::String(words) => words.split_ascii_whitespace().any(|one| one == word),
@@ -337,8 +325,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nobody_waits_for_an_issuer_because_of_a_key_that_is_known() {
-        // It takes connections and never says anything.
+    async fn known_key_does_not_wait_for_the_issuer() {
+        // Accepts connections and never responds.
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let settings = ExternalIssuer {
             issuer: "https://id.example".into(),
@@ -355,7 +343,7 @@ mod tests {
             assert!(external.key(Some("known")).now_or_never().is_some_and(|key| key.is_ok()));
             tokio::task::yield_now().await;
         }
-        assert!(external.asking.try_lock().is_err(), "the list is being read anew");
+        assert!(external.fetching.try_lock().is_err(), "the list is being read anew");
         assert!(external.key(Some("unknown")).now_or_never().is_none(), "it may be a new one");
     }
 }

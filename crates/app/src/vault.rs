@@ -1,11 +1,11 @@
-//! The instance's root secret and what is derived from it: keyed digests, and sealing.
+//! Keys derived from the instance's root secret: keyed digests and sealing.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::hmac;
 use portico_store::{Error, Result, Seal};
 use secrecy::{ExposeSecret, SecretSlice};
 
-/// Secrets that do not print.
+/// Does not print its secrets.
 pub struct Vault {
     digests: hmac::Key,
     answers: RandomizedNonceKey,
@@ -17,11 +17,10 @@ impl std::fmt::Debug for Vault {
     }
 }
 
-/// The length of the root secret.
 pub const ROOT_BYTES: usize = 32;
 
 impl Vault {
-    /// Derives what is needed from the root secret; each purpose has a key of its own.
+    /// Each purpose has its own derived key.
     pub fn new(root: &SecretSlice<u8>) -> Result<Self> {
         let root = hmac::Key::new(hmac::HMAC_SHA256, root.expose_secret());
         let derived = |purpose: &[u8]| hmac::sign(&root, purpose);
@@ -32,7 +31,7 @@ impl Vault {
         })
     }
 
-    /// A digest of the parts that nobody without the secret can make or test. No two lists of parts share one.
+    /// A keyed digest. Different lists of parts never share one.
     pub fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.digests);
         for part in parts {
@@ -50,7 +49,7 @@ fn bug(_: aws_lc_rs::error::Unspecified) -> Error {
 }
 
 impl Seal for Vault {
-    /// The nonce, then the ciphertext with its tag.
+    /// Returns the nonce, then the ciphertext with its tag.
     fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
         let mut body = plain.to_vec();
         let nonce = self.answers.seal_in_place_append_tag(Aad::from(context), &mut body).map_err(bug)?;
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_opens_only_with_the_same_key_and_context() {
+    fn opens_only_with_the_same_key_and_context() {
         let sealed = vault(1).seal(b"row 1", b"answer").unwrap();
         assert_eq!(vault(1).open(b"row 1", &sealed).unwrap(), b"answer");
         assert!(vault(1).open(b"row 2", &sealed).is_err());
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn where_one_part_ends_and_the_next_begins_counts() {
+    fn digest_depends_on_part_boundaries() {
         let vault = vault(1);
         assert_ne!(vault.digest(&[b"ab", b"c"]), vault.digest(&[b"a", b"bc"]));
     }

@@ -1,7 +1,7 @@
-//! Verifying an applicant: the checks of a pipeline, run against bureaus, and what came of them.
+//! Verifies applicants: runs a pipeline's checks against bureaus and stores the result.
 //!
-//! A check's reference is stored before a bureau is asked, and its finding as soon as it is there; the result
-//! only when all are. So a retry goes on where the last one stopped, and there is never half a result.
+//! A check's reference is stored before the bureau request, its finding as soon as it arrives, and the result when
+//! all findings are there. So a retry resumes where the last attempt stopped, and there is never a partial result.
 
 use std::sync::Arc;
 
@@ -18,11 +18,10 @@ use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
 pub use crate::results::{CheckReport, Report, Verified};
 use crate::results::{
-    Findings, NO_SUCH_VERIFICATION, SealedOutcome, VALID_SECONDS, findings, opened, place, sealed,
+    Findings, NO_SUCH_VERIFICATION, SealedOutcome, VALID_SECONDS, findings, opened, sealed, sealing_context,
 };
 use crate::{Call, Core, Result};
 
-/// What runs the checks.
 #[derive(Debug)]
 pub struct Bureaus {
     pub(crate) runner: Runner,
@@ -30,76 +29,77 @@ pub struct Bureaus {
 }
 
 impl Bureaus {
-    /// Bureaus as they are configured.
     pub fn new(screening: config::Screening) -> Self {
         Self { runner: Runner::new(&screening.routing, screening.policy), screening }
     }
 
-    /// What runs the checks, for metrics.
+    /// For metrics.
     pub fn runner(&self) -> &Runner {
         &self.runner
     }
 }
 
-/// What is asked of a verification.
 #[derive(Debug)]
 pub struct Verification {
-    /// An earlier result that is to be given again.
+    /// Return this earlier result.
     pub verified: Option<VerificationId>,
-    /// Whose pipeline says which checks run.
+    /// Whose pipeline selects the checks.
     pub client: Option<ClientId>,
-    /// The case it belongs to.
     pub case: Option<CaseId>,
-    /// Where a new token goes.
+    /// The holder of a new token.
     pub wallet: Option<WalletId>,
     pub applicant: Applicant,
-    /// When the applicant consented.
     pub consented_at: Option<Timestamp>,
     pub consent_version: Option<Label>,
 }
 
-/// Verifying applicants: pipelines, checks and results.
+/// Pipelines, checks and results.
 #[derive(Debug)]
 pub struct Screening {
     pub(crate) core: Arc<Core>,
 }
 
 impl Screening {
-    /// Verifies an applicant, who is the caller.
-    pub async fn verify(&self, call: &Call, asked: Verification) -> Result<Verified> {
+    /// The applicant is the caller.
+    pub async fn verify(&self, call: &Call, request: Verification) -> Result<Verified> {
         let (user, _) = signed_in(&call.actor)?;
         self.core.remember_account(&call.actor).await?;
-        if let Some(id) = &asked.verified {
+        if let Some(id) = &request.verified {
             return self.verified_before(call, user, id).await;
         }
-        if let Some(once) = call.once
-            && let Some(id) =
-                self.core.db.write(StoredReply::<VerificationId>::new(self.core.once(once))).await?
+        if let Some(idempotency_key) = call.idempotency_key
+            && let Some(id) = self
+                .core
+                .db
+                .write(StoredReply::<VerificationId>::new(self.core.store_key(idempotency_key)))
+                .await?
         {
             let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             return self.shown(&key, &self.own_verification(user, &id).await?).await;
         }
-        let plan = self.plan(call, &asked).await?;
+        let plan = self.plan(call, &request).await?;
         let key = self.core.person_key(user).await?;
-        let case = self.core.open_case(call, asked.case.clone(), asked.wallet.as_ref(), &key).await?;
-        let applicant = Arc::new(asked.applicant);
+        let case = self.core.open_case(call, request.case.clone(), request.wallet.as_ref(), &key).await?;
+        let applicant = Arc::new(request.applicant);
         let found = self.run_checks(&case, &plan, &applicant, &key).await?;
-        let consent = (asked.consented_at, asked.consent_version);
-        let id = self.keep_result(call, &case, plan, &applicant, &key, found, consent).await?;
-        self.core.attest_soon(user).await;
+        let consent = (request.consented_at, request.consent_version);
+        let id = self.store_result(call, &case, plan, &applicant, &key, found, consent).await?;
+        self.core.attest_or_defer(user).await;
         self.core.wake_chain();
         let verification = self.core.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.shown(&key, &verification).await
     }
 
-    /// An earlier result of the caller, if it is still valid.
+    /// Returns the caller's earlier result if it is still valid.
     async fn verified_before(&self, call: &Call, user: &UserId, id: &VerificationId) -> Result<Verified> {
         let verification = self.own_verification(user, id).await?;
         if verification.expires_at <= self.core.clock.now() {
             return Err(NO_SUCH_VERIFICATION);
         }
         let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
-        self.core.put_on_record(self.core.entry(call, "verification.given_again", id.as_str(), "")).await?;
+        self.core
+            .append_audit_entry(self.core.entry(call, "verification.given_again", id.as_str(), ""))
+            .await?;
         self.shown(&key, &verification).await
     }
 
@@ -112,7 +112,7 @@ impl Screening {
         let case = self.core.db.case(&verification.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         let findings = findings(key, verification)?;
         let outcome: SealedOutcome =
-            opened(key, &place(&verification.id, b"outcome"), &verification.outcome)?;
+            opened(key, &sealing_context(&verification.id, b"outcome"), &verification.outcome)?;
         let qualified =
             outcome.checks.iter().any(|report| report.check == Check::SoftCredit && report.passed);
         Ok(Verified {
@@ -123,9 +123,9 @@ impl Screening {
         })
     }
 
-    /// Stores the result; the id of the first one, if it is asked for again.
+    /// Stores the result; a retry gets the id of the first one.
     #[expect(clippy::too_many_arguments, reason = "a result is made of all of them")]
-    async fn keep_result(
+    async fn store_result(
         &self,
         call: &Call,
         case: &Case,
@@ -150,26 +150,26 @@ impl Screening {
             expires_at: now.minus_seconds(-VALID_SECONDS),
             consented_at,
             consent_version,
-            inputs: Some(sealed(key, &place(&id, b"inputs"), &kept_inputs(applicant))?),
-            findings: Some(sealed(key, &place(&id, b"findings"), &Findings(findings))?),
-            outcome: sealed(key, &place(&id, b"outcome"), &outcome)?,
+            inputs: Some(sealed(key, &sealing_context(&id, b"inputs"), &storable_inputs(applicant))?),
+            findings: Some(sealed(key, &sealing_context(&id, b"findings"), &Findings(findings))?),
+            outcome: sealed(key, &sealing_context(&id, b"outcome"), &outcome)?,
             id,
         };
         let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
-        let wanted = self.core.wanted_token(case, commitment(key, case, first, last)?);
-        self.core.write(call, StoreVerification { verification, wanted, entries, at: now }).await
+        let desired = self.core.desired_token(case, commitment(key, case, first, last)?);
+        self.core.write(call, StoreVerification { verification, desired, entries, at: now }).await
     }
 
-    /// One of the caller's own results, without its values.
+    /// Without its values.
     pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<Report> {
         let (user, _) = signed_in(&call.actor)?;
         let found = self.own_verification(user, id).await?;
         let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
-        self.core.put_on_record(self.core.entry(call, "verification.read", id.as_str(), "")).await?;
+        self.core.append_audit_entry(self.core.entry(call, "verification.read", id.as_str(), "")).await?;
         self.reported(&key, found).await
     }
 
-    /// A piece of the caller's own results, oldest first.
+    /// The caller's results without their values, oldest first.
     pub async fn verifications(
         &self,
         call: &Call,
@@ -181,7 +181,9 @@ impl Screening {
         let Some(key) = self.core.keystore()?.person(user).await? else {
             return Ok(Page { items: Vec::new(), next: None });
         };
-        self.core.put_on_record(self.core.entry(call, "verifications.listed", user.as_str(), "")).await?;
+        self.core
+            .append_audit_entry(self.core.entry(call, "verifications.listed", user.as_str(), ""))
+            .await?;
         let mut items = Vec::with_capacity(page.items.len());
         for found in page.items {
             items.push(self.reported(&key, found).await?);
@@ -190,7 +192,7 @@ impl Screening {
     }
 
     async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<Report> {
-        let outcome: SealedOutcome = opened(key, &place(&found.id, b"outcome"), &found.outcome)?;
+        let outcome: SealedOutcome = opened(key, &sealing_context(&found.id, b"outcome"), &found.outcome)?;
         let case = self.core.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         Ok(Report {
             id: found.id,
@@ -207,8 +209,8 @@ impl Screening {
     }
 }
 
-/// What is kept of an applicant, sealed: everything but what is used and forgotten.
-fn kept_inputs(applicant: &Applicant) -> std::collections::BTreeMap<&'static str, &str> {
+/// The stored inputs: all except those that are never stored.
+fn storable_inputs(applicant: &Applicant) -> std::collections::BTreeMap<&'static str, &str> {
     let kept = Field::ALL.into_iter().filter(|field| !field.is_never_stored());
     kept.filter_map(|field| Some((field.name(), applicant.get(field)?))).collect()
 }

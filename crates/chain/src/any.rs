@@ -1,13 +1,12 @@
-//! Whichever node is configured.
+//! The configured node.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 
 use crate::Result;
 use crate::embedded::Embedded;
-use crate::node::{At, Block, Fees, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, Node, Receipt, Sent, Transaction};
 use crate::remote::Remote;
 
-/// The embedded node or a remote one.
 #[derive(Debug)]
 pub enum AnyNode {
     Embedded(Embedded),
@@ -30,7 +29,7 @@ impl Node for AnyNode {
     async fn head(&self) -> Result<Block> {
         either!(self, node => node.head().await)
     }
-    async fn block(&self, at: At) -> Result<Option<Block>> {
+    async fn block(&self, at: BlockId) -> Result<Option<Block>> {
         either!(self, node => node.block(at).await)
     }
     async fn nonce(&self, account: Address) -> Result<u64> {

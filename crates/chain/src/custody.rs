@@ -1,5 +1,5 @@
-//! Addresses for those who have no wallet of their own: hardened BIP-32 keys of one seed, each at a random
-//! place, so that an address says nothing about whose it is.
+//! Custody addresses for people without a wallet: hardened BIP-32 keys of one seed at random indices, so that an
+//! address reveals nothing about its owner.
 
 use alloy_primitives::Address;
 use aws_lc_rs::hmac;
@@ -11,12 +11,12 @@ use crate::signer::Key;
 use crate::{Error, Result};
 
 const HARDENED: u32 = 1 << 31;
-/// `m/44'/60'`: accounts of Ethereum (BIP-44).
+/// `m/44'/60'`: Ethereum accounts (BIP-44).
 const ROOT: [u32; 2] = [44, 60];
 
 type Half = Zeroizing<[u8; 32]>;
 
-/// The address at a place: `m/44'/60'/high'/low'`, where both are 31 bits of the place.
+/// The address at an index: `m/44'/60'/high'/low'`, both 31 bits of the index.
 pub fn address(seed: &SecretSlice<u8>, place: u64) -> Result<Address> {
     let broken = || Error::Bug("a custody key could not be derived".into());
     let (mut key, mut chain) = halves(b"Bitcoin seed", seed.expose_secret());
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_has_an_address_of_its_own() {
+    fn every_index_has_a_different_address() {
         let seed: SecretSlice<u8> = vec![7; 32].into();
         let at = |place| address(&seed, place).unwrap();
         assert_eq!(at(1), at(1));

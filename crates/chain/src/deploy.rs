@@ -1,5 +1,4 @@
-//! Finding the contracts, or deploying them; and making sure that everything is what it must be before
-//! anything is signed.
+//! Finds or deploys the contracts, and verifies chain, contracts and keys before anything is signed.
 
 use std::time::Duration;
 
@@ -7,59 +6,58 @@ use alloy_primitives::{Address, B256, Bytes, TxKind};
 use portico_store::Db;
 use portico_store::chain::{AdoptChain, ChainIdentity};
 
-use crate::contracts::{Contracts, Kind, calldata};
+use crate::contracts::{Contracts, ItemKind, calldata};
 use crate::node::{Node, Receipt};
 use crate::signer::{CallSigner, Key, Price};
 use crate::{Error, Result};
 
-/// Gas for deploying one contract.
+/// Per contract.
 const DEPLOY_GAS: u64 = 6_000_000;
-/// How long a deployment may take to be mined, in steps of [`POLL`].
-const POLLS: u32 = 1200;
-const POLL: Duration = Duration::from_millis(100);
+/// Polls until a deployment counts as not mined, every [`POLL_INTERVAL`].
+const MAX_POLLS: u32 = 1200;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What the configuration says about the chain.
 #[derive(Debug, Clone, Default)]
 pub struct DeployOptions {
-    /// The chain's id, if it must be a certain one.
+    /// The expected chain id.
     pub chain_id: Option<u64>,
-    /// Where the contracts are, if they are known.
     pub contracts: Option<Contracts>,
-    /// Deploy the contracts if this database knows of none.
+    /// Deploy the contracts if the database is not bound to any.
     pub deploy: bool,
-    /// The most that is paid per gas, in wei.
+    /// The highest fee per gas, in wei.
     pub fee_cap: u64,
 }
 
-/// Makes sure that chain, contracts and keys are what they must be; deploys the contracts if that is wanted and
-/// the database knows of none. Answers with the chain's id and the contracts.
+/// Verifies chain, contracts and keys; deploys the contracts if that is configured and the database is not bound to
+/// any. Returns the chain id and the contracts.
 pub async fn establish<N: Node>(
     node: &N,
     db: &Db,
     keys: &[Key],
-    wanted: &DeployOptions,
+    options: &DeployOptions,
 ) -> Result<(u64, Contracts)> {
     let first = keys.first().ok_or_else(|| {
         Error::Setup("a chain needs a key to sign with: set PORTICO_CHAIN_KEY, or --chain-key-file".into())
     })?;
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
-    let contracts = if let Some(contracts) = met(node, db, wanted, (chain_id, genesis)).await? {
-        contracts
-    } else {
-        let contracts = match wanted.contracts {
-            Some(contracts) => contracts,
-            None if wanted.deploy => deploy(node, first, keys, wanted.fee_cap).await?,
-            None => {
-                return Err(Error::Setup(
+    let contracts =
+        if let Some(contracts) = verify_bound_chain(node, db, options, (chain_id, genesis)).await? {
+            contracts
+        } else {
+            let contracts = match options.contracts {
+                Some(contracts) => contracts,
+                None if options.deploy => deploy(node, first, keys, options.fee_cap).await?,
+                None => {
+                    return Err(Error::Setup(
                     "no contracts are known: run `portico chain deploy`, or name them with --chain-contracts"
                         .into(),
                 ));
-            }
+                }
+            };
+            let advice = "run `portico chain deploy` on this chain, or correct --chain-contracts";
+            check_contracts(node, contracts, advice).await?;
+            contracts
         };
-        let advice = "run `portico chain deploy` on this chain, or correct --chain-contracts";
-        check_contracts(node, contracts, advice).await?;
-        contracts
-    };
     for key in keys {
         check_signer(node, key.address(), contracts).await?;
     }
@@ -69,36 +67,36 @@ pub async fn establish<N: Node>(
         contracts: contracts.0.map(|address| address.0.0).to_vec(),
     };
     let adopted = db.write(AdoptChain(identity)).await?;
-    // Of two replicas that deploy at once, both go on with what the first one wrote down.
-    check_identity(&adopted, chain_id, genesis, wanted)?;
+    // If two replicas deploy concurrently, both continue with what the first one stored.
+    check_identity(&adopted, chain_id, genesis, options)?;
     Ok((chain_id, contracts_of(&adopted)?))
 }
 
-/// The chain that the database has met, if it has met one: the node must be on it, with our contracts.
-pub async fn recognised<N: Node>(
+/// The chain that the database is bound to, if any: the node must be on it and have our contracts.
+pub async fn bound_chain<N: Node>(
     node: &N,
     db: &Db,
-    wanted: &DeployOptions,
+    options: &DeployOptions,
 ) -> Result<Option<(u64, Contracts)>> {
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
-    let contracts = met(node, db, wanted, (chain_id, genesis)).await?;
+    let contracts = verify_bound_chain(node, db, options, (chain_id, genesis)).await?;
     Ok(contracts.map(|contracts| (chain_id, contracts)))
 }
 
-/// Likewise, where the node's chain and its first block are known.
-async fn met<N: Node>(
+/// Like [`bound_chain`], with the node's chain id and genesis hash.
+async fn verify_bound_chain<N: Node>(
     node: &N,
     db: &Db,
-    wanted: &DeployOptions,
+    options: &DeployOptions,
     (chain_id, genesis): (u64, B256),
 ) -> Result<Option<Contracts>> {
-    if let Some(expected) = wanted.chain_id.filter(|expected| *expected != chain_id) {
+    if let Some(expected) = options.chain_id.filter(|expected| *expected != chain_id) {
         return Err(Error::Setup(format!(
             "the node is on chain {chain_id}, not on chain {expected}: check --chain and --chain-id"
         )));
     }
     let Some(known) = db.chain_identity().await? else { return Ok(None) };
-    check_identity(&known, chain_id, genesis, wanted)?;
+    check_identity(&known, chain_id, genesis, options)?;
     let contracts = contracts_of(&known)?;
     let advice = "this database belongs to a chain where it was: use that one, or another database";
     check_contracts(node, contracts, advice).await?;
@@ -111,13 +109,18 @@ fn contracts_of(identity: &ChainIdentity) -> Result<Contracts> {
     Ok(Contracts(addresses))
 }
 
-/// The chain that a database has met, for a start while the node is away.
-pub async fn remembered(db: &Db) -> Result<Option<(u64, Contracts)>> {
+/// For a start while the node is unreachable.
+pub async fn stored_chain(db: &Db) -> Result<Option<(u64, Contracts)>> {
     let identity = db.chain_identity().await?;
     identity.map(|known| Ok((known.chain_id.unsigned_abs(), contracts_of(&known)?))).transpose()
 }
 
-fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &DeployOptions) -> Result<()> {
+fn check_identity(
+    known: &ChainIdentity,
+    chain_id: u64,
+    genesis: B256,
+    options: &DeployOptions,
+) -> Result<()> {
     let advice = "use the node it was made for, or another database";
     if known.chain_id.unsigned_abs() != chain_id {
         return Err(Error::Setup(format!(
@@ -133,7 +136,7 @@ fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &
         )));
     }
     let known = contracts_of(known)?;
-    if wanted.contracts.is_some_and(|contracts| contracts != known) {
+    if options.contracts.is_some_and(|contracts| contracts != known) {
         return Err(Error::Setup(
             "this database belongs to other contracts than --chain-contracts names: leave the flag away, or use \
              another database"
@@ -143,9 +146,9 @@ fn check_identity(known: &ChainIdentity, chain_id: u64, genesis: B256, wanted: &
     Ok(())
 }
 
-/// Makes sure that our contracts stand at the addresses, byte for byte.
+/// Verifies our contracts' code byte for byte.
 async fn check_contracts<N: Node>(node: &N, contracts: Contracts, advice: &str) -> Result<()> {
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         let (name, address) = (kind.contract(), contracts.of(kind));
         let code = node.code(address).await?;
         if code != kind.deployed_code()? {
@@ -164,7 +167,7 @@ async fn check_signer<N: Node>(node: &N, signer: Address, contracts: Contracts) 
             "the signer {signer} has no funds: send it some of the chain's currency"
         )));
     }
-    for kind in Kind::ALL {
+    for kind in ItemKind::ALL {
         match node.call(signer, contracts.of(kind), calldata(kind, &[])?).await {
             Err(Error::Reverted(_)) => {
                 return Err(Error::Setup(format!(
@@ -178,7 +181,7 @@ async fn check_signer<N: Node>(node: &N, signer: Address, contracts: Contracts) 
     Ok(())
 }
 
-/// Deploys all contracts. The first key's account owns them; all keys may record.
+/// The first key's account owns the contracts; all keys may record.
 pub async fn deploy<N: Node>(node: &N, owner: &Key, keys: &[Key], fee_cap: u64) -> Result<Contracts> {
     let recorders: Vec<Address> = keys.iter().map(Key::address).collect();
     if node.balance(owner.address()).await?.is_zero() {
@@ -188,7 +191,7 @@ pub async fn deploy<N: Node>(node: &N, owner: &Key, keys: &[Key], fee_cap: u64) 
         )));
     }
     let mut contracts = Contracts([Address::ZERO; 4]);
-    for (at, kind) in Kind::ALL.into_iter().enumerate() {
+    for (at, kind) in ItemKind::ALL.into_iter().enumerate() {
         let fees = node.fees().await?;
         let price = Price { max_fee: fees.base.saturating_mul(2).saturating_add(fees.tip), tip: fees.tip };
         let signer = CallSigner {
@@ -201,7 +204,7 @@ pub async fn deploy<N: Node>(node: &N, owner: &Key, keys: &[Key], fee_cap: u64) 
         let nonce = node.nonce(owner.address()).await?;
         let signed = owner.sign(signer.transaction(nonce, TxKind::Create, DEPLOY_GAS, data));
         node.send(&signed.raw).await?;
-        let receipt = mined(node, signed.hash.into()).await?;
+        let receipt = wait_for_receipt(node, signed.hash.into()).await?;
         let address = receipt.contract.filter(|_| receipt.success).ok_or_else(|| {
             Error::Setup(format!("{} could not be deployed: its transaction was undone", kind.contract()))
         })?;
@@ -211,12 +214,12 @@ pub async fn deploy<N: Node>(node: &N, owner: &Key, keys: &[Key], fee_cap: u64) 
     Ok(contracts)
 }
 
-async fn mined<N: Node>(node: &N, hash: B256) -> Result<Receipt> {
-    for _ in 0..POLLS {
+async fn wait_for_receipt<N: Node>(node: &N, hash: B256) -> Result<Receipt> {
+    for _ in 0..MAX_POLLS {
         if let Some(receipt) = node.receipt(hash).await? {
             return Ok(receipt);
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Err(Error::Setup(format!("the transaction {hash} was not mined in two minutes: try again later")))
 }

@@ -1,4 +1,4 @@
-//! The node inside: a chain in a file of the data folder. Every transaction is mined at once, and for good.
+//! The embedded node: a chain in a file of the data folder. Every transaction is mined immediately and is final.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use alloy_primitives::{B256, Bytes};
 pub use portico_evm::Genesis;
 use portico_evm::{CallError, Chain, ChainError, Refused};
 
-use crate::node::{At, Block, Fees, Log, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, Log, Node, Receipt, Sent, Transaction};
 use crate::{Error, Result};
 
-/// Tells the time, in seconds since 1970.
+/// The clock, in seconds since 1970.
 pub type Seconds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// The embedded chain as a node.
 #[derive(Clone)]
 pub struct Embedded {
     chain: Chain,
@@ -28,18 +27,16 @@ impl std::fmt::Debug for Embedded {
 }
 
 impl Embedded {
-    /// Opens the chain in a file, or begins it.
+    /// Opens or creates the chain.
     pub fn open(path: &std::path::Path, genesis: &Genesis, now: Seconds) -> Result<Self> {
         let chain = Chain::open(path, genesis).map_err(|error| Error::Setup(error.to_string()))?;
         Ok(Self::new(chain, now))
     }
 
-    /// Takes a chain that was opened.
     pub fn new(chain: Chain, now: Seconds) -> Self {
         Self { chain, now }
     }
 
-    /// The chain, for those who read it directly.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
@@ -76,10 +73,10 @@ impl Node for Embedded {
         head.as_ref().map(block).ok_or_else(|| Error::Bug("the chain has no head".into()))
     }
 
-    async fn block(&self, at: At) -> Result<Option<Block>> {
+    async fn block(&self, at: BlockId) -> Result<Option<Block>> {
         let found = match at {
-            At::Number(number) => self.chain.block_by_number(number)?,
-            At::Hash(hash) => self.chain.block_by_hash(hash)?,
+            BlockId::Number(number) => self.chain.block_by_number(number)?,
+            BlockId::Hash(hash) => self.chain.block_by_hash(hash)?,
         };
         Ok(found.as_ref().map(block))
     }
@@ -112,7 +109,7 @@ impl Node for Embedded {
 
     async fn send(&self, raw: &[u8]) -> Result<Sent> {
         let (chain, raw, now) = (self.chain.clone(), Bytes::copy_from_slice(raw), (self.now)());
-        // It waits for the disk.
+        // Waits for the disk.
         let submitted = tokio::task::spawn_blocking(move || chain.submit(&[raw], now)).await;
         let submitted = submitted.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))??;
         match submitted.into_iter().next() {

@@ -1,32 +1,28 @@
-//! The one way in which the chain side fails.
+//! Errors of the chain crate.
 
-/// Why something did not happen on the chain.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The node cannot be reached, or did not answer in time; nobody knows whether it did what it was asked.
+    /// Unreachable or timed out; the request may have been executed.
     #[error("the node does not answer: {0}")]
     Unreachable(String),
-    /// The node answered that it will not.
+    /// The node rejected the request.
     #[error("the node refused: {0}")]
     Refused(String),
-    /// A call was undone by the contract, which left these bytes as the reason.
+    /// The contract reverted with this data.
     #[error("the contract refused the call")]
     Reverted(alloy_primitives::Bytes),
-    /// Signing has stopped, or nobody here may sign.
     #[error("nothing can be signed at the moment: {0}")]
     Stopped(&'static str),
-    /// Too much is waiting for the chain.
     #[error("too much is waiting for the chain")]
     Busy,
-    /// The configuration or the chain is not what it must be; the text says what to do.
+    /// Configuration or chain is wrong; the text says what to do.
     #[error("{0}")]
     Setup(String),
     #[error(transparent)]
     Store(#[from] portico_store::Error),
-    /// Something that must not happen; the text is for the log.
+    /// A bug; the text is for the log.
     #[error("internal: {0}")]
     Bug(String),
 }
 
-/// What this crate's functions answer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

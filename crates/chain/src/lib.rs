@@ -1,8 +1,8 @@
-//! The chain: the contracts' client, written once over a small [`Node`] trait; the nodes; and the writer that
-//! makes database and chain agree.
+//! The chain: a client for the contracts over a small [`Node`] trait, the nodes, and the writer that keeps database
+//! and chain consistent.
 //!
-//! Delivery is at least once into contracts that take every version of an item once. So the database says what
-//! is wanted, and whatever is lost on the way is simply sent again.
+//! Delivery is at least once, into contracts that accept every version of an item once. The database holds the
+//! desired state, and whatever is lost on the way is sent again.
 
 mod any;
 pub mod contracts;

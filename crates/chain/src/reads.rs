@@ -1,4 +1,4 @@
-//! Reading the contracts.
+//! Reads the contracts.
 
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::SolCall;
@@ -6,7 +6,7 @@ use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income};
 use portico_store::chain::Word;
 
-use crate::contracts::{Contracts, Kind, anchor, checks, identity, registry};
+use crate::contracts::{Contracts, ItemKind, anchor, checks, identity, registry};
 use crate::node::Node;
 use crate::{Error, Result};
 
@@ -16,12 +16,11 @@ async fn ask<C: SolCall, N: Node>(node: &N, to: Address, call: &C) -> Result<C::
         .map_err(|error| Error::Refused(format!("the answer of {} makes no sense: {error}", C::SIGNATURE)))
 }
 
-/// What the chain says of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListingRecord {
-    /// Its version; 0: the chain has never heard of it.
+    /// 0: the chain has no record of it.
     pub version: u64,
-    /// What it asks for and its digest, unless it is retired.
+    /// `None`: the listing is retired.
     pub content: Option<(Terms, Word)>,
 }
 
@@ -44,10 +43,10 @@ impl TryFrom<registry::Record> for ListingRecord {
 
 pub async fn listing<N: Node>(node: &N, contracts: Contracts, key: &Word) -> Result<ListingRecord> {
     let call = registry::recordOfCall { key: B256::from(*key) };
-    ask(node, contracts.of(Kind::Listing), &call).await?.try_into()
+    ask(node, contracts.of(ItemKind::Listing), &call).await?.try_into()
 }
 
-/// The flags of an application: their version, and what they say unless they were cleared.
+/// Version and flags; no flags: they were cleared.
 pub async fn application<N: Node>(
     node: &N,
     contracts: Contracts,
@@ -55,41 +54,41 @@ pub async fn application<N: Node>(
     applicant: &Word,
 ) -> Result<(u64, Option<Passes>)> {
     let call = checks::recordOfCall { listing: B256::from(*listing), applicant: B256::from(*applicant) };
-    let record = ask(node, contracts.of(Kind::Check), &call).await?;
+    let record = ask(node, contracts.of(ItemKind::Check), &call).await?;
     let passes = (record.version > 0 && !record.cleared).then(|| Passes::from_bits(record.flags));
     Ok((record.version, passes))
 }
 
-/// A token: its version, and holder and commitment unless it was revoked.
+/// Version, holder and commitment; no holder: the token was revoked.
 pub async fn identity<N: Node>(
     node: &N,
     contracts: Contracts,
     token: &Word,
 ) -> Result<(u64, Option<(Address, Word)>)> {
     let call = identity::identityOfCall { tokenId: U256::from_be_bytes(*token) };
-    let found = ask(node, contracts.of(Kind::Identity), &call).await?;
+    let found = ask(node, contracts.of(ItemKind::Identity), &call).await?;
     let content = (found.version > 0 && !found.revoked).then_some((found.holder, found.commitment.0));
     Ok((found.version, content))
 }
 
-/// The anchor of an audit log: its version, and the hash of the entry it stands at; none: there is no anchor.
+/// Version and anchored hash; `None`: there is no anchor.
 pub async fn anchor<N: Node>(node: &N, contracts: Contracts, log: &Word) -> Result<Option<(u64, Word)>> {
     let found =
-        ask(node, contracts.of(Kind::Anchor), &anchor::anchorOfCall { log: B256::from(*log) }).await?;
+        ask(node, contracts.of(ItemKind::Anchor), &anchor::anchorOfCall { log: B256::from(*log) }).await?;
     Ok((found.version > 0).then_some((found.version, found.head.0)))
 }
 
-/// What the chain says of many items of a kind: each as the bytes that the database would keep, with its version.
+/// The chain's versions and contents of many items of a kind, encoded as in the database.
 pub(crate) async fn items<N: Node>(
     node: &N,
     contracts: Contracts,
-    kind: Kind,
-    wanted: &[(Word, Vec<u8>)],
+    kind: ItemKind,
+    expected: &[(Word, Vec<u8>)],
 ) -> Result<Vec<(u64, Vec<u8>)>> {
     use crate::contracts::Content;
-    let (to, keys) = (contracts.of(kind), wanted.iter().map(|(key, _)| B256::from(*key)));
+    let (to, keys) = (contracts.of(kind), expected.iter().map(|(key, _)| B256::from(*key)));
     Ok(match kind {
-        Kind::Listing => {
+        ItemKind::Listing => {
             let call = registry::recordsOfCall { keys: keys.collect() };
             let record = |record: registry::Record| {
                 let ListingRecord { version, content } = record.try_into()?;
@@ -99,7 +98,7 @@ pub(crate) async fn items<N: Node>(
             };
             ask(node, to, &call).await?.into_iter().map(record).collect::<Result<_>>()?
         }
-        Kind::Identity => {
+        ItemKind::Identity => {
             let token_ids = keys.map(|key| U256::from_be_bytes(key.0)).collect();
             let call = identity::identitiesOfCall { tokenIds: token_ids };
             let record = |found: identity::Identity| {
@@ -112,15 +111,15 @@ pub(crate) async fn items<N: Node>(
             };
             ask(node, to, &call).await?.into_iter().map(record).collect()
         }
-        Kind::Check => {
+        ItemKind::Check => {
             let pair = |payload: &[u8]| match Content::decode(kind, payload)? {
                 Content::Check { listing, applicant, .. } => {
                     Ok(checks::Pair { listing: listing.into(), applicant: applicant.into() })
                 }
-                _ => Err(Error::Bug("a check that is none".into())),
+                _ => Err(Error::Bug("an item is not a check".into())),
             };
             let pairs: Vec<checks::Pair> =
-                wanted.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
+                expected.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
             let found = ask(node, to, &checks::recordsOfCall { pairs: pairs.clone() }).await?;
             let record = |(found, pair): (checks::Record, checks::Pair)| {
                 let passes = (!found.cleared && found.version > 0).then(|| Passes::from_bits(found.flags));
@@ -129,7 +128,7 @@ pub(crate) async fn items<N: Node>(
             };
             found.into_iter().zip(pairs).map(record).collect()
         }
-        Kind::Anchor => {
+        ItemKind::Anchor => {
             let found = ask(node, to, &anchor::anchorsOfCall { logs: keys.collect() }).await?;
             found.into_iter().map(|anchor| (anchor.version, anchor.head.to_vec())).collect()
         }

@@ -1,4 +1,4 @@
-//! Any node that speaks Ethereum's JSON-RPC over HTTP. Of several addresses one is used until it fails.
+//! Any node with Ethereum's JSON-RPC over HTTP. Uses one of several URLs until it fails.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,17 +8,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::node::{At, Block, Fees, Log, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, Log, Node, Receipt, Sent, Transaction};
 use crate::{Error, Result};
 
-/// How long a node may take to answer.
-const TIME_OUT: Duration = Duration::from_secs(10);
-/// The longest answer that is read.
-const LONGEST_ANSWER: usize = 16 << 20;
-/// What is offered as a tip where the node does not say: one gwei.
-const USUAL_TIP: u64 = 1_000_000_000;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
+/// The tip if the node does not suggest one: one gwei.
+const DEFAULT_TIP: u64 = 1_000_000_000;
 
-/// A node somewhere else.
 #[derive(Debug)]
 pub struct Remote {
     client: reqwest::Client,
@@ -28,17 +25,16 @@ pub struct Remote {
     confirmations: u64,
 }
 
-/// Why a request got no result.
 enum Failure {
-    /// No answer that makes sense.
+    /// No valid response.
     Transport(String),
     /// The node's own error.
     Rpc { code: i64, message: String, data: Option<Value> },
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    /// Absent is not null: null is an answer.
+struct RpcResponse {
+    /// Tells an absent `result` from `null`, which is a valid result.
     #[serde(default, deserialize_with = "present")]
     result: Option<Value>,
     error: Option<RpcError>,
@@ -125,24 +121,23 @@ impl From<RpcReceipt> for Receipt {
 }
 
 impl Remote {
-    /// A node at any of these addresses.
     pub fn new(urls: Vec<String>, confirmations: u64) -> Result<Self> {
         let client = reqwest::Client::builder()
-            .timeout(TIME_OUT)
+            .timeout(REQUEST_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| Error::Setup(format!("no HTTP client could be made: {error}")))?;
         Ok(Self { client, urls, current: AtomicUsize::new(0), next_id: AtomicU64::new(1), confirmations })
     }
 
-    /// Asks the current address, and the others in turn if it does not answer.
+    /// Tries the current URL, then the others.
     async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T, Failure> {
         let mut failure = Failure::Transport("no address is configured".into());
         for _ in 0..self.urls.len() {
             let at = self.current.load(Ordering::Relaxed);
             match self.post(&self.urls[at % self.urls.len()], method, &params).await {
                 Err(Failure::Transport(why)) => {
-                    // Only whoever saw this one fail moves on: of many at once, just the first.
+                    // Compare-and-swap: of many requests that saw this URL fail, only the first one moves on.
                     let next = at.wrapping_add(1);
                     let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
                     failure = Failure::Transport(why);
@@ -162,18 +157,18 @@ impl Remote {
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(lost)? {
             answer.extend_from_slice(&chunk);
-            if answer.len() > LONGEST_ANSWER {
+            if answer.len() > MAX_RESPONSE_BYTES {
                 return Err(Failure::Transport("the node's answer is too long".into()));
             }
         }
         let strange =
             |what: &str| Failure::Transport(format!("the node's answer to {method} is strange: {what}"));
         let status = response.status();
-        // Whoever is overloaded, or has lost its node, may be polite about it; another address may do better.
+        // An overloaded node, or a proxy that lost its node; another URL may work.
         if matches!(status.as_u16(), 429 | 502..=504) {
             return Err(strange(&format!("status {status}")));
         }
-        let answer: Answer =
+        let answer: RpcResponse =
             serde_json::from_slice(&answer).map_err(|_| strange(&format!("no JSON-RPC, status {status}")))?;
         if let Some(RpcError { code, message, data }) = answer.error {
             return Err(Failure::Rpc { code, message, data });
@@ -201,7 +196,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// What a node's words about a transaction mean. Every client has its own.
+/// Interprets a node's error message about a transaction; every client words it differently.
 fn sent(message: &str) -> Option<Sent> {
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
@@ -240,12 +235,12 @@ impl Node for Remote {
         Ok(head.into())
     }
 
-    async fn block(&self, at: At) -> Result<Option<Block>> {
+    async fn block(&self, at: BlockId) -> Result<Option<Block>> {
         let found: Option<RpcBlock> = match at {
-            At::Number(number) => {
+            BlockId::Number(number) => {
                 self.request("eth_getBlockByNumber", json!([U64::from(number), false])).await?
             }
-            At::Hash(hash) => self.request("eth_getBlockByHash", json!([hash, false])).await?,
+            BlockId::Hash(hash) => self.request("eth_getBlockByHash", json!([hash, false])).await?,
         };
         Ok(found.map(Into::into))
     }
@@ -272,8 +267,8 @@ impl Node for Remote {
         let base = self.head().await?.base_fee;
         let tip = match self.ask::<U64>("eth_maxPriorityFeePerGas", json!([])).await {
             Ok(tip) => tip.to(),
-            // Not every node knows this method, and those that do not say so in many ways.
-            Err(Failure::Rpc { .. }) => USUAL_TIP,
+            // Not every node has this method, and their errors differ.
+            Err(Failure::Rpc { .. }) => DEFAULT_TIP,
             Err(failure) => return Err(failure.into()),
         };
         Ok(Fees { base, tip })
@@ -314,8 +309,8 @@ mod tests {
 
     use super::*;
 
-    /// The address of a server that gives everybody this answer.
-    fn saying(status: &'static str, body: &'static str) -> String {
+    /// The URL of a server that always sends this response.
+    fn serve(status: &'static str, body: &'static str) -> String {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
@@ -338,9 +333,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_without_a_result_is_not_taken_for_nothing_found() {
-        let gateway = saying("403 Forbidden", r#"{"message": "no such project"}"#);
-        let node = saying("200 OK", r#"{"jsonrpc": "2.0", "id": 1, "result": null}"#);
+    async fn response_without_result_is_an_error() {
+        let gateway = serve("403 Forbidden", r#"{"message": "no such project"}"#);
+        let node = serve("200 OK", r#"{"jsonrpc": "2.0", "id": 1, "result": null}"#);
         let alone = Remote::new(vec![gateway.clone()], 1).unwrap();
         assert!(matches!(alone.receipt(B256::ZERO).await, Err(Error::Unreachable(_))));
         let both = Remote::new(vec![gateway, node], 1).unwrap();
@@ -348,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_different_clients_are_understood() {
+    fn error_messages_of_different_clients_are_understood() {
         for (words, meaning) in [
             ("already known", Some(Sent::Known)),
             ("AlreadyKnown", Some(Sent::Known)),

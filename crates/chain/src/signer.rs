@@ -1,4 +1,4 @@
-//! Keys that sign, and the transactions they sign.
+//! Signing keys and the transactions they sign.
 
 use alloy_consensus::{SignableTransaction, Transaction as _, TxEip1559, TxEnvelope};
 use alloy_eips::eip2718::{Decodable2718, Encodable2718};
@@ -7,7 +7,7 @@ use portico_store::chain::{Sign, Signed, Versioned};
 use secp256k1::{Message, Secp256k1, SecretKey, SignOnly};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::contracts::{Contracts, Kind, calldata};
+use crate::contracts::{Contracts, ItemKind, calldata};
 use crate::{Error, Result};
 
 /// A private key and its account. It does not print.
@@ -31,7 +31,7 @@ impl Drop for Key {
 }
 
 impl Key {
-    /// Reads 64 hexadecimal digits, with or without `0x`.
+    /// Parses 64 hexadecimal digits, with or without `0x`.
     pub fn parse(text: &SecretString) -> Result<Self> {
         let wrong =
             || Error::Setup("a chain key must be 64 hexadecimal digits and a valid secp256k1 key".into());
@@ -40,7 +40,6 @@ impl Key {
         Self::from_bytes(bytes).ok_or_else(wrong)
     }
 
-    /// A key from its bytes, if they are one.
     pub fn from_bytes(bytes: [u8; 32]) -> Option<Self> {
         let secret = SecretKey::from_byte_array(bytes).ok()?;
         let secp = Secp256k1::signing_only();
@@ -67,47 +66,44 @@ impl Key {
     }
 }
 
-/// The data of a transaction that was signed here.
+/// The calldata of a transaction that was signed here.
 pub fn data_of(raw: &[u8]) -> Result<Bytes> {
     let transaction = TxEnvelope::decode_2718(&mut &*raw)
-        .map_err(|error| Error::Bug(format!("a transaction of ours cannot be read: {error}")))?;
+        .map_err(|error| Error::Bug(format!("one of our transactions cannot be decoded: {error}")))?;
     Ok(transaction.input().clone())
 }
 
-/// What a transaction may pay per gas, in wei.
+/// The price per gas, in wei.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// At most, everything included.
+    /// The total, tip included.
     pub max_fee: u64,
-    /// To whoever makes the block.
     pub tip: u64,
 }
 
 impl Price {
-    /// The least that replaces a transaction of this price: both fees × 1.125, rounded up.
+    /// The minimum that replaces a transaction of this price: both fees × 1.125, rounded up.
     #[must_use]
     pub fn raised(self) -> Self {
         let raise = |fee: u64| fee.saturating_add(fee.div_ceil(8)).max(fee.saturating_add(1));
         Self { max_fee: raise(self.max_fee), tip: raise(self.tip) }
     }
 
-    /// This price, but never above the cap.
     #[must_use]
     pub fn capped(self, cap: u64) -> Self {
         Self { max_fee: self.max_fee.min(cap), tip: self.tip.min(cap) }
     }
 
-    /// The price at which an attempt was signed.
     pub fn of(signed: &Signed) -> Self {
         Self { max_fee: signed.max_fee.unsigned_abs(), tip: signed.tip.unsigned_abs() }
     }
 }
 
-/// Gas of a call beside what its items take.
+/// Gas of a call without items.
 const BASE_GAS: u64 = 60_000;
 
-/// Gas for a batch: a base and so much for each item, never estimated.
-pub fn gas(kind: Kind, items: usize) -> u64 {
+/// Base plus a fixed amount per item, never estimated.
+pub fn gas(kind: ItemKind, items: usize) -> u64 {
     BASE_GAS + kind.gas_per_item() * items as u64
 }
 
@@ -121,7 +117,6 @@ pub struct CallSigner {
 }
 
 impl CallSigner {
-    /// The transaction of a call.
     pub fn transaction(&self, nonce: u64, to: TxKind, gas_limit: u64, input: Bytes) -> TxEip1559 {
         TxEip1559 {
             chain_id: self.chain_id,
@@ -136,15 +131,15 @@ impl CallSigner {
         }
     }
 
-    /// Signs the same transaction again, at this signer's price.
+    /// Signs the same transaction again at this signer's price.
     pub fn again(&self, raw: &[u8]) -> Result<Signed> {
-        let wrong = || Error::Bug("a transaction of ours cannot be read".into());
+        let wrong = || Error::Bug("one of our transactions cannot be decoded".into());
         let before = TxEnvelope::decode_2718(&mut &*raw).map_err(|_| wrong())?;
         let kind = before.kind();
         Ok(self.key.sign(self.transaction(before.nonce(), kind, before.gas_limit(), before.input().clone())))
     }
 
-    /// A transaction that does nothing but take a nonce.
+    /// A transaction that only uses up a nonce.
     pub fn filler(&self, nonce: u64) -> Signed {
         self.key.sign(self.transaction(nonce, TxKind::Call(self.key.address()), 21_000, Bytes::new()))
     }
@@ -153,7 +148,7 @@ impl CallSigner {
 impl Sign for CallSigner {
     fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> portico_store::Result<Signed> {
         let bug = |error: Error| portico_store::Error::Bug(error.to_string());
-        let kind = Kind::from_number(kind).ok_or_else(|| bug(Error::Bug(format!("no kind {kind}"))))?;
+        let kind = ItemKind::from_number(kind).ok_or_else(|| bug(Error::Bug(format!("no kind {kind}"))))?;
         let data = calldata(kind, items).map_err(bug)?;
         let to = TxKind::Call(self.contracts.of(kind));
         Ok(self.key.sign(self.transaction(nonce.unsigned_abs(), to, gas(kind, items.len()), data)))
@@ -165,7 +160,7 @@ mod tests {
     use super::*;
     use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 
-    /// The first account that development nodes have.
+    /// The first account of development nodes.
     const KNOWN: &str = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
     fn signer(price: Price) -> CallSigner {
@@ -174,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_the_account_that_everybody_knows() {
+    fn key_derives_its_known_account() {
         let key = Key::parse(&SecretString::from(KNOWN)).unwrap();
         assert_eq!(key.address().to_string(), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
     }
 
     #[test]
-    fn a_key_that_is_none_is_refused_without_being_shown() {
+    fn invalid_key_is_refused_without_being_shown() {
         for wrong in ["", "0x12", &"0".repeat(64), &"g".repeat(64)] {
             let error = Key::parse(&SecretString::from(wrong)).unwrap_err().to_string();
             assert!(error.contains("64 hexadecimal digits"), "{error}");
@@ -188,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_can_be_recovered_by_anybody() {
+    fn signer_is_recovered_from_the_signature() {
         let signer = signer(Price { max_fee: 100, tip: 1 });
         let signed = signer.filler(7);
         let envelope = TxEnvelope::decode_2718(&mut signed.raw.as_slice()).unwrap();
@@ -207,7 +202,7 @@ mod tests {
     fn a_replacement_carries_the_same_call_at_a_higher_price() {
         let first = signer(Price { max_fee: 100, tip: 1 });
         let items = [Versioned { key: [1; 32], version: 1, payload: vec![] }];
-        let before = first.sign(3, Kind::Listing.number(), &items).unwrap();
+        let before = first.sign(3, ItemKind::Listing.number(), &items).unwrap();
         let second = signer(Price::of(&before).raised());
         let after = second.again(&before.raw).unwrap();
         assert_eq!(data_of(&before.raw).unwrap(), data_of(&after.raw).unwrap());

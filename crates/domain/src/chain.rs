@@ -1,9 +1,8 @@
-//! What goes on the chain: the terms of a listing and the outcome of an application's checks. Nothing else
-//! about anybody does.
+//! Data that goes on the chain: a listing's terms and the outcome of an application's checks. Nothing else.
 
 use crate::{Credit, Income, ValidationError};
 
-/// What a landlord asks of an applicant. What is preferred is never less than what is asked at least.
+/// What a landlord requires of an applicant. A preferred value is never below its minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     min_credit: Credit,
@@ -12,7 +11,7 @@ pub struct Terms {
     pref_income: Income,
 }
 
-/// Which of a listing's terms contradicts its lower bound.
+/// The term whose preferred value is below its minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preferred {
     Credit,
@@ -20,8 +19,7 @@ pub enum Preferred {
 }
 
 impl Terms {
-    /// Terms from what was given: a minimum that is absent is 0, a preference that is absent is the minimum.
-    /// All contradictions are named at once.
+    /// A missing minimum is 0, a missing preference is the minimum. Reports every contradiction.
     pub fn new(
         credit: (Option<Credit>, Option<Credit>),
         income: (Option<Income>, Option<Income>),
@@ -30,10 +28,10 @@ impl Terms {
         let (min_income, pref_income) = bounds(income, Income::from_units(0));
         let mut faults = Vec::new();
         if pref_credit < min_credit {
-            faults.push((Preferred::Credit, below("minCredit")));
+            faults.push((Preferred::Credit, below_minimum("minCredit")));
         }
         if pref_income < min_income {
-            faults.push((Preferred::Income, below("minIncome")));
+            faults.push((Preferred::Income, below_minimum("minIncome")));
         }
         if faults.is_empty() {
             Ok(Self { min_credit, pref_credit, min_income, pref_income })
@@ -42,18 +40,15 @@ impl Terms {
         }
     }
 
-    /// The lowest credit score.
     pub fn min_credit(&self) -> Credit {
         self.min_credit
     }
-    /// The credit score that is preferred.
     pub fn pref_credit(&self) -> Credit {
         self.pref_credit
     }
     pub fn min_income(&self) -> Income {
         self.min_income
     }
-    /// The income that is preferred.
     pub fn pref_income(&self) -> Income {
         self.pref_income
     }
@@ -64,24 +59,21 @@ fn bounds<T: Copy>((min, pref): (Option<T>, Option<T>), zero: T) -> (T, T) {
     (min, pref.unwrap_or(min))
 }
 
-fn below(min: &str) -> ValidationError {
+fn below_minimum(min: &str) -> ValidationError {
     ValidationError::new("below_minimum", format!("must not be less than {min}"))
 }
 
-/// Which of a listing's terms an applicant meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the four flags of the specification")]
 pub struct Passes {
-    /// The lowest credit score.
     pub min_credit: bool,
-    /// The preferred credit score.
     pub pref_credit: bool,
     pub min_income: bool,
     pub pref_income: bool,
 }
 
 impl Passes {
-    /// What somebody passes by score and income; whoever has no score passes only where none is asked for.
+    /// An applicant without a score passes only where no score is required.
     pub fn of(terms: &Terms, credit: Option<Credit>, income: Income) -> Self {
         let credit = credit.unwrap_or(Credit::from_units(0));
         Self {
@@ -92,7 +84,7 @@ impl Passes {
         }
     }
 
-    /// The four flags as bits, the lowest credit score first.
+    /// Bit 0 is `min_credit`.
     pub fn bits(self) -> u8 {
         u8::from(self.min_credit)
             | u8::from(self.pref_credit) << 1
@@ -100,7 +92,7 @@ impl Passes {
             | u8::from(self.pref_income) << 3
     }
 
-    /// The flags from their bits; what lies beyond the four is ignored.
+    /// Ignores bits above the fourth.
     pub fn from_bits(bits: u8) -> Self {
         let flag = |n: u8| bits >> n & 1 == 1;
         Self { min_credit: flag(0), pref_credit: flag(1), min_income: flag(2), pref_income: flag(3) }
@@ -116,20 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_are_not_given_ask_for_nothing() {
+    fn missing_terms_require_nothing() {
         let terms = Terms::new((None, None), (None, None)).unwrap();
         assert_eq!(terms.min_credit(), Credit::from_units(0));
         assert_eq!(terms.pref_income(), Income::from_units(0));
     }
 
     #[test]
-    fn a_preference_that_is_not_given_is_the_minimum() {
+    fn missing_preference_is_the_minimum() {
         let terms = Terms::new((Some(credit(620)), None), (None, None)).unwrap();
         assert_eq!(terms.pref_credit(), Credit::from_units(620));
     }
 
     #[test]
-    fn a_preference_below_the_minimum_is_refused_and_every_such_one_is_named() {
+    fn reports_every_preference_below_its_minimum() {
         let income = (Some(Income::from_units(2)), Some(Income::from_units(1)));
         let faults = Terms::new((Some(credit(700)), Some(credit(620))), income).unwrap_err();
         let named: Vec<Preferred> = faults.into_iter().map(|(which, _)| which).collect();
@@ -137,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn passing_is_at_or_above_and_what_is_preferred_implies_what_is_asked_at_least() {
+    fn passes_at_or_above_the_bound() {
         let income = |cents| Income::from_units(cents);
         let terms =
             Terms::new((Some(credit(620)), Some(credit(700))), (Some(income(500)), Some(income(700))))
@@ -157,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_survive_their_bits() {
+    fn flags_round_trip_through_bits() {
         for bits in 0..16 {
             assert_eq!(Passes::from_bits(bits).bits(), bits);
         }

@@ -1,8 +1,8 @@
 //! Exact decimals: an integer number of ten-thousandths (or of another unit), never a binary float.
 //!
-//! A number is read from its JSON text. More decimals than the unit has are refused, except for the noise
-//! that binary floating point leaves behind (`0.1 + 0.2` is sent as `0.30000000000000004` and means `0.3`);
-//! measurements such as coordinates are rounded.
+//! Numbers are parsed from their JSON text. More decimals than the unit has are rejected, except for binary
+//! floating-point noise (`0.1 + 0.2` arrives as `0.30000000000000004` and means `0.3`). Measurements such as
+//! coordinates are rounded.
 
 use std::marker::PhantomData;
 
@@ -10,43 +10,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::ValidationError;
 
-/// How fine a decimal is, and its range in units of itself.
-///
-/// Every value must have at most 15 significant digits, so that it survives a JSON client's doubles.
+/// Precision and range of a decimal. Values have at most 15 significant digits, so that they survive a JSON client's
+/// doubles.
 pub trait Unit: 'static {
     const PLACES: u32;
-    /// The smallest value, in units.
+    /// In units.
     const MIN: i64;
-    /// The largest value, in units.
     const MAX: i64;
-    /// Finer values are rounded instead of refused: right for measurements, wrong for money.
+    /// Round finer values instead of rejecting them: right for measurements, wrong for money.
     const ROUNDS: bool = false;
 }
 
-/// An exact decimal, kept as a number of units.
 pub struct Decimal<U>(i64, PhantomData<fn() -> U>);
 
 impl<U: Unit> Decimal<U> {
-    /// How many units make one.
+    /// Units per 1.
     pub const SCALE: i64 = 10_i64.pow(U::PLACES);
 
-    /// Takes a number of units that was checked before, such as a database column.
+    /// For values that were validated before, such as a database column.
     pub const fn from_units(units: i64) -> Self {
         Self(units, PhantomData)
     }
 
-    /// The number of units.
     pub const fn units(self) -> i64 {
         self.0
     }
 
-    /// The nearest double, for geometry and for JSON.
     #[expect(clippy::cast_precision_loss, reason = "at most 15 significant digits, see Unit")]
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / Self::SCALE as f64
     }
 
-    /// Reads the text of a JSON number.
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let units = match exact_units(text, U::PLACES) {
             Some(Units::Exact(units)) => units,
@@ -61,7 +55,7 @@ impl<U: Unit> Decimal<U> {
         }
     }
 
-    /// Whether the number lies in the range before it is rounded.
+    /// Whether the number is in range before it is rounded.
     fn in_range(text: &str) -> bool {
         let range = Self::from_units(U::MIN).as_f64()..=Self::from_units(U::MAX).as_f64();
         text.parse().is_ok_and(|number: f64| range.contains(&number))
@@ -86,7 +80,7 @@ enum Units {
     TooLarge,
 }
 
-/// `text` × 10^`places` as an integer, if it is one. `None`: the text is no number.
+/// `text` × 10^`places`, if that is an integer. `None`: the text is not a number.
 fn exact_units(text: &str, places: u32) -> Option<Units> {
     let (negative, body) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
@@ -120,13 +114,12 @@ fn exact_units(text: &str, places: u32) -> Option<Units> {
     Some(Units::Exact(if negative { -value } else { value }))
 }
 
-/// The nearest decimal with `places`; unless `any_distance`, only if a double has missed it by a few units in
-/// the last place.
+/// The nearest decimal with `places`. Unless `any_distance`, only if the difference is floating-point noise.
 fn nearest(text: &str, places: u32, any_distance: bool) -> Option<i128> {
     let sent: f64 = text.parse().ok()?;
     let near = format!("{sent:.*}", places as usize);
     let meant: f64 = near.parse().ok()?;
-    // A few units in the last place, and next to nothing beside the unit itself.
+    // Noise is a few ULPs, and tiny compared with the unit.
     let (noise, unit) = ((sent - meant).abs(), 0.1_f64.powi(places.cast_signed()));
     let only_noise = meant != 0.0 && noise <= 4.0 * f64::EPSILON * meant.abs() && noise < unit / 1000.0;
     if !only_noise && !any_distance {
@@ -139,7 +132,7 @@ fn nearest(text: &str, places: u32, any_distance: bool) -> Option<i128> {
 }
 
 impl<U: Unit> std::fmt::Display for Decimal<U> {
-    /// The shortest exact decimal: `2100.25`, `450000`.
+    /// The shortest exact form: `2100.25`, `450000`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (whole, rest) = (self.0 / Self::SCALE, (self.0 % Self::SCALE).unsigned_abs());
         if rest == 0 {
@@ -161,7 +154,7 @@ impl<U: Unit> Serialize for Decimal<U> {
     }
 }
 impl<'de, U: Unit> Deserialize<'de> for Decimal<U> {
-    /// For values that Portico has written; input from outside goes through `parse`.
+    /// Only for values that Portico wrote; external input goes through `parse`.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -235,11 +228,11 @@ units! {
     Kilometres = KilometreUnit { places: 3, from: 0, to: 20_038, rounds: true };
     /// A small count, such as bedrooms: 0 to 1,000.
     Whole = WholeUnit { places: 0, from: 0, to: 1_000 };
-    /// A credit score that a listing asks for, in whole points: what the listing contract can hold.
+    /// A credit score in whole points, within the range of the listing contract.
     Credit = CreditUnit { places: 0, from: 0, to: 1000 };
-    /// A yearly income that a listing asks for, in cents: what the listing contract can hold.
+    /// A yearly income in cents, within the range of the listing contract.
     Income = IncomeUnit { places: 2, from: 0, to: 99_999_999_999 };
-    /// An integer that every JSON client can hold exactly: 0 to 2^53 - 1.
+    /// An integer that every JSON client represents exactly: 0 to 2^53 - 1.
     SafeInteger = SafeIntegerUnit { places: 0, from: 0, to: 9_007_199_254_740_991 };
 }
 
@@ -270,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_money_cannot_hold_is_refused() {
+    fn rejects_amounts_that_money_cannot_hold() {
         for (text, code) in [
             ("0.00001", "too_precise"),
             ("1e-400", "too_precise"),
@@ -292,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_noise_of_binary_floats_is_forgiven_and_nothing_more() {
+    fn accepts_only_floating_point_noise() {
         assert_eq!(money("0.30000000000000004").as_deref(), Ok("0.3"));
         assert_eq!(money("0.00030000000000000003").as_deref(), Ok("0.0003"));
         assert_eq!(money("33.333333333333336"), Err("too_precise"));
@@ -307,38 +300,38 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_may_be_written_as_a_decimal() {
+    fn whole_number_may_have_zero_decimals() {
         assert_eq!(Whole::parse("5.0").unwrap().units(), 5);
         assert_eq!(Whole::parse("5.5").unwrap_err().code, "not_whole");
     }
 
     proptest! {
         #[test]
-        fn every_amount_survives_its_text(units in 0..=MoneyUnit::MAX) {
+        fn amount_round_trips_through_text(units in 0..=MoneyUnit::MAX) {
             let amount = Money::from_units(units);
             prop_assert_eq!(Money::parse(&amount.to_string()).unwrap(), amount);
         }
 
         #[test]
-        fn every_amount_survives_a_double(units in 0..=MoneyUnit::MAX) {
+        fn amount_round_trips_through_a_double(units in 0..=MoneyUnit::MAX) {
             let amount = Money::from_units(units);
             prop_assert_eq!(Money::parse(&amount.as_f64().to_string()).unwrap(), amount);
         }
 
         #[test]
-        fn every_amount_survives_a_stored_document(units in 0..=MoneyUnit::MAX) {
+        fn amount_round_trips_through_a_stored_document(units in 0..=MoneyUnit::MAX) {
             let document = serde_json::to_string(&Money::from_units(units)).unwrap();
             prop_assert_eq!(serde_json::from_str::<Money>(&document).unwrap().units(), units);
         }
 
         #[test]
-        fn negative_degrees_survive_their_text(units in DegreesUnit::MIN..=DegreesUnit::MAX) {
+        fn degrees_round_trip_through_text(units in DegreesUnit::MIN..=DegreesUnit::MAX) {
             let degrees = Degrees::from_units(units);
             prop_assert_eq!(Degrees::parse(&degrees.to_string()).unwrap(), degrees);
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in "[-+0-9.eE]{0,40}") {
+        fn no_text_panics(text in "[-+0-9.eE]{0,40}") {
             let _ = Money::parse(&text);
         }
     }

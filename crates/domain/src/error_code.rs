@@ -1,9 +1,8 @@
-//! Every code that an error can have. The HTTP surface, its OpenAPI document and the table in `docs/api.md` take codes,
-//! statuses and texts from here.
+//! All error codes. The HTTP layer, the OpenAPI document and the table in `docs/api.md` derive codes, statuses and
+//! texts from here.
 
 macro_rules! error_codes {
     ($($variant:ident = $status:literal, $name:literal, $text:literal;)+) => {
-        /// Why a request is refused: a stable word for programs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum ErrorCode {
             $(#[doc = $text] $variant,)+
@@ -12,17 +11,15 @@ macro_rules! error_codes {
         impl ErrorCode {
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The word, as clients see it.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The HTTP status that it comes with.
             pub const fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)+ }
             }
 
-            /// What is wrong, in words, where nothing more is known.
+            /// The default message.
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
@@ -93,9 +90,9 @@ mod tests {
     const BEGIN: &str = "<!-- error codes: generated, see crates/domain/src/error_code.rs -->\n";
     const END: &str = "<!-- end of error codes -->\n";
 
-    /// With `UPDATE_DOCS=1` it writes the table instead.
+    /// `UPDATE_DOCS=1` rewrites the table.
     #[test]
-    fn the_documented_table_is_this_one() {
+    fn documented_table_is_up_to_date() {
         let row = |code: &ErrorCode| format!("| {} | `{code}` | {} |\n", code.status(), code.text());
         let rows: String = ErrorCode::ALL.iter().map(row).collect();
         let table = format!("| status | code | what is wrong |\n|---|---|---|\n{rows}");
@@ -106,7 +103,7 @@ mod tests {
             std::fs::write(DOCS, [before, BEGIN, &table, END, after].concat()).unwrap();
             return;
         }
-        assert_eq!(documented, table, "run UPDATE_DOCS=1 cargo test -p portico-domain the_documented_table");
+        assert_eq!(documented, table, "run UPDATE_DOCS=1 cargo test -p portico-domain documented_table");
     }
 
     #[test]

@@ -1,10 +1,9 @@
-//! Places on the map: points, areas, and the Morton code by which one index finds what lies inside an area.
+//! Points, areas, and the Morton codes with which one index finds the points inside an area.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Degrees, Kilometres, ValidationError};
 
-/// A place. Both coordinates or none: a listing never has half a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     latitude: Degrees,
@@ -13,7 +12,7 @@ pub struct Point {
 
 const QUARTER_TURN: i64 = 90 * Degrees::SCALE;
 const HALF_TURN: i64 = 180 * Degrees::SCALE;
-/// Bits per axis: two of them fit a positive 64-bit integer.
+/// Bits per axis; two axes fit a positive 64-bit integer.
 const BITS: u32 = 31;
 const CELLS: i64 = 1 << BITS;
 const EARTH_RADIUS_KM: f64 = 6371.0088;
@@ -21,7 +20,6 @@ const EARTH_RADIUS_KM: f64 = 6371.0088;
 const MAX_RANGES: usize = 24;
 
 impl Point {
-    /// A point, if the latitude lies between the poles.
     pub fn new(latitude: Degrees, longitude: Degrees) -> Result<Self, ValidationError> {
         if latitude.units().abs() > QUARTER_TURN {
             return Err(ValidationError::new("out_of_range", "latitude must be between -90 and 90"));
@@ -37,7 +35,7 @@ impl Point {
         self.longitude
     }
 
-    /// The point's place on the Z-order curve.
+    /// The position on the Z-order curve.
     pub fn morton(self) -> i64 {
         interleave(row(self.latitude.units()), column(self.longitude.units()))
     }
@@ -57,23 +55,22 @@ impl Point {
     }
 }
 
-/// An area to search in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
-    /// Everything within a distance of a point.
-    Circle { centre: Point, radius: Kilometres },
-    /// Everything between two parallels and two meridians; it may cross the antimeridian (west > east).
+    Circle {
+        centre: Point,
+        radius: Kilometres,
+    },
+    /// May cross the antimeridian (west > east).
     Box {
-        /// The corner with the smaller latitude.
         south_west: Point,
-        /// The corner with the larger latitude.
         north_east: Point,
     },
 }
 
 impl Area {
-    /// Reads a box as `west,south,east,north`, the order of `GeoJSON`. South and north may be swapped, west
-    /// and east may not: a box whose west lies east of its east crosses the antimeridian.
+    /// Parses `west,south,east,north`, the order of `GeoJSON`. South and north may be swapped; west > east means that
+    /// the box crosses the antimeridian.
     pub fn parse_box(text: &str) -> Result<Self, ValidationError> {
         let [west, south, east, north] = numbers(text).ok_or_else(|| {
             ValidationError::new("not_a_box", "must be four numbers: west,south,east,north")
@@ -84,7 +81,7 @@ impl Area {
         Ok(Self::Box { south_west, north_east })
     }
 
-    /// Whether the point lies inside, edges included.
+    /// Edges are inside.
     #[expect(clippy::cast_precision_loss, reason = "20,038,000 metres fit a double")]
     pub fn contains(&self, point: Point) -> bool {
         match *self {
@@ -104,7 +101,7 @@ impl Area {
         }
     }
 
-    /// Ascending, disjoint ranges of Morton codes that together cover the area (and a little more).
+    /// Ascending, disjoint ranges of Morton codes that cover the area and a little more.
     pub fn ranges(&self) -> Vec<(i64, i64)> {
         let (south, north, spans) = match *self {
             Self::Circle { centre, radius } => circle_bounds(centre, radius),
@@ -129,7 +126,7 @@ impl Area {
     }
 }
 
-/// One or two spans of longitude: a box across the antimeridian is cut in two.
+/// Splits a box that crosses the antimeridian.
 fn meridians(west: i64, east: i64) -> Vec<(i64, i64)> {
     if west <= east { vec![(west, east)] } else { vec![(west, HALF_TURN), (-HALF_TURN, east)] }
 }
@@ -138,7 +135,7 @@ fn meridians(west: i64, east: i64) -> Vec<(i64, i64)> {
 #[expect(clippy::cast_precision_loss, reason = "a bounding box is rounded outwards")]
 fn circle_bounds(centre: Point, radius: Kilometres) -> (i64, i64, Vec<(i64, i64)>) {
     let scale = Degrees::SCALE as f64;
-    // A thousandth more than needed: the circle itself decides in `contains`.
+    // Slightly too large; `contains` decides exactly.
     let angle = radius.as_f64() / EARTH_RADIUS_KM * 1.001;
     let lat = centre.latitude.as_f64();
     let (south, north) = (lat - angle.to_degrees(), lat + angle.to_degrees());
@@ -162,7 +159,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[Result<Degrees, ValidationErro
     parts.try_into().ok()
 }
 
-/// The cell of a coordinate that runs from `-half` to `half`.
+/// The grid cell of a coordinate between `-half` and `half`.
 fn cell(units: i64, half: i64) -> i64 {
     let scaled = i128::from(units + half) * i128::from(CELLS) / i128::from(2 * half);
     i64::try_from(scaled).unwrap_or(0).clamp(0, CELLS - 1)
@@ -178,7 +175,7 @@ fn interleave(row: i64, column: i64) -> i64 {
     spread(row) << 1 | spread(column)
 }
 
-/// Puts a zero between each two bits.
+/// Inserts a zero between every two bits.
 fn spread(mut x: i64) -> i64 {
     x = (x | x << 16) & 0x0000_ffff_0000_ffff;
     x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
@@ -187,7 +184,7 @@ fn spread(mut x: i64) -> i64 {
     (x | x << 1) & 0x5555_5555_5555_5555
 }
 
-/// A square of the quadtree: its lowest row and column, and its size as a power of two.
+/// A quadtree square: its lowest row and column, and its size as a power of two.
 struct Square {
     row: i64,
     column: i64,
@@ -225,7 +222,7 @@ impl Square {
     }
 }
 
-/// Splits the world into ever smaller squares until they fit the rectangle or there are enough of them.
+/// Subdivides the world until the squares fit the rectangle or there are enough of them.
 fn cover(rows: (i64, i64), columns: (i64, i64)) -> Vec<(i64, i64)> {
     let mut open = std::collections::VecDeque::from([Square { row: 0, column: 0, level: BITS }]);
     let mut done = Vec::new();
@@ -249,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_the_globe() {
+    fn distances_follow_the_sphere() {
         let (london, paris) = (point(51.5074, -0.1278), point(48.8566, 2.3522));
         let km = london.distance_km(paris);
         assert!((343.0..345.0).contains(&km), "{km}");
@@ -263,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_points_and_boxes_are_named() {
+    fn rejects_invalid_points_and_boxes() {
         assert_eq!(Point::parse("91,0").unwrap_err().code, "out_of_range");
         assert_eq!(Point::parse("1").unwrap_err().code, "not_a_point");
         assert_eq!(Area::parse_box("1,2,3").unwrap_err().code, "not_a_box");
@@ -284,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_lies_in_a_circle_lies_in_its_ranges(
+        fn points_in_a_circle_are_in_its_ranges(
             centre in any_point(), radius in 0..20_038_000_i64, north in -1.0..1.0_f64, east in -1.0..1.0_f64,
         ) {
             let area = Area::Circle { centre, radius: Kilometres::from_units(radius) };
@@ -298,7 +295,7 @@ mod tests {
         }
 
         #[test]
-        fn what_lies_in_a_box_lies_in_its_ranges(a in any_point(), b in any_point(), p in any_point()) {
+        fn points_in_a_box_are_in_its_ranges(a in any_point(), b in any_point(), p in any_point()) {
             let (south_west, north_east) = if a.latitude <= b.latitude { (a, b) } else { (b, a) };
             let area = Area::Box { south_west, north_east };
             prop_assert!(!area.contains(p) || covered(&area, p));

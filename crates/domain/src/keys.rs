@@ -1,27 +1,22 @@
-//! API keys: whom they may act for. The secret itself never comes here.
+//! API keys and their scopes. Secrets are not part of the domain.
 
 use crate::{AccountId, KeyId, Label, Timestamp, UserId};
 
-/// Whom a key may act for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyScope {
-    /// The operator's: for all.
+    /// Everything.
     Operator,
-    /// For the users of one account.
+    /// The users of one account.
     Account(AccountId),
     User(UserId),
 }
 
-/// A key as it is listed: everything but the secret.
+/// A key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub id: KeyId,
-    /// What it is for, in words.
     pub name: Label,
-    /// Whom it may act for.
     pub scope: KeyScope,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }

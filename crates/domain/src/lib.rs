@@ -1,7 +1,7 @@
-//! What a listing, a requirement, an application, a portfolio **is**.
+//! The domain model: listings, requirements, applications, portfolios.
 //!
-//! Types that cannot hold a wrong value, and the rules between them. No I/O, no HTTP, no SQL, and no clock
-//! of its own: whoever needs the time passes it in.
+//! Types that cannot hold an invalid value, and the rules between them. No I/O, no HTTP, no SQL; callers pass the
+//! time in.
 
 pub mod applications;
 pub mod chain;

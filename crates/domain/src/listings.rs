@@ -1,4 +1,4 @@
-//! Listings: what one is, and which ones a reader asks for.
+//! Listings and listing filters.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,9 @@ use crate::{
     City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, ValidationError, Whole,
 };
 
-/// A rental listing. Both surfaces show the same ones. The store keeps it as the JSON document that serde writes, so a
-/// renamed field needs a migration.
+/// A rental listing. The store keeps it as the JSON document that serde writes, so a renamed field needs a migration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
-    /// Its identifier, linked to a chain id once it is recorded.
     pub id: ListingId,
     pub user: UserId,
     pub street: Street,
@@ -21,50 +19,43 @@ pub struct Listing {
     pub state: State,
     pub postal: PostalCode,
     pub country: Country,
-    /// Monthly rent, if known.
+    /// Monthly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rent: Option<Money>,
-    /// Value of the property, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub property_value: Option<Money>,
-    /// Number of bedrooms, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bedrooms: Option<Whole>,
-    /// Number of bathrooms, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bathrooms: Option<Whole>,
-    /// Where it is, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Point>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walkthrough: Option<Link>,
 }
 
-/// Which listings are asked for. Every condition given must hold; none given: all of them.
+/// All given conditions must hold; an empty filter matches every listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListingFilter {
     pub id: Option<ListingId>,
     pub user: Option<UserId>,
-    /// In this city: the whole name, in any case.
+    /// The whole name, ignoring case.
     pub city: Option<City>,
-    /// With exactly this postal code.
     pub postal: Option<PostalCode>,
-    /// With this term in id, street, city, state or postal code.
+    /// In id, street, city, state or postal code.
     pub term: Option<SearchTerm>,
-    /// With this term in one named field.
+    /// In one named field.
     pub field: Option<(Field, SearchTerm)>,
     pub min_rent: Option<Money>,
     pub max_rent: Option<Money>,
-    /// Exactly so many bedrooms.
     pub bedrooms: Option<Whole>,
-    /// Exactly so many bathrooms.
     pub bathrooms: Option<Whole>,
-    /// Inside all of these areas.
+    /// Inside all of these.
     pub areas: Vec<Area>,
 }
 
 impl ListingFilter {
-    /// Whether there is no condition besides the owner.
+    /// Whether the owner is the only condition.
     pub fn is_by_user_only(&self) -> bool {
         let Self { id, user: _, city, postal, term, field, min_rent, max_rent, bedrooms, bathrooms, areas } =
             self;
@@ -73,7 +64,7 @@ impl ListingFilter {
             && areas.is_empty()
     }
 
-    /// The rule that every index must agree with.
+    /// Defines the filter's meaning; every index must agree with it.
     pub fn matches(&self, listing: &Listing) -> bool {
         fn is<T>(wanted: Option<&T>, holds: impl FnOnce(&T) -> bool) -> bool {
             wanted.is_none_or(holds)
@@ -92,22 +83,20 @@ impl ListingFilter {
     }
 }
 
-/// A place from two optional coordinates: both or none.
+/// A point needs both coordinates.
 pub fn place(latitude: Option<crate::Degrees>, longitude: Option<crate::Degrees>) -> Option<Point> {
     Point::new(latitude?, longitude?).ok()
 }
 
-/// Totals over all listings, kept as they change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListingStatistics {
     pub total: i64,
-    /// Those with a record on the chain.
+    /// Listings with a record on the chain.
     pub on_chain: i64,
     pub applications: i64,
     pub by_state: Vec<(String, i64)>,
 }
 
-/// A text attribute of a stored listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     ListingId,
@@ -120,11 +109,11 @@ pub enum Field {
     Walkthrough,
 }
 
-/// The fields that a free search term looks into.
+/// Fields that a free search term covers.
 pub const TERM_FIELDS: [Field; 5] =
     [Field::ListingId, Field::Street, Field::City, Field::State, Field::PostalCode];
 
-/// All fields, in the order in which they stand in [`document`].
+/// In the order of [`document`].
 const ALL: [Field; 8] = [
     Field::ListingId,
     Field::Street,
@@ -137,7 +126,7 @@ const ALL: [Field; 8] = [
 ];
 
 impl Field {
-    /// Every name by which a field may be called: that of the stored record, then that of the simple form.
+    /// Every accepted field name: those of the stored record, then those of the simple form.
     pub const NAMES: [&'static str; 10] = [
         "ListingId",
         "UserId",
@@ -151,7 +140,7 @@ impl Field {
         "id",
     ];
 
-    /// Reads a field's name, in any case.
+    /// Ignores case.
     pub fn parse(name: &str) -> Result<Self, ValidationError> {
         Ok(match name.trim().to_ascii_lowercase().as_str() {
             "listingid" | "id" => Self::ListingId,
@@ -185,8 +174,8 @@ impl Field {
     }
 }
 
-/// All searchable text of a listing, folded, a line per field. No value holds a line feed, so that no term
-/// matches across fields; two closing ones let every one- and two-character substring begin a trigram.
+/// All searchable text, case-folded, one line per field. Values contain no line feed, so no term matches across
+/// fields. The two trailing line feeds let every substring of one or two characters begin a trigram.
 pub fn document(listing: &Listing) -> String {
     let mut text = String::with_capacity(192);
     for field in ALL {

@@ -1,11 +1,11 @@
-//! Names of people, as they are compared.
+//! Comparing people's names.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The form in which two names are the same: compatibility forms, case and outer spaces do not count.
+/// The form in which names are compared: ignores case, outer spaces and Unicode compatibility forms.
 pub fn folded(name: &str) -> String {
     let upper = name.trim().nfkc().flat_map(char::to_uppercase);
-    // By way of the capitals, so that `ß` and `SS` or the two small sigmas meet.
+    // Via upper case, so that `ß` equals `SS` and both small sigmas are equal.
     upper.flat_map(char::to_lowercase).nfkc().collect()
 }
 
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_spaces_and_ways_of_writing_do_not_count() {
+    fn ignores_case_spaces_and_compatibility_forms() {
         for (one, other) in [
             ("Ada", " ADA "),
             ("Zoë", "Zoe\u{308}"),
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_stay_others() {
+    fn different_names_stay_different() {
         for (one, other) in [("Ada", "Adam"), ("Zoe", "Zoë"), ("a b", "ab")] {
             assert_ne!(folded(one), folded(other), "{one} and {other}");
         }

@@ -2,23 +2,20 @@
 
 use crate::{ClientId, Country};
 
-/// A pipeline's configuration. Every part is optional; a write changes only what it names.
+/// All fields are optional; a write changes only the fields it names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pipeline {
-    /// The name by which clients call it; unique among all accounts.
+    /// The name that clients use; unique among all accounts.
     pub client: Option<ClientId>,
     pub eviction: Option<bool>,
     pub income: Option<bool>,
-    /// Credit is checked, softly.
     pub soft_credit: Option<bool>,
-    /// The criminal background is checked.
     pub criminal_background: Option<bool>,
-    /// Which country's rules apply.
+    /// The country whose rules apply.
     pub country: Option<Country>,
 }
 
 impl Pipeline {
-    /// This configuration with what `change` names put over it.
     #[must_use]
     pub fn changed_by(self, change: Self) -> Self {
         Self {

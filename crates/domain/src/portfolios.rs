@@ -1,11 +1,10 @@
-//! Portfolios of infrastructure networks: predefined templates, and what users make of them.
+//! Portfolios of infrastructure networks: predefined templates and users' portfolios.
 
 use serde::{Deserialize, Serialize};
 
 use crate::decimal::{AllocationUnit, Unit};
 use crate::{Allocation, Description, Label, PortfolioId, TemplateId, Timestamp, UserId, ValidationError};
 
-/// How much risk a portfolio takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RiskLevel {
     Conservative,
@@ -18,7 +17,7 @@ pub enum RiskLevel {
 }
 
 impl RiskLevel {
-    /// All levels, from the least risk to the most.
+    /// From the lowest risk to the highest.
     pub const ALL: [Self; 5] = [
         Self::Conservative,
         Self::ModerateConservative,
@@ -37,7 +36,7 @@ impl RiskLevel {
         }
     }
 
-    /// Reads a level's exact name.
+    /// The name must match exactly.
     pub fn parse(name: &str) -> Result<Self, ValidationError> {
         Self::ALL.into_iter().find(|level| level.as_str() == name).ok_or_else(|| {
             ValidationError::new(
@@ -48,22 +47,20 @@ impl RiskLevel {
     }
 }
 
-/// A protocol and its share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProtocolItem {
     pub protocol_name: Label,
     pub protocol_identifier: Label,
-    /// Its share in percent.
+    /// In percent.
     pub allocation_percentage: Allocation,
 }
 
-/// Protocols whose shares add up to at most 100 percent.
+/// The allocations add up to at most 100 percent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProtocolItems(Vec<ProtocolItem>);
 
 impl ProtocolItems {
-    /// The items, if their shares fit into one whole.
     pub fn new(items: Vec<ProtocolItem>) -> Result<Self, ValidationError> {
         let items = Self(items);
         if items.sum() > AllocationUnit::MAX {
@@ -76,7 +73,6 @@ impl ProtocolItems {
         self.0.iter().map(|item| item.allocation_percentage.units()).sum()
     }
 
-    /// The sum of all shares.
     pub fn total(&self) -> Allocation {
         Allocation::from_units(self.sum())
     }
@@ -86,25 +82,20 @@ impl ProtocolItems {
     }
 }
 
-/// A predefined portfolio. Deleting one only deactivates it.
+/// A predefined portfolio. Deleting it only deactivates it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// Assigned by the service.
     pub id: TemplateId,
     pub name: Label,
-    /// What it is for.
     pub description: Option<Description>,
     pub risk: RiskLevel,
     pub items: ProtocolItems,
-    /// Whether it is offered.
     pub active: bool,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a change of a template names; everything else stays.
+/// Fields that are `None` stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplateChange {
     pub name: Option<Label>,
@@ -115,7 +106,6 @@ pub struct TemplateChange {
 }
 
 impl Template {
-    /// This template after the change.
     #[must_use]
     pub fn changed(self, change: TemplateChange, now: Timestamp) -> Self {
         Self {
@@ -129,7 +119,6 @@ impl Template {
         }
     }
 
-    /// A user's own copy.
     pub fn copied(self, id: PortfolioId, user: UserId, custom: bool, now: Timestamp) -> Portfolio {
         Portfolio {
             id,
@@ -148,25 +137,19 @@ impl Template {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Portfolio {
-    /// Assigned by the service.
     pub id: PortfolioId,
     pub user: UserId,
     pub name: Option<Label>,
-    /// What it is for.
     pub description: Option<Description>,
     pub risk: RiskLevel,
     pub items: ProtocolItems,
-    /// The template it was made from.
     pub based_on: Option<TemplateId>,
-    /// Whether the user made it their own.
     pub custom: bool,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a change of a user portfolio names; everything else stays.
+/// Fields that are `None` stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PortfolioChange {
     pub name: Option<Label>,
@@ -176,7 +159,6 @@ pub struct PortfolioChange {
 }
 
 impl Portfolio {
-    /// This portfolio after the change.
     #[must_use]
     pub fn changed(self, change: PortfolioChange, now: Timestamp) -> Self {
         Self {
@@ -190,7 +172,7 @@ impl Portfolio {
     }
 }
 
-/// Totals over all portfolios, kept as they change. Distributions count all, active or not.
+/// Totals over all portfolios. Distributions count inactive ones too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PortfolioStatistics {
     pub templates: i64,
@@ -217,18 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn shares_may_add_up_to_exactly_one_hundred() {
+    fn allocations_may_add_up_to_exactly_100() {
         let thirds = ProtocolItems::new(vec![item(333_333), item(333_333), item(333_334)]).unwrap();
         assert_eq!(thirds.total().to_string(), "100");
     }
 
     #[test]
-    fn a_ten_thousandth_too_much_is_too_much() {
+    fn rejects_allocations_just_above_100() {
         assert_eq!(ProtocolItems::new(vec![item(1_000_000), item(1)]).unwrap_err().code, "over_allocated");
     }
 
     #[test]
-    fn risk_levels_are_read_by_their_exact_names() {
+    fn risk_level_names_are_exact() {
         for level in RiskLevel::ALL {
             assert_eq!(RiskLevel::parse(level.as_str()), Ok(level));
         }

@@ -2,7 +2,7 @@
 
 use crate::SafeInteger;
 
-/// Which requirements are met, per listing and applicant. Writing it again replaces it.
+/// Writing a record again replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequirementsRecord {
     pub listing: SafeInteger,

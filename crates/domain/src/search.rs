@@ -1,35 +1,33 @@
 //! Search terms: literal, case-insensitive substrings.
 
 use crate::ValidationError;
-use crate::text::{Kind, Text, fold};
+use crate::text::{Text, TextFormat, fold};
 
-/// The kind of text a search term is.
 #[derive(Debug)]
-pub struct TermKind;
-impl Kind for TermKind {
+pub struct TermFormat;
+impl TextFormat for TermFormat {
     const MAX: usize = 255;
 }
 
-/// A literal, case-folded substring to look for. `%`, `_`, quotes and operators have no power.
+/// A literal, case-folded substring. `%`, `_`, quotes and operators have no special meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchTerm(String);
 
 impl SearchTerm {
-    /// Reads a term; outer spaces are trimmed.
+    /// Trims outer spaces.
     pub fn parse(raw: &str) -> Result<Self, ValidationError> {
-        Ok(Self(fold(Text::<TermKind>::parse(raw)?.as_str())))
+        Ok(Self(fold(Text::<TermFormat>::parse(raw)?.as_str())))
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the term occurs in the text.
     pub fn is_in(&self, text: &str) -> bool {
         memchr::memmem::find(fold(text).as_bytes(), self.0.as_bytes()).is_some()
     }
 
-    /// The term's windows of three characters; none if it is shorter.
+    /// Windows of three characters; none if the term is shorter.
     pub fn trigrams(&self) -> Vec<&str> {
         let starts: Vec<usize> = self.0.char_indices().map(|(at, _)| at).chain([self.0.len()]).collect();
         starts.windows(4).map(|w| &self.0[w[0]..w[3]]).collect()

@@ -1,5 +1,5 @@
-//! Text with a length and without control characters. One generic type, one [`Kind`] per meaning, so that a
-//! user's id can never be passed where a listing's id belongs.
+//! Text with a length limit and without control characters. Each meaning has its own [`TextFormat`], so that a user
+//! id cannot be passed as a listing id.
 
 use std::marker::PhantomData;
 
@@ -8,11 +8,11 @@ use smol_str::SmolStr;
 
 use crate::ValidationError;
 
-/// What a piece of text means, and how long it may be (in characters, as JSON Schema counts).
-pub trait Kind: 'static {
+/// What a text means, and its length limits in characters, as JSON Schema counts them.
+pub trait TextFormat: 'static {
     const MIN: usize = 1;
     const MAX: usize;
-    /// How it begins, as a regular expression, for descriptions of it.
+    /// For the OpenAPI schema.
     const PATTERN: Option<&'static str> = None;
     /// A rule beyond length and characters.
     fn check(_text: &str) -> Result<(), ValidationError> {
@@ -20,12 +20,11 @@ pub trait Kind: 'static {
     }
 }
 
-/// Text of one kind: trimmed, of allowed length, without control characters. Short ones, which most are, need no
-/// allocation.
+/// Trimmed, of allowed length, without control characters. Short texts need no allocation.
 pub struct Text<K>(SmolStr, PhantomData<fn() -> K>);
 
-impl<K: Kind> Text<K> {
-    /// Reads text that came from outside. The length is counted before outer spaces are trimmed.
+impl<K: TextFormat> Text<K> {
+    /// Parses external input. The length is checked before outer spaces are trimmed.
     pub fn parse(raw: &str) -> Result<Self, ValidationError> {
         if raw.chars().any(char::is_control) {
             return Err(ValidationError::new("control_character", "must not contain control characters"));
@@ -44,7 +43,7 @@ impl<K: Kind> Text<K> {
         Ok(Self::stored(text))
     }
 
-    /// Takes text that [`parse`](Self::parse) has accepted before, such as a database column.
+    /// For text that [`parse`](Self::parse) accepted before, such as a database column.
     pub fn stored(text: impl Into<SmolStr>) -> Self {
         Self(text.into(), PhantomData)
     }
@@ -90,64 +89,61 @@ impl<K> Serialize for Text<K> {
         serializer.serialize_str(&self.0)
     }
 }
-impl<'de, K: Kind> Deserialize<'de> for Text<K> {
-    /// For values that Portico itself has written; what comes from outside goes through `parse`.
+impl<'de, K: TextFormat> Deserialize<'de> for Text<K> {
+    /// Only for values that Portico wrote; external input goes through `parse`.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self::stored(SmolStr::deserialize(deserializer)?))
     }
 }
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $alias:ident = $kind:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? };)+) => {
+macro_rules! text_formats {
+    ($($(#[$doc:meta])* $alias:ident = $format:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? };)+) => {
         $(
-            #[doc = concat!("The kind of [`", stringify!($alias), "`].")]
+            #[doc = concat!("The format of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
-            pub struct $kind;
-            impl Kind for $kind {
+            pub struct $format;
+            impl TextFormat for $format {
                 const MAX: usize = $max;
                 $(const MIN: usize = $min;)?
                 $(const PATTERN: Option<&'static str> = Some($pattern);)?
                 $(fn check(text: &str) -> Result<(), ValidationError> { $check(text) })?
             }
             $(#[$doc])*
-            pub type $alias = Text<$kind>;
+            pub type $alias = Text<$format>;
         )+
     };
 }
 
-kinds! {
+text_formats! {
     /// A user: a token's `sub`, or a reference an operator chose.
-    UserId = UserKind { max: 255 };
-    /// An account: what a pipeline and an account-bound key belong to.
-    AccountId = AccountKind { max: 255 };
-    ListingId = ListingKind { max: 255 };
-    PortfolioId = PortfolioKind { max: 255 };
-    TemplateId = TemplateKind { max: 255 };
-    DeviceId = DeviceKind { max: 255 };
-    /// An API key's public part.
-    KeyId = KeyKind { max: 255 };
-    /// A verification pipeline, as a client names it.
-    ClientId = ClientKind { max: 255 };
-    CaseId = CaseKind { max: 255 };
-    /// The result of a verification.
-    VerificationId = VerificationKind { max: 255 };
+    UserId = UserFormat { max: 255 };
+    /// The owner of a pipeline and of account-bound keys.
+    AccountId = AccountFormat { max: 255 };
+    ListingId = ListingFormat { max: 255 };
+    PortfolioId = PortfolioFormat { max: 255 };
+    TemplateId = TemplateFormat { max: 255 };
+    DeviceId = DeviceFormat { max: 255 };
+    /// The public part of an API key.
+    KeyId = KeyFormat { max: 255 };
+    /// A verification pipeline, as clients name it.
+    ClientId = ClientFormat { max: 255 };
+    CaseId = CaseFormat { max: 255 };
+    VerificationId = VerificationFormat { max: 255 };
     /// A wallet, as its owner names it.
-    WalletId = WalletKind { max: 255 };
-    Street = StreetKind { max: 255 };
-    City = CityKind { max: 100 };
+    WalletId = WalletFormat { max: 255 };
+    Street = StreetFormat { max: 255 };
+    City = CityFormat { max: 100 };
     /// A state or province.
-    State = StateKind { max: 100 };
-    PostalCode = PostalKind { max: 255 };
-    Country = CountryKind { max: 255 };
-    /// A short name that people read.
-    Label = LabelKind { max: 255 };
-    /// A longer text; may be empty.
-    Description = DescriptionKind { max: 4000, min: 0 };
-    Network = NetworkKind { max: 255 };
-    /// A device's own identifier on its network.
-    DeviceIdentifier = DeviceIdentifierKind { max: 255 };
-    /// An http or https URL.
-    Link = LinkKind { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f]+$", check: check_link };
+    State = StateFormat { max: 100 };
+    PostalCode = PostalFormat { max: 255 };
+    Country = CountryFormat { max: 255 };
+    Label = LabelFormat { max: 255 };
+    /// May be empty.
+    Description = DescriptionFormat { max: 4000, min: 0 };
+    Network = NetworkFormat { max: 255 };
+    /// A device's identifier on its network.
+    DeviceIdentifier = DeviceIdentifierFormat { max: 255 };
+    Link = LinkFormat { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f]+$", check: check_link };
 }
 
 fn check_link(text: &str) -> Result<(), ValidationError> {
@@ -157,8 +153,8 @@ fn check_link(text: &str) -> Result<(), ValidationError> {
     }
 }
 
-/// The case-folded form in which text is compared and searched: character by character, so that a part of a
-/// text folds as it does within the whole (a Greek sigma is one letter, wherever it stands).
+/// Case folding for comparison and search. Works character by character, so that a substring folds as it does within
+/// the whole text (a Greek sigma folds the same everywhere).
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -177,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_and_nul_are_refused() {
+    fn rejects_control_characters_and_nul() {
         for text in ["a\0b", "a\nb", "\u{7f}", "\u{85}"] {
             assert_eq!(UserId::parse(text).unwrap_err().code, "control_character");
         }
@@ -185,13 +181,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_folds_the_same_whether_or_not_there_is_more_than_ascii_in_it(text in "[ -~]{0,40}") {
+        fn ascii_folds_like_unicode(text in "[ -~]{0,40}") {
             prop_assert_eq!(format!("{}ü", fold(&text)), fold(&format!("{text}Ü")));
         }
     }
 
     #[test]
-    fn only_spaces_are_nothing() {
+    fn only_spaces_is_empty() {
         assert_eq!(UserId::parse("").unwrap_err().code, "empty");
         assert_eq!(UserId::parse(" \u{2003} ").unwrap_err().code, "empty");
         assert_eq!(Description::parse("  ").unwrap().as_str(), "");
@@ -216,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_accepted_is_accepted_again_unchanged(raw in "\\PC{0,300}") {
+        fn accepted_text_parses_again_unchanged(raw in "\\PC{0,300}") {
             if let Ok(text) = UserId::parse(&raw) {
                 prop_assert_eq!(UserId::parse(text.as_str()).unwrap(), text);
             }

@@ -1,4 +1,4 @@
-//! A moment, in microseconds since 1970, shown as ISO 8601 in UTC.
+//! A moment in microseconds since 1970, shown as ISO 8601 in UTC.
 
 use serde::Serialize;
 
@@ -8,17 +8,15 @@ use crate::ValidationError;
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// So many microseconds after the beginning of 1970, UTC.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since the beginning of 1970, UTC.
     pub const fn micros(self) -> i64 {
         self.0
     }
 
-    /// Reads ISO 8601 with an offset, such as `2026-01-31T12:00:00Z`.
+    /// Parses ISO 8601 with an offset, such as `2026-01-31T12:00:00Z`.
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let moment: Result<jiff::Timestamp, _> = text.parse();
         let fault = |_| {
@@ -27,13 +25,12 @@ impl Timestamp {
         moment.map(|moment| Self(moment.as_microsecond())).map_err(fault)
     }
 
-    /// The moment `seconds` earlier.
     #[must_use]
     pub const fn minus_seconds(self, seconds: i64) -> Self {
         Self(self.0 - seconds * 1_000_000)
     }
 
-    /// `self`, or the first moment after `previous` if the clock has not moved on: change times strictly grow.
+    /// `self`, or the first moment after `previous` if the clock has not advanced: change times strictly increase.
     #[must_use]
     pub fn after(self, previous: Self) -> Self {
         self.max(Self(previous.0 + 1))
@@ -65,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn change_times_strictly_grow_even_if_the_clock_stands_still() {
+    fn change_times_increase_while_the_clock_stands() {
         let t = Timestamp::from_micros(5);
         assert_eq!(t.after(t), Timestamp::from_micros(6));
         assert_eq!(t.after(Timestamp::from_micros(1)), t);

@@ -1,18 +1,16 @@
-//! The one way in which a value is refused: a stable code for programs and a sentence for people.
+//! Validation errors: a stable code for programs and a message for people.
 
 use std::borrow::Cow;
 
-/// Why a value was refused. The message names the rule, never the value itself.
+/// The message names the rule, never the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidationError {
-    /// A stable, machine-readable word such as `too_long`.
+    /// Stable and machine-readable, such as `too_long`.
     pub code: &'static str,
-    /// The rule in words.
     pub message: Cow<'static, str>,
 }
 
 impl ValidationError {
-    /// A fault with a fixed or a formatted message.
     pub fn new(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into() }
     }

@@ -1,4 +1,4 @@
-//! What an applicant may send, field by field, under the specification's names.
+//! The fields of an applicant, under the specification's names.
 
 use std::str::FromStr;
 
@@ -9,7 +9,6 @@ use crate::personal::{
     BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress, SubscriptionId,
 };
 
-/// A field of an applicant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     FirstName,
@@ -26,7 +25,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every field, in the order of the specification.
+    /// In the order of the specification.
     pub const ALL: [Self; 11] = [
         Self::FirstName,
         Self::LastName,
@@ -41,7 +40,7 @@ impl Field {
         Self::OpenBankingToken,
     ];
 
-    /// The field's name on every wire.
+    /// The field's name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FirstName => "FirstName",
@@ -58,7 +57,7 @@ impl Field {
         }
     }
 
-    /// Whether the value is used and forgotten, never stored, not even sealed.
+    /// Whether the value is used and discarded, never stored, not even sealed.
     pub const fn is_never_stored(self) -> bool {
         matches!(self, Self::Ssn | Self::OpenBankingToken)
     }
@@ -81,7 +80,7 @@ impl FromStr for Field {
     }
 }
 
-/// What an applicant sent. It does not print, and is wiped when dropped.
+/// Does not print, and is wiped when dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Applicant {
     pub first_name: Option<Name>,
@@ -98,7 +97,7 @@ pub struct Applicant {
 }
 
 impl Applicant {
-    /// Reads one field from outside. A fault leaves the applicant as it was.
+    /// An error leaves the applicant unchanged.
     pub fn set(&mut self, field: Field, raw: &str, today: Date) -> Result<(), ValidationError> {
         match field {
             Field::FirstName => self.first_name = Some(Name::parse(raw)?),
@@ -116,7 +115,7 @@ impl Applicant {
         Ok(())
     }
 
-    /// One field's value, if it was given. Whoever asks answers for where it goes.
+    /// Exposes personal data: the caller decides where it goes.
     pub fn get(&self, field: Field) -> Option<&str> {
         match field {
             Field::FirstName => self.first_name.as_ref().map(Name::expose),
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_is_read_back_under_its_own_name() {
+    fn every_field_round_trips_under_its_name() {
         for field in Field::ALL {
             assert_eq!(field.name().parse(), Ok(field));
             let mut applicant = Applicant::default();
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_check_misses_is_named_as_the_specification_names_it() {
+    fn missing_inputs_have_the_specifications_names() {
         let mut applicant = Applicant::default();
         let missing = |check: Check, applicant: &Applicant| -> Vec<&str> {
             check.missing(applicant).into_iter().map(Field::name).collect()
@@ -198,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn a_bureau_is_told_only_what_its_check_uses() {
+    fn bureau_gets_only_inputs_of_its_check() {
         let mut applicant = Applicant::default();
         for field in Field::ALL {
             applicant.set(field, sample(field), TODAY).unwrap();
         }
-        let told =
+        let sent =
             |check: Check| -> Vec<Field> { check.inputs(&applicant).map(|(field, _)| field).collect() };
-        assert_eq!(told(Check::Income), [Field::OpenBankingToken, Field::OpenBankingSubscriptionId]);
-        assert_eq!(told(Check::SoftCredit), [Field::FirstName, Field::LastName, Field::Ssn]);
-        assert_eq!(told(Check::Eviction), [Field::FirstName, Field::LastName, Field::DateOfBirth]);
-        assert_eq!(told(Check::CriminalBackground), told(Check::Eviction));
+        assert_eq!(sent(Check::Income), [Field::OpenBankingToken, Field::OpenBankingSubscriptionId]);
+        assert_eq!(sent(Check::SoftCredit), [Field::FirstName, Field::LastName, Field::Ssn]);
+        assert_eq!(sent(Check::Eviction), [Field::FirstName, Field::LastName, Field::DateOfBirth]);
+        assert_eq!(sent(Check::CriminalBackground), sent(Check::Eviction));
     }
 }

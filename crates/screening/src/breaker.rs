@@ -1,39 +1,38 @@
-//! A circuit breaker: who has failed several times in a row is left alone for a while, then tried by one.
+//! A circuit breaker: after several consecutive failures it rejects requests for a while, then lets one probe pass.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How patient a breaker is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerConfig {
-    /// So many failures in a row open the circuit.
+    /// Consecutive failures that open the circuit.
     pub failures: u32,
-    /// So long it stays open before one request may probe.
-    pub rest: Duration,
+    /// How long the circuit stays open before a probe.
+    pub open_for: Duration,
 }
 
 impl Default for BreakerConfig {
     fn default() -> Self {
-        Self { failures: 5, rest: Duration::from_secs(30) }
+        Self { failures: 5, open_for: Duration::from_secs(30) }
     }
 }
 
-/// A circuit as metrics and health checks see it.
+/// For metrics and health checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Closed,
-    /// Requests are turned away.
+    /// Requests are rejected.
     Open {
         left: Duration,
     },
-    /// It was open long enough: one request probes, or the next one will.
+    /// The next request is, or will be, the probe.
     HalfOpen,
 }
 
 impl State {
-    /// One word for metrics and logs.
+    /// For metrics and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -53,33 +52,33 @@ enum Circuit {
 #[derive(Debug)]
 struct Inner {
     circuit: Circuit,
-    /// Grows with every opening and closing, so that whoever started before does not speak about what is now.
-    era: u64,
+    /// Increases with every opening and closing, so that requests from before do not affect the current state.
+    generation: u64,
     opened: u64,
 }
 
 #[derive(Debug)]
 pub struct Breaker {
-    patience: BreakerConfig,
+    config: BreakerConfig,
     inner: Mutex<Inner>,
 }
 
-/// The right to ask once. It must be told how that went; dropped untold, it counts as never used.
+/// A permit for one request. Report its outcome; a dropped pass counts as unused.
 #[derive(Debug)]
 #[must_use]
 pub struct Pass<'a> {
     breaker: &'a Breaker,
-    era: u64,
-    told: bool,
+    generation: u64,
+    reported: bool,
 }
 
 impl Breaker {
-    pub fn new(patience: BreakerConfig) -> Self {
-        let inner = Inner { circuit: Circuit::Closed { failures: 0 }, era: 0, opened: 0 };
-        Self { patience, inner: Mutex::new(inner) }
+    pub fn new(config: BreakerConfig) -> Self {
+        let inner = Inner { circuit: Circuit::Closed { failures: 0 }, generation: 0, opened: 0 };
+        Self { config, inner: Mutex::new(inner) }
     }
 
-    /// The right to ask now, or how long to wait before trying again.
+    /// A permit, or how long to wait.
     pub fn admit(&self) -> Result<Pass<'_>, Duration> {
         let mut inner = self.lock();
         match inner.circuit {
@@ -89,15 +88,14 @@ impl Breaker {
                 if !left.is_zero() {
                     return Err(left);
                 }
-                inner.turn(Circuit::Probing);
+                inner.transition(Circuit::Probing);
             }
-            // The probe decides soon.
+            // The probe ends soon.
             Circuit::Probing => return Err(Duration::from_secs(1)),
         }
-        Ok(Pass { breaker: self, era: inner.era, told: false })
+        Ok(Pass { breaker: self, generation: inner.generation, reported: false })
     }
 
-    /// How the circuit stands.
     pub fn state(&self) -> State {
         match self.lock().circuit {
             Circuit::Closed { .. } => State::Closed,
@@ -109,7 +107,6 @@ impl Breaker {
         }
     }
 
-    /// How often it has opened.
     pub fn opened(&self) -> u64 {
         self.lock().opened
     }
@@ -120,59 +117,59 @@ impl Breaker {
 }
 
 impl Inner {
-    fn turn(&mut self, circuit: Circuit) {
-        self.era += 1;
+    fn transition(&mut self, circuit: Circuit) {
+        self.generation += 1;
         self.opened += u64::from(matches!(circuit, Circuit::Open { .. }));
         self.circuit = circuit;
     }
 }
 
 impl Pass<'_> {
-    /// The bureau is well. Whether that closed the circuit.
+    /// Returns whether this closed the circuit.
     pub fn succeeded(mut self) -> bool {
-        self.tell(|inner, _| match &mut inner.circuit {
+        self.report(|inner, _| match &mut inner.circuit {
             Circuit::Closed { failures } => *failures = 0,
-            Circuit::Probing => inner.turn(Circuit::Closed { failures: 0 }),
+            Circuit::Probing => inner.transition(Circuit::Closed { failures: 0 }),
             Circuit::Open { .. } => {}
         })
     }
 
-    /// The bureau is not well. Whether that opened the circuit.
+    /// Returns whether this opened the circuit.
     pub fn failed(mut self) -> bool {
-        self.tell(|inner, patience| {
-            let until = Instant::now() + patience.rest;
+        self.report(|inner, config| {
+            let until = Instant::now() + config.open_for;
             match &mut inner.circuit {
                 Circuit::Closed { failures } => {
                     *failures += 1;
-                    if *failures >= patience.failures {
-                        inner.turn(Circuit::Open { until });
+                    if *failures >= config.failures {
+                        inner.transition(Circuit::Open { until });
                     }
                 }
-                Circuit::Probing => inner.turn(Circuit::Open { until }),
+                Circuit::Probing => inner.transition(Circuit::Open { until }),
                 Circuit::Open { .. } => {}
             }
         })
     }
 
-    /// Whether the circuit turned by what was told.
-    fn tell(&mut self, what: impl FnOnce(&mut Inner, BreakerConfig)) -> bool {
-        self.told = true;
+    /// Returns whether the circuit changed.
+    fn report(&mut self, what: impl FnOnce(&mut Inner, BreakerConfig)) -> bool {
+        self.reported = true;
         let mut inner = self.breaker.lock();
-        if inner.era != self.era {
+        if inner.generation != self.generation {
             return false;
         }
-        what(&mut inner, self.breaker.patience);
-        inner.era != self.era
+        what(&mut inner, self.breaker.config);
+        inner.generation != self.generation
     }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        if !self.told {
-            // A probe that was given up proves nothing: the next request probes instead.
-            self.tell(|inner, _| {
+        if !self.reported {
+            // An abandoned probe proves nothing: the next request probes instead.
+            self.report(|inner, _| {
                 if matches!(inner.circuit, Circuit::Probing) {
-                    inner.era += 1;
+                    inner.generation += 1;
                     inner.circuit = Circuit::Open { until: Instant::now() };
                 }
             });
@@ -185,7 +182,7 @@ mod tests {
     use super::*;
     use tokio::time::advance;
 
-    const REST: Duration = Duration::from_secs(30);
+    const OPEN_FOR: Duration = Duration::from_secs(30);
 
     fn fail(breaker: &Breaker, times: u32) {
         for _ in 0..times {
@@ -200,20 +197,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn five_failures_in_a_row_open_the_circuit_and_a_success_between_begins_anew() {
+    async fn five_consecutive_failures_open_the_circuit() {
         let breaker = Breaker::new(BreakerConfig::default());
         fail(&breaker, 4);
         breaker.admit().unwrap().succeeded();
         fail(&breaker, 4);
         assert_eq!(breaker.state(), State::Closed);
         fail(&breaker, 1);
-        assert_eq!(breaker.state(), State::Open { left: REST });
-        assert_eq!(breaker.admit().unwrap_err(), REST);
+        assert_eq!(breaker.state(), State::Open { left: OPEN_FOR });
+        assert_eq!(breaker.admit().unwrap_err(), OPEN_FOR);
         assert_eq!(breaker.opened(), 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn after_its_rest_one_probe_passes_and_its_success_closes_the_circuit() {
+    async fn one_successful_probe_closes_the_circuit() {
         let breaker = open();
         advance(Duration::from_millis(29_999)).await;
         assert_eq!(breaker.admit().unwrap_err(), Duration::from_millis(1));
@@ -231,16 +228,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_probe_that_fails_opens_the_circuit_again() {
         let breaker = open();
-        advance(REST).await;
+        advance(OPEN_FOR).await;
         let _ = breaker.admit().unwrap().failed();
-        assert_eq!(breaker.state(), State::Open { left: REST });
+        assert_eq!(breaker.state(), State::Open { left: OPEN_FOR });
         assert_eq!(breaker.opened(), 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_probe_that_was_given_up_lets_the_next_one_probe() {
+    async fn abandoned_probe_lets_the_next_request_probe() {
         let breaker = open();
-        advance(REST).await;
+        advance(OPEN_FOR).await;
         drop(breaker.admit().unwrap());
         assert_eq!(breaker.state(), State::HalfOpen);
         breaker.admit().unwrap().succeeded();
@@ -248,13 +245,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_started_before_the_circuit_opened_does_not_close_it() {
+    async fn request_from_before_the_opening_does_not_close_it() {
         let breaker = Breaker::new(BreakerConfig::default());
         let (early, late) = (breaker.admit().unwrap(), breaker.admit().unwrap());
         fail(&breaker, 5);
         early.succeeded();
-        assert_eq!(breaker.state(), State::Open { left: REST });
-        advance(REST).await;
+        assert_eq!(breaker.state(), State::Open { left: OPEN_FOR });
+        advance(OPEN_FOR).await;
         let probe = breaker.admit().unwrap();
         late.failed();
         assert_eq!(breaker.state(), State::HalfOpen);
@@ -263,12 +260,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_that_was_given_up_counts_neither_way() {
+    async fn abandoned_request_counts_neither_way() {
         let breaker = Breaker::new(BreakerConfig::default());
         fail(&breaker, 4);
         drop(breaker.admit().unwrap());
         assert_eq!(breaker.state(), State::Closed);
         fail(&breaker, 1);
-        assert_eq!(breaker.state(), State::Open { left: REST });
+        assert_eq!(breaker.state(), State::Open { left: OPEN_FOR });
     }
 }

@@ -1,4 +1,4 @@
-//! The one trait behind which every bureau stands, what it is asked, and how it may fail.
+//! The [`Bureau`] trait, its requests and its errors.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -8,22 +8,21 @@ use tokio::time::Instant;
 
 use crate::{Applicant, Check, Finding};
 
-/// How many checks a bureau is asked at once, unless it says otherwise: all four of 256 applicants.
-pub const MOST_AT_ONCE: usize = 1024;
+/// The default number of concurrent checks per bureau: all four of 256 applicants.
+pub const DEFAULT_MAX_CONCURRENCY: usize = 1024;
 
-/// The caller's name for one check of one case. It stays the same when the check is tried again, so that the
-/// bureau does the work, and charges for it, once; other inputs need another one. It says nothing about the
-/// person.
+/// The id of one check of one case. Retries reuse it, so that the bureau works and charges once; other inputs need
+/// another one. It reveals nothing about the person.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reference(Box<str>);
 
 impl Reference {
     pub const MAX: usize = 128;
 
-    /// Takes 1 to 128 letters, digits and `-._~`: what needs no escaping in a header or a path.
+    /// 1 to 128 letters, digits and `-._~`: no escaping needed in a header or a path.
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        // Two dots would be a step up in a path.
+        // `..` would be a parent segment in a path.
         let dots = text.bytes().all(|byte| byte == b'.');
         if text.len() > Self::MAX || dots || !text.bytes().all(plain) {
             return Err(ValidationError::new("not_a_reference", "must be 1 to 128 letters, digits and -._~"));
@@ -42,81 +41,67 @@ impl std::fmt::Display for Reference {
     }
 }
 
-/// What a bureau is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// What to find out.
     pub check: Check,
-    /// About whom. A bureau uses [`Check::inputs`] of it, nothing else.
+    /// A bureau uses only [`Check::inputs`] of it.
     pub applicant: &'a Applicant,
-    /// Under which name, the same for every try.
+    /// The same for every try.
     pub reference: &'a Reference,
-    /// By which country's rules.
+    /// The country whose rules apply.
     pub country: &'a Country,
-    /// When the answer is of no use any more.
     pub deadline: Instant,
 }
 
-/// A bureau's answer, some time.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Finding, BureauError>> + Send + 'a>>;
+pub type CheckFuture<'a> = Pin<Box<dyn Future<Output = Result<Finding, BureauError>> + Send + 'a>>;
 
-/// Someone who knows things about people.
+/// A provider of checks.
 pub trait Bureau: Send + Sync {
-    /// Its name in the configuration, in metrics and in results.
+    /// Used in the configuration, metrics and results.
     fn name(&self) -> &str;
 
-    /// Runs one check. Dropping the answer gives it up.
-    fn check<'a>(&'a self, request: Request<'a>) -> Answer<'a>;
+    /// Dropping the future cancels the check.
+    fn check<'a>(&'a self, request: Request<'a>) -> CheckFuture<'a>;
 
-    /// How many checks it is asked at once.
-    fn most_at_once(&self) -> usize {
-        MOST_AT_ONCE
+    fn max_concurrency(&self) -> usize {
+        DEFAULT_MAX_CONCURRENCY
     }
 
-    /// Whether its failures say something about the next request. If not, no circuit breaker guards it.
-    fn fails_as_a_whole(&self) -> bool {
+    /// Whether a failure predicts the next request's. If not, there is no circuit breaker.
+    fn uses_circuit_breaker(&self) -> bool {
         true
     }
 }
 
-/// Why a bureau gave no finding. It never holds a personal value or the bureau's own words.
+/// Never contains a personal value or the bureau's own text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BureauError {
-    /// It does not take this input; trying again changes nothing.
+    /// It rejects this input; retrying does not help.
     #[error("the bureau refused the request")]
     Refused,
-    /// It is there and asks for patience.
     #[error("the bureau is busy")]
-    Busy {
-        /// How long it asks to be left alone.
-        retry_after: Option<Duration>,
-    },
-    /// It cannot be reached, or failed.
+    Busy { retry_after: Option<Duration> },
     #[error("the bureau is unavailable")]
-    Unavailable {
-        /// How long it asks to be left alone.
-        retry_after: Option<Duration>,
-    },
-    /// It took too long.
+    Unavailable { retry_after: Option<Duration> },
     #[error("the bureau took too long")]
     TooSlow,
-    /// It answered what makes no sense, or what cannot be trusted. Asking at once again would not help.
+    /// Invalid or untrusted response. Retrying immediately does not help.
     #[error("the bureau's answer cannot be used: {0}")]
     Broken(&'static str),
 }
 
 impl BureauError {
-    /// Whether another try, soon, may succeed.
-    pub const fn is_passing(self) -> bool {
+    /// Whether a retry may succeed soon.
+    pub const fn is_transient(self) -> bool {
         matches!(self, Self::Busy { .. } | Self::Unavailable { .. } | Self::TooSlow)
     }
 
-    /// Whether it speaks against the bureau's health.
-    pub const fn is_the_bureaus_fault(self) -> bool {
+    /// Whether the circuit breaker counts it.
+    pub const fn counts_as_failure(self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::TooSlow | Self::Broken(_))
     }
 
-    /// How long the bureau asks to be left alone.
+    /// The bureau's `Retry-After`.
     pub const fn retry_after(self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after } | Self::Unavailable { retry_after } => retry_after,
@@ -124,7 +109,7 @@ impl BureauError {
         }
     }
 
-    /// One word for metrics and logs.
+    /// For metrics and logs.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -141,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_fits_a_header_and_a_path_as_it_is() {
+    fn reference_needs_no_escaping() {
         for good in ["a", "case-1.eviction~2_b", &"x".repeat(128)] {
             assert_eq!(Reference::parse(good).unwrap().as_str(), good);
         }

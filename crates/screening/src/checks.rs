@@ -1,4 +1,4 @@
-//! The four checks that a pipeline may require, and what each of them needs to know.
+//! The four checks of a pipeline, and their inputs.
 
 use std::str::FromStr;
 
@@ -8,25 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::applicant::{Applicant, Field};
 
-/// A check of an applicant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Check {
-    /// Has the person been evicted?
     Eviction,
-    /// What does the person earn in a year?
+    /// Yearly.
     Income,
-    /// What is the person's credit score? Asked softly: the score does not suffer.
+    /// A soft inquiry: it does not affect the score.
     SoftCredit,
-    /// Has the person a criminal record?
     CriminalBackground,
 }
 
 impl Check {
-    /// Every check, in the order of the specification.
+    /// In the order of the specification.
     pub const ALL: [Self; 4] = [Self::Eviction, Self::Income, Self::SoftCredit, Self::CriminalBackground];
 
-    /// The check's name on every wire.
+    /// The check's name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Eviction => "eviction",
@@ -36,8 +33,8 @@ impl Check {
         }
     }
 
-    /// The inputs without which the check cannot run.
-    pub const fn needs(self) -> &'static [Field] {
+    /// The required inputs.
+    pub const fn required_inputs(self) -> &'static [Field] {
         match self {
             Self::Eviction | Self::CriminalBackground => {
                 &[Field::FirstName, Field::LastName, Field::DateOfBirth]
@@ -47,26 +44,25 @@ impl Check {
         }
     }
 
-    /// The inputs that the check uses when they are there.
-    pub const fn welcomes(self) -> &'static [Field] {
+    /// The optional inputs.
+    pub const fn optional_inputs(self) -> &'static [Field] {
         match self {
             Self::Income => &[Field::OpenBankingSubscriptionId],
             Self::Eviction | Self::SoftCredit | Self::CriminalBackground => &[],
         }
     }
 
-    /// Everything of the applicant that a bureau is told for this check, and nothing more.
+    /// All inputs that the bureau gets for this check.
     pub fn inputs(self, applicant: &Applicant) -> impl Iterator<Item = (Field, &str)> {
-        let fields = self.needs().iter().chain(self.welcomes());
+        let fields = self.required_inputs().iter().chain(self.optional_inputs());
         fields.filter_map(|&field| applicant.get(field).map(|value| (field, value)))
     }
 
-    /// The needed inputs that the applicant did not give.
+    /// The required inputs that the applicant did not give.
     pub fn missing(self, applicant: &Applicant) -> Vec<Field> {
-        self.needs().iter().copied().filter(|&field| applicant.get(field).is_none()).collect()
+        self.required_inputs().iter().copied().filter(|&field| applicant.get(field).is_none()).collect()
     }
 
-    /// Whether the pipeline asks for this check.
     pub fn required_by(self, pipeline: &Pipeline) -> bool {
         let asked = match self {
             Self::Eviction => pipeline.eviction,
@@ -101,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_is_read_from_the_name_it_shows_and_from_no_other() {
+    fn check_names_round_trip() {
         for check in Check::ALL {
             assert_eq!(check.to_string().parse(), Ok(check));
             assert_eq!(serde_json::to_value(check).unwrap(), check.name());

@@ -1,4 +1,4 @@
-//! The configuration of bureaus and of routing. Everything that is wrong is named at once.
+//! The configuration of bureaus and routing. Reports all errors together.
 //!
 //! ```toml
 //! [bureaus.acme]
@@ -21,83 +21,67 @@ use zeroize::Zeroizing;
 use crate::http::{HttpBureau, Now, Settings};
 use crate::{Bureau, Check, Policy, Routing, Sandbox, Thresholds};
 
-/// The longest time-out that makes sense, in milliseconds.
-const LONGEST_MS: u64 = 120_000;
-/// The most checks at once that make sense.
-const MOST_AT_ONCE: usize = 65_536;
+const MAX_TIMEOUT_MS: u64 = 120_000;
+const MAX_CONCURRENCY_LIMIT: usize = 65_536;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BureauConfig {
     pub url: Option<String>,
-    /// The shared secret itself.
     pub secret: Option<SecretString>,
-    /// The file that holds it.
     pub secret_file: Option<PathBuf>,
-    /// The environment variable that holds it.
     pub secret_env: Option<String>,
-    /// Whether its answers must be signed.
+    /// Whether responses must be signed.
     pub signed_answers: Option<bool>,
-    /// How long one request may take.
+    /// Per request.
     pub timeout_ms: Option<u64>,
-    /// How long a connection may take.
     pub connect_timeout_ms: Option<u64>,
-    /// How many checks it is asked at once.
     pub most_at_once: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScreeningConfig {
-    /// The bureau for evictions.
     pub eviction: Option<String>,
-    /// The bureau for incomes.
     pub income: Option<String>,
-    /// The bureau for credit scores.
     pub soft_credit: Option<String>,
-    /// The bureau for criminal records.
     pub criminal_background: Option<String>,
-    /// How long one check may take, with all its tries.
+    /// Per check, with all retries.
     pub check_timeout_ms: Option<u64>,
-    /// How long all checks of an applicant may take together.
+    /// For all checks of an applicant.
     pub timeout_ms: Option<u64>,
-    /// How often a check is tried at most.
     pub tries: Option<u32>,
-    /// The score from which a person counts as qualified, by country.
+    /// The qualifying score by country.
     pub credit_threshold: Thresholds,
 }
 
-/// What a configuration is made with.
-pub struct Surroundings<'a> {
-    /// The key of the sandbox's made-up values.
+/// What a configuration depends on.
+pub struct BuildContext<'a> {
+    /// The key of the sandbox's generated values.
     pub sandbox_key: &'a SecretSlice<u8>,
     pub now: Now,
     pub env: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// What a configuration comes to.
 #[derive(Debug, Clone)]
 pub struct Screening {
-    /// Which bureau serves which check.
     pub routing: Routing,
-    /// How long and how often.
     pub policy: Policy,
-    /// From which score a person counts as qualified.
     pub thresholds: Thresholds,
 }
 
 impl ScreeningConfig {
-    /// Makes the bureaus and routes the checks, or says everything that is wrong: the key, then what it must be.
+    /// Builds the bureaus and the routing, or returns all errors, each starting with its key.
     pub fn build(
         &self,
         bureaus: &BTreeMap<String, BureauConfig>,
-        surroundings: &Surroundings<'_>,
+        context: &BuildContext<'_>,
     ) -> Result<Screening, Vec<String>> {
         let mut faults = Vec::new();
-        let sandbox: Arc<dyn Bureau> = Arc::new(Sandbox::new(surroundings.sandbox_key));
+        let sandbox: Arc<dyn Bureau> = Arc::new(Sandbox::new(context.sandbox_key));
         let mut made = BTreeMap::from([(Sandbox::NAME, Some(Arc::clone(&sandbox)))]);
         for (name, config) in bureaus {
-            let bureau = config.build(name, surroundings).map_err(|wrong| {
+            let bureau = config.build(name, context).map_err(|wrong| {
                 faults.extend(wrong.into_iter().map(|fault| format!("bureaus.{name}.{fault}")));
             });
             if name == Sandbox::NAME {
@@ -136,14 +120,15 @@ impl ScreeningConfig {
         let mut policy = Policy::default();
         let here = |faults: Vec<String>| faults.into_iter().map(|fault| format!("screening.{fault}"));
         let mut wrong = Vec::new();
-        set_time(&mut policy.check, "check_timeout_ms", self.check_timeout_ms, &mut wrong);
-        set_time(&mut policy.whole, "timeout_ms", self.timeout_ms, &mut wrong);
-        if self.check_timeout_ms.is_some() && policy.check > policy.whole && wrong.is_empty() {
+        set_time(&mut policy.check_timeout, "check_timeout_ms", self.check_timeout_ms, &mut wrong);
+        set_time(&mut policy.total_timeout, "timeout_ms", self.timeout_ms, &mut wrong);
+        if self.check_timeout_ms.is_some() && policy.check_timeout > policy.total_timeout && wrong.is_empty()
+        {
             wrong.push("check_timeout_ms must not be longer than timeout_ms".into());
         }
         match self.tries {
             None => {}
-            Some(tries @ 1..=10) => policy.tries = tries,
+            Some(tries @ 1..=10) => policy.max_tries = tries,
             Some(_) => wrong.push("tries must be between 1 and 10".into()),
         }
         faults.extend(here(wrong));
@@ -152,16 +137,16 @@ impl ScreeningConfig {
 }
 
 impl BureauConfig {
-    fn build(&self, name: &str, surroundings: &Surroundings<'_>) -> Result<HttpBureau, Vec<String>> {
+    fn build(&self, name: &str, context: &BuildContext<'_>) -> Result<HttpBureau, Vec<String>> {
         let mut faults = Vec::new();
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
             faults.push("name must be 1 to 64 letters, digits, - and _".into());
         }
-        let secret = self.secret(surroundings.env).map_err(|fault| faults.push(fault)).ok();
+        let secret = self.secret(context.env).map_err(|fault| faults.push(fault)).ok();
         let url = self.url.clone().ok_or("url is missing").map_err(|fault| faults.push(fault.into())).ok();
-        // What is missing is named already; in its place stands something that is right.
-        let stand_in = || SecretString::from("-".repeat(crate::http::SHORTEST_SECRET));
+        // The missing secret is reported already; a valid placeholder lets the other settings be checked.
+        let stand_in = || SecretString::from("-".repeat(crate::http::MIN_SECRET_BYTES));
         let mut settings = Settings::new(
             name,
             url.unwrap_or_else(|| "https://localhost".into()),
@@ -172,10 +157,10 @@ impl BureauConfig {
         set_time(&mut settings.connect_timeout, "connect_timeout_ms", self.connect_timeout_ms, &mut faults);
         match self.most_at_once {
             None => {}
-            Some(most @ 1..=MOST_AT_ONCE) => settings.most_at_once = most,
-            Some(_) => faults.push(format!("most_at_once must be between 1 and {MOST_AT_ONCE}")),
+            Some(most @ 1..=MAX_CONCURRENCY_LIMIT) => settings.max_concurrency = most,
+            Some(_) => faults.push(format!("most_at_once must be between 1 and {MAX_CONCURRENCY_LIMIT}")),
         }
-        match HttpBureau::new(settings, Arc::clone(&surroundings.now)) {
+        match HttpBureau::new(settings, Arc::clone(&context.now)) {
             Ok(bureau) if faults.is_empty() => Ok(bureau),
             Ok(_) => Err(faults),
             Err(more) => Err(faults.into_iter().chain(more).collect()),
@@ -201,7 +186,7 @@ impl BureauConfig {
 fn set_time(time: &mut Duration, key: &str, millis: Option<u64>, faults: &mut Vec<String>) {
     match millis {
         None => {}
-        Some(millis @ 1..=LONGEST_MS) => *time = Duration::from_millis(millis),
-        Some(_) => faults.push(format!("{key} must be between 1 and {LONGEST_MS}")),
+        Some(millis @ 1..=MAX_TIMEOUT_MS) => *time = Duration::from_millis(millis),
+        Some(_) => faults.push(format!("{key} must be between 1 and {MAX_TIMEOUT_MS}")),
     }
 }

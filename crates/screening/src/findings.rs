@@ -1,4 +1,4 @@
-//! What a bureau found, and whether it is good enough.
+//! Findings of bureaus, and whether they pass.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Check;
 
-/// A credit score, 300 to 850.
+/// 300 to 850.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u16", into = "u16")]
 pub struct Score(u16);
 
 impl Score {
-    /// The lowest score there is.
     pub const MIN: Self = Self(300);
-    /// The highest score there is.
     pub const MAX: Self = Self(850);
-    /// What counts as qualified where a country has no threshold of its own.
-    pub const USUAL_THRESHOLD: Self = Self(620);
+    /// For countries without a configured threshold.
+    pub const DEFAULT_THRESHOLD: Self = Self(620);
 
-    /// So many points, if there is such a score.
     pub fn new(points: u16) -> Result<Self, ValidationError> {
         if (Self::MIN.0..=Self::MAX.0).contains(&points) {
             Ok(Self(points))
@@ -29,7 +26,6 @@ impl Score {
         }
     }
 
-    /// The score nearest to so many points.
     #[must_use]
     pub fn clamped(points: u16) -> Self {
         Self(points.clamp(Self::MIN.0, Self::MAX.0))
@@ -60,7 +56,7 @@ impl std::fmt::Debug for Score {
     }
 }
 
-/// What a check found out about a person. It serialises for whoever seals it; it does not print.
+/// Serializes for sealing; does not print.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "camelCase", deny_unknown_fields)]
 pub enum Finding {
@@ -69,7 +65,6 @@ pub enum Finding {
         found: bool,
     },
     Income {
-        /// What the person earns in a year.
         yearly: Income,
     },
     SoftCredit {
@@ -82,7 +77,6 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Which check found it.
     pub const fn check(self) -> Check {
         match self {
             Self::Eviction { .. } => Check::Eviction,
@@ -92,8 +86,7 @@ impl Finding {
         }
     }
 
-    /// Whether it is good enough in that country: nothing on file, an income that is verified, a score at or
-    /// above the threshold.
+    /// Passes: nothing on file, a verified income, a score at or above the country's threshold.
     pub fn passed(self, country: &Country, thresholds: &Thresholds) -> bool {
         match self {
             Self::Eviction { found } | Self::CriminalBackground { found } => !found,
@@ -109,16 +102,16 @@ impl std::fmt::Debug for Finding {
     }
 }
 
-/// The score from which a person counts as qualified, by country.
+/// The qualifying score by country.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "BTreeMap<String, Score>")]
 pub struct Thresholds(BTreeMap<String, Score>);
 
 impl Thresholds {
-    /// The threshold of a country: its own, or else [`Score::USUAL_THRESHOLD`].
+    /// Falls back to [`Score::DEFAULT_THRESHOLD`].
     pub fn of(&self, country: &Country) -> Score {
         let own = self.0.get(&country.as_str().to_uppercase());
-        own.copied().unwrap_or(Score::USUAL_THRESHOLD)
+        own.copied().unwrap_or(Score::DEFAULT_THRESHOLD)
     }
 }
 
@@ -142,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_on_file_an_income_and_a_score_at_the_threshold_pass() {
+    fn passing_findings_pass() {
         let usual = Thresholds::default();
         for (finding, passed) in [
             (Finding::Eviction { found: false }, true),
@@ -166,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_score_below_300_or_above_850() {
+    fn scores_are_between_300_and_850() {
         for points in [0, 299, 851, u16::MAX] {
             assert_eq!(Score::new(points).unwrap_err().code, "out_of_range");
         }
@@ -182,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_finding_survives_being_stored(cents in 0..9_999_999_999_900_i64, points in 300..=850_u16, found: bool) {
+        fn finding_round_trips_through_storage(cents in 0..9_999_999_999_900_i64, points in 300..=850_u16, found: bool) {
             for finding in [
                 Finding::Eviction { found },
                 Finding::CriminalBackground { found },

@@ -1,8 +1,8 @@
-//! Any bureau that speaks, or is adapted to, the protocol of `docs/bureaus.md`: signed JSON over HTTPS.
+//! A bureau behind the protocol of `docs/bureaus.md`: signed JSON over HTTPS.
 //!
-//! The check is asked with a POST. A bureau that needs longer answers 202, and is then asked again with a GET
-//! until it is done or the deadline comes. Redirects are never followed, and no proxy is taken from the
-//! environment: what is sent here goes to the configured address or nowhere.
+//! A POST starts the check. A bureau that needs longer responds with 202 and is polled with GET until it is done or
+//! the deadline passes. Redirects and proxies from the environment are disabled: requests go to the configured URL or
+//! nowhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,46 +18,37 @@ use zeroize::Zeroizing;
 use self::signing::Signer;
 use self::wire::Progress;
 use crate::Finding;
-use crate::bureau::{Answer, Bureau, BureauError, MOST_AT_ONCE, Request};
+use crate::bureau::{Bureau, BureauError, CheckFuture, DEFAULT_MAX_CONCURRENCY, Request};
 
 pub mod signing;
 mod wire;
 
-/// The longest answer that is read.
-pub const LONGEST_ANSWER: usize = 64 << 10;
-/// How far an answer's time may be from this service's.
-pub const LARGEST_SKEW_SECONDS: i64 = 300;
-pub const SHORTEST_SECRET: usize = 32;
-/// The shortest and the longest time after which a bureau that is not done is asked again.
+pub const MAX_RESPONSE_BYTES: usize = 64 << 10;
+/// How far a response's timestamp may be off.
+pub const MAX_CLOCK_SKEW_SECONDS: i64 = 300;
+pub const MIN_SECRET_BYTES: usize = 32;
+/// Minimum and maximum.
 const POLL_INTERVAL: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
-/// The longest that a bureau is left alone because it asks for it.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_hours(1);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
-/// When a request or an answer was signed.
 const TIMESTAMP: &str = "portico-timestamp";
-/// The signature of a request or an answer.
 const SIGNATURE: &str = "portico-signature";
 
-/// Where the time comes from.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Where a bureau is, and how to talk to it.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Its name in the configuration.
     pub name: String,
-    /// Its address: https, or http on this machine.
+    /// https, or http on this machine.
     pub url: String,
-    /// The secret that it shares with this service.
+    /// Shared with the bureau.
     pub secret: SecretString,
-    /// Whether its answers must be signed.
+    /// Whether responses must be signed.
     pub signed_answers: bool,
-    /// How long a connection may take.
     pub connect_timeout: Duration,
-    /// How long one request may take, from the connection to the answer's last byte.
+    /// From connecting to the last byte.
     pub timeout: Duration,
-    /// How many checks it is asked at once.
-    pub most_at_once: usize,
+    pub max_concurrency: usize,
 }
 
 impl Settings {
@@ -69,12 +60,11 @@ impl Settings {
             signed_answers: true,
             connect_timeout: Duration::from_secs(2),
             timeout: Duration::from_secs(5),
-            most_at_once: MOST_AT_ONCE,
+            max_concurrency: DEFAULT_MAX_CONCURRENCY,
         }
     }
 }
 
-/// A bureau over HTTP.
 pub struct HttpBureau {
     settings: Settings,
     checks: Url,
@@ -84,13 +74,12 @@ pub struct HttpBureau {
 }
 
 impl HttpBureau {
-    /// A bureau with these settings, or everything that is wrong with them: the setting's name, then what it
-    /// must be.
+    /// Returns all invalid settings, each starting with its name.
     pub fn new(settings: Settings, now: Now) -> Result<Self, Vec<String>> {
         let mut faults = Vec::new();
         let checks = address(&settings.url).map_err(|fault| faults.push(format!("url {fault}")));
-        if settings.secret.expose_secret().len() < SHORTEST_SECRET {
-            faults.push(format!("secret must be at least {SHORTEST_SECRET} bytes long"));
+        if settings.secret.expose_secret().len() < MIN_SECRET_BYTES {
+            faults.push(format!("secret must be at least {MIN_SECRET_BYTES} bytes long"));
         }
         let client = reqwest::Client::builder()
             .no_proxy()
@@ -110,7 +99,7 @@ impl HttpBureau {
     }
 
     async fn ask(&self, request: Request<'_>) -> Result<Finding, BureauError> {
-        let body = wire::question(&request)?;
+        let body = wire::request_body(&request)?;
         let mut progress = self.exchange(Method::POST, &self.checks, body, &request).await?;
         let mut again = self.checks.clone();
         again.set_path(&format!("{}/{}", self.checks.path(), request.reference));
@@ -127,7 +116,7 @@ impl HttpBureau {
         }
     }
 
-    /// One request and its answer, within the time that one may take.
+    /// One request and its response, within the request timeout.
     async fn exchange(
         &self,
         method: Method,
@@ -173,14 +162,14 @@ impl HttpBureau {
         if !body.is_empty() {
             message = message.header("content-type", "application/json").body(body);
         }
-        message.send().await.map_err(|error| lost(&error))
+        message.send().await.map_err(|error| transport_error(&error))
     }
 
-    /// What it means that a bureau answered with neither 200 nor 202.
+    /// The error for a status other than 200 and 202.
     fn no_answer(&self, status: StatusCode, headers: &HeaderMap, asked_before: bool) -> BureauError {
         match status.as_u16() {
             408 => BureauError::TooSlow,
-            // 409 is what an idempotency key gets whose first request is still under way.
+            // 409: the first request with this idempotency key is still running.
             409 | 425 | 429 => BureauError::Busy { retry_after: self.retry_after(headers) },
             401 | 403 => BureauError::Broken("it does not accept this service's signature"),
             404 | 405 | 410 => BureauError::Broken("it does not know this address or reference"),
@@ -192,15 +181,15 @@ impl HttpBureau {
         }
     }
 
-    /// Reads an answer that is not too long and, unless the settings say otherwise, properly signed.
+    /// Reads a response: bounded, and signed unless the settings say otherwise.
     async fn read(&self, mut response: Response, request: &Request<'_>) -> Result<Progress, BureauError> {
         let too_long = BureauError::Broken("it is too long");
         let expected = response.content_length().unwrap_or(0);
         let capacity =
-            usize::try_from(expected).ok().filter(|&length| length <= LONGEST_ANSWER).ok_or(too_long)?;
+            usize::try_from(expected).ok().filter(|&length| length <= MAX_RESPONSE_BYTES).ok_or(too_long)?;
         let mut body = Zeroizing::new(Vec::with_capacity(capacity));
-        while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
-            if body.len() + chunk.len() > LONGEST_ANSWER {
+        while let Some(chunk) = response.chunk().await.map_err(|error| transport_error(&error))? {
+            if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
                 return Err(too_long);
             }
             body.extend_from_slice(&chunk);
@@ -221,19 +210,19 @@ impl HttpBureau {
         }
         let skew = timestamp.parse().ok().and_then(|then: i64| self.seconds().checked_sub(then));
         match skew.and_then(i64::checked_abs) {
-            Some(skew) if skew <= LARGEST_SKEW_SECONDS => Ok(()),
+            Some(skew) if skew <= MAX_CLOCK_SKEW_SECONDS => Ok(()),
             _ => Err(BureauError::Broken("it was signed at another time")),
         }
     }
 
-    /// `Retry-After`, as seconds or as a date.
+    /// In seconds or as a date.
     fn retry_after(&self, headers: &HeaderMap) -> Option<Duration> {
         let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
         let seconds = value.parse().ok().or_else(|| {
             let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
             Some(u64::try_from(date.as_second().saturating_sub(self.seconds())).unwrap_or(0))
         })?;
-        Some(Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER))
+        Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
     }
 
     fn seconds(&self) -> i64 {
@@ -246,21 +235,21 @@ impl Bureau for HttpBureau {
         &self.settings.name
     }
 
-    fn check<'a>(&'a self, request: Request<'a>) -> Answer<'a> {
+    fn check<'a>(&'a self, request: Request<'a>) -> CheckFuture<'a> {
         Box::pin(self.ask(request))
     }
 
-    fn most_at_once(&self) -> usize {
-        self.settings.most_at_once
+    fn max_concurrency(&self) -> usize {
+        self.settings.max_concurrency
     }
 }
 
-/// A request that got no whole answer. What the HTTP client says about it stays out: it may name addresses.
-fn lost(error: &reqwest::Error) -> BureauError {
+/// Drops the HTTP client's message: it may contain addresses.
+fn transport_error(error: &reqwest::Error) -> BureauError {
     if error.is_timeout() { BureauError::TooSlow } else { BureauError::Unavailable { retry_after: None } }
 }
 
-/// The address of the checks below a bureau's own.
+/// The URL of the checks below the bureau's base URL.
 fn address(base: &str) -> Result<Url, &'static str> {
     let mut url =
         Url::parse(base).map_err(|_| "must be an address, such as https://bureau.example/portico")?;

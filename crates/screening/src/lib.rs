@@ -1,12 +1,12 @@
 //! Runs the checks of a verification pipeline against bureaus.
 //!
-//! An [`Applicant`] holds what a person sent, in types that do not print and are wiped when dropped. A
-//! [`Bureau`] answers one [`Check`] about an applicant with a [`Finding`]: the [`Sandbox`] inside, or any
-//! vendor behind the protocol of [`http`]. A [`Routing`] says which bureau serves which check, and a
-//! [`Runner`] runs several checks side by side, with deadlines, retries and circuit breakers.
+//! An [`Applicant`] holds a person's data in types that do not print and are wiped when dropped. A [`Bureau`] answers
+//! one [`Check`] with a [`Finding`]: the embedded [`Sandbox`], or any vendor behind the protocol of [`http`]. A
+//! [`Routing`] assigns bureaus to checks, and a [`Runner`] runs checks concurrently, with deadlines, retries and
+//! circuit breakers.
 //!
-//! Nothing here is stored and nothing personal is logged. No error of this crate holds an applicant's value or
-//! a bureau's words.
+//! Nothing here is stored and nothing personal is logged. No error of this crate contains an applicant's value or a
+//! bureau's text.
 
 pub mod applicant;
 pub mod backoff;
@@ -22,11 +22,11 @@ pub mod runner;
 pub mod sandbox;
 
 pub use applicant::{Applicant, Field};
-pub use bureau::{Answer, Bureau, BureauError, Reference, Request};
+pub use bureau::{Bureau, BureauError, CheckFuture, Reference, Request};
 pub use checks::Check;
 pub use config::{BureauConfig, ScreeningConfig};
 pub use findings::{Finding, Score, Thresholds};
 pub use http::HttpBureau;
 pub use routing::Routing;
-pub use runner::{Failure, Order, Outcome, Policy, Runner, Running, Why};
+pub use runner::{Failure, FailureReason, Order, Outcome, Policy, Runner, Running};
 pub use sandbox::Sandbox;

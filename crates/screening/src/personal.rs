@@ -1,6 +1,5 @@
-//! Text about a person: it is wiped when dropped and never printed. One generic type, one [`Kind`] per meaning.
-//!
-//! A fault names the rule that was broken, never the value.
+//! Personal text: wiped when dropped and never printed. Each meaning has its own [`PersonalFormat`]. Errors name the
+//! violated rule, never the value.
 
 use std::marker::PhantomData;
 
@@ -9,22 +8,20 @@ use portico_domain::{Timestamp, ValidationError};
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
-/// What a piece of personal text means, and its rule.
-pub trait Kind: 'static {
-    /// The longest allowed, in characters.
+pub trait PersonalFormat: 'static {
+    /// In characters.
     const MAX: usize = 255;
 
-    /// The text in its one form, if it follows the rule. It is trimmed and free of control characters.
+    /// Normalises text that is trimmed and free of control characters, or rejects it.
     fn read(text: &str) -> Result<Zeroizing<String>, ValidationError> {
         Ok(Zeroizing::new(text.to_owned()))
     }
 }
 
-/// Personal text of one kind.
 pub struct Personal<K>(SecretString, PhantomData<fn() -> K>);
 
-impl<K: Kind> Personal<K> {
-    /// Reads text that came from outside. The length is counted before outer spaces are trimmed.
+impl<K: PersonalFormat> Personal<K> {
+    /// Parses external input. The length is checked before outer spaces are trimmed.
     fn read(raw: &str) -> Result<Self, ValidationError> {
         if raw.chars().any(char::is_control) {
             return Err(ValidationError::new("control_character", "must not contain control characters"));
@@ -43,7 +40,7 @@ impl<K: Kind> Personal<K> {
         Ok(Self(SecretString::from(text.as_str()), PhantomData))
     }
 
-    /// The text itself. Whoever asks answers for where it goes.
+    /// Exposes personal data: the caller decides where it goes.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -61,45 +58,44 @@ impl<K> std::fmt::Debug for Personal<K> {
     }
 }
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $alias:ident = $kind:ident { $(max: $max:literal)? $(,)? $(read: $read:path)? };)+) => {
+macro_rules! personal_formats {
+    ($($(#[$doc:meta])* $alias:ident = $format:ident { $(max: $max:literal)? $(,)? $(read: $read:path)? };)+) => {
         $(
-            #[doc = concat!("The kind of [`", stringify!($alias), "`].")]
+            #[doc = concat!("The format of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
-            pub struct $kind;
-            impl Kind for $kind {
+            pub struct $format;
+            impl PersonalFormat for $format {
                 $(const MAX: usize = $max;)?
                 $(fn read(text: &str) -> Result<Zeroizing<String>, ValidationError> { $read(text) })?
             }
             $(#[$doc])*
-            pub type $alias = Personal<$kind>;
+            pub type $alias = Personal<$format>;
         )+
     };
 }
 
-kinds! {
+personal_formats! {
     /// A first or a last name.
-    Name = NameKind {};
+    Name = NameFormat {};
     /// A day of birth, `YYYY-MM-DD`.
-    DateOfBirth = DateOfBirthKind { read: read_date };
+    DateOfBirth = DateOfBirthFormat { read: read_date };
     /// A United States social security number, `ddd-dd-dddd`.
-    Ssn = SsnKind { read: read_ssn };
-    StreetAddress = StreetAddressKind {};
-    CityName = CityNameKind { max: 100 };
+    Ssn = SsnFormat { read: read_ssn };
+    StreetAddress = StreetAddressFormat {};
+    CityName = CityNameFormat { max: 100 };
     /// A state or province.
-    StateName = StateNameKind { max: 100 };
-    PostCode = PostCodeKind {};
-    Email = EmailKind { read: read_email };
+    StateName = StateNameFormat { max: 100 };
+    PostCode = PostCodeFormat {};
+    Email = EmailFormat { read: read_email };
     /// A subscription at an open-banking provider.
-    SubscriptionId = SubscriptionKind {};
-    /// The token of that subscription: often a signed document, so longer than other text.
-    BankingToken = BankingTokenKind { max: 4096 };
+    SubscriptionId = SubscriptionFormat {};
+    /// Often a signed document, so longer than other text.
+    BankingToken = BankingTokenFormat { max: 4096 };
 }
 
 macro_rules! plain {
-    ($($kind:ident),+) => {
-        $(impl Personal<$kind> {
-            /// Reads text that came from outside.
+    ($($format:ident),+) => {
+        $(impl Personal<$format> {
             pub fn parse(raw: &str) -> Result<Self, ValidationError> {
                 Self::read(raw)
             }
@@ -108,12 +104,12 @@ macro_rules! plain {
 }
 
 plain! {
-    NameKind, SsnKind, StreetAddressKind, CityNameKind, StateNameKind, PostCodeKind, EmailKind, SubscriptionKind,
-    BankingTokenKind
+    NameFormat, SsnFormat, StreetAddressFormat, CityNameFormat, StateNameFormat, PostCodeFormat, EmailFormat, SubscriptionFormat,
+    BankingTokenFormat
 }
 
 impl DateOfBirth {
-    /// Reads a day that came from outside and is not after `today`.
+    /// The day must not be after `today`.
     pub fn parse(raw: &str, today: Date) -> Result<Self, ValidationError> {
         let date = Self::read(raw)?;
         if day(date.expose()).is_some_and(|day| day > today) {
@@ -123,13 +119,13 @@ impl DateOfBirth {
     }
 }
 
-/// The day of a moment, in UTC.
+/// In UTC.
 pub fn day_of(moment: Timestamp) -> Date {
     let moment = jiff::Timestamp::from_microsecond(moment.micros()).unwrap_or(jiff::Timestamp::MAX);
     moment.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// The day that `YYYY-MM-DD` names, if there is one.
+/// Parses `YYYY-MM-DD`.
 fn day(text: &str) -> Option<Date> {
     let shaped = text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -150,7 +146,7 @@ fn read_date(text: &str) -> Result<Zeroizing<String>, ValidationError> {
     }
 }
 
-/// Which numbers were ever given out is the bureau's to know: only the form is checked.
+/// Only checks the form; the bureau knows which numbers exist.
 fn read_ssn(text: &str) -> Result<Zeroizing<String>, ValidationError> {
     let dashed = text.len() == 11 && text.as_bytes()[3] == b'-' && text.as_bytes()[6] == b'-';
     let mut digits = Zeroizing::new(String::with_capacity(11));
@@ -173,7 +169,7 @@ fn not_an_ssn() -> ValidationError {
     ValidationError::new("not_an_ssn", "must be ddd-dd-dddd or nine digits")
 }
 
-/// The rule by which browsers accept an e-mail address (WHATWG HTML, "valid e-mail address").
+/// The rule of browsers (WHATWG HTML, "valid e-mail address").
 fn read_email(text: &str) -> Result<Zeroizing<String>, ValidationError> {
     let local = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
     let label = |label: &str| {
@@ -208,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn an_ssn_has_one_form_whichever_way_it_was_written() {
+    fn ssn_is_normalised() {
         for written in ["900-00-0720", "900000720", " 900-00-0720 "] {
             assert_eq!(ssn(written).as_deref(), Ok("900-00-0720"));
         }
     }
 
     #[test]
-    fn what_is_no_ssn_is_refused() {
+    fn invalid_ssn_is_refused() {
         for wrong in [
             "900-000720",
             "90000-0720",
@@ -258,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_email_address_is_what_a_browser_takes_for_one() {
+    fn email_follows_the_rule_of_browsers() {
         for good in ["a@b", "first.last+tag@mail.example.com", "x!#$%&'*+/=?^_`{|}~-@1a.de", ".@a-b.c"] {
             assert!(Email::parse(good).is_ok(), "{good}");
         }
@@ -289,14 +285,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_nine_digits_are_an_ssn_with_or_without_dashes(a in "[0-9]{3}", b in "[0-9]{2}", c in "[0-9]{4}") {
+        fn nine_digits_are_an_ssn_with_or_without_dashes(a in "[0-9]{3}", b in "[0-9]{2}", c in "[0-9]{4}") {
             let dashed = format!("{a}-{b}-{c}");
             prop_assert_eq!(ssn(&dashed).unwrap(), dashed.clone());
             prop_assert_eq!(ssn(&format!("{a}{b}{c}")).unwrap(), dashed);
         }
 
         #[test]
-        fn what_was_accepted_is_accepted_again_unchanged(raw in "\\PC{0,300}|[0-9-]{9,11}|[a-z@.-]{1,20}") {
+        fn accepted_text_parses_again_unchanged(raw in "\\PC{0,300}|[0-9-]{9,11}|[a-z@.-]{1,20}") {
             if let Ok(name) = Name::parse(&raw) {
                 let again = Name::parse(name.expose()).unwrap();
                 prop_assert_eq!(again.expose(), name.expose());

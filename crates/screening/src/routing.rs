@@ -1,10 +1,9 @@
-//! Which bureau serves which check.
+//! Assigns bureaus to checks.
 
 use std::sync::Arc;
 
 use crate::{Bureau, Check, Sandbox};
 
-/// One bureau for each check.
 #[derive(Clone)]
 pub struct Routing {
     eviction: Arc<dyn Bureau>,
@@ -14,7 +13,6 @@ pub struct Routing {
 }
 
 impl Routing {
-    /// One bureau for all checks.
     pub fn all(bureau: Arc<dyn Bureau>) -> Self {
         Self {
             eviction: Arc::clone(&bureau),
@@ -24,7 +22,6 @@ impl Routing {
         }
     }
 
-    /// The same, with another bureau for one check.
     #[must_use]
     pub fn with(mut self, check: Check, bureau: Arc<dyn Bureau>) -> Self {
         let place = match check {
@@ -37,7 +34,6 @@ impl Routing {
         self
     }
 
-    /// The bureau that serves a check.
     pub fn bureau(&self, check: Check) -> &Arc<dyn Bureau> {
         match check {
             Check::Eviction => &self.eviction,
@@ -47,7 +43,7 @@ impl Routing {
         }
     }
 
-    /// The checks that the sandbox serves: a live instance wants none.
+    /// Checks that the sandbox serves; a live instance must have none.
     pub fn in_sandbox(&self) -> Vec<Check> {
         Check::ALL.into_iter().filter(|&check| self.bureau(check).name() == Sandbox::NAME).collect()
     }

@@ -1,7 +1,7 @@
-//! Runs the checks of one applicant side by side, each with its own deadline, retries and circuit breaker.
+//! Runs an applicant's checks concurrently, each with its own deadline, retries and circuit breaker.
 //!
-//! Every outcome is handed over as soon as it is there, so that it can be stored before the others end. Each
-//! check runs in a task of its own and goes on while the caller stores another one's outcome.
+//! Outcomes are returned as soon as they are there, so that each can be stored before the others end. Each check runs
+//! in its own task and continues while the caller stores another outcome.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,82 +12,73 @@ use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::Instrument as _;
 
-pub use self::failure::{Failure, Why};
-use self::lanes::BureauRoute;
-pub use self::lanes::Health;
+pub use self::failure::{Failure, FailureReason};
+use self::routes::BureauRoute;
+pub use self::routes::Health;
 use crate::backoff::{Backoff, Jitter, SystemJitter};
 use crate::breaker::BreakerConfig;
 use crate::bureau::{BureauError, Reference, Request};
 use crate::{Applicant, Check, Finding, Routing};
 
 mod failure;
-mod lanes;
+mod routes;
 
-/// A bureau that was given less than this part of a check's time may not be blamed for being slow.
-const FAIR_SHARE: u32 = 4;
+/// A bureau that got less than a quarter of the check's time does not count as slow.
+const FAIR_TIME_DIVISOR: u32 = 4;
 
-/// How long and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// How long one check may take with all its tries, from the moment when the bureau has room for it.
-    pub check: Duration,
-    /// How long an order may take in all, waiting for room included.
-    pub whole: Duration,
-    /// How often a check is tried at most.
-    pub tries: u32,
-    /// How long to wait between two tries.
+    /// Per check with all tries, from the moment when the bureau has capacity.
+    pub check_timeout: Duration,
+    /// For the whole order, waiting for capacity included.
+    pub total_timeout: Duration,
+    pub max_tries: u32,
     pub backoff: Backoff,
-    /// When a bureau is left alone.
-    pub patience: BreakerConfig,
+    pub breaker: BreakerConfig,
 }
 
 impl Default for Policy {
     fn default() -> Self {
         Self {
-            check: Duration::from_secs(10),
-            whole: Duration::from_secs(15),
-            tries: 4,
+            check_timeout: Duration::from_secs(10),
+            total_timeout: Duration::from_secs(15),
+            max_tries: 4,
             backoff: Backoff::default(),
-            patience: BreakerConfig::default(),
+            breaker: BreakerConfig::default(),
         }
     }
 }
 
-/// What is to be found out about whom.
+/// The checks to run for an applicant.
 #[derive(Debug, Clone)]
 pub struct Order {
     pub applicant: Arc<Applicant>,
-    /// By which country's rules.
+    /// The country whose rules apply.
     pub country: Country,
-    /// The checks, each with the reference that it keeps when it is tried again, also in a later order.
+    /// Each with the reference that all its tries use, also in later orders.
     pub checks: Vec<(Check, Reference)>,
 }
 
-/// How one check ended.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub check: Check,
-    /// The name of the bureau that served it.
     pub bureau: String,
-    /// What it found, or why it found nothing.
     pub result: Result<Finding, Failure>,
-    /// How often the bureau was asked.
     pub tries: u32,
-    /// How long it took.
     pub took: Duration,
 }
 
-/// Runs checks. Clones share their circuit breakers and bounds.
+/// Clones share circuit breakers and concurrency limits.
 #[derive(Clone)]
 pub struct Runner(Arc<Shared>);
 
 struct Shared {
     policy: Policy,
-    dice: Box<dyn Jitter>,
-    lanes: [BureauRoute; 4],
+    jitter: Box<dyn Jitter>,
+    routes: [BureauRoute; 4],
 }
 
-/// An order under way. Dropping it gives up what is not finished.
+/// Dropping it cancels unfinished checks.
 #[derive(Debug)]
 pub struct Running {
     tasks: JoinSet<Outcome>,
@@ -96,18 +87,17 @@ pub struct Running {
 }
 
 impl Runner {
-    /// Runs checks as routed.
     pub fn new(routing: &Routing, policy: Policy) -> Self {
-        Self::with_dice(routing, policy, SystemJitter)
+        Self::with_jitter(routing, policy, SystemJitter)
     }
 
-    /// The same, with waits that depend on these dice.
-    pub fn with_dice(routing: &Routing, policy: Policy, dice: impl Jitter + 'static) -> Self {
-        let lanes = lanes::of(routing, policy.patience);
-        Self(Arc::new(Shared { policy, dice: Box::new(dice), lanes }))
+    /// With deterministic waits, for tests.
+    pub fn with_jitter(routing: &Routing, policy: Policy, jitter: impl Jitter + 'static) -> Self {
+        let routes = routes::of(routing, policy.breaker);
+        Self(Arc::new(Shared { policy, jitter: Box::new(jitter), routes }))
     }
 
-    /// Starts all checks of an order. Must be called within a tokio runtime.
+    /// Must be called within a tokio runtime.
     pub fn start(&self, order: &Order) -> Running {
         let started = Instant::now();
         let mut tasks = JoinSet::new();
@@ -121,14 +111,13 @@ impl Runner {
                 country: order.country.clone(),
                 started,
             };
-            let bureau = job.lane().bureau.name().to_owned();
+            let bureau = job.route().bureau.name().to_owned();
             let task = tasks.spawn(job.run().in_current_span());
             names.insert(task.id(), (*check, bureau));
         }
         Running { tasks, names, started }
     }
 
-    /// Runs all checks of an order to their end.
     pub async fn run(&self, order: &Order) -> Vec<Outcome> {
         let mut running = self.start(order);
         let mut outcomes = Vec::with_capacity(order.checks.len());
@@ -138,9 +127,9 @@ impl Runner {
         outcomes
     }
 
-    /// How each check's bureau does, for metrics and health checks.
+    /// For metrics and health checks.
     pub fn health(&self) -> [Health; 4] {
-        self.0.lanes.each_ref().map(BureauRoute::health)
+        self.0.routes.each_ref().map(BureauRoute::health)
     }
 }
 
@@ -151,21 +140,20 @@ impl std::fmt::Debug for Runner {
 }
 
 impl Running {
-    /// The next outcome, as soon as there is one; `None` once all are handed over.
+    /// `None`: all outcomes were returned.
     pub async fn next(&mut self) -> Option<Outcome> {
         let error = match self.tasks.join_next_with_id().await? {
             Ok((_, outcome)) => return Some(outcome),
             Err(error) => error,
         };
-        // Only a fault in a bureau's code gets here. The panic's own words may hold anything, so they stay out.
+        // The task panicked, which is a bug in a bureau. The panic message may contain anything, so it is not logged.
         let (check, bureau) = self.names.remove(&error.id())?;
-        tracing::error!(%check, bureau, "a check broke off");
-        let result = Err(Failure::new(Why::BrokenOff));
+        tracing::error!(%check, bureau, "a check panicked");
+        let result = Err(Failure::new(FailureReason::Panicked));
         Some(Outcome { check, bureau, result, tries: 1, took: self.started.elapsed() })
     }
 }
 
-/// One check of an order.
 struct Job {
     shared: Arc<Shared>,
     check: Check,
@@ -176,61 +164,61 @@ struct Job {
 }
 
 impl Job {
-    fn lane(&self) -> &BureauRoute {
-        &self.shared.lanes[self.check as usize]
+    fn route(&self) -> &BureauRoute {
+        &self.shared.routes[self.check as usize]
     }
 
     async fn run(self) -> Outcome {
         let mut tries = 0;
         let result = self.find(&mut tries).await;
-        let bureau = self.lane().bureau.name().to_owned();
+        let bureau = self.route().bureau.name().to_owned();
         Outcome { check: self.check, bureau, result, tries, took: self.started.elapsed() }
     }
 
     async fn find(&self, tries: &mut u32) -> Result<Finding, Failure> {
         if !self.check.missing(&self.applicant).is_empty() {
-            return Err(Failure::new(Why::Incomplete));
+            return Err(Failure::new(FailureReason::Incomplete));
         }
         let policy = &self.shared.policy;
-        let mut deadline = self.started + policy.whole;
+        let mut deadline = self.started + policy.total_timeout;
         let mut last = None;
         loop {
-            // A place is held while the bureau is asked, not while this check waits to ask again.
-            let Ok(Ok(place)) = timeout_at(deadline, self.lane().gate.acquire()).await else {
-                return Err(Failure::new(last.map_or(Why::Crowded, Why::Bureau)));
+            // The permit is held during a request, not during the backoff.
+            let Ok(Ok(permit)) = timeout_at(deadline, self.route().permits.acquire()).await else {
+                return Err(Failure::new(last.map_or(FailureReason::NoCapacity, FailureReason::Bureau)));
             };
             if *tries == 0 {
-                deadline = deadline.min(Instant::now() + policy.check);
+                deadline = deadline.min(Instant::now() + policy.check_timeout);
             }
             let asked = self.ask(deadline).await;
-            drop(place);
+            drop(permit);
             let error = match asked {
                 Ok(Ok(finding)) => {
                     *tries += 1;
                     return Ok(finding);
                 }
                 Ok(Err(error)) => error,
-                Err(left) => return Err(Failure::new(Why::CircuitOpen { left })),
+                Err(left) => return Err(Failure::new(FailureReason::CircuitOpen { left })),
             };
             *tries += 1;
-            let (check, bureau) = (self.check, self.lane().bureau.name());
+            let (check, bureau) = (self.check, self.route().bureau.name());
             tracing::warn!(%check, bureau, tries, %error, "a bureau gave no finding");
-            let wait = policy.backoff.after(*tries, &*self.shared.dice);
+            let wait = policy.backoff.after(*tries, &*self.shared.jitter);
             let wait = wait.max(error.retry_after().unwrap_or_default());
-            if !error.is_passing() || *tries >= policy.tries || Instant::now() + wait >= deadline {
-                return Err(Failure::new(Why::Bureau(error)));
+            if !error.is_transient() || *tries >= policy.max_tries || Instant::now() + wait >= deadline {
+                return Err(Failure::new(FailureReason::Bureau(error)));
             }
             last = Some(error);
             sleep(wait).await;
         }
     }
 
-    /// Asks the bureau once, if its circuit lets anybody pass. Otherwise: how long that will be so.
+    /// Sends one request if the circuit breaker admits it. `Err`: how long to wait.
     async fn ask(&self, deadline: Instant) -> Result<Result<Finding, BureauError>, Duration> {
-        let lane = self.lane();
-        let pass = lane.admit()?;
-        let fair =
-            deadline.saturating_duration_since(Instant::now()) >= self.shared.policy.check / FAIR_SHARE;
+        let route = self.route();
+        let pass = route.admit()?;
+        let fair = deadline.saturating_duration_since(Instant::now())
+            >= self.shared.policy.check_timeout / FAIR_TIME_DIVISOR;
         let request = Request {
             check: self.check,
             applicant: &self.applicant,
@@ -238,16 +226,16 @@ impl Job {
             country: &self.country,
             deadline,
         };
-        let answer = timeout_at(deadline, lane.bureau.check(request)).await;
+        let answer = timeout_at(deadline, route.bureau.check(request)).await;
         let answer = match answer.unwrap_or(Err(BureauError::TooSlow)) {
             Ok(finding) if finding.check() != self.check => {
                 Err(BureauError::Broken("it is about another check"))
             }
             answer => answer,
         };
-        // Who comes late, after a long wait for room, cannot blame the bureau for being slow.
+        // A check that waited long for capacity cannot blame the bureau for being slow.
         if fair || answer != Err(BureauError::TooSlow) {
-            lane.note(pass, answer.err());
+            route.note(pass, answer.err());
         }
         Ok(answer)
     }

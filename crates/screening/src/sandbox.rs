@@ -1,4 +1,4 @@
-//! The bureau inside: deterministic, without a network, and steered by what a developer sends.
+//! The embedded bureau: deterministic, without a network, and controlled by the input.
 //!
 //! | sent | found |
 //! |---|---|
@@ -12,10 +12,10 @@ use aws_lc_rs::hmac;
 use portico_domain::Income;
 use secrecy::{ExposeSecret as _, SecretSlice};
 
-use crate::bureau::{Answer, Bureau, BureauError, Request};
+use crate::bureau::{Bureau, BureauError, CheckFuture, Request};
 use crate::{Applicant, Check, Field, Finding, Score};
 
-/// The lowest and the highest income that is made up, in whole units of the currency.
+/// The range of generated incomes, in whole units of the currency.
 const INCOMES: (u64, u64) = (18_000, 180_000);
 
 pub struct Sandbox {
@@ -23,10 +23,9 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// The name under which routing knows it.
     pub const NAME: &'static str = "sandbox";
 
-    /// A bureau whose made-up values depend on the key.
+    /// Generated values depend on the key.
     pub fn new(key: &SecretSlice<u8>) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, key.expose_secret()) }
     }
@@ -38,7 +37,7 @@ impl Sandbox {
                 Finding::CriminalBackground { found: is_called(applicant, "record") }
             }
             Check::Income => {
-                let yearly = asked_income(applicant).unwrap_or_else(|| {
+                let yearly = requested_income(applicant).unwrap_or_else(|| {
                     let (least, most) = INCOMES;
                     let [amount, _] = self.draw(check, applicant, most - least + 1);
                     Income::from_units((least + amount).cast_signed() * Income::SCALE)
@@ -46,7 +45,7 @@ impl Sandbox {
                 Finding::Income { yearly }
             }
             Check::SoftCredit => {
-                let score = asked_score(applicant).unwrap_or_else(|| {
+                let score = requested_score(applicant).unwrap_or_else(|| {
                     // The better of two draws: most people pay their bills.
                     let span = u64::from(Score::MAX.points() - Score::MIN.points()) + 1;
                     let [one, two] = self.draw(check, applicant, span);
@@ -58,12 +57,12 @@ impl Sandbox {
         }
     }
 
-    /// Two numbers below `bound` that depend on what was sent for this check, and on nothing else.
+    /// Two numbers below `bound` that depend only on the check's inputs.
     fn draw(&self, check: Check, applicant: &Applicant, bound: u64) -> [u64; 2] {
         let mut hash = hmac::Context::with_key(&self.key);
         hash.update(check.name().as_bytes());
         for (field, value) in check.inputs(applicant) {
-            // Neither a name nor, after parsing, a value holds a NUL, so no two applicants look alike.
+            // Names and parsed values contain no NUL, so different applicants have different input.
             for part in [field.name(), value] {
                 hash.update(b"\0");
                 hash.update(part.as_bytes());
@@ -83,7 +82,7 @@ impl Bureau for Sandbox {
         Self::NAME
     }
 
-    fn check<'a>(&'a self, request: Request<'a>) -> Answer<'a> {
+    fn check<'a>(&'a self, request: Request<'a>) -> CheckFuture<'a> {
         Box::pin(async move {
             if is_called(request.applicant, "timeout") {
                 std::future::pending::<()>().await;
@@ -98,8 +97,8 @@ impl Bureau for Sandbox {
         })
     }
 
-    /// Failures here are asked for by name. They must not shut out the next person.
-    fn fails_as_a_whole(&self) -> bool {
+    /// Failures here are requested by name and must not affect other people.
+    fn uses_circuit_breaker(&self) -> bool {
         false
     }
 }
@@ -108,12 +107,12 @@ fn is_called(applicant: &Applicant, name: &str) -> bool {
     applicant.get(Field::LastName).is_some_and(|last| last.eq_ignore_ascii_case(name))
 }
 
-fn asked_score(applicant: &Applicant) -> Option<Score> {
+fn requested_score(applicant: &Applicant) -> Option<Score> {
     let points = applicant.get(Field::Ssn)?.strip_prefix("900-")?.get(3..)?;
     points.parse().ok().map(Score::clamped)
 }
 
-fn asked_income(applicant: &Applicant) -> Option<Income> {
+fn requested_income(applicant: &Applicant) -> Option<Income> {
     Income::parse(applicant.get(Field::OpenBankingToken)?.strip_prefix("income-")?).ok()
 }
 
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_names_its_income_and_a_strange_one_does_not() {
+    fn token_may_name_its_income() {
         assert_eq!(income("income-85000"), "85000");
         assert_eq!(income("income-85000.5"), "85000.5");
         assert_eq!(income("income-0"), "0");
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn last_names_put_something_on_file_in_any_case() {
+    async fn last_names_put_records_on_file_ignoring_case() {
         for (name, eviction, record) in [
             ("Evicted", true, false),
             ("eVICTED", true, false),

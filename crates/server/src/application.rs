@@ -15,7 +15,7 @@ use crate::chain;
 use crate::config::Config;
 
 /// A call from the command line.
-const OPERATOR: Call = Call { actor: Actor::Operator, once: None };
+const OPERATOR: Call = Call { actor: Actor::Operator, idempotency_key: None };
 const WRONG_ROOT_KEY: &str = "the encryption key does not open this keystore: give the one it was made with \
      (PORTICO_ENCRYPTION_KEY, or encryption.key in the data folder)";
 

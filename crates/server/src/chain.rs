@@ -7,12 +7,12 @@ use portico_app::Profile;
 use portico_app::audit::Anchor;
 use portico_app::chain::ChainWriter;
 use portico_app::clock::{Clock, SystemClock};
-use portico_chain::contracts::Kind;
+use portico_chain::contracts::ItemKind;
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
-use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
+use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
 use portico_chain::{AnyNode, Error, Node, reads, reconcile};
 use portico_store::{Db, Role};
 
@@ -55,7 +55,7 @@ fn node(config: &Config, keys: &[Key]) -> Result<AnyNode> {
     }
 }
 
-fn wanted(config: &Config, deploy: bool) -> DeployOptions {
+fn deploy_options(config: &Config, deploy: bool) -> DeployOptions {
     DeployOptions {
         chain_id: config.chain.id,
         contracts: config.chain.contracts,
@@ -68,11 +68,11 @@ fn wanted(config: &Config, deploy: bool) -> DeployOptions {
 pub(crate) async fn open(config: &Config, profile: Profile, db: &Db) -> Result<ChainWriter> {
     let keys = keys(config)?;
     let node = node(config, &keys)?;
-    let alone = matches!(node, AnyNode::Embedded(_));
-    let wanted = wanted(config, profile == Profile::Sandbox);
-    let found = match deploy::establish(&node, db, &keys, &wanted).await {
+    let is_embedded = matches!(node, AnyNode::Embedded(_));
+    let deploy_options = deploy_options(config, profile == Profile::Sandbox);
+    let found = match deploy::establish(&node, db, &keys, &deploy_options).await {
         Err(Error::Unreachable(why)) => {
-            let Some(known) = deploy::remembered(db).await? else {
+            let Some(known) = deploy::stored_chain(db).await? else {
                 bail!("the chain's node does not answer ({why}): check --chain");
             };
             tracing::warn!(why, "the chain's node does not answer; listings are taken and sent later");
@@ -80,11 +80,12 @@ pub(crate) async fn open(config: &Config, profile: Profile, db: &Db) -> Result<C
         }
         established => established.context("the chain cannot be used")?,
     };
-    if alone {
+    if is_embedded {
         knows_what_is_final(&node, db).await?;
     }
-    let settings = Settings { fee_cap: config.chain.fee_cap, alone, ..Settings::default() };
-    let engine = Engine::new(node, db.clone(), keys, found, settings, Arc::new(Unwatched));
+    let settings =
+        Settings { fee_cap: config.chain.fee_cap, is_only_process: is_embedded, ..Settings::default() };
+    let engine = Engine::new(node, db.clone(), keys, found, settings, Arc::new(NoFailpoints));
     if let Err(error) = engine.follow(now()).await {
         tracing::warn!(%error, "the chain cannot be written at the moment");
     }
@@ -114,7 +115,7 @@ async fn database(config: &Config) -> Result<Db> {
 
 /// What the chain says of the audit log's end: the hash of an entry; none: it has no anchor yet.
 pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
-    let Some((_, contracts)) = deploy::remembered(db).await? else { return Ok(Anchor::Nothing) };
+    let Some((_, contracts)) = deploy::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
     let node = node(config, &keys(config)?)?;
     let anchor = reads::anchor(&node, contracts, &db.audit_head().await?.log).await?;
     Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
@@ -124,9 +125,9 @@ pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
 pub(crate) async fn deploy(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys)?;
-    let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &wanted(config, true)).await?;
+    let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &deploy_options(config, true)).await?;
     let mut lines = vec![format!("chain              {chain_id}")];
-    lines.extend(Kind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
+    lines.extend(ItemKind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
     let list: Vec<String> = contracts.0.iter().map(ToString::to_string).collect();
     lines.push(format!(
         "\nFor another database on the same contracts:\n  --chain-contracts {}",
@@ -145,12 +146,12 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
         format!("chain              {chain_id}"),
         format!("head               {} {}", head.number, head.hash),
     ];
-    match deploy::recognised(&node, &db, &wanted(config, false)).await? {
+    match deploy::bound_chain(&node, &db, &deploy_options(config, false)).await? {
         None => {
             lines.push("contracts          none: run `portico chain deploy`, or start the sandbox".into());
         }
         Some((_, contracts)) => {
-            lines.extend(Kind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
+            lines.extend(ItemKind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
         }
     }
     for row in db.chain_signers().await? {
@@ -172,7 +173,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
 pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys)?;
-    let Some((_, contracts)) = deploy::recognised(&node, &db, &wanted(config, false)).await? else {
+    let Some((_, contracts)) = deploy::bound_chain(&node, &db, &deploy_options(config, false)).await? else {
         bail!("this database has not met a chain yet: nothing to compare");
     };
     let progress = |compared: u64| {
@@ -190,7 +191,7 @@ pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     let words = format!(
         "{} compared, {} on their way, {} different, {} refused by the chain",
         found.compared,
-        found.on_their_way,
+        found.in_flight,
         found.different.len(),
         found.refused.len()
     );

@@ -43,7 +43,7 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
     // First on record: whoever rotates uses every key there is.
     let entry = Entry {
         at: SystemClock.now(),
-        actor: Actor::Operator.recorded_as(),
+        actor: Actor::Operator.audit_name(),
         action: "encryption.rotated",
         subject: "every person's key".into(),
         detail: if also.is_some() { "for another root secret too".into() } else { String::new() },

@@ -16,7 +16,7 @@ pub(crate) async fn demo(config: &Config) -> Result<String> {
     if app.profile() == Profile::Live {
         bail!("demonstration data is for the sandbox only");
     }
-    let call = Call { actor: Actor::Operator, once: None };
+    let call = Call { actor: Actor::Operator, idempotency_key: None };
     let shows = std::io::stderr().is_terminal();
     let seeded = app.seed_demo(&call, |done, all| {
         if shows {

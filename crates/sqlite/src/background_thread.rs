@@ -1,4 +1,4 @@
-//! Threads that survive a panic.
+//! Threads that restart after a panic.
 
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -14,7 +14,7 @@ pub fn spawn_supervised(
 ) -> io::Result<JoinHandle<()>> {
     let supervised = move || {
         while std::panic::catch_unwind(AssertUnwindSafe(&mut body)).is_err() {
-            tracing::error!(thread = name, "a background thread panicked and begins again");
+            tracing::error!(thread = name, "a background thread panicked and restarts");
             std::thread::park_timeout(RESTART_DELAY);
         }
     };
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_panics_begins_again() {
+    fn panicked_thread_restarts() {
         let (began, begins) = channel();
         let mut times = 0;
         let thread = spawn_supervised("panics-twice", move || {

@@ -1,4 +1,4 @@
-//! Applications: which user applied to which listing, in the order of applying.
+//! Applications of users to listings, in the order of applying.
 
 use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
@@ -6,17 +6,17 @@ use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 use crate::chain::{DesiredItem, Word, retire, word};
 use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
-use crate::screening::intend;
+use crate::screening::add_intent;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Result};
 
-/// How many listings one user may apply to.
+/// Per user.
 const MAX_APPLICATIONS: i64 = 10_000;
 
 static COUNT: Sql =
     sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE user_id = ?1 LIMIT ?2) AS applied");
-// The listing stays until this transaction has ended: deleting it ends the application that is made here.
-static HOLD_LISTING: Sql =
+// Locks the listing until this transaction ends, so that deleting it also ends the application made here.
+static LOCK_LISTING: Sql =
     dialects("SELECT seq FROM listings WHERE id = ?1", "SELECT seq FROM listings WHERE id = ?1 FOR SHARE");
 static INSERT: Sql =
     sql("INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (?1, ?2, ?3, ?4) \
@@ -29,8 +29,7 @@ static APPLICANTS: Sql = sql(
     "SELECT user_id, created_at, seq, seq FROM applications WHERE listing_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
 );
 
-/// Adds listings to what a user applied to. Applying twice changes nothing. If one of them does not exist, none
-/// is added.
+/// Applying twice changes nothing. All or nothing: if one listing does not exist, none is added.
 #[derive(Debug)]
 pub struct Apply {
     pub user: UserId,
@@ -46,7 +45,7 @@ impl Op for Apply {
         let mut applied = count.map_or(0, |(count,)| count);
         let mut unknown = Vec::new();
         for (place, listing) in self.listings.iter().enumerate() {
-            if tx.one::<(i64,)>(&HOLD_LISTING, &[listing.into()]).await?.is_none() {
+            if tx.one::<(i64,)>(&LOCK_LISTING, &[listing.into()]).await?.is_none() {
                 unknown.push(place);
             }
         }
@@ -64,22 +63,22 @@ impl Op for Apply {
             }
             record(tx, &self.by, "application.made", listing.as_str(), &[("applications", "total", 1)])
                 .await?;
-            intend(tx, &self.user, listing).await?;
+            add_intent(tx, &self.user, listing).await?;
         }
         Ok(())
     }
 }
 
-/// Builds what is wanted on the chain of the flags of an application that has ended: of which listing, by which
-/// reference the chain knows the applicant, and since when.
+/// Builds the chain item that clears the flags of an ended application, from the listing and the applicant's
+/// reference.
 pub type ClearFlags = fn(&ListingId, &Word, Timestamp) -> DesiredItem;
 
 static END: Sql = sql("DELETE FROM applications WHERE listing_id = ?1 RETURNING user_id");
 static END_INTENTS: Sql = sql("DELETE FROM attestations WHERE listing_id = ?1");
 static REFERENCE: Sql = sql("SELECT reference FROM chain_references WHERE user_id = ?1");
 
-/// Ends every application to a listing and wants their flags to be gone from the chain. Whoever uses the
-/// listing's id next inherits nothing.
+/// Ends every application to a listing and clears their flags on the chain, so that a later listing with the same id
+/// inherits nothing.
 pub(crate) async fn end_applications<T: Tx>(
     tx: &mut T,
     listing: &ListingId,
@@ -100,11 +99,10 @@ pub(crate) async fn end_applications<T: Tx>(
 
 static IS_LISTED: Sql = sql("SELECT seq FROM listings WHERE id = ?1");
 
-/// Ends the applications to a listing that does not exist, as versions before 0.2 left them behind.
+/// Versions before 0.2 left such applications behind.
 #[derive(Debug)]
 pub struct EndOrphanedApplications {
     pub listing: ListingId,
-    /// Builds what is wanted of the flags.
     pub clear: ClearFlags,
     pub by: ChangeContext,
 }
@@ -136,24 +134,21 @@ impl FromRow for Application {
 }
 
 impl Db {
-    /// The listings a user applied to.
     pub async fn applications(&self, user: &UserId) -> Result<Vec<ListingId>> {
         let ids = self.read::<(ListingId,)>(&OF_USER, &[user.into()], Weight::Scan).await?;
         Ok(ids.into_iter().map(|(id,)| id).collect())
     }
 
-    /// Some of the listings that were applied to and do not exist.
+    /// Listings that were applied to and do not exist.
     pub async fn orphaned_applications(&self, limit: i64) -> Result<Vec<ListingId>> {
         let ids = self.read::<(ListingId,)>(&ORPHANED, &[limit.into()], Weight::Scan).await?;
         Ok(ids.into_iter().map(|(id,)| id).collect())
     }
 
-    /// Whether a user applied to a listing.
     pub async fn has_applied(&self, user: &UserId, listing: &ListingId) -> Result<bool> {
         Ok(self.one::<(i64,)>(&APPLIED, &[user.into(), listing.into()]).await?.is_some())
     }
 
-    /// A piece of what a user applied to.
     pub async fn applications_of(
         &self,
         user: &UserId,
@@ -163,7 +158,6 @@ impl Db {
         self.page(&APPLICATIONS, &[user.into()], after, limit).await
     }
 
-    /// A piece of those who applied to a listing.
     pub async fn applicants(
         &self,
         listing: &ListingId,

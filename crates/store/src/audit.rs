@@ -1,5 +1,5 @@
-//! The audit log: who did what to whose data. It only grows, and every entry's hash covers the one before, so
-//! that an altered byte is seen; that its end is still there is seen by its anchor on the chain.
+//! The append-only audit log. Every entry's hash covers the one before, which reveals altered entries; the anchor on
+//! the chain reveals a missing end.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use portico_domain::Timestamp;
@@ -8,46 +8,42 @@ use crate::chain::{Word, word};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Result};
 
-/// Something that is put on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub at: Timestamp,
     pub actor: String,
-    /// What was done, such as `verification.read`.
+    /// For example `verification.read`.
     pub action: &'static str,
-    /// To what: an id, never a personal value.
+    /// An id, never a personal value.
     pub subject: String,
-    /// More about it; nothing personal either.
+    /// Nothing personal either.
     pub detail: String,
 }
 
-/// An entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Logged {
-    /// Its place, from 1 on without a gap.
+pub struct LoggedEntry {
+    /// From 1 on, without gaps.
     pub seq: i64,
     pub at: Timestamp,
     pub actor: String,
     pub action: String,
     pub subject: String,
     pub detail: String,
-    /// Covers everything above, and the hash of the entry before.
+    /// Covers everything above and the previous entry's hash.
     pub hash: Word,
 }
 
-/// The end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// The log's name on the chain.
+    /// The log's key on the chain.
     pub log: Word,
-    /// The last entry's place; 0: there is none yet.
+    /// The last entry's number; 0: the log is empty.
     pub seq: i64,
-    /// The last entry's hash.
     pub hash: Word,
 }
 
-impl Logged {
-    /// What its hash must be, after the entry whose hash is given.
+impl LoggedEntry {
+    /// The expected hash, given the previous entry's.
     pub fn hash_after(&self, previous: &Word) -> Word {
         let mut context = Context::new(&SHA256);
         context.update(previous);
@@ -63,7 +59,7 @@ impl Logged {
     }
 }
 
-/// Whoever appends next waits here for the one before.
+/// Appends are serialized by this row lock.
 static HEAD: Sql = dialects(
     "SELECT log, seq, hash FROM audit_head WHERE id = 1",
     "SELECT log, seq, hash FROM audit_head WHERE id = 1 FOR UPDATE",
@@ -73,10 +69,10 @@ static INSERT: Sql = sql(
 );
 static MOVE: Sql = sql("UPDATE audit_head SET seq = ?1, hash = ?2 WHERE id = 1");
 
-/// Appends an entry within the transaction that does what it tells.
+/// Appends an entry in the transaction that makes the change.
 pub(crate) async fn append<T: Tx>(tx: &mut T, entry: &Entry) -> Result<()> {
     let head: Head = tx.one(&HEAD, &[]).await?.ok_or_else(missing_head)?;
-    let mut logged = Logged {
+    let mut logged = LoggedEntry {
         seq: head.seq + 1,
         at: entry.at,
         actor: entry.actor.clone(),
@@ -103,7 +99,7 @@ fn missing_head() -> Error {
     Error::Bug("the audit log has no head".into())
 }
 
-/// Appends an entry about something that changes nothing, such as a read.
+/// For events that change no other data, such as a read.
 #[derive(Debug)]
 pub struct Append(pub Entry);
 
@@ -114,7 +110,7 @@ impl Op for Append {
     }
 }
 
-impl FromRow for Logged {
+impl FromRow for LoggedEntry {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         Ok(Self {
             seq: c.get()?,
@@ -139,23 +135,21 @@ static AFTER: Sql = sql(
     "SELECT seq, at, actor, action, subject, detail, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
 );
 
-// From the end on: whoever asks, asks for one of the last.
+// Searched from the end: callers look for a recent entry.
 static PLACE: Sql = sql("SELECT seq FROM audit WHERE hash = ?1 ORDER BY seq DESC LIMIT 1");
 
 impl Db {
-    /// The place of the entry with this hash, if it is there.
-    pub async fn audit_place(&self, hash: &Word) -> Result<Option<i64>> {
+    /// The number of the entry with this hash.
+    pub async fn audit_seq(&self, hash: &Word) -> Result<Option<i64>> {
         let found: Vec<(i64,)> = self.read(&PLACE, &[hash.as_slice().into()], Weight::Scan).await?;
         Ok(found.first().map(|(place,)| *place))
     }
 
-    /// The end of the audit log.
     pub async fn audit_head(&self) -> Result<Head> {
         self.one(&END, &[]).await?.ok_or_else(missing_head)
     }
 
-    /// Entries of the audit log after a place.
-    pub async fn audit_after(&self, seq: i64, limit: i64) -> Result<Vec<Logged>> {
+    pub async fn audit_after(&self, seq: i64, limit: i64) -> Result<Vec<LoggedEntry>> {
         self.read(&AFTER, &[seq.into(), limit.into()], Weight::Scan).await
     }
 }

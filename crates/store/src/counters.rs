@@ -1,4 +1,4 @@
-//! What every change leaves behind in its own transaction: an event row, and the totals it moves.
+//! Event rows and counters, written in the transaction of the change.
 
 use portico_domain::{AccountId, Timestamp};
 
@@ -6,10 +6,8 @@ use crate::page::as_limit;
 use crate::sql::{Count, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
-/// Who changes something, and when.
 #[derive(Debug, Clone)]
 pub struct ChangeContext {
-    /// The account, if one is known.
     pub account: Option<AccountId>,
     pub at: Timestamp,
 }
@@ -18,10 +16,9 @@ pub(crate) static EVENT: Sql =
     sql("INSERT INTO events (seq, kind, subject, account, at) VALUES (?1, ?2, ?3, ?4, ?5)");
 pub(crate) static COUNT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n + excluded.n");
-/// Where there is one shard, a total of nothing is as good as none.
+/// With a single shard, a counter of 0 can be deleted.
 pub(crate) static UNCOUNT: Sql = sql("DELETE FROM counters WHERE scope = ?1 AND name = ?2 AND n = 0");
 
-/// Writes the event and moves the totals.
 pub(crate) async fn record<T: Tx>(
     tx: &mut T,
     by: &ChangeContext,
@@ -36,7 +33,7 @@ pub(crate) async fn record<T: Tx>(
 static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
      GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
 
-/// So many names are read at once; where there are more, the others take their time.
+/// Names in the first, cheap read; a scan reads the rest.
 const FIRST_TOTALS: usize = 256;
 
 impl Db {
@@ -56,7 +53,6 @@ impl Db {
     }
 }
 
-/// One total among those of a scope.
 pub(crate) fn total(totals: &[(String, i64)], name: &str) -> i64 {
     totals.iter().find(|(of, _)| of == name).map_or(0, |(_, n)| *n)
 }

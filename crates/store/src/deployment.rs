@@ -1,4 +1,4 @@
-//! What a database belongs to: the profile of its first server and the keystore of its people.
+//! The database's deployment: the profile of its first server and its keystore.
 
 use portico_domain::Timestamp;
 
@@ -6,12 +6,10 @@ use crate::audit::{Entry, append};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Result};
 
-/// What a database belongs to. Nothing is known of one that no server has used yet.
+/// Empty until a server has used the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Deployment {
-    /// The name of the profile that its first server ran with.
     pub profile: Option<String>,
-    /// The id of the keystore with the keys of its people.
     pub keystore: Option<String>,
 }
 
@@ -28,16 +26,15 @@ static REPLACE_KEYSTORE: Sql = sql("UPDATE deployment SET keystore = ?1 WHERE id
 static SEALED: Sql = sql("SELECT created_at FROM cases WHERE secret IS NOT NULL LIMIT 1");
 static PROBE: Sql = sql("UPDATE write_probe SET at = ?1 WHERE id = 1");
 
-/// Records what is not recorded yet; what is, stays.
+/// Records only what is not recorded yet.
 #[derive(Debug)]
 pub struct AdoptDeployment {
-    /// The profile, if it is to be recorded.
+    /// `None`: not to be recorded.
     pub profile: Option<&'static str>,
     pub keystore: String,
 }
 
 impl Op for AdoptDeployment {
-    /// What is recorded now.
     type Out = Deployment;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Deployment> {
         tx.exec(&ADOPT, &[self.profile.into(), self.keystore.as_str().into()]).await?;
@@ -45,12 +42,10 @@ impl Op for AdoptDeployment {
     }
 }
 
-/// Records another keystore in the place of one that was lost.
+/// Records another keystore in place of a lost one.
 #[derive(Debug)]
 pub struct ReplaceKeystore {
-    /// The new keystore's id.
     pub keystore: String,
-    /// What is put on record.
     pub entry: Entry,
 }
 
@@ -62,7 +57,7 @@ impl Op for ReplaceKeystore {
     }
 }
 
-/// Writes something that nobody reads, to prove that a write works.
+/// Writes a row that nobody reads, to prove that writes work.
 #[derive(Debug)]
 pub struct ProbeWrite(pub Timestamp);
 
@@ -74,12 +69,11 @@ impl Op for ProbeWrite {
 }
 
 impl Db {
-    /// What this database belongs to.
     pub async fn deployment(&self) -> Result<Deployment> {
         Ok(self.one(&DEPLOYMENT, &[]).await?.unwrap_or_default())
     }
 
-    /// Whether something here was sealed by a keystore.
+    /// Whether a keystore sealed any data here.
     pub async fn has_sealed_data(&self) -> Result<bool> {
         Ok(self.one::<(i64,)>(&SEALED, &[]).await?.is_some())
     }

@@ -1,4 +1,4 @@
-//! Devices: once per network, found by user and by network.
+//! Devices, unique per network, indexed by user and by network.
 
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, ErrorCode, Network, UserId};
@@ -95,7 +95,6 @@ impl Db {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// A piece of a user's devices.
     pub async fn devices_of(
         &self,
         user: &UserId,
@@ -105,7 +104,6 @@ impl Db {
         self.page(&OF_USER, &[user.into()], after, limit).await
     }
 
-    /// A piece of a network's devices.
     pub async fn devices_on(
         &self,
         network: &Network,
@@ -115,17 +113,16 @@ impl Db {
         self.page(&ON_NETWORK, &[network.into()], after, limit).await
     }
 
-    /// How many devices there are.
     pub async fn device_total(&self) -> Result<i64> {
         Ok(total(&self.totals("devices").await?, "total"))
     }
 
-    /// How many devices each network has, by name.
+    /// By name.
     pub async fn devices_by_network(&self) -> Result<Vec<(String, i64)>> {
         self.totals("devices.network").await
     }
 
-    /// How many devices each user has, by id.
+    /// By user id.
     pub async fn devices_by_user(&self) -> Result<Vec<(String, i64)>> {
         self.totals("devices.user").await
     }

@@ -1,5 +1,4 @@
-//! Doing a thing once although it is asked for several times: the first answer is kept in the transaction
-//! that earned it, and given again.
+//! Idempotency keys: the first reply is stored in the transaction that produced it, and returned for every repeat.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,19 +21,16 @@ static FORGET: Sql = sql(
     "DELETE FROM idempotency WHERE scope IN (SELECT scope FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
 );
 
-/// How long a first answer is kept.
-const KEPT_SECONDS: i64 = 24 * 60 * 60;
-/// How many old answers one [`Forget`] removes.
-const FORGET_AT_ONCE: i64 = 1000;
+const REPLY_LIFETIME_SECONDS: i64 = 24 * 60 * 60;
+const MAX_FORGOTTEN_REPLIES: i64 = 1000;
 
-/// Encrypts what is kept, so that answers cannot be read in the database.
+/// Encrypts stored replies.
 pub trait Seal: Send + Sync + std::fmt::Debug + 'static {
-    /// Encrypts; `context` must be the same when it is opened.
+    /// `open` needs the same `context`.
     fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>>;
     fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// Under which key something is done once, and for which request.
 #[derive(Debug, Clone)]
 pub struct IdempotencyKey {
     /// A digest of caller, route and key.
@@ -42,22 +38,22 @@ pub struct IdempotencyKey {
     /// A digest of the request.
     pub fingerprint: [u8; 32],
     pub at: Timestamp,
-    /// What keeps the answers.
     pub seal: Arc<dyn Seal>,
 }
 
 impl IdempotencyKey {
-    /// Claims the key for this transaction, or finds the first answer.
+    /// Claims the key for this transaction, or returns the first reply.
     pub(crate) async fn claim<T: Tx, A: DeserializeOwned>(&self, tx: &mut T) -> Result<Option<A>> {
         let scope = self.scope.as_slice();
-        tx.exec(&EXPIRE, &[scope.into(), self.at.minus_seconds(KEPT_SECONDS).into()]).await?;
-        // Of two that run at once, the second waits here until the first has committed.
+        tx.exec(&EXPIRE, &[scope.into(), self.at.minus_seconds(REPLY_LIFETIME_SECONDS).into()]).await?;
+        // A concurrent request waits here until the first one commits.
         let params = [scope.into(), self.fingerprint.as_slice().into(), self.at.into()];
         if tx.exec(&CLAIM, &params).await? > 0 {
             return Ok(None);
         }
         let first = tx.one::<(Vec<u8>, Vec<u8>)>(&FIRST, &[scope.into()]).await?;
-        let (fingerprint, answer) = first.ok_or_else(|| Error::Again("a key was just forgotten".into()))?;
+        let (fingerprint, answer) =
+            first.ok_or_else(|| Error::Again("an idempotency key expired concurrently".into()))?;
         if fingerprint != self.fingerprint {
             return Err(Error::KeyReused);
         }
@@ -65,20 +61,20 @@ impl IdempotencyKey {
         serde_json::from_slice(&answer).map(Some).map_err(|error| Error::Bug(error.to_string()))
     }
 
-    /// Keeps the answer that the claim was for.
+    /// Stores the reply of the claim.
     pub(crate) async fn keep<T: Tx>(&self, tx: &mut T, answer: &impl Serialize) -> Result<()> {
         let scope = self.scope.as_slice();
         let answer = serde_json::to_vec(answer).map_err(|error| Error::Bug(error.to_string()))?;
         tx.exec(&ANSWER, &[scope.into(), self.seal.seal(scope, &answer)?.as_slice().into()]).await.map(drop)
     }
 
-    /// Gives the claim back: nothing was done under it.
+    /// Releases the claim: no work was done under it.
     pub(crate) async fn release<T: Tx>(&self, tx: &mut T) -> Result<()> {
         tx.exec(&RELEASE, &[self.scope.as_slice().into()]).await.map(drop)
     }
 }
 
-/// The first answer under a key, if there is one: for work that is more than one unit.
+/// The stored reply of a key: for work that spans several units.
 #[derive(Debug)]
 pub struct StoredReply<A> {
     pub key: IdempotencyKey,
@@ -86,7 +82,6 @@ pub struct StoredReply<A> {
 }
 
 impl<A> StoredReply<A> {
-    /// What was answered under this key.
     pub fn new(key: IdempotencyKey) -> Self {
         Self { key, answer: PhantomData }
     }
@@ -103,7 +98,7 @@ impl<A: DeserializeOwned + Send + 'static> Op for StoredReply<A> {
     }
 }
 
-/// A unit of work that is done once per key.
+/// Runs a unit of work once per key.
 #[derive(Debug)]
 pub struct Idempotent<O> {
     pub op: O,
@@ -123,7 +118,7 @@ impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Idempotent<O> {
     }
 }
 
-/// Work whose answer is known beforehand, such as a new id. Under [`Once`] the first one is kept.
+/// Adds a known result, such as a new id. Under [`Idempotent`] the first one is stored.
 #[derive(Debug)]
 pub struct Answering<O, A> {
     pub op: O,
@@ -138,15 +133,19 @@ impl<O: Op<Out = ()>, A: Clone + Send + Sync + 'static> Op for Answering<O, A> {
     }
 }
 
-/// Removes some of the answers that are no longer kept; tells how many.
+/// Removes expired replies; returns how many.
 #[derive(Debug)]
-pub struct Forget {
+pub struct ForgetReplies {
     pub at: Timestamp,
 }
 
-impl Op for Forget {
+impl Op for ForgetReplies {
     type Out = u64;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
-        tx.exec(&FORGET, &[self.at.minus_seconds(KEPT_SECONDS).into(), FORGET_AT_ONCE.into()]).await
+        tx.exec(
+            &FORGET,
+            &[self.at.minus_seconds(REPLY_LIFETIME_SECONDS).into(), MAX_FORGOTTEN_REPLIES.into()],
+        )
+        .await
     }
 }

@@ -1,4 +1,4 @@
-//! API keys (only their digests) and which account a user belongs to.
+//! API keys (as digests) and users' accounts.
 
 use portico_domain::keys::{Key, KeyScope};
 use portico_domain::{AccountId, ErrorCode, KeyId, Text, Timestamp, UserId};
@@ -22,7 +22,7 @@ static ALL: Sql = sql(select!(" ORDER BY seq"));
 static OF_USER: Sql = sql(select!(" WHERE scope = 2 AND subject = ?1 ORDER BY seq"));
 static COUNT_OF: Sql =
     sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL");
-/// Whoever makes a key for the same subject waits here until the one before has finished.
+/// Serializes key creation per subject.
 static LOCK_SUBJECT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n");
 static JOIN: Sql = sql(
@@ -30,7 +30,6 @@ static JOIN: Sql = sql(
 );
 static ACCOUNT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
 
-/// A key with the digest of its secret.
 #[derive(Debug, Clone)]
 pub struct StoredKey {
     /// SHA-256 of the secret.
@@ -68,13 +67,12 @@ impl FromRow for StoredKey {
     }
 }
 
-/// Stores a new key.
 #[derive(Debug)]
 pub struct CreateKey {
     pub key: StoredKey,
-    /// How many working keys of the same scope there may be already.
+    /// The maximum of active keys with the same scope.
     pub limit: Option<i64>,
-    /// What is put on record, if anything is.
+    /// The audit entry, if any.
     pub entry: Option<Entry>,
     pub by: ChangeContext,
 }
@@ -108,11 +106,10 @@ impl Op for CreateKey {
     }
 }
 
-/// Revokes a key, at once and for good. Revoking it again changes nothing.
+/// Permanent. Revoking a key again changes nothing.
 #[derive(Debug)]
 pub struct RevokeKey {
     pub id: KeyId,
-    /// What is put on record.
     pub entry: Entry,
     pub by: ChangeContext,
 }
@@ -129,7 +126,7 @@ impl Op for RevokeKey {
     }
 }
 
-/// Remembers which account a user belongs to, as the user's own token says.
+/// Stores which account a user's token names.
 #[derive(Debug)]
 pub struct JoinAccount {
     pub user: UserId,
@@ -147,7 +144,7 @@ impl Op for JoinAccount {
 }
 
 impl Db {
-    /// A key by its public part, revoked or not.
+    /// Revoked or not.
     pub async fn key(&self, id: &KeyId) -> Result<Option<StoredKey>> {
         self.one(&GET, &[id.into()]).await
     }
@@ -161,7 +158,7 @@ impl Db {
         Ok(stored.into_iter().map(|stored| stored.key).collect())
     }
 
-    /// The account a user belongs to: the one its token named, else the one of the same name.
+    /// The account that the user's token named, else the one with the user's name.
     pub async fn account_of(&self, user: &UserId) -> Result<AccountId> {
         let named = self.one::<(AccountId,)>(&ACCOUNT_OF, &[user.into()]).await?;
         Ok(named.map_or_else(|| Text::stored(user.as_str()), |(account,)| account))

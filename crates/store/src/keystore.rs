@@ -1,19 +1,19 @@
-//! The keystore: a key per person, wrapped; in a place of its own, which backups leave out. What is erased
-//! here is unreadable everywhere. This module keeps wrapped bytes; `portico-app` wraps and unwraps them.
+//! The keystore: one wrapped key per person, stored separately so that backups can leave it out. Erasing a key makes
+//! the person's data unreadable everywhere. `portico-app` wraps and unwraps the keys.
 
 use portico_domain::Timestamp;
 
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Location, Result};
 
-/// A master key, wrapped by a root secret.
+/// Wrapped by a root secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Master {
     pub id: Vec<u8>,
-    /// Which root secret opens it.
+    /// The root secret that opens it.
     pub root: Vec<u8>,
     pub wrapped: Vec<u8>,
-    /// Since when; the newest wraps new keys.
+    /// The newest master key wraps new keys.
     pub created_at: Timestamp,
 }
 
@@ -21,15 +21,15 @@ pub struct Master {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrapped {
     pub name: String,
-    /// Which master key opens it.
+    /// The master key that opens it.
     pub master: Vec<u8>,
     pub wrapped: Vec<u8>,
 }
 
-/// That somebody's key was destroyed.
+/// The record of a destroyed key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
-    /// Its place among all of them.
+    /// Its number among all erasures.
     pub seq: i64,
     pub name: String,
     pub at: Timestamp,
@@ -62,10 +62,10 @@ static IDENTITY: Sql = sql("SELECT id FROM keystore");
 static NEWEST: Sql = sql("SELECT id, created_at FROM masters ORDER BY created_at DESC, id DESC LIMIT 1");
 static ADD_MASTER: Sql = sql("INSERT INTO masters (id, root, wrapped, created_at) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (id, root) DO NOTHING");
-/// Whoever adds a key is waited for, and nobody adds one meanwhile; `SQLite` has one writer anyway.
-static ALONE: Sql =
+/// Waits for running inserts and blocks new ones; `SQLite` has a single writer anyway.
+static LOCK_KEYS: Sql =
     dialects("UPDATE masters SET created_at = created_at WHERE 0", "LOCK TABLE masters IN EXCLUSIVE MODE");
-static HOLD: Sql = dialects(
+static LOCK_MASTER: Sql = dialects(
     "SELECT created_at FROM masters WHERE id = ?1",
     "SELECT created_at FROM masters WHERE id = ?1 FOR SHARE",
 );
@@ -76,20 +76,20 @@ static ADD: Sql =
 static REWRAP: Sql =
     sql("UPDATE keys SET master = ?2, wrapped = ?3 WHERE name = ?1 AND master = ?4 AND wrapped = ?5");
 static ERASE: Sql = sql("DELETE FROM keys WHERE name = ?1");
-static NOTE: Sql = sql("INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) RETURNING seq");
+static ADD_ERASURE: Sql = sql("INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) RETURNING seq");
 
-/// A keystore. Cloning is cheap.
+/// Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Keystore(Db);
 
-/// One master key, in one row for every root secret that opens it. Master keys have a strict order of age, whatever
-/// the clocks of those who make them say: of several rotations the youngest one wins.
+/// One master key, in one row per root secret that opens it. Master keys have a strict order of age, independent of
+/// clocks: of several rotations the newest wins.
 struct AddMaster(Vec<Master>);
 
 impl Op for AddMaster {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        tx.exec(&ALONE, &[]).await?;
+        tx.exec(&LOCK_KEYS, &[]).await?;
         let newest: Option<(Vec<u8>, Timestamp)> = tx.one(&NEWEST, &[]).await?;
         for Master { id, root, wrapped, created_at } in &self.0 {
             let created_at = match &newest {
@@ -103,14 +103,13 @@ impl Op for AddMaster {
     }
 }
 
-/// How far a rotation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotation {
-    /// Its master key wraps every key, and is the only one.
+    /// Its master key is the only one and wraps every key.
     Done,
-    /// Some keys are still wrapped by older master keys.
+    /// Older master keys still wrap some keys.
     KeysLeft,
-    /// Another rotation has begun since, and goes on in its place.
+    /// A newer rotation continues instead.
     Superseded,
 }
 
@@ -121,7 +120,7 @@ struct FinishRotation {
 impl Op for FinishRotation {
     type Out = Rotation;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Rotation> {
-        tx.exec(&ALONE, &[]).await?;
+        tx.exec(&LOCK_KEYS, &[]).await?;
         let newest: Option<(Vec<u8>, Timestamp)> = tx.one(&NEWEST, &[]).await?;
         if newest.is_none_or(|(id, _)| id != self.master) {
             return Ok(Rotation::Superseded);
@@ -140,7 +139,7 @@ impl Op for Add {
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
         let Wrapped { name, master, wrapped } = &self.0;
-        if tx.one::<(i64,)>(&HOLD, &[master[..].into()]).await?.is_none() {
+        if tx.one::<(i64,)>(&LOCK_MASTER, &[master[..].into()]).await?.is_none() {
             return Ok(false);
         }
         tx.exec(&ADD, &[name.as_str().into(), master[..].into(), wrapped[..].into()]).await?;
@@ -154,11 +153,11 @@ struct Rewrap {
 }
 
 impl Op for Rewrap {
-    /// False: the master key is gone, and nothing was changed.
+    /// False: the master key no longer exists, and nothing changed.
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
-        // Without it whatever is wrapped here could never be opened again.
-        if tx.one::<(i64,)>(&HOLD, &[self.master[..].into()]).await?.is_none() {
+        // Without its master key, nothing that is wrapped here could be opened again.
+        if tx.one::<(i64,)>(&LOCK_MASTER, &[self.master[..].into()]).await?.is_none() {
             return Ok(false);
         }
         for (before, after) in &self.changes {
@@ -184,36 +183,36 @@ impl Op for Erase {
     type Out = i64;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<i64> {
         tx.exec(&ERASE, &[self.name.as_str().into()]).await?;
-        // Also for somebody who has no key: what a backup brings back of them is to be forgotten.
+        // Also for a person without a key: a backup may bring their data back, which then has to be erased.
         let note = [tx.seq(), self.name.as_str().into(), self.at.into()];
-        let place: Option<(i64,)> = tx.one(&NOTE, &note).await?;
+        let place: Option<(i64,)> = tx.one(&ADD_ERASURE, &note).await?;
         Ok(place.map_or(0, |(place,)| place))
     }
 }
 
 impl Keystore {
-    /// Opens a keystore and brings it to this version's shape; one that is not there is made.
+    /// Creates or migrates the keystore.
     pub async fn open(location: &Location) -> Result<Self> {
         Db::open_keystore(location).await.map(Self)
     }
 
-    /// Whether there is a keystore, without making one.
+    /// Does not create one.
     pub async fn exists(location: &Location) -> Result<bool> {
         Db::has_keystore(location).await
     }
 
-    /// Tells this keystore from others.
+    /// The keystore's own id.
     pub async fn id(&self) -> Result<String> {
         let id: Option<(String,)> = self.0.one(&IDENTITY, &[]).await?;
         id.map(|(id,)| id).ok_or_else(|| Error::Bug("the keystore has no id".into()))
     }
 
-    /// All master keys, oldest first.
+    /// Oldest first.
     pub async fn masters(&self) -> Result<Vec<Master>> {
         self.0.read(&MASTERS, &[], Weight::Point).await
     }
 
-    /// Adds a master key, wrapped by every root secret that is to open it.
+    /// Wrapped by every root secret that may open it.
     pub async fn add_master(&self, wrapped: Vec<Master>) -> Result<()> {
         self.0.write(AddMaster(wrapped)).await
     }
@@ -231,39 +230,37 @@ impl Keystore {
         self.0.one(&KEY, &[name.into()]).await
     }
 
-    /// Adds a key, unless there is one of that name; false: its master key is gone.
+    /// Keeps an existing key of that name. False: its master key no longer exists.
     pub async fn add(&self, key: Wrapped) -> Result<bool> {
         self.0.write(Add(key)).await
     }
 
-    /// Keys that are wrapped by master keys older than this one, by name.
+    /// By name.
     pub async fn keys_under_older(&self, master: &[u8], after: &str, limit: i64) -> Result<Vec<Wrapped>> {
         self.0.read(&UNDER_OLDER, &[master.into(), after.into(), limit.into()], Weight::Scan).await
     }
 
-    /// Puts keys under a master key in the place of what they were before; whatever has changed in between stays
-    /// as it is. False: the master key is gone, and nothing was changed.
+    /// Replaces wrapped keys; keys that changed meanwhile stay. False: the master key no longer exists, and nothing
+    /// changed.
     pub async fn rewrap(&self, master: &[u8], changes: Vec<(Wrapped, Wrapped)>) -> Result<bool> {
         self.0.write(Rewrap { master: master.to_vec(), changes }).await
     }
 
-    /// Destroys a key for good and notes whose it was; answers with the note's place among all erasures. Until
-    /// [`Keystore::scrub`] the key may still be in the log.
+    /// Destroys a key and records the erasure; returns the erasure's number. The key may stay in the log until
+    /// [`Keystore::scrub`].
     pub async fn erase(&self, name: &str, at: Timestamp) -> Result<i64> {
         self.0.write(Erase { name: name.into(), at }).await
     }
 
-    /// Makes sure that no key that was destroyed is left in a log.
+    /// Removes destroyed keys from the log.
     pub async fn scrub(&self) -> Result<()> {
         self.0.forget().await
     }
 
-    /// Erasures after a place.
     pub async fn erasures_after(&self, seq: i64, limit: i64) -> Result<Vec<Erasure>> {
         self.0.read(&ERASURES, &[seq.into(), limit.into()], Weight::Scan).await
     }
 
-    /// All erasures of one name.
     pub async fn erasures_of(&self, name: &str) -> Result<Vec<Erasure>> {
         self.0.read(&ERASURES_OF, &[name.into()], Weight::Point).await
     }

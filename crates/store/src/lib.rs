@@ -1,8 +1,8 @@
-//! Keeps what the domain describes: one set of queries, two engines.
+//! Storage for the domain: one set of queries, two engines.
 //!
-//! An area (listings, devices, …) is one file with its statements, its reads as methods of [`Db`] and its
-//! writes as units of work ([`Op`]). To add one: write the statements once, in the words both engines share;
-//! where they differ, use [`sql::dialects`]. The conformance suite runs every area on both engines.
+//! An area (listings, devices, …) is one file with its statements, its reads as methods of [`Db`] and its writes as
+//! units of work ([`Op`]). To add one: write the statements once in the common dialect; where the engines differ, use
+//! [`sql::dialects`]. The conformance suite runs every area on both engines.
 
 mod applications;
 pub mod audit;
@@ -34,7 +34,7 @@ pub use counters::ChangeContext;
 pub use deployment::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
-pub use idempotency::{Answering, Forget, IdempotencyKey, Idempotent, Seal, StoredReply};
+pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
 pub use listings::{CreateListing, DeleteListing};
 pub use migrate::Status;
@@ -49,16 +49,15 @@ use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
 use sqlite::Sqlite;
 
-/// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     Sqlite(PathBuf),
-    /// A server, as a connection URL.
+    /// A connection URL.
     Postgres(String),
 }
 
 impl Location {
-    /// Reads `sqlite:PATH` or `postgres://…`.
+    /// Parses `sqlite:PATH` or `postgres://…`.
     pub fn parse(url: &str) -> Result<Self, String> {
         if let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
             Ok(Self::Sqlite(path.trim_start_matches("//").into()))
@@ -70,16 +69,15 @@ impl Location {
     }
 }
 
-/// Who opens the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The server: it keeps derived data (the search index of `SQLite`) up to date.
+    /// Maintains derived data (the search index of `SQLite`).
     Server,
-    /// A command beside it.
+    /// A command that runs next to the server.
     Tool,
 }
 
-/// The database. Cloning is cheap.
+/// Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Db(Engine);
 
@@ -90,7 +88,7 @@ enum Engine {
 }
 
 impl Db {
-    /// Opens the database and brings it to this version's shape.
+    /// Opens and migrates the database.
     pub async fn open(location: &Location, role: Role) -> Result<Self> {
         Ok(Self(match location {
             Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path, role)?),
@@ -98,7 +96,7 @@ impl Db {
         }))
     }
 
-    /// Whether there is a keystore, without making one.
+    /// Does not create one.
     async fn has_keystore(location: &Location) -> Result<bool> {
         match location {
             Location::Sqlite(path) => Ok(path.exists()),
@@ -106,7 +104,7 @@ impl Db {
         }
     }
 
-    /// Opens a keystore, which is a place of its own, and brings it to this version's shape.
+    /// Opens and migrates a keystore.
     async fn open_keystore(location: &Location) -> Result<Self> {
         Ok(Self(match location {
             Location::Sqlite(path) => Engine::Sqlite(Sqlite::open_keystore(path)?),
@@ -114,7 +112,7 @@ impl Db {
         }))
     }
 
-    /// Where the database stands, without changing it.
+    /// Read-only.
     pub async fn status(location: &Location) -> Result<Status> {
         match location {
             Location::Sqlite(path) => Sqlite::status(path),
@@ -122,22 +120,21 @@ impl Db {
         }
     }
 
-    /// Whether the database answers.
     pub async fn ping(&self) -> Result<()> {
         static ONE: Sql = sql::sql("SELECT max(version) FROM portico_migrations");
         self.read::<(i64,)>(&ONE, &[], Weight::Point).await.map(drop)
     }
 
-    /// Runs a unit of work and answers once it is durable.
+    /// Returns once the work is durable.
     pub async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.write(op).await,
-            // Boxed: it is large, and would be carried along where it is not used.
+            // Boxed: it is large, and would enlarge the future of SQLite writes too.
             Engine::Postgres(postgres) => Box::pin(postgres.write(op)).await,
         }
     }
 
-    /// Leaves everything in a tidy state before the process ends.
+    /// Call before the process ends.
     pub fn close(&self) -> Result<()> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.empty_log().map(drop),
@@ -145,7 +142,7 @@ impl Db {
         }
     }
 
-    /// Makes sure that what was overwritten is in no log of the database any more.
+    /// Removes overwritten data from the database's log.
     pub(crate) async fn forget(&self) -> Result<()> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.forget().await,
@@ -153,7 +150,7 @@ impl Db {
         }
     }
 
-    /// Waits until derived data has caught up with everything written so far.
+    /// Waits until derived data includes everything written so far.
     pub async fn settle(&self) -> Result<()> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.settle().await,

@@ -1,19 +1,17 @@
-//! Bringing a database to this version's shape: numbered steps, each run once, safe when two replicas start
-//! at the same time.
+//! Schema migrations: numbered steps, each run once, safe when two replicas start concurrently.
 
 use tokio_postgres::Client;
 
 use crate::{Error, Result};
 
-/// The steps of one engine, oldest first: a name and its SQL. Step `n` stands at index `n - 1`.
+/// One engine's steps, oldest first: name and SQL. Step `n` has index `n - 1`.
 pub(crate) type Migrations = &'static [(&'static str, &'static str)];
 
-/// Where a database stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// The last step that was run.
+    /// The last step that ran.
     pub current: usize,
-    /// The last step that this version knows.
+    /// The last step that this version has.
     pub latest: usize,
 }
 
@@ -21,7 +19,7 @@ const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
 const CURRENT: &str = "SELECT coalesce(max(version), 0) FROM portico_migrations";
 
-/// What is still to be run. A database of a newer version is refused.
+/// Rejects a database of a newer version.
 fn pending(current: usize, all: Migrations) -> Result<&'static [(&'static str, &'static str)]> {
     all.get(current..).ok_or_else(|| {
         Error::Unavailable(format!(
@@ -49,9 +47,9 @@ pub(crate) fn sqlite(connection: &mut rusqlite::Connection, all: Migrations) -> 
     if sqlite_status(connection, all)?.current == all.len() {
         return Ok(());
     }
-    // An index of many rows is sorted through a file, not in memory.
+    // Sorts large indexes through a file, not in memory.
     connection.execute_batch("PRAGMA temp_store = FILE")?;
-    // The lock is taken before the version is read again: whoever comes second finds nothing to do.
+    // Locks before the version is read again, so that a second process finds nothing to do.
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     tx.execute_batch(TABLE)?;
     let current = position(tx.query_row(CURRENT, [], |row| row.get(0))?);
@@ -78,13 +76,13 @@ pub(crate) async fn postgres(client: &mut Client, all: Migrations) -> Result<()>
     if postgres_status(client, all).await?.current == all.len() {
         return Ok(());
     }
-    // `IF NOT EXISTS` is not atomic: of two who create it at once, one is told that it exists.
+    // `IF NOT EXISTS` is not atomic: one of two concurrent creators may fail.
     for _ in 0..3 {
         if client.batch_execute(TABLE).await.is_ok() {
             break;
         }
     }
-    // Version 0 is a row of its own for replicas to queue at: a lock that every compatible engine has.
+    // Replicas queue at the row of version 0: a lock that every compatible engine supports.
     client
         .execute(
             "INSERT INTO portico_migrations (version, name) VALUES (0, 'lock') ON CONFLICT DO NOTHING",

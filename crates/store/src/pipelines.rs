@@ -22,7 +22,7 @@ static GET: Sql = sql(
     "SELECT client_id, eviction, income, soft_credit, criminal_background, country FROM pipelines WHERE account = ?1",
 );
 
-/// Changes what the change names in an account's pipeline, which need not exist yet.
+/// Changes only the fields that are set; creates the pipeline if there is none.
 #[derive(Debug)]
 pub struct PutPipeline {
     pub account: AccountId,
@@ -71,7 +71,6 @@ static OF_CLIENT: Sql = sql(
 );
 
 impl Db {
-    /// The pipeline that clients call by this name.
     pub async fn pipeline_of_client(&self, client: &ClientId) -> Result<Option<Pipeline>> {
         self.one(&OF_CLIENT, &[client.into()]).await
     }

@@ -1,4 +1,4 @@
-//! User portfolios: made directly or copied from a template.
+//! User portfolios: created directly or copied from a template.
 
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics};
 use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, UserId};
@@ -87,7 +87,7 @@ async fn for_change<T: Tx>(tx: &mut T, id: &PortfolioId) -> Result<Portfolio> {
     tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing(ErrorCode::PortfolioNotFound))
 }
 
-/// Stores a new portfolio. The template it names must exist.
+/// The template it names must exist.
 #[derive(Debug)]
 pub struct CreatePortfolio {
     pub portfolio: Portfolio,
@@ -109,9 +109,7 @@ impl Op for CreatePortfolio {
 pub struct CopyTemplate {
     pub template: TemplateId,
     pub id: PortfolioId,
-    /// Whose it is going to be.
     pub user: UserId,
-    /// Whether the user is going to make it their own.
     pub custom: bool,
     pub by: ChangeContext,
 }
@@ -128,7 +126,7 @@ impl Op for CopyTemplate {
     }
 }
 
-/// Changes what the change names in a portfolio.
+/// Changes only the fields that are set.
 #[derive(Debug)]
 pub struct ChangePortfolio {
     pub id: PortfolioId,
@@ -181,7 +179,6 @@ impl Db {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// A piece of a user's portfolios.
     pub async fn portfolios(
         &self,
         user: &UserId,
@@ -191,7 +188,6 @@ impl Db {
         self.page(&OF_USER, &[user.into()], after, limit).await
     }
 
-    /// Totals over all templates and portfolios.
     pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {
         let (templates, portfolios) = (self.totals("templates").await?, self.totals("portfolios").await?);
         Ok(PortfolioStatistics {

@@ -11,7 +11,7 @@ static PUT: Sql = sql("INSERT INTO requirements (listing_id, applicant_id, met) 
      ON CONFLICT (listing_id, applicant_id) DO UPDATE SET met = excluded.met");
 static GET: Sql = sql("SELECT met FROM requirements WHERE listing_id = ?1 AND applicant_id = ?2");
 
-/// Writes a record; one that is there is replaced.
+/// Replaces an existing record.
 #[derive(Debug)]
 pub struct PutRequirements {
     pub record: RequirementsRecord,
@@ -29,7 +29,6 @@ impl Op for PutRequirements {
 }
 
 impl Db {
-    /// The record of a listing and an applicant.
     pub async fn requirements(
         &self,
         listing: SafeInteger,

@@ -1,4 +1,4 @@
-//! Saved listings: per user, in the order in which they were saved. Ids are references.
+//! Saved listings per user, in the order of saving. Ids are references.
 
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, UserId};
@@ -7,7 +7,7 @@ use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
 
-/// How many listings one user may save.
+/// Per user.
 const MAX_SAVED: i64 = 10_000;
 
 static COUNT: Sql =
@@ -21,7 +21,7 @@ static DETAILS: Sql =
     sql("SELECT document FROM saved_listings JOIN listings ON listings.id = saved_listings.listing_id \
      WHERE saved_listings.user_id = ?1 ORDER BY saved_listings.seq");
 
-/// Saves a listing for a user. Saving it again changes nothing.
+/// Saving a listing twice changes nothing.
 #[derive(Debug)]
 pub struct SaveListing {
     pub user: UserId,
@@ -44,7 +44,6 @@ impl Op for SaveListing {
     }
 }
 
-/// Takes a listing off a user's list.
 #[derive(Debug)]
 pub struct UnsaveListing {
     pub user: UserId,
@@ -63,7 +62,7 @@ impl Op for UnsaveListing {
 }
 
 impl Db {
-    /// The ids a user has saved, and the details of those that exist.
+    /// The saved ids, and the listings among them that exist.
     pub async fn saved_listings(&self, user: &UserId) -> Result<(Vec<ListingId>, Vec<Listing>)> {
         let ids = self.read::<(ListingId,)>(&IDS, &[user.into()], Weight::Scan).await?;
         let details = self.read(&DETAILS, &[user.into()], Weight::Scan).await?;

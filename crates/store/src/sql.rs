@@ -1,15 +1,15 @@
-//! The vocabulary that both engines speak: statements, values, rows, transactions and units of work.
+//! Types that both engines share: statements, values, rows, transactions and units of work.
 
 use std::future::Future;
 use std::sync::OnceLock;
 
 use portico_domain::Timestamp;
 use portico_domain::decimal::{Decimal, Unit};
-use portico_domain::text::{Kind, Text};
+use portico_domain::text::{Text, TextFormat};
 
 use crate::Result;
 
-/// A statement. Parameters are written `?1`, `?2`, …; where the dialects differ, both are given.
+/// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]
 pub struct Sql {
     pub(crate) lite: &'static str,
@@ -18,18 +18,17 @@ pub struct Sql {
 }
 
 impl Sql {
-    /// As `PostgreSQL` writes it: `$1` for `?1`. No statement of ours has a question mark of another meaning.
+    /// With `$1` for `?1`. Our statements have no other question marks.
     pub(crate) fn postgres(&self) -> &str {
         self.numbered.get_or_init(|| self.pg.replace('?', "$"))
     }
 }
 
-/// A statement that both engines understand.
 pub const fn sql(both: &'static str) -> Sql {
     dialects(both, both)
 }
 
-/// A statement that each engine has its own words for. `SQLite` is given only as many parameters as it names.
+/// `SQLite` gets only as many parameters as its text names.
 pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
     Sql { lite, pg, numbered: OnceLock::new() }
 }
@@ -37,7 +36,7 @@ pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
 #[derive(Debug, Clone, Copy)]
 pub enum Val<'a> {
     Null,
-    /// An integer: counts, units of decimals, microseconds, flags.
+    /// Counts, units of decimals, microseconds, flags.
     Int(i64),
     Text(&'a str),
     Bytes(&'a [u8]),
@@ -68,7 +67,7 @@ impl<'a> From<&'a [u8]> for Val<'a> {
         Self::Bytes(value)
     }
 }
-impl<'a, K: Kind> From<&'a Text<K>> for Val<'a> {
+impl<'a, K: TextFormat> From<&'a Text<K>> for Val<'a> {
     fn from(value: &'a Text<K>) -> Self {
         Self::Text(value.as_str())
     }
@@ -84,7 +83,7 @@ impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
     }
 }
 
-/// A parameter that is kept for later, or travels to another thread.
+/// For parameters that are stored or sent to another thread.
 #[derive(Debug)]
 pub(crate) enum OwnedValue {
     Null,
@@ -115,14 +114,13 @@ impl OwnedValue {
     }
 }
 
-/// A row of either engine.
 pub trait Row {
     fn int(&self, column: usize) -> Result<Option<i64>>;
     fn text(&self, column: usize) -> Result<Option<&str>>;
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>>;
 }
 
-/// A row that is read from its first column to its last.
+/// Reads a row from its first column to its last.
 #[derive(Debug)]
 pub struct Columns<'a, R> {
     row: &'a R,
@@ -130,7 +128,6 @@ pub struct Columns<'a, R> {
 }
 
 impl<'a, R: Row> Columns<'a, R> {
-    /// Starts at the first column.
     pub fn new(row: &'a R) -> Self {
         Self { row, next: 0 }
     }
@@ -140,20 +137,19 @@ impl<'a, R: Row> Columns<'a, R> {
         T::from_column(self.row, self.next - 1)
     }
 
-    /// The next column, a text that is never null, borrowed from the row.
+    /// A text column that is never null, borrowed from the row.
     pub fn text(&mut self) -> Result<&'a str> {
         self.next += 1;
         present(self.row.text(self.next - 1)?)
     }
 }
 
-/// A value that a column can hold.
 pub trait FromColumn: Sized {
     fn from_column(row: &impl Row, column: usize) -> Result<Self>;
 }
 
 fn present<T>(value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| crate::Error::Bug("a column that is never null was null".into()))
+    value.ok_or_else(|| crate::Error::Bug("a NOT NULL column was null".into()))
 }
 
 impl FromColumn for i64 {
@@ -186,7 +182,7 @@ impl FromColumn for Option<String> {
         Ok(row.text(column)?.map(Into::into))
     }
 }
-impl<K: Kind> FromColumn for Text<K> {
+impl<K: TextFormat> FromColumn for Text<K> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         present(row.text(column)?).map(Self::stored)
     }
@@ -221,13 +217,12 @@ impl FromColumn for Option<Timestamp> {
         Ok(row.int(column)?.map(Timestamp::from_micros))
     }
 }
-impl<K: Kind> FromColumn for Option<Text<K>> {
+impl<K: TextFormat> FromColumn for Option<Text<K>> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         Ok(row.text(column)?.map(Text::stored))
     }
 }
 
-/// Something that a row can be read as.
 pub trait FromRow: Sized + Send + 'static {
     fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self>;
 }
@@ -243,15 +238,14 @@ macro_rules! tuples {
 }
 tuples! { A; A B; A B C; A B C D; }
 
-/// A total that a change moves: its scope, its name within that, and by how much.
+/// A counter's scope and name, and the amount to add.
 pub type Count<'a> = (&'static str, &'a str, i64);
 
-/// One open transaction, on either engine.
 pub trait Tx: Send {
-    /// Runs a statement and tells how many rows it touched.
+    /// Returns the number of affected rows.
     fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
-    /// Writes the row of an event and moves totals, in whichever way is cheapest within this transaction.
+    /// Writes an event row and updates counters, in the engine's cheapest way.
     fn record_event(
         &mut self,
         event: &[Val<'_>],
@@ -264,7 +258,6 @@ pub trait Tx: Send {
         params: &[Val<'_>],
     ) -> impl Future<Output = Result<Vec<R>>> + Send;
 
-    /// Runs a query for at most one row.
     fn one<R: FromRow>(
         &mut self,
         sql: &'static Sql,
@@ -274,17 +267,16 @@ pub trait Tx: Send {
         async move { Ok(rows.await?.into_iter().next()) }
     }
 
-    /// The next place in the order of creation: chosen by the engine (`SQLite`: when the row is inserted).
+    /// The next creation number; `SQLite` assigns it on insert.
     fn seq(&mut self) -> Val<'static>;
 }
 
-/// A unit of work: all of it happens, or nothing. It is run again if the engine asks for that.
+/// An atomic unit of work. The engine may run it again.
 pub trait Op: Send + Sync + 'static {
     type Out: Send + 'static;
     fn run<T: Tx>(&self, tx: &mut T) -> impl Future<Output = Result<Self::Out>> + Send;
 }
 
-/// Nothing is to be done.
 impl Op for () {
     type Out = ();
     async fn run<T: Tx>(&self, _: &mut T) -> Result<()> {
@@ -292,13 +284,13 @@ impl Op for () {
     }
 }
 
-/// How much work a read is, which decides where `SQLite` runs it.
+/// The cost of a read, which decides where `SQLite` runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// A few rows by an index: at once, on the caller's own thread.
+    /// A few rows by index: on the caller's thread.
     Point,
-    /// Many rows: off the asynchronous threads.
+    /// Many rows: off the async threads.
     Scan,
-    /// Likewise; and the best plan depends on the parameters, so that it is made anew each time.
+    /// Like a scan, but planned for its parameters each time.
     Search,
 }

@@ -1,4 +1,4 @@
-//! Predefined portfolios. They are never deleted, only deactivated.
+//! Predefined portfolios. They are only deactivated, never deleted.
 
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Template, TemplateChange};
 use portico_domain::{Allocation, ErrorCode, TemplateId};
@@ -57,12 +57,11 @@ impl FromRow for Template {
     }
 }
 
-/// Reads a template inside a transaction that is going to rely on it.
+/// Locks the template for the transaction.
 pub(crate) async fn for_change<T: Tx>(tx: &mut T, id: &TemplateId) -> Result<Template> {
     tx.one(&GET_TO_CHANGE, &[id.into()]).await?.ok_or(Error::Missing(ErrorCode::TemplateNotFound))
 }
 
-/// Stores a new template.
 #[derive(Debug)]
 pub struct CreateTemplate {
     pub template: Template,
@@ -95,7 +94,7 @@ impl Op for CreateTemplate {
     }
 }
 
-/// Changes what the change names in a template.
+/// Changes only the fields that are set.
 #[derive(Debug)]
 pub struct ChangeTemplate {
     pub id: TemplateId,
@@ -138,12 +137,12 @@ impl Op for ChangeTemplate {
 }
 
 impl Db {
-    /// One template, active or not.
+    /// Active or not.
     pub async fn template(&self, id: &TemplateId) -> Result<Option<Template>> {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// A piece of the active templates, of one risk level or of all.
+    /// With one risk level, or all.
     pub async fn active_templates(
         &self,
         risk: Option<RiskLevel>,

@@ -1,11 +1,11 @@
-//! How the domain's types look on the wire: their JSON, their text in paths and queries, their schemas.
+//! Wire formats of the domain types: JSON, path and query text, schemas.
 
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
 use portico_domain::listings;
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
-use portico_domain::text::{Kind, Text};
+use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Degrees, Kilometres, SafeInteger, ValidationError};
 use utoipa::Number;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
@@ -16,23 +16,22 @@ use super::object::{Field, Object};
 use super::pointer::JsonPointer;
 use super::reader::Param;
 
-/// Arrays may have so many items.
 const MAX_ITEMS: usize = 1000;
 
 fn of_type(kind: Type) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(kind))
 }
 
-fn text_schema<K: Kind>() -> ObjectBuilder {
+fn text_schema<K: TextFormat>() -> ObjectBuilder {
     let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
     text.pattern(Some(K::PATTERN.unwrap_or(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT })))
 }
 
 const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
-/// No control characters, and at least one character that is no space.
+/// No control characters, and at least one character that is not a space.
 pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
-/// The hash of a transaction.
+/// A transaction hash.
 pub(crate) struct Hash(pub(crate) [u8; 32]);
 
 impl Param for Hash {
@@ -52,7 +51,7 @@ impl Param for Hash {
     }
 }
 
-impl<K: Kind> Field for Text<K> {
+impl<K: TextFormat> Field for Text<K> {
     fn schema() -> RefOr<Schema> {
         text_schema::<K>().into()
     }
@@ -60,7 +59,7 @@ impl<K: Kind> Field for Text<K> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
     }
 }
-impl<K: Kind> Param for Text<K> {
+impl<K: TextFormat> Param for Text<K> {
     fn schema() -> RefOr<Schema> {
         text_schema::<K>().into()
     }
@@ -104,7 +103,7 @@ impl<U: Unit> Param for Decimal<U> {
     }
 }
 
-/// Degrees north: at most 90, either way.
+/// Between -90 and 90 degrees.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Latitude(pub(crate) Degrees);
 
@@ -134,7 +133,7 @@ impl<F: Field> Field for Vec<F> {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = at.take(json.items())?;
         if items.len() > MAX_ITEMS {
-            at.fault(ValidationError::new("too_many", format!("must have at most {MAX_ITEMS} items")));
+            at.report(ValidationError::new("too_many", format!("must have at most {MAX_ITEMS} items")));
             return None;
         }
         let read: Vec<Option<F>> = items
@@ -146,7 +145,6 @@ impl<F: Field> Field for Vec<F> {
     }
 }
 
-/// An array with at least one item.
 #[derive(Debug)]
 pub(crate) struct NonEmptyVec<F>(pub(crate) Vec<F>);
 
@@ -157,14 +155,14 @@ impl<F: Field> Field for NonEmptyVec<F> {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = Vec::from_json(json, at)?;
         if items.is_empty() {
-            at.fault(ValidationError::new("empty", "must not be empty"));
+            at.report(ValidationError::new("empty", "must not be empty"));
             return None;
         }
         Some(Self(items))
     }
 }
 
-/// An integer in a body, written as a number or as a string of digits.
+/// An integer, sent as a number or as a string of digits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumericId(pub(crate) SafeInteger);
 
@@ -248,7 +246,7 @@ impl Field for ProtocolItems {
 
 impl Param for SearchTerm {
     fn schema() -> RefOr<Schema> {
-        text_schema::<search::TermKind>().into()
+        text_schema::<search::TermFormat>().into()
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
         Self::parse(text)
@@ -278,7 +276,6 @@ impl Param for Point {
     }
 }
 
-/// A box on the map, in a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoundingBox(pub(crate) Area);
 
@@ -294,7 +291,6 @@ impl Param for BoundingBox {
     }
 }
 
-/// A circle's radius, if none is given.
 pub(crate) fn default_radius() -> Kilometres {
     Kilometres::from_units(10 * Kilometres::SCALE)
 }

@@ -1,5 +1,5 @@
-//! Reading JSON bodies strictly: valid UTF-8, one object, no duplicate names, no bottomless nesting, and
-//! numbers by their text, so that no decimal is lost.
+//! Parses JSON bodies strictly: valid UTF-8, no duplicate names, bounded nesting, and numbers as text so that no
+//! decimal is lost.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,16 @@ use serde_json::value::RawValue;
 
 use crate::problem::Problem;
 
-/// Deeper bodies are refused before they are parsed.
+/// Checked before parsing.
 const MAX_DEPTH: usize = 64;
 
-/// A JSON value whose text has been checked.
+/// A JSON value whose syntax is valid.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Json<'b>(&'b RawValue);
 
-/// The names and values of an object.
 pub(crate) type Members<'b> = Vec<(Cow<'b, str>, Json<'b>)>;
 
 impl<'b> Json<'b> {
-    /// Reads a whole body.
     pub(crate) fn parse(body: &'b [u8]) -> Result<Self, Problem> {
         let text = std::str::from_utf8(body).map_err(|_| Problem::body("not_utf8", "must be valid UTF-8"))?;
         if text.trim_ascii().is_empty() {
@@ -30,7 +28,7 @@ impl<'b> Json<'b> {
             return Err(Problem::body("too_deep", "is nested too deeply"));
         }
         serde_json::from_str(text).map(Self).map_err(|error| {
-            // Only where, never what: the text near the fault may be personal.
+            // Reports only the position: the text near it may be personal.
             Problem::body(
                 "not_json",
                 format!("is not valid JSON (line {}, column {})", error.line(), error.column()),
@@ -38,7 +36,6 @@ impl<'b> Json<'b> {
         })
     }
 
-    /// The members of an object.
     pub(crate) fn members(self) -> Result<Members<'b>, ValidationError> {
         if !self.0.get().starts_with('{') {
             return Err(ValidationError::new("wrong_type", "must be an object"));
@@ -46,7 +43,6 @@ impl<'b> Json<'b> {
         serde_json::Deserializer::from_str(self.0.get()).deserialize_map(MembersVisitor).map_err(unreadable)
     }
 
-    /// The items of an array.
     pub(crate) fn items(self) -> Result<Vec<Self>, ValidationError> {
         if !self.0.get().starts_with('[') {
             return Err(ValidationError::new("wrong_type", "must be an array"));
@@ -56,7 +52,7 @@ impl<'b> Json<'b> {
     }
 
     pub(crate) fn text(self) -> Result<Cow<'b, str>, ValidationError> {
-        /// `Cow` alone never borrows; this does where there is no escape.
+        /// A plain `Cow` never borrows when it is deserialized; this one does unless there is an escape.
         #[derive(serde::Deserialize)]
         struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -66,7 +62,7 @@ impl<'b> Json<'b> {
         serde_json::from_str::<Borrowed<'b>>(self.0.get()).map(|text| text.0).map_err(unreadable)
     }
 
-    /// A number, as it was written.
+    /// The number's source text.
     pub(crate) fn number(self) -> Result<&'b str, ValidationError> {
         let text = self.0.get();
         if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
@@ -109,7 +105,7 @@ impl<'b> Visitor<'b> for MembersVisitor {
     }
 }
 
-/// How deep brackets are nested, outside of strings.
+/// The nesting depth of brackets outside strings.
 fn depth(body: &[u8]) -> usize {
     let (mut now, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for &byte in body {
@@ -138,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn bottomless_nesting_is_refused_before_it_is_parsed() {
+    fn rejects_deep_nesting_before_parsing() {
         let body = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         assert_eq!(Json::parse(body.as_bytes()).unwrap_err().errors[0].code, "too_deep");
     }
 
     #[test]
-    fn faults_of_syntax_tell_where_and_not_what() {
+    fn syntax_errors_show_only_the_position() {
         let problem = Json::parse(b"{\"ssn\": 900-00-0001}").unwrap_err();
         assert_eq!(problem.errors[0].code, "not_json");
         assert!(!problem.detail.contains("900"), "{}", problem.detail);

@@ -1,4 +1,4 @@
-//! The strict reader: what an operation takes, and how it is read from a request.
+//! The strict reader: parses and describes the input of operations.
 
 mod fields;
 mod json;
@@ -11,5 +11,5 @@ pub(crate) use json::Json;
 pub(crate) use object::Field;
 pub(crate) use pointer::JsonPointer;
 #[cfg(test)]
-pub(crate) use reader::asked_parts;
+pub(crate) use reader::requested_parts;
 pub(crate) use reader::{Description, Input, Param, Parts, PathParams, Reader, describe, read};

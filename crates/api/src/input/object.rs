@@ -1,4 +1,4 @@
-//! JSON objects, member by member: read strictly, or described.
+//! JSON objects, parsed member by member, or described.
 
 use std::collections::HashSet;
 
@@ -11,18 +11,17 @@ use super::pointer::JsonPointer;
 
 /// A value in a JSON body.
 pub(crate) trait Field: Sized {
-    /// What it may be.
     fn schema() -> RefOr<Schema>;
-    /// Reads it; faults go to `at`.
+    /// Parses the value; errors go to `at`.
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self>;
 }
 
-/// An object whose members are read, or described.
+/// An object whose members are parsed or described.
 pub(crate) enum Object<'o, 'b> {
     Read(Members<'b>, JsonPointer<'o>),
-    /// Describes the request's body.
+    /// Describes the request body.
     Describe(&'o mut Option<RefOr<Schema>>, ObjectBuilder),
-    /// Describes an object inside another.
+    /// Describes a nested object.
     Nested(ObjectBuilder),
 }
 
@@ -31,24 +30,22 @@ impl<'o, 'b> Object<'o, 'b> {
         let mut names = HashSet::with_capacity(members.len());
         for (name, _) in &members {
             if !names.insert(name) {
-                pointer.child(&name).fault(ValidationError::new("repeated", "is given twice"));
+                pointer.child(&name).report(ValidationError::new("repeated", "is given twice"));
             }
         }
         Self::Read(members, pointer)
     }
 
-    /// Reads an object inside another.
     pub(crate) fn nested(json: Json<'b>, at: &'o mut JsonPointer<'_>) -> Option<Self> {
         let members = at.take(json.members())?;
         Some(Self::of(members, at.reborrow()))
     }
 
-    /// A member that must be there.
     pub(crate) fn required<F: Field>(&mut self, name: &'static str, about: &str) -> Option<F> {
         self.member(name, about, true)
     }
 
-    /// A member that may be absent. `null` is not absent: it is a value, and a wrong one.
+    /// `null` is not absent: it is an invalid value.
     pub(crate) fn optional<F: Field>(&mut self, name: &'static str, about: &str) -> Option<F> {
         self.member(name, about, false)
     }
@@ -61,7 +58,7 @@ impl<'o, 'b> Object<'o, 'b> {
                     Some((_, json)) => F::from_json(*json, &mut pointer),
                     None => {
                         if required {
-                            pointer.fault(ValidationError::new("missing", "is required"));
+                            pointer.report(ValidationError::new("missing", "is required"));
                         }
                         None
                     }
@@ -78,19 +75,18 @@ impl<'o, 'b> Object<'o, 'b> {
         }
     }
 
-    /// Whether a member is there, right or wrong.
+    /// Whether the member is present, valid or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         matches!(self, Self::Read(members, _) if members.iter().any(|(of, _)| of == name))
     }
 
-    /// Notes a fault that lies between several members.
-    pub(crate) fn fault(&mut self, name: &'static str, fault: ValidationError) {
+    /// Reports an error that concerns several members.
+    pub(crate) fn report(&mut self, name: &'static str, error: ValidationError) {
         if let Self::Read(_, pointer) = self {
-            pointer.child(&name).fault(fault);
+            pointer.child(&name).report(error);
         }
     }
 
-    /// The schema of an object that describes itself.
     pub(crate) fn schema(mut self) -> RefOr<Schema> {
         match &mut self {
             Self::Nested(object) => std::mem::take(object).into(),

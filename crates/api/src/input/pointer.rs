@@ -1,20 +1,20 @@
-//! Where in a body a value stands, and the list that collects the faults of all values.
+//! JSON pointers into a body, and the list that collects all validation errors.
 
 use portico_domain::ValidationError;
 
 use crate::problem::FieldError;
 
-/// Faults that a response lists at most.
-const MAX_FAULTS: usize = 100;
+/// Validation errors in one response.
+const MAX_FIELD_ERRORS: usize = 100;
 
-/// The place of a value in the body. Its text is built only for a fault.
+/// The position of a value in the body. Its text is built only for an error.
 pub(crate) struct JsonPointer<'f> {
     /// `None`: the whole body.
     segment: Option<Segment<'f>>,
-    faults: &'f mut Vec<FieldError>,
+    errors: &'f mut Vec<FieldError>,
 }
 
-/// A member or an item, and the segment of its object or array.
+/// A member or item, and the segment of its parent.
 #[derive(Clone, Copy)]
 struct Segment<'f> {
     parent: Option<&'f Segment<'f>>,
@@ -32,33 +32,32 @@ impl Segment<'_> {
 }
 
 impl<'f> JsonPointer<'f> {
-    pub(super) fn root(faults: &'f mut Vec<FieldError>) -> Self {
-        Self { segment: None, faults }
+    pub(super) fn root(errors: &'f mut Vec<FieldError>) -> Self {
+        Self { segment: None, errors }
     }
 
-    /// The same place, borrowed.
     pub(super) fn reborrow(&mut self) -> JsonPointer<'_> {
-        JsonPointer { segment: self.segment, faults: self.faults }
+        JsonPointer { segment: self.segment, errors: self.errors }
     }
 
-    pub(crate) fn fault(&mut self, fault: ValidationError) {
-        if self.faults.len() >= MAX_FAULTS {
+    pub(crate) fn report(&mut self, error: ValidationError) {
+        if self.errors.len() >= MAX_FIELD_ERRORS {
             return;
         }
         let mut pointer = String::new();
         if let Some(segment) = &self.segment {
             segment.write(&mut pointer);
         }
-        self.faults.push(FieldError::in_body(pointer, fault));
+        self.errors.push(FieldError::in_body(pointer, error));
     }
 
-    /// The value, or its fault on the list.
+    /// Reports an error and returns `None`, or returns the value.
     pub(crate) fn take<T>(&mut self, outcome: Result<T, ValidationError>) -> Option<T> {
-        outcome.map_err(|fault| self.fault(fault)).ok()
+        outcome.map_err(|error| self.report(error)).ok()
     }
 
-    /// The place of a member or an item of this value.
+    /// The pointer of a member or item.
     pub(crate) fn child<'p>(&'p mut self, name: &'p dyn std::fmt::Display) -> JsonPointer<'p> {
-        JsonPointer { segment: Some(Segment { parent: self.segment.as_ref(), name }), faults: self.faults }
+        JsonPointer { segment: Some(Segment { parent: self.segment.as_ref(), name }), errors: self.errors }
     }
 }

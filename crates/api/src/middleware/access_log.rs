@@ -1,4 +1,4 @@
-//! One log line and one set of metrics for each request. Queries and bodies are never logged, and paths only as their
+//! One log line and one set of metrics per request. Queries and bodies are never logged; paths only as their
 //! template, because a path may name a person.
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) async fn record(State(service): State<Arc<Service>>, request: Request
     response
 }
 
-/// Metrics have a label for each method that the service knows, and one for all others.
+/// Bounds the metric label: unknown methods share one value.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

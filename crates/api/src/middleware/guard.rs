@@ -1,4 +1,4 @@
-//! Requests for another host, and writes by pages of another origin, are refused.
+//! Rejects requests for other hosts, and writes by pages of other origins.
 
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use portico_domain::ErrorCode;
 use crate::Service;
 use crate::problem::Problem;
 
-/// Refuses a host that is not on the list, if there is one.
 pub(super) async fn check_host(
     State(service): State<Arc<Service>>,
     request: Request,
@@ -36,8 +35,8 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Refuses writes by foreign pages in the sandbox. Most of its operations need no credentials, so nothing else would stop
-/// such a page.
+/// Rejects writes by pages of other origins in the sandbox. Most of its operations need no credentials, so nothing
+/// else stops such a page.
 pub(super) async fn check_origin(
     State(service): State<Arc<Service>>,
     request: Request,
@@ -56,7 +55,7 @@ pub(super) async fn check_origin(
     next.run(request).await
 }
 
-/// Whether the browser names an origin that is neither the service's own nor an allowed one.
+/// Whether `Origin` is neither the service's own nor an allowed one.
 fn is_foreign(service: &Service, request: &Request) -> bool {
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = request.headers().get(ORIGIN) else { return false };

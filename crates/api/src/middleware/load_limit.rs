@@ -1,4 +1,4 @@
-//! Beyond a number of requests in flight, more are refused at once instead of queued.
+//! Load shedding: beyond a number of requests in flight, more are rejected instead of queued.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What happens to every request before its handler and to every response after it, as tower layers.
+//! The tower layers around every handler.
 
 mod access_log;
 mod guard;
@@ -25,7 +25,7 @@ use crate::Service;
 use panics::PanicHandler;
 use rate_limit::RateLimits;
 
-/// Wraps a router in all layers, the outermost first.
+/// The first layer is the outermost.
 pub(crate) fn wrap(router: Router, service: &Arc<Service>) -> Router {
     let cors = (!service.origins.is_empty()).then(|| cors(&service.origins));
     let rate_limits = Arc::new(RateLimits::new(service.limits.rate, service.trusted_hops));
@@ -65,7 +65,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         .expose_headers(["link", "x-request-id", "retry-after"].map(HeaderName::from_static))
 }
 
-/// Probes and metrics are answered even under load.
+/// Probes and metrics bypass load shedding.
 fn is_probe(request: &Request) -> bool {
     matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics")
 }

@@ -1,4 +1,4 @@
-//! A handler that panics is answered with a 500; the panic is counted and logged.
+//! Turns a handler's panic into a 500, counts it and logs it.
 
 use std::any::Any;
 use std::sync::Arc;

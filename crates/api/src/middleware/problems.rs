@@ -1,4 +1,4 @@
-//! Renders problems, with the request's id. A handler or an inner layer hands a [`Problem`] over inside an empty response.
+//! Renders problems with the request id. Handlers and inner layers pass a [`Problem`] inside an empty response.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -10,7 +10,7 @@ use axum::response::Response;
 use super::request_id::RequestId;
 use crate::problem::Problem;
 
-/// What the access log says about a problem.
+/// For the access log.
 #[derive(Debug, Clone)]
 pub(super) struct Refusal {
     pub(super) code: &'static str,
@@ -38,7 +38,7 @@ pub(super) async fn render(request: Request, next: Next) -> Response {
     rendered
 }
 
-/// The problem of a response that the time limit made.
+/// The timeout layer's bare response as a problem.
 fn from_time_limit(response: &Response) -> Option<Problem> {
     (response.status() == StatusCode::SERVICE_UNAVAILABLE)
         .then(|| Problem::unavailable("the operation took too long"))

@@ -1,4 +1,4 @@
-//! How often one client may call: a limit for each address, and one for each credential.
+//! Rate limits per client address and per credential.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -16,14 +16,14 @@ use super::is_probe;
 use crate::problem::Problem;
 use portico_domain::ErrorCode;
 
-/// After this many requests, clients that have not called lately are forgotten.
+/// Idle clients are removed after this many requests.
 const REQUESTS_BETWEEN_CLEANUPS: u32 = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Client {
-    /// An IPv4 address, or the /64 network of an IPv6 address, which is what one subscriber has.
+    /// An IPv4 address, or an IPv6 /64 network, which is what one subscriber has.
     Address(IpAddr),
-    /// A keyed hash of a credential as it was sent, valid or not.
+    /// A keyed hash of the credential as sent, valid or not.
     Credential(u64),
 }
 
@@ -36,7 +36,7 @@ pub(super) struct RateLimits {
 }
 
 impl RateLimits {
-    /// Requests per second and client; 0: no limit.
+    /// 0: no limit.
     pub(super) fn new(per_second: u32, trusted_hops: usize) -> Self {
         let limiter = NonZeroU32::new(per_second).map(|rate| RateLimiter::keyed(Quota::per_second(rate)));
         Self { limiter, hasher: RandomState::new(), trusted_hops, requests: AtomicU32::new(0) }
@@ -50,7 +50,7 @@ impl RateLimits {
         let address = self
             .address(request)
             .is_none_or(|address| limiter.check_key(&Client::Address(network(address))).is_ok());
-        // Only what the address may still send counts against the credential.
+        // Requests that the address limit rejects do not count against the credential.
         address
             && [request.headers().get(AUTHORIZATION), request.headers().get("x-api-key")]
                 .into_iter()
@@ -61,7 +61,7 @@ impl RateLimits {
                 })
     }
 
-    /// The client's address. `X-Forwarded-For` counts only from as many proxies as are trusted.
+    /// Trusts `X-Forwarded-For` only from the configured number of proxies.
     fn address(&self, request: &Request) -> Option<IpAddr> {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
         if self.trusted_hops == 0 {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_everything_is_admitted() {
+    fn rate_zero_admits_everything() {
         let limits = RateLimits::new(0, 0);
         assert!((0..1000).all(|_| limits.admits(&request("127.0.0.1", Some("live_a")))));
     }

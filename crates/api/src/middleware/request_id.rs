@@ -1,4 +1,4 @@
-//! Every request has an id, which its response and its log line name.
+//! Assigns every request an id for its response and its log line.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// The id of a request that came through [`assign`].
+    /// The id that [`assign`] set.
     pub(super) fn of(request: &Request) -> Self {
         request.extensions().get().cloned().unwrap_or_else(Self::new)
     }
@@ -34,7 +34,7 @@ impl RequestId {
     }
 }
 
-/// Takes the caller's id if it is short and plain, otherwise makes one.
+/// Keeps the caller's id if it is short and plain.
 pub(super) async fn assign(mut request: Request, next: Next) -> Response {
     let is_plain = |id: &&HeaderValue| {
         (1..=64).contains(&id.len())

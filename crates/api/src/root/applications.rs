@@ -107,7 +107,6 @@ impl From<Passes> for ApplicationCheck {
     }
 }
 
-/// Whose application, and for which listing.
 pub(crate) struct OneApplication(pub(crate) UserId, pub(crate) ListingId);
 
 impl Input for OneApplication {
@@ -133,7 +132,7 @@ impl Input for ApplyByPath {
         let named = body.required::<UserId>("userId", "The applicant, as in the path");
         let listings = body.required::<Vec<ListingId>>("listingIds", "More listings; may be empty");
         if named.is_some() && user.is_some() && named != user {
-            body.fault("userId", ValidationError::new("another_user", "must be the user of the path"));
+            body.report("userId", ValidationError::new("another_user", "must be the user of the path"));
         }
         let mut listings = listings?;
         listings.insert(0, listing?);
@@ -146,11 +145,13 @@ impl Input for ApplyByPath {
 
 async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
     match cx.app().applications.apply(&cx.call, input.user, input.listings).await {
-        // The first one is the path's.
-        Err(Error::UnknownListings(places)) => Err(Problem::unknown_listings(places, |place| match place {
-            0 => FieldLocation::Parameter("listingId"),
-            place => FieldLocation::Body(format!("/listingIds/{}", place - 1)),
-        })),
+        // The path has the first listing, the body the others.
+        Err(Error::UnknownListings(indices)) => {
+            Err(Problem::unknown_listings(indices, |index| match index {
+                0 => FieldLocation::Parameter("listingId"),
+                index => FieldLocation::Body(format!("/listingIds/{}", index - 1)),
+            }))
+        }
         applied => Ok(applied.map(|()| Created(message("Application added")))?),
     }
 }

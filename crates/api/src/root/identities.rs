@@ -1,4 +1,4 @@
-//! `/chainIdentityInd`: makes and validates a person's chain identifier.
+//! `/chainIdentityInd`: creates and validates a person's chain identifier.
 
 use portico_app::verifications::personal::Name;
 use portico_domain::{CaseId, VerificationId, WalletId};
@@ -39,9 +39,9 @@ impl Input for Validate {
     }
 }
 
-async fn validate(cx: Context, asked: Validate) -> Result<Plain> {
-    let (first, last) = (asked.first.expose(), asked.last.expose());
-    Ok(Plain(cx.app().identities.validate(&cx.call, asked.id, first, last).await?))
+async fn validate(cx: Context, input: Validate) -> Result<Plain> {
+    let (first, last) = (input.first.expose(), input.last.expose());
+    Ok(Plain(cx.app().identities.validate(&cx.call, input.id, first, last).await?))
 }
 
 struct Create {
@@ -60,6 +60,6 @@ impl Input for Create {
     }
 }
 
-async fn create(cx: Context, asked: Create) -> Result<Plain> {
-    Ok(Plain(cx.app().identities.create(&cx.call, asked.case, &asked.wallet).await?))
+async fn create(cx: Context, input: Create) -> Result<Plain> {
+    Ok(Plain(cx.app().identities.create(&cx.call, input.case, &input.wallet).await?))
 }

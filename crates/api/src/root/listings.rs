@@ -115,7 +115,7 @@ impl Input for List {
         let inside = from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north");
         let paging = Paging::read(from);
         if radius.is_some() && centre.is_none() {
-            from.parameter_fault("radiusKm", ValidationError::new("without_near", "needs `near`"));
+            from.report_parameter("radiusKm", ValidationError::new("without_near", "needs `near`"));
         }
         let radius = radius.unwrap_or_else(default_radius);
         filter.areas.extend(centre.map(|centre| Area::Circle { centre, radius }));
@@ -149,7 +149,7 @@ impl Input for Create {
         let latitude = body.optional::<Latitude>("latitude", "Degrees north; together with longitude");
         let longitude = body.optional("longitude", "Degrees east; together with latitude");
         if body.has("latitude") != body.has("longitude") {
-            body.fault(
+            body.report(
                 "latitude",
                 ValidationError::new("half_a_place", "and longitude must be given together"),
             );

@@ -1,4 +1,4 @@
-//! `/requirements`: which requirements an applicant meets. Integers come in, strings go out.
+//! `/requirements`: which requirements an applicant meets. Ids are integers in requests and strings in responses.
 
 use portico_domain::SafeInteger;
 use portico_domain::requirements::RequirementsRecord;

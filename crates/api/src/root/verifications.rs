@@ -97,6 +97,6 @@ impl Input for Verify {
     }
 }
 
-async fn verify(cx: Context, Verify(asked): Verify) -> Result<Json<VerificationResult>> {
-    cx.run_in_background(async |cx| Ok(Json(cx.app().screening.verify(&cx.call, asked).await?.into()))).await
+async fn verify(cx: Context, Verify(input): Verify) -> Result<Json<VerificationResult>> {
+    cx.run_in_background(async |cx| Ok(Json(cx.app().screening.verify(&cx.call, input).await?.into()))).await
 }

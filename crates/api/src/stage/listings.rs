@@ -82,7 +82,7 @@ impl N {
     fn of(number: impl std::fmt::Display) -> Self {
         Self { n: number.to_string() }
     }
-    /// What is not known is 0.
+    /// A missing amount is 0.
     fn amount(amount: Option<Money>) -> Self {
         Self::of(amount.unwrap_or(Money::from_units(0)))
     }
@@ -182,7 +182,7 @@ impl Input for Create {
         let longitude = body.optional("longitude", "Degrees east; together with latitude");
         let walkthrough = body.optional("walkthroughLink", "A video walkthrough: an http or https URL");
         if body.has("latitude") != body.has("longitude") {
-            body.fault(
+            body.report(
                 "latitude",
                 ValidationError::new("half_a_place", "and longitude must be given together"),
             );
@@ -193,7 +193,7 @@ impl Input for Create {
                     Preferred::Credit => "prefCredit",
                     Preferred::Income => "prefIncome",
                 };
-                body.fault(name, fault);
+                body.report(name, fault);
             }
         });
         let listing = Listing {
@@ -290,7 +290,6 @@ async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
     Ok(Json(message("Listing deleted")))
 }
 
-/// Which listings a list operation asks for.
 trait Filtered: Input {
     fn filter(self) -> (ListingFilter, Paging);
 }

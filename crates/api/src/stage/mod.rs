@@ -1,4 +1,4 @@
-//! The surface under `/stage`: stored records with typed attributes, for programs with an API key.
+//! The `/stage` surface: stored records with typed attributes, for programs with an API key.
 
 mod listings;
 mod saved;

@@ -1,4 +1,4 @@
-//! `/stage/savedListings`: what a user has saved.
+//! `/stage/savedListings`: listings that a user saved.
 
 use portico_domain::{ListingId, UserId};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What a person applied to, beyond the specification: with times, and where the flags stand.
+//! A user's applications beyond the specification: with times and chain records.
 
 use portico_domain::applications::Application;
 use portico_domain::{Timestamp, UserId};

@@ -1,7 +1,7 @@
-//! `/v1/chain`: how the chain stands, its blocks, and what became of a transaction.
+//! `/v1/chain`: status, blocks and transactions.
 
-use portico_app::chain::{Block, ItemStatus, Kind};
-use portico_app::chain::{Record, TracedFate};
+use portico_app::chain::{Block, ItemKind, ItemStatus};
+use portico_app::chain::{Record, TransactionStatus};
 use portico_domain::{SafeInteger, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -58,7 +58,7 @@ pub(crate) struct RecordOut {
 impl From<Record> for RecordOut {
     fn from(record: Record) -> Self {
         Self {
-            status: match record.standing {
+            status: match record.status {
                 ItemStatus::Waiting | ItemStatus::Signed => "pending",
                 ItemStatus::Mined => "mined",
                 ItemStatus::Failed => "refused",
@@ -179,10 +179,10 @@ async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
         signing: status.writer.signer.is_some() && !status.writer.stopped,
         head: status.writer.head.map(Into::into),
         contracts: ContractsOut {
-            listing_registry: contract(Kind::Listing),
-            identity_token: contract(Kind::Identity),
-            application_checks: contract(Kind::Check),
-            audit_anchor: contract(Kind::Anchor),
+            listing_registry: contract(ItemKind::Listing),
+            identity_token: contract(ItemKind::Identity),
+            application_checks: contract(ItemKind::Check),
+            audit_anchor: contract(ItemKind::Anchor),
         },
         signers: status
             .signers
@@ -201,9 +201,8 @@ async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
     }))
 }
 
-/// Blocks that are answered when nobody says how many.
 const DEFAULT_BLOCKS: usize = 20;
-/// Blocks that are answered at most: a chain elsewhere is asked for each.
+/// A remote chain needs one request per block.
 const MAX_BLOCKS: usize = 100;
 
 struct Blocks {
@@ -281,11 +280,11 @@ async fn transaction(
     OneTransaction(Hash(hash)): OneTransaction,
 ) -> Result<Json<TransactionOut>> {
     let traced = cx.app().chain.transaction(&cx.call, hash).await?;
-    let (status, replaced_by) = match traced.fate {
-        TracedFate::Pending => ("pending", None),
-        TracedFate::Mined => ("mined", None),
-        TracedFate::Failed => ("failed", None),
-        TracedFate::Replaced(by) => ("replaced", by),
+    let (status, replaced_by) = match traced.status {
+        TransactionStatus::Pending => ("pending", None),
+        TransactionStatus::Mined => ("mined", None),
+        TransactionStatus::Failed => ("failed", None),
+        TransactionStatus::Replaced(by) => ("replaced", by),
     };
     Ok(Json(TransactionOut {
         hash: hex::encode_prefixed(hash),

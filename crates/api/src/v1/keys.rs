@@ -1,4 +1,4 @@
-//! `/v1/keys`: a signed-in person's own API keys; and the sandbox's way of signing in.
+//! `/v1/keys`: a user's own API keys, and the sandbox's sign-in.
 
 use portico_app::{Actor, Profile};
 use portico_domain::keys::{Key, KeyScope};
@@ -76,7 +76,7 @@ struct KeyCreated {
     api_key: String,
 }
 
-/// The caller; the access rule lets only bearers through.
+/// The access rule admits only bearers.
 fn user(cx: &Context) -> Result<UserId> {
     match &cx.call.actor {
         Actor::User { user, .. } => Ok(user.clone()),

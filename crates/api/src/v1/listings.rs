@@ -1,4 +1,4 @@
-//! `/v1/listings`: what a listing's owner needs beyond the specification.
+//! `/v1/listings`: owners' operations beyond the specification.
 
 use std::collections::BTreeMap;
 

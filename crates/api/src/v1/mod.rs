@@ -1,4 +1,4 @@
-//! The surface under `/v1`.
+//! The `/v1` surface.
 
 mod applications;
 mod chain;

@@ -1,4 +1,4 @@
-//! `/v1/verifications`, `/v1/identities` and a person's right to be forgotten.
+//! `/v1/verifications`, `/v1/identities` and the erasure of a person.
 
 use portico_app::verifications::Check;
 use portico_app::verifications::{CheckReport, Report};

@@ -1,4 +1,4 @@
-//! Who may do what: every use case asks, whatever the surface in front of it does.
+//! Access rules: every use case checks them, whatever the surface.
 
 use portico_app::{Error, Profile, Result};
 use portico_domain::applications::ApplicationMapping;
@@ -25,7 +25,7 @@ fn outcome<T>(result: Result<T>) -> Outcome {
     }
 }
 
-/// Calls every use case that is not open to everybody, about things of ada's.
+/// Calls every use case that is not open to everyone, about ada's data.
 macro_rules! about_ada {
     ($world:expr, $call:expr) => {{
         let (app, call, ada) = (&$world.app, &$call, UserId::stored("ada"));
@@ -52,7 +52,7 @@ async fn with_oak(profile: Profile) -> World {
 }
 
 #[tokio::test]
-async fn live_anonymous_callers_are_refused_by_the_use_case_itself() {
+async fn live_use_cases_reject_anonymous_callers() {
     let world = with_oak(Profile::Live).await;
     for (what, outcome) in about_ada!(world, anonymous()) {
         assert_eq!(outcome, Outcome::Unauthenticated, "{what}");
@@ -60,7 +60,7 @@ async fn live_anonymous_callers_are_refused_by_the_use_case_itself() {
 }
 
 #[tokio::test]
-async fn strangers_are_refused_in_both_profiles() {
+async fn other_users_are_forbidden_in_both_profiles() {
     for profile in [Profile::Sandbox, Profile::Live] {
         let world = with_oak(profile).await;
         for stranger in [person("bob"), account_key("bob")] {
@@ -82,7 +82,7 @@ async fn owners_and_operators_are_allowed() {
 }
 
 #[tokio::test]
-async fn data_about_everybody_is_the_operators_when_live() {
+async fn data_about_all_users_needs_the_operator_when_live() {
     let world = with_oak(Profile::Live).await;
     let devices = &world.app.devices;
     for (caller, expected) in [

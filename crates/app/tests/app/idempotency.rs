@@ -1,4 +1,4 @@
-//! What is asked for twice under one key is done once.
+//! Idempotency keys: repeated work is done once.
 
 use portico_app::{Call, Error, Profile};
 use portico_domain::{Text, UserId};
@@ -6,12 +6,12 @@ use portico_domain::{Text, UserId};
 use crate::world::{World, person};
 
 #[tokio::test]
-async fn the_first_answer_is_given_again() {
+async fn repeated_key_returns_the_first_reply() {
     let world = World::new(Profile::Live).await;
     let keyed = |user: &str, body: &[u8]| {
         let call = person(user);
-        let once = world.app.idempotency_key(&call.actor, "/v1/depin-device", "key-1", &[body]);
-        Call { once: Some(once), ..call }
+        let idempotency_key = world.app.idempotency_key(&call.actor, "/v1/depin-device", "key-1", &[body]);
+        Call { idempotency_key: Some(idempotency_key), ..call }
     };
     let register = async |call: Call, user: &str, identifier: &str| {
         let (network, identifier) = (Text::stored("Helium"), Text::stored(identifier));
@@ -20,6 +20,6 @@ async fn the_first_answer_is_given_again() {
     let first = register(keyed("ada", b"one"), "ada", "one").await.unwrap();
     assert_eq!(register(keyed("ada", b"one"), "ada", "one").await.unwrap(), first);
     assert!(matches!(register(keyed("ada", b"two"), "ada", "two").await, Err(Error::KeyReused)));
-    // Another caller's key of the same name is another key.
+    // Another caller's key of the same name is a different key.
     assert_ne!(register(keyed("bob", b"one"), "bob", "three").await.unwrap(), first);
 }

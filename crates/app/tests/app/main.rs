@@ -1,4 +1,4 @@
-//! The use cases, with a clock, ids and randomness of the tests' own, on SQLite and without a chain.
+//! Tests of the use cases with a fake clock, ids and randomness, on SQLite and without a chain.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

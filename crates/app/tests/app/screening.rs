@@ -1,4 +1,4 @@
-//! Results of verifications: how long they are valid, and what erasing leaves.
+//! Validity of verification results, and erasure.
 
 use portico_app::verifications::{Applicant, Verification};
 use portico_app::{Error, Profile};
@@ -7,7 +7,7 @@ use portico_domain::{ErrorCode, UserId};
 use crate::world::{World, anonymous, person, verification};
 
 #[tokio::test]
-async fn a_result_is_given_again_for_thirty_days() {
+async fn result_is_valid_for_thirty_days() {
     let world = World::new(Profile::Sandbox).await;
     let (ada, bob) = (person("ada"), person("bob"));
     let made = world.verify(&ada, "Lovelace").await.unwrap();
@@ -23,13 +23,13 @@ async fn a_result_is_given_again_for_thirty_days() {
 }
 
 #[tokio::test]
-async fn only_people_who_sign_in_are_verified() {
+async fn verification_needs_a_signed_in_user() {
     let world = World::new(Profile::Sandbox).await;
     assert!(matches!(world.verify(&anonymous(), "Lovelace").await, Err(Error::Unauthenticated(_))));
 }
 
 #[tokio::test]
-async fn erased_people_begin_anew() {
+async fn erased_person_starts_again() {
     let world = World::new(Profile::Live).await;
     let (ada, screening) = (person("ada"), &world.app.screening);
     let made = world.verify(&ada, "Lovelace").await.unwrap();

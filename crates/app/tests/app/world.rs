@@ -1,4 +1,4 @@
-//! An application to test with.
+//! A test application.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use portico_app::{Actor, Call, Core, Portico, Profile};
 use portico_domain::keys::KeyScope;
 use portico_domain::listings::Listing;
 use portico_domain::{AccountId, Country, KeyId, ListingId, Text, Timestamp, UserId};
-use portico_screening::config::{ScreeningConfig, Surroundings};
+use portico_screening::config::{BuildContext, ScreeningConfig};
 use portico_screening::{Field, personal::day_of};
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 use tempfile::TempDir;
 
-/// A clock that stands still until a test moves it.
+/// Moves only when a test advances it.
 #[derive(Debug)]
 pub(crate) struct FakeClock(AtomicI64);
 
@@ -36,7 +36,7 @@ impl FakeClock {
     }
 }
 
-/// Counts.
+/// Returns increasing numbers.
 #[derive(Debug, Default)]
 struct Numbers(AtomicU64);
 
@@ -72,7 +72,7 @@ impl World {
         let clock = Arc::new(FakeClock(AtomicI64::new(1_700_000_000_000_000)));
         let now = clock.clone();
         let surroundings =
-            Surroundings { sandbox_key: &root, now: Arc::new(move || now.now()), env: &|_: &str| None };
+            BuildContext { sandbox_key: &root, now: Arc::new(move || now.now()), env: &|_: &str| None };
         let screening = ScreeningConfig::default().build(&BTreeMap::new(), &surroundings).unwrap();
         let app = Portico::new(Core {
             db,
@@ -92,14 +92,12 @@ impl World {
         Self { app, clock, _folder: folder }
     }
 
-    /// Stores a listing for its owner.
     pub(crate) async fn add_listing(&self, id: &str, owner: &str) -> ListingId {
         let listing = listing(id, owner);
         self.app.listings.create(&person(owner), listing).await.unwrap();
         ListingId::stored(id)
     }
 
-    /// Verifies somebody of that name.
     pub(crate) async fn verify(&self, call: &Call, last_name: &str) -> portico_app::Result<Verified> {
         let mut applicant = Applicant::default();
         let today = day_of(self.clock.now());
@@ -147,7 +145,7 @@ pub(crate) fn listing(id: &str, owner: &str) -> Listing {
 }
 
 pub(crate) fn call(actor: Actor) -> Call {
-    Call { actor, once: None }
+    Call { actor, idempotency_key: None }
 }
 
 pub(crate) fn anonymous() -> Call {
@@ -162,7 +160,6 @@ pub(crate) fn person(user: &str) -> Call {
     call(Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false })
 }
 
-/// An API key that is bound to an account.
 pub(crate) fn account_key(account: &str) -> Call {
     call(Actor::Key { id: KeyId::stored("k"), scope: KeyScope::Account(AccountId::stored(account)) })
 }

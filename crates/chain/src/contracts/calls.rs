@@ -1,4 +1,4 @@
-//! The calls that record items, and what is read back from them.
+//! Encodes the calls that record items, and decodes what they carry.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::{SolCall, SolEvent};
@@ -6,7 +6,7 @@ use portico_domain::Credit;
 use portico_domain::chain::Passes;
 use portico_store::chain::{ItemVersion, Versioned, Word};
 
-use super::{Content, Kind, anchor, check_key, checks, identity, registry};
+use super::{Content, ItemKind, anchor, check_key, checks, identity, registry};
 use crate::{Error, Result};
 
 fn unsigned(number: i64) -> u64 {
@@ -19,7 +19,7 @@ fn points(credit: Credit) -> u16 {
 
 fn listing_item(item: &Versioned) -> Result<registry::Item> {
     let (key, version) = (item.key.into(), unsigned(item.version));
-    Ok(match Content::decode(Kind::Listing, &item.payload)? {
+    Ok(match Content::decode(ItemKind::Listing, &item.payload)? {
         Content::Listing { terms, digest } => registry::Item {
             key,
             version,
@@ -44,7 +44,7 @@ fn listing_item(item: &Versioned) -> Result<registry::Item> {
 }
 
 fn identity_item(item: &Versioned) -> Result<identity::Item> {
-    let (revoked, holder, commitment) = match Content::decode(Kind::Identity, &item.payload)? {
+    let (revoked, holder, commitment) = match Content::decode(ItemKind::Identity, &item.payload)? {
         Content::Identity { holder, commitment } => (false, holder, commitment.into()),
         _ => (true, Address::ZERO, B256::ZERO),
     };
@@ -53,7 +53,7 @@ fn identity_item(item: &Versioned) -> Result<identity::Item> {
 }
 
 fn check_item(item: &Versioned) -> Result<checks::Item> {
-    match Content::decode(Kind::Check, &item.payload)? {
+    match Content::decode(ItemKind::Check, &item.payload)? {
         Content::Check { listing, applicant, passes } => Ok(checks::Item {
             listing: listing.into(),
             applicant: applicant.into(),
@@ -61,35 +61,34 @@ fn check_item(item: &Versioned) -> Result<checks::Item> {
             cleared: passes.is_none(),
             flags: passes.map_or(0, Passes::bits),
         }),
-        _ => Err(Error::Bug("a check that is none".into())),
+        _ => Err(Error::Bug("an item is not a check".into())),
     }
 }
 
 fn anchor_item(item: &Versioned) -> Result<anchor::Item> {
-    match Content::decode(Kind::Anchor, &item.payload)? {
+    match Content::decode(ItemKind::Anchor, &item.payload)? {
         Content::Anchor { head } => {
             Ok(anchor::Item { log: item.key.into(), version: unsigned(item.version), head: head.into() })
         }
-        _ => Err(Error::Bug("an anchor that is none".into())),
+        _ => Err(Error::Bug("an item is not an anchor".into())),
     }
 }
 
-/// The call that records items of a kind.
-pub fn calldata(kind: Kind, items: &[Versioned]) -> Result<Bytes> {
+pub fn calldata(kind: ItemKind, items: &[Versioned]) -> Result<Bytes> {
     Ok(match kind {
-        Kind::Listing => {
+        ItemKind::Listing => {
             let items = items.iter().map(listing_item).collect::<Result<_>>()?;
             registry::recordCall { items }.abi_encode()
         }
-        Kind::Identity => {
+        ItemKind::Identity => {
             let items = items.iter().map(identity_item).collect::<Result<_>>()?;
             identity::recordCall { items }.abi_encode()
         }
-        Kind::Check => {
+        ItemKind::Check => {
             let items = items.iter().map(check_item).collect::<Result<_>>()?;
             checks::recordCall { items }.abi_encode()
         }
-        Kind::Anchor => {
+        ItemKind::Anchor => {
             let items = items.iter().map(anchor_item).collect::<Result<_>>()?;
             anchor::recordCall { items }.abi_encode()
         }
@@ -97,37 +96,37 @@ pub fn calldata(kind: Kind, items: &[Versioned]) -> Result<Bytes> {
     .into())
 }
 
-/// Which items a call carries.
-pub fn carried(kind: Kind, data: &[u8]) -> Result<Vec<ItemVersion>> {
-    let wrong = |error: alloy_sol_types::Error| Error::Bug(format!("a call of ours cannot be read: {error}"));
+pub fn carried(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
+    let wrong =
+        |error: alloy_sol_types::Error| Error::Bug(format!("one of our calls cannot be decoded: {error}"));
     let drawn = |key: Word, version: u64| ItemVersion {
         kind: kind.number(),
         key,
         version: i64::try_from(version).unwrap_or(i64::MAX),
     };
     Ok(match kind {
-        Kind::Listing => {
+        ItemKind::Listing => {
             let call = registry::recordCall::abi_decode(data).map_err(wrong)?;
             call.items.iter().map(|item| drawn(item.key.0, item.version)).collect()
         }
-        Kind::Identity => {
+        ItemKind::Identity => {
             let call = identity::recordCall::abi_decode(data).map_err(wrong)?;
             call.items.iter().map(|item| drawn(item.tokenId.to_be_bytes(), item.version)).collect()
         }
-        Kind::Check => {
+        ItemKind::Check => {
             let call = checks::recordCall::abi_decode(data).map_err(wrong)?;
             let key = |item: &checks::Item| check_key(&item.listing.0, &item.applicant.0);
             call.items.iter().map(|item| drawn(key(item), item.version)).collect()
         }
-        Kind::Anchor => {
+        ItemKind::Anchor => {
             let call = anchor::recordCall::abi_decode(data).map_err(wrong)?;
             call.items.iter().map(|item| drawn(item.log.0, item.version)).collect()
         }
     })
 }
 
-/// The item that a log says was refused.
-pub fn rejected(kind: Kind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
+/// The item that a log reports as rejected.
+pub fn rejected(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
     let log = registry::Rejected::decode_raw_log(topics.iter().copied(), data).ok()?;
     let version = i64::try_from(log.version).unwrap_or(i64::MAX);
     Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
@@ -141,7 +140,7 @@ mod tests {
     use crate::contracts::content::tests::one_of_each;
 
     #[test]
-    fn a_call_tells_which_items_it_carries() {
+    fn call_decodes_to_its_items() {
         for content in one_of_each() {
             let key = match content {
                 Content::Check { listing, applicant, .. } => check_key(&listing, &applicant),
@@ -155,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn every_contract_tells_of_a_refusal_by_the_same_event() {
+    fn all_contracts_share_the_rejection_event() {
         let topics = [
             registry::Rejected::SIGNATURE_HASH,
             identity::Rejected::SIGNATURE_HASH,
             checks::Rejected::SIGNATURE_HASH,
             anchor::Rejected::SIGNATURE_HASH,
         ];
-        for (kind, topic) in Kind::ALL.into_iter().zip(topics) {
+        for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, U256::from(1)).abi_encode();
             let drawn = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(drawn));

@@ -1,60 +1,58 @@
-//! What an item says, and how the database keeps it.
+//! The content of items, and its encoding in the database.
 
 use alloy_primitives::Address;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income, Timestamp};
 use portico_store::chain::{DesiredItem, Word};
 
-use super::Kind;
+use super::ItemKind;
 use crate::{Error, Result};
 
-/// What an item says. In the database it is a few bytes.
+/// Encoded in a few bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// A listing's terms and the digest of its content.
     Listing {
-        /// What it asks for.
         terms: Terms,
         digest: Word,
     },
-    /// A listing that is gone.
     RetiredListing,
     Identity {
         holder: Address,
-        /// The commitment to the name; zero while nothing is verified.
+        /// The name commitment; zero before a verification.
         commitment: Word,
     },
-    /// A token that is gone.
     RevokedIdentity,
-    /// The flags of an application; none: they are cleared.
-    Check { listing: Word, applicant: Word, passes: Option<Passes> },
-    /// The head of the audit log.
-    Anchor { head: Word },
+    /// `None`: the flags are cleared.
+    Check {
+        listing: Word,
+        applicant: Word,
+        passes: Option<Passes>,
+    },
+    Anchor {
+        head: Word,
+    },
 }
 
 impl Content {
-    /// The kind of the item.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ItemKind {
         match self {
-            Self::Listing { .. } | Self::RetiredListing => Kind::Listing,
-            Self::Identity { .. } | Self::RevokedIdentity => Kind::Identity,
-            Self::Check { .. } => Kind::Check,
-            Self::Anchor { .. } => Kind::Anchor,
+            Self::Listing { .. } | Self::RetiredListing => ItemKind::Listing,
+            Self::Identity { .. } | Self::RevokedIdentity => ItemKind::Identity,
+            Self::Check { .. } => ItemKind::Check,
+            Self::Anchor { .. } => ItemKind::Anchor,
         }
     }
 
-    /// Whether the item is to be gone.
-    pub fn is_gone(&self) -> bool {
+    pub fn is_deleted(&self) -> bool {
         matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::Check { passes: None, .. })
     }
 
-    /// What the database is told to want of a key.
-    pub fn wanted(&self, key: Word, at: Timestamp) -> DesiredItem {
-        let (kind, payload, gone) = (self.kind().number(), self.encode(), self.is_gone());
-        DesiredItem { kind, key, payload, gone, salt: None, above: 0, at }
+    pub fn desired(&self, key: Word, at: Timestamp) -> DesiredItem {
+        let (kind, payload, deleted) = (self.kind().number(), self.encode(), self.is_deleted());
+        DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at }
     }
 
-    /// The bytes that are kept in the database.
+    /// The encoding in the database.
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::RetiredListing | Self::RevokedIdentity => Vec::new(),
@@ -79,8 +77,7 @@ impl Content {
         }
     }
 
-    /// Reads what [`encode`](Self::encode) has written.
-    pub fn decode(kind: Kind, bytes: &[u8]) -> Result<Self> {
+    pub fn decode(kind: ItemKind, bytes: &[u8]) -> Result<Self> {
         let wrong = || Error::Bug(format!("an item of {} is {} bytes long", kind.contract(), bytes.len()));
         let word = |at: usize| -> Result<Word> {
             bytes.get(at..at + 32).and_then(|word| word.try_into().ok()).ok_or_else(wrong)
@@ -90,23 +87,23 @@ impl Content {
             eight.map(i64::from_be_bytes).ok_or_else(wrong)
         };
         Ok(match (kind, bytes.len()) {
-            (Kind::Listing, 0) => Self::RetiredListing,
-            (Kind::Listing, 64) => {
+            (ItemKind::Listing, 0) => Self::RetiredListing,
+            (ItemKind::Listing, 64) => {
                 let credit = |at| number(at).map(|points| Some(Credit::from_units(points)));
                 let income = |at| number(at).map(|cents| Some(Income::from_units(cents)));
                 let terms = Terms::new((credit(0)?, credit(8)?), (income(16)?, income(24)?));
                 Self::Listing { terms: terms.map_err(|_| wrong())?, digest: word(32)? }
             }
-            (Kind::Identity, 0) => Self::RevokedIdentity,
-            (Kind::Identity, 52) => {
+            (ItemKind::Identity, 0) => Self::RevokedIdentity,
+            (ItemKind::Identity, 52) => {
                 Self::Identity { holder: Address::from_slice(&bytes[..20]), commitment: word(20)? }
             }
-            (Kind::Check, 64 | 65) => Self::Check {
+            (ItemKind::Check, 64 | 65) => Self::Check {
                 listing: word(0)?,
                 applicant: word(32)?,
                 passes: bytes.get(64).map(|bits| Passes::from_bits(*bits)),
             },
-            (Kind::Anchor, 32) => Self::Anchor { head: word(0)? },
+            (ItemKind::Anchor, 32) => Self::Anchor { head: word(0)? },
             _ => return Err(wrong()),
         })
     }
@@ -134,7 +131,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_content_survives_the_database() {
+    fn content_round_trips_through_the_database() {
         for content in one_of_each() {
             assert_eq!(Content::decode(content.kind(), &content.encode()).unwrap(), content);
         }

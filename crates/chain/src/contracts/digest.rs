@@ -1,12 +1,12 @@
-//! The digest of a listing, by which its content can be proved.
+//! The digest that proves a listing's content.
 
 use alloy_primitives::{B256, keccak256};
 use alloy_sol_types::SolValue;
 use portico_domain::listings::Listing;
 use portico_store::chain::Word;
 
-/// The digest of a listing's public content under a salt: anyone who is given both can compute it with
-/// `cast keccak $(cast abi-encode "f(bytes32,string,string,…)" …)`.
+/// The digest of a listing's public content under a salt. Anyone who has both can compute it with `cast keccak $(cast
+/// abi-encode "f(bytes32,string,string,…)" …)`.
 pub fn listing_digest(salt: &Word, listing: &Listing) -> Word {
     let [id, street, city, state, postal, country, rent, value, latitude, longitude, walkthrough] =
         public_content(listing).map(|(_, text)| text);
@@ -27,7 +27,7 @@ pub fn listing_digest(salt: &Word, listing: &Listing) -> Word {
     keccak256(content.abi_encode_params()).0
 }
 
-/// What a listing's digest covers, in its order: everything public that was recorded, and not its owner.
+/// The digest's input in order: everything public that was recorded, but not the owner.
 pub fn public_content(listing: &Listing) -> [(&'static str, String); 11] {
     fn text(value: Option<impl std::fmt::Display>) -> String {
         value.map(|value| value.to_string()).unwrap_or_default()
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_changes_with_the_salt_and_with_every_public_field() {
+    fn digest_depends_on_salt_and_every_public_field() {
         let listing = |id: &str, city: &str| {
             use portico_domain::{City, Country, PostalCode, State, Street, UserId};
             Listing {

@@ -1,9 +1,9 @@
-//! The contracts, as this program speaks to them: their interface, their code, and the items that go in.
+//! The contracts: their interfaces, code and items.
 
 mod calls;
 mod content;
 mod digest;
-mod kind;
+mod item_kind;
 
 use alloy_primitives::{B256, keccak256};
 use alloy_sol_types::SolValue;
@@ -13,9 +13,8 @@ use portico_store::chain::{DesiredItem, Word};
 pub use calls::{calldata, carried, rejected};
 pub use content::Content;
 pub use digest::{listing_digest, public_content};
-pub use kind::{Contracts, Kind};
+pub use item_kind::{Contracts, ItemKind};
 
-/// The listing registry.
 pub mod registry {
     alloy_sol_types::sol!(
         #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +25,6 @@ pub mod registry {
     pub use ListingRegistry::*;
 }
 
-/// The identity token.
 pub mod identity {
     alloy_sol_types::sol!(
         #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +35,6 @@ pub mod identity {
     pub use IdentityToken::*;
 }
 
-/// The application checks.
 pub mod checks {
     alloy_sol_types::sol!(
         #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +45,6 @@ pub mod checks {
     pub use IApplicationChecks::{Item, Pair, Record};
 }
 
-/// The anchor of the audit log.
 pub mod anchor {
     alloy_sol_types::sol!(
         #[derive(Debug, PartialEq, Eq)]
@@ -59,24 +55,23 @@ pub mod anchor {
     pub use IAuditAnchor::{Anchor, Item};
 }
 
-/// By what the chain knows a listing.
 pub fn listing_key(id: &ListingId) -> Word {
     keccak256(id.as_str()).0
 }
 
-/// By what the chain knows the flags of an applicant (a random reference) for a listing.
+/// The applicant is a random reference.
 pub fn check_key(listing: &Word, applicant: &Word) -> Word {
     keccak256((B256::from(*listing), B256::from(*applicant)).abi_encode()).0
 }
 
-/// What is wanted on the chain of the flags of an application that has ended.
+/// Clears the flags of an ended application.
 pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
     let listing = listing_key(listing);
     let content = Content::Check { listing, applicant: *applicant, passes: None };
-    content.wanted(check_key(&listing, applicant), at)
+    content.desired(check_key(&listing, applicant), at)
 }
 
-/// By what the chain knows a token: its number.
+/// The token's number.
 pub fn token_key(token: &[u8; 16]) -> Word {
     let mut key = Word::default();
     key[16..].copy_from_slice(token);

@@ -1,4 +1,4 @@
-//! Committing: rows, versions, nonce and signature in one transaction of the database.
+//! Commits rows, versions, nonce and signature in one database transaction.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,20 +11,20 @@ use portico_store::chain::{
 use portico_store::sql::{Op, Tx};
 
 use super::engine::Engine;
-use super::{Step, lease::to_i64};
+use super::{Failpoint, lease::to_i64};
 use crate::node::Node;
 use crate::{Error, Result};
 
 /// A group that is durable in the database.
 #[derive(Debug)]
 pub struct Committed {
-    /// What became of each record.
+    /// One per record.
     pub answers: Vec<Result<Accepted, Refusal>>,
-    /// The nonce of the batch that carries the new ones.
+    /// The nonce of the batch with the new records.
     pub nonce: Option<i64>,
 }
 
-/// Work whose outcome is kept beside, for when the answer to the commit gets lost.
+/// Captures the outcome of the work, in case the reply to the commit is lost.
 #[derive(Debug)]
 struct CapturedOutcome<O: Op> {
     op: O,
@@ -40,14 +40,13 @@ impl<O: Op<Out: Clone>> Op for CapturedOutcome<O> {
     }
 }
 
-/// How long to wait before a database that does not answer is asked again.
-const ASK_AGAIN: Duration = Duration::from_millis(200);
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// The most items of any kind that go into one transaction of 2^24 gas, the cap of newer networks.
-const SEALED_AT_ONCE: usize = 128;
+/// The most items of any kind that fit one transaction of 2^24 gas, the cap of newer networks.
+const MAX_SEALED_ITEMS: usize = 128;
 
 impl<N: Node> Engine<N> {
-    /// Stores a group of listings and signs one call for them. When this answers, both are durable.
+    /// Stores a group of listings and signs one call for them. Both are durable when this returns.
     pub async fn commit(&self, records: Arc<[NewRecord]>, now: Timestamp) -> Result<Committed> {
         if self.unmined_items() > to_i64(self.settings.backlog as u64) {
             return Err(Error::Busy);
@@ -55,13 +54,13 @@ impl<N: Node> Engine<N> {
         let (lease, signer) = self.signing()?;
         let note = Arc::default();
         let op = RecordListings { records, lease, signer: Arc::new(signer), at: now };
-        let noted = CapturedOutcome { op, note: Arc::clone(&note) };
-        let (answers, batch) = match self.write_under(lease, noted).await {
+        let captured = CapturedOutcome { op, note: Arc::clone(&note) };
+        let (answers, batch) = match self.write_under(lease, captured).await {
             Ok(recorded) => recorded,
-            // Nobody knows whether it was committed: that is found out before anything else is signed.
+            // The commit's outcome is unknown: find it out before anything else is signed.
             Err(Error::Store(portico_store::Error::Unavailable(why)) | Error::Unreachable(why)) => {
-                let noted = note.lock().unwrap_or_else(PoisonError::into_inner).take();
-                self.recall(lease, noted, why).await?
+                let captured = note.lock().unwrap_or_else(PoisonError::into_inner).take();
+                self.resolve_lost_commit(lease, captured, why).await?
             }
             Err(error) => return Err(error),
         };
@@ -72,13 +71,18 @@ impl<N: Node> Engine<N> {
         Ok(Committed { answers, nonce })
     }
 
-    /// Reads back whether a commit happened whose answer was lost.
-    async fn recall(&self, lease: Lease, noted: Option<Recorded>, why: String) -> Result<Recorded> {
+    /// Reads back whether a commit with a lost reply happened.
+    async fn resolve_lost_commit(
+        &self,
+        lease: Lease,
+        captured: Option<Recorded>,
+        why: String,
+    ) -> Result<Recorded> {
         let unavailable = || Error::Store(portico_store::Error::Unavailable(why.clone()));
-        // Without a batch there is nothing to find it by, and what the answers rest on may have been undone.
-        let Some((answers, Some(batch))) = noted else { return Err(unavailable()) };
+        // Without a batch nothing identifies the commit, and the answers may depend on rolled-back rows.
+        let Some((answers, Some(batch))) = captured else { return Err(unavailable()) };
         loop {
-            // The same row is written, so that a commit which is still under way has ended before it is read.
+            // Writes the same row, so that a commit that is still running ends before the read.
             let found = match self.db.write(Heartbeat(lease)).await {
                 Ok(_) => self.db.chain_attempt(&batch.signed.hash).await,
                 Err(error) => Err(error),
@@ -87,25 +91,25 @@ impl<N: Node> Engine<N> {
                 Ok(Some(_)) => return Ok((answers, Some(batch))),
                 Ok(None) => return Err(unavailable()),
                 Err(error) => {
-                    tracing::warn!(%error, "waiting for the database to say what became of a commit");
-                    tokio::time::sleep(ASK_AGAIN).await;
+                    tracing::warn!(%error, "waiting for the database: the outcome of a commit is unknown");
+                    tokio::time::sleep(RETRY_DELAY).await;
                 }
             }
         }
     }
 
-    /// Signs one batch of the items that wait longest; tells whether there was one.
+    /// Signs one batch of the oldest waiting items; returns whether there were any.
     pub async fn seal(&self, now: Timestamp) -> Result<bool> {
         let (lease, signer) = self.signing()?;
-        let limit = to_i64(self.settings.batch.min(SEALED_AT_ONCE) as u64);
+        let limit = to_i64(self.settings.batch.min(MAX_SEALED_ITEMS) as u64);
         let note = Arc::default();
         let op = SealWaiting { lease, signer: Arc::new(signer), limit, at: now };
-        let noted = CapturedOutcome { op, note: Arc::clone(&note) };
-        let batch = match self.write_under(lease, noted).await {
+        let captured = CapturedOutcome { op, note: Arc::clone(&note) };
+        let batch = match self.write_under(lease, captured).await {
             Ok(batch) => batch,
             Err(Error::Store(portico_store::Error::Unavailable(why)) | Error::Unreachable(why)) => {
-                let noted = note.lock().unwrap_or_else(PoisonError::into_inner).take();
-                self.recall(lease, noted.map(|batch| (Vec::new(), batch)), why).await?.1
+                let captured = note.lock().unwrap_or_else(PoisonError::into_inner).take();
+                self.resolve_lost_commit(lease, captured.map(|batch| (Vec::new(), batch)), why).await?.1
             }
             Err(error) => return Err(error),
         };
@@ -128,21 +132,21 @@ impl<N: Node> Engine<N> {
         use crate::node::Sent;
         let newest = self.with_open(lease, nonce, |open| open.newest().cloned());
         let Some(Some(attempt)) = newest else { return Ok(()) };
-        self.watch.at(Step::Sending)?;
+        self.watch.at(Failpoint::Sending)?;
         let sent = self.node.send(&attempt.raw).await;
-        self.watch.at(Step::Sent)?;
+        self.watch.at(Failpoint::Sent)?;
         if let Err(Error::Refused(why)) = &sent {
             tracing::warn!(nonce, why, "the node refused a transaction; it is sent again later");
             self.memory().trouble = Some(why.clone());
         }
         self.with_open(lease, nonce, |open| match &sent {
-            // Without those before it, it is sent again as soon as they are.
+            // Is sent again as soon as the earlier nonces are.
             Ok(Sent::Gap) => open.sent = None,
             Ok(Sent::Underpriced) => (open.sent, open.underpriced) = (Some(now), true),
             Ok(Sent::Accepted | Sent::Known) => {
                 self.given.fetch_add(u64::from(open.sent.replace(now).is_none()), Ordering::AcqRel);
             }
-            // Whatever it is, paying more would not help: a signer without funds would only become poorer.
+            // Paying more would not help: a signer without funds would only get poorer.
             Err(Error::Refused(_)) => (open.sent, open.next_since) = (Some(now), None),
             Err(_) => {}
         });

@@ -54,7 +54,7 @@ impl<N: Node> Engine<N> {
     /// Sends what is due within the window, in the order of nonces.
     pub(super) async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut waiting = self.open(lease);
-        waiting.retain(|nonce, open| open.batch.fate == BatchStatus::Signed && *nonce >= to_i64(used));
+        waiting.retain(|nonce, open| open.batch.status == BatchStatus::Signed && *nonce >= to_i64(used));
         // What was in blocks that are gone the node had before, all of it: that goes back at once.
         let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
         let (mut lost, mut heard) = (None, false);
@@ -128,7 +128,7 @@ impl<N: Node> Engine<N> {
         }
         self.reverts.store(0, Ordering::Release);
         let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-        Ok(Some(Settled { lease, nonce, fate: BatchStatus::Final, block, mined: Some(hash) }))
+        Ok(Some(Settled { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
     /// Writes down what became of batches that were delivered at once.

@@ -1,4 +1,4 @@
-//! What the engine knows, and the small things that its steps share.
+//! The engine's state, and helpers that its steps share.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -10,16 +10,16 @@ use portico_store::Db;
 use portico_store::chain::{BatchStatus, Lease, OpenBatch, Settled, Signed, SignedBatch};
 use portico_store::sql::{Op, Tx};
 
-use super::{Settings, Step, Watch};
+use super::{Failpoint, FailpointHook, Settings};
 use crate::contracts::Contracts;
 use crate::node::{Block, Fees, Node};
 use crate::signer::{CallSigner, Key, Price};
 use crate::{Error, Result};
 
-/// Reverts in a row after which nothing more is signed, until the contracts take a call again.
-pub(super) const REVERTS_IN_A_ROW: u32 = 3;
+/// Consecutive reverts after which signing stops, until the contracts accept a call again.
+pub(super) const MAX_CONSECUTIVE_REVERTS: u32 = 3;
 
-/// The writer's steps, and what it remembers between them.
+/// The writer's steps and their shared state.
 #[derive(Debug)]
 pub struct Engine<N> {
     pub(super) node: Arc<N>,
@@ -28,25 +28,24 @@ pub struct Engine<N> {
     pub(super) chain_id: u64,
     pub(super) contracts: Contracts,
     pub(super) settings: Settings,
-    pub(super) watch: Arc<dyn Watch>,
+    pub(super) watch: Arc<dyn FailpointHook>,
     pub(super) memory: Mutex<Memory>,
     pub(super) reverts: AtomicU32,
     pub(super) caught_up: AtomicBool,
-    /// Batches that a node was given for the first time.
+    /// Batches that were sent to a node for the first time.
     pub(super) given: AtomicU64,
-    /// It signs for nobody any more.
     pub(super) released: AtomicBool,
-    /// Signers whose holders are gone: what they left is seen to its end, and nothing new is signed for them.
+    /// Signers without a holder: their batches are followed to the end, and nothing new is signed for them.
     pub(super) orphaned_signers: Mutex<Vec<Arc<Self>>>,
 }
 
-/// A copy of what the database says of this process' own signer, and what was last seen of the chain.
+/// A copy of the database's state of our signer, and the last observed state of the chain.
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) held: Option<Held>,
     pub(super) fees: Fees,
     pub(super) head: Option<Block>,
-    /// What was seen of other holders, and since when it has not changed.
+    /// Other holders' observed epoch and beat, and since when they have not changed.
     pub(super) others: HashMap<Address, ((i64, i64), Timestamp)>,
     pub(super) trouble: Option<String>,
 }
@@ -55,7 +54,7 @@ impl Memory {
     fn new() -> Self {
         Self {
             held: None,
-            // Until the node has said what it costs: a gwei each, to be raised when it is too little.
+            // Until the node reports fees: a gwei each, raised if that is too little.
             fees: Fees { base: 1_000_000_000, tip: 1_000_000_000 },
             head: None,
             others: HashMap::new(),
@@ -63,40 +62,38 @@ impl Memory {
         }
     }
 
-    /// What is held, if it is under this lease.
     pub(super) fn under(&mut self, lease: Lease) -> Option<&mut Held> {
         self.held.as_mut().filter(|held| held.lease == lease)
     }
 }
 
-/// A lease and what was signed under it.
+/// A lease and the batches signed under it.
 #[derive(Debug, Clone)]
 pub(super) struct Held {
     pub(super) lease: Lease,
     pub(super) key: Key,
     pub(super) next_nonce: i64,
     pub(super) open: BTreeMap<i64, Open>,
-    /// A block of the chain after all blocks that batches are believed to be in, if there surely is one.
+    /// A block known to be on the chain, after all blocks that contain our batches.
     pub(super) compared: Option<(u64, B256)>,
-    /// Since when the chain waits for a nonce that nobody signed.
+    /// Since when the chain expects a nonce that nobody signed.
     pub(super) gap_since: Option<Timestamp>,
     pub(super) beat_at: Timestamp,
 }
 
-/// A batch that is not final yet.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
     pub(super) batch: OpenBatch,
     /// When its newest attempt was last sent.
     pub(super) sent: Option<Timestamp>,
-    /// Since when, and since which block, the node has it and it is the next of its signer.
+    /// Since when, and since which block, it is the signer's next transaction and the node has it.
     pub(super) next_since: Option<(Timestamp, u64)>,
     pub(super) underpriced: bool,
-    /// The block at which its nonce was first seen used by nobody knows whom.
+    /// The block at which an unknown transaction was first seen to use its nonce.
     pub(super) missing_since: Option<(u64, B256)>,
-    /// It was seen in a block that undid it.
+    /// A block contains it as reverted.
     pub(super) reverted: bool,
-    /// It was in a block that is gone: the node had it before.
+    /// Its block was reorganised away, so the node knew it before.
     pub(super) was_mined: bool,
 }
 
@@ -121,7 +118,7 @@ impl From<SignedBatch> for Open {
             nonce: signed.nonce,
             kind: signed.kind,
             items,
-            fate: BatchStatus::Signed,
+            status: BatchStatus::Signed,
             block: None,
             mined: None,
             attempts: vec![signed.signed],
@@ -130,53 +127,47 @@ impl From<SignedBatch> for Open {
 }
 
 impl Open {
-    /// The attempt that is sent: the newest.
     pub(super) fn newest(&self) -> Option<&Signed> {
         self.batch.attempts.last()
     }
 }
 
-/// A unit of work whose last moment is watched as well.
-struct Watched<O> {
+/// A unit of work with a failpoint before its commit.
+struct WithFailpoint<O> {
     op: O,
-    watch: Arc<dyn Watch>,
+    watch: Arc<dyn FailpointHook>,
 }
 
-impl<O: Op> Op for Watched<O> {
+impl<O: Op> Op for WithFailpoint<O> {
     type Out = O::Out;
     async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<O::Out> {
         let out = self.op.run(tx).await?;
         let failed = |error: Error| portico_store::Error::Unavailable(error.to_string());
-        self.watch.at(Step::Committing).map_err(failed)?;
+        self.watch.at(Failpoint::Committing).map_err(failed)?;
         Ok(out)
     }
 }
 
-/// How the writer stands.
 #[derive(Debug, Clone)]
 pub struct Status {
-    /// The newest block that was seen.
     pub head: Option<Block>,
-    /// The account that this process signs for.
     pub signer: Option<Address>,
     pub next_nonce: Option<i64>,
-    /// Batches that are signed and not yet mined.
     pub unmined: usize,
-    /// Signing has stopped because the contracts undo every call.
+    /// Signing has stopped because every call reverts.
     pub stopped: bool,
-    /// What went wrong last, if it still does.
+    /// The last error, if it persists.
     pub trouble: Option<String>,
 }
 
 impl<N: Node> Engine<N> {
-    /// An engine that has not done anything yet.
     pub fn new(
         node: N,
         db: Db,
         keys: Vec<Key>,
         (chain_id, contracts): (u64, Contracts),
         settings: Settings,
-        watch: Arc<dyn Watch>,
+        watch: Arc<dyn FailpointHook>,
     ) -> Self {
         Self {
             node: Arc::new(node),
@@ -195,8 +186,8 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// An engine that sees to what somebody has left behind under one of these keys.
-    pub(super) fn ward(&self, key: Key) -> Self {
+    /// An engine for the batches that a former holder of this key left behind.
+    pub(super) fn orphaned(&self, key: Key) -> Self {
         Self {
             node: self.node.clone(),
             db: self.db.clone(),
@@ -229,12 +220,11 @@ impl<N: Node> Engine<N> {
         self.caught_up.load(Ordering::Acquire)
     }
 
-    /// How the writer stands.
     pub fn status(&self) -> Status {
         let memory = self.memory();
         let held = memory.held.as_ref();
         let unmined =
-            |held: &Held| held.open.values().filter(|open| open.batch.fate == BatchStatus::Signed).count();
+            |held: &Held| held.open.values().filter(|open| open.batch.status == BatchStatus::Signed).count();
         Status {
             head: memory.head.clone(),
             signer: held.map(|held| held.key.address()),
@@ -245,18 +235,18 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// How many batches no node was given yet.
-    pub(super) fn not_given(&self) -> usize {
+    /// Batches that no node has received yet.
+    pub(super) fn unsent_batches(&self) -> usize {
         let memory = self.memory();
         let signed = memory.held.iter().flat_map(|held| held.open.values());
-        signed.filter(|open| open.batch.fate == BatchStatus::Signed && open.sent.is_none()).count()
+        signed.filter(|open| open.batch.status == BatchStatus::Signed && open.sent.is_none()).count()
     }
 
-    /// Items that are signed and not yet mined.
+    /// Items that are signed and not mined.
     pub(super) fn unmined_items(&self) -> i64 {
         let memory = self.memory();
         let signed = memory.held.iter().flat_map(|held| held.open.values());
-        signed.filter(|open| open.batch.fate == BatchStatus::Signed).map(|open| open.batch.items).sum()
+        signed.filter(|open| open.batch.status == BatchStatus::Signed).map(|open| open.batch.items).sum()
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -264,10 +254,10 @@ impl<N: Node> Engine<N> {
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        self.reverts.load(Ordering::Acquire) >= REVERTS_IN_A_ROW
+        self.reverts.load(Ordering::Acquire) >= MAX_CONSECUTIVE_REVERTS
     }
 
-    /// The lease, and a signer at today's price.
+    /// The lease, and a signer at the current price.
     pub(super) fn signing(&self) -> Result<(Lease, CallSigner)> {
         if self.is_stopped() {
             return Err(Error::Stopped("the contracts undo every call"));
@@ -281,28 +271,27 @@ impl<N: Node> Engine<N> {
         CallSigner { key: held.key.clone(), chain_id: self.chain_id, contracts: self.contracts, price }
     }
 
-    /// A signer at today's price, whether or not the contracts take calls.
+    /// Also while signing is stopped.
     pub(super) fn signer_under(&self, lease: Lease) -> Option<CallSigner> {
         let mut memory = self.memory();
         let price = self.price(memory.fees);
         memory.under(lease).map(|held| self.signer(held, price))
     }
 
-    /// Twice the base fee, so that it may double before a transaction has to be replaced; never above the cap.
+    /// Twice the base fee, so that it may double before a replacement is needed; never above the cap.
     fn price(&self, fees: Fees) -> Price {
         let max_fee = fees.base.saturating_mul(2).saturating_add(fees.tip);
         Price { max_fee, tip: fees.tip }.capped(self.settings.fee_cap)
     }
 
-    /// Runs a unit of work.
     pub(super) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
-        self.watch.at(Step::Writing)?;
-        let outcome = self.db.write(Watched { op, watch: self.watch.clone() }).await;
-        self.watch.at(Step::Written)?;
+        self.watch.at(Failpoint::Writing)?;
+        let outcome = self.db.write(WithFailpoint { op, watch: self.watch.clone() }).await;
+        self.watch.at(Failpoint::Written)?;
         Ok(outcome?)
     }
 
-    /// Runs a unit of work under a lease. Whoever has lost it forgets everything.
+    /// Forgets all state if the lease is lost.
     pub(super) async fn write_under<O: Op>(&self, lease: Lease, op: O) -> Result<O::Out> {
         let outcome = self.write(op).await;
         if let Err(Error::Store(portico_store::Error::LeaseLost)) = outcome {
@@ -312,18 +301,16 @@ impl<N: Node> Engine<N> {
         outcome
     }
 
-    /// Forgets what was signed under a lease that is lost.
     pub(super) fn forget(&self, lease: Lease) {
         let mut memory = self.memory();
         if memory.under(lease).is_some() {
             tracing::warn!("another process has taken the signer");
             memory.held = None;
-            // Whether the contracts take calls is for the other process to find out.
+            // The new holder finds out whether the contracts accept calls.
             self.reverts.store(0, Ordering::Release);
         }
     }
 
-    /// Changes what is remembered of an open batch.
     pub(super) fn with_open<T>(
         &self,
         lease: Lease,
@@ -337,11 +324,11 @@ impl<N: Node> Engine<N> {
     pub(super) fn unsent_before(&self, lease: Lease, nonce: i64) -> Vec<i64> {
         let mut memory = self.memory();
         let Some(held) = memory.under(lease) else { return Vec::new() };
-        let unsent = |open: &Open| open.batch.fate == BatchStatus::Signed && open.sent.is_none();
+        let unsent = |open: &Open| open.batch.status == BatchStatus::Signed && open.sent.is_none();
         held.open.range(..nonce).filter(|(_, open)| unsent(open)).map(|(nonce, _)| *nonce).collect()
     }
 
-    /// Takes over into memory what was signed, unless somebody else signs by now.
+    /// Remembers a signed batch, unless the lease is lost.
     pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
         if let Some(held) = self.memory().under(lease) {
             held.next_nonce = held.next_nonce.max(batch.nonce + 1);
@@ -349,15 +336,15 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// Takes over into memory what was written about batches.
+    /// Applies settled batches to the memory.
     pub(super) fn apply(&self, settled: &[Settled]) {
         let mut memory = self.memory();
         for settled in settled {
             let Some(held) = memory.under(settled.lease) else { continue };
-            if settled.fate.is_over() {
+            if settled.status.is_over() {
                 held.open.remove(&settled.nonce);
             } else if let Some(open) = held.open.get_mut(&settled.nonce) {
-                open.batch.fate = settled.fate;
+                open.batch.status = settled.status;
                 open.batch.block = settled.block;
                 open.batch.mined = settled.mined;
             }

@@ -10,9 +10,9 @@ use portico_store::chain::{
     BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, Word,
 };
 
-use super::engine::{Engine, Open, REVERTS_IN_A_ROW};
+use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, Open};
 use super::lease::to_i64;
-use crate::contracts::{Kind, calldata, carried, rejected};
+use crate::contracts::{ItemKind, calldata, carried, rejected};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
 use crate::{Error, Result};
@@ -24,7 +24,7 @@ impl<N: Node> Engine<N> {
     /// what does not get in, and signs what waits.
     pub async fn follow(&self, now: Timestamp) -> Result<()> {
         let outcome = match self.look(now, false).await {
-            Ok(()) => self.look_after_wards(now).await,
+            Ok(()) => self.follow_orphaned_signers(now).await,
             failed => failed,
         };
         let trouble = outcome.as_ref().err().map(ToString::to_string);
@@ -34,8 +34,8 @@ impl<N: Node> Engine<N> {
         outcome
     }
 
-    /// The same for one signer; for a ward nothing new is signed.
-    pub(super) async fn look(&self, now: Timestamp, is_ward: bool) -> Result<()> {
+    /// The same for one signer; for an orphaned one nothing new is signed.
+    pub(super) async fn look(&self, now: Timestamp, is_orphaned: bool) -> Result<()> {
         if !self.hold(now).await? {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl<N: Node> Engine<N> {
         self.fill_gap(lease, now).await?;
         self.resume(account).await?;
         self.deliver(lease, &head, used, now).await?;
-        let nothing_waits = is_ward || self.seal_waiting(now).await?;
+        let nothing_waits = is_orphaned || self.seal_waiting(now).await?;
         self.deliver(lease, &head, used, now).await?;
         if self.node.confirmations() == 0 {
             let used = self.node.nonce(account).await?;
@@ -100,7 +100,7 @@ impl<N: Node> Engine<N> {
     /// Finds the receipts of nonces that are used.
     async fn find(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut signed = self.open(lease);
-        signed.retain(|_, open| open.batch.fate == BatchStatus::Signed);
+        signed.retain(|_, open| open.batch.status == BatchStatus::Signed);
         for nonce in signed.split_off(&to_i64(used)).into_keys() {
             self.with_open(lease, nonce, |open| open.missing_since = None);
         }
@@ -117,7 +117,7 @@ impl<N: Node> Engine<N> {
             };
             let is_final = self.is_final(head, receipt.block);
             let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-            let settled = |fate| Settled { lease, nonce, fate, block, mined: Some(hash) };
+            let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_refused(&receipt, now).await?;
@@ -138,7 +138,7 @@ impl<N: Node> Engine<N> {
     /// not those before that head; unless that is certain, all of them are compared the next time.
     async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
         let blocks =
-            mined.iter().filter(|settled| !settled.fate.is_over()).filter_map(|settled| settled.block);
+            mined.iter().filter(|settled| !settled.status.is_over()).filter_map(|settled| settled.block);
         let others: Vec<i64> = blocks
             .filter(|(_, hash)| head.hash != *hash && head.parent != *hash)
             .map(|(number, _)| number)
@@ -169,7 +169,7 @@ impl<N: Node> Engine<N> {
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {
             tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-            let foreign = Settled { lease, nonce, fate: BatchStatus::Foreign, block: None, mined: None };
+            let foreign = Settled { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
             self.requeue(open, foreign, now).await?;
         }
         Ok(())
@@ -213,13 +213,13 @@ impl<N: Node> Engine<N> {
         }
         let row = self.reverts.fetch_add(1, Ordering::AcqRel) + 1;
         tracing::warn!(nonce, row, "the chain undid a batch");
-        if row == REVERTS_IN_A_ROW {
+        if row == MAX_CONSECUTIVE_REVERTS {
             tracing::error!("the contracts undo every call: nothing more is signed until they take one");
         }
     }
 
     async fn requeue(&self, open: &Open, batch: Settled, now: Timestamp) -> Result<()> {
-        let items = match (Kind::from_number(open.batch.kind), open.newest()) {
+        let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
             (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),
         };
@@ -233,7 +233,7 @@ impl<N: Node> Engine<N> {
         if !self.is_stopped() {
             return Ok(());
         }
-        for kind in Kind::ALL {
+        for kind in ItemKind::ALL {
             let empty: Bytes = calldata(kind, &[])?;
             match self.node.call(account, self.contracts.of(kind), empty).await {
                 Err(Error::Reverted(_) | Error::Refused(_)) => return Ok(()),

@@ -1,4 +1,4 @@
-//! The right to sign: taken, kept and inherited.
+//! The signing lease: acquiring, renewing and taking over.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -13,10 +13,9 @@ use crate::node::Node;
 use crate::signer::Key;
 
 impl<N: Node> Engine<N> {
-    /// Makes sure that this process may sign for one of its accounts, if one is free; tells whether it may.
-    ///
-    /// A holder shows that it lives by counting. Whoever has watched a count stand still for long enough takes
-    /// the lease; should the old holder live after all, its epoch is over and it cannot sign.
+    /// Acquires or renews a lease for one of our accounts; returns whether this process may sign. A holder shows that
+    /// it is alive by counting up. A process that has watched the count stand still for long enough takes the lease;
+    /// if the old holder is alive after all, its epoch is over and it cannot sign.
     pub async fn hold(&self, now: Timestamp) -> Result<bool> {
         if self.released.load(Ordering::Acquire) {
             return Ok(false);
@@ -34,15 +33,13 @@ impl<N: Node> Engine<N> {
         Ok(false)
     }
 
-    /// The lease that is held.
     pub(super) fn lease(&self) -> Option<Lease> {
         self.memory().held.as_ref().map(|held| held.lease)
     }
 
-    /// Whether nobody seems to hold the lease.
     fn is_free(&self, address: Address, row: Option<&SignerRow>, now: Timestamp) -> bool {
         let Some(row) = row else { return true };
-        if self.settings.alone || row.epoch == 0 || row.beat < 0 {
+        if self.settings.is_only_process || row.epoch == 0 || row.beat < 0 {
             return true;
         }
         let seen = (row.epoch, row.beat);
@@ -52,11 +49,11 @@ impl<N: Node> Engine<N> {
             memory.others.insert(address, (seen, now));
             return false;
         }
-        since(at, now) >= micros(self.settings.patience)
+        since(at, now) >= micros(self.settings.lease_timeout)
     }
 
     async fn take(&self, key: &Key, row: Option<&SignerRow>, now: Timestamp) -> Result<bool> {
-        // An account may have a past from before this database.
+        // The account may have been used before this database existed.
         let first_nonce = match row {
             Some(row) => row.next_nonce,
             None => to_i64(self.node.nonce(key.address()).await?),
@@ -79,11 +76,11 @@ impl<N: Node> Engine<N> {
         Ok(true)
     }
 
-    /// Counts on, from time to time.
+    /// Renews the lease from time to time.
     async fn keep(&self, lease: Lease, now: Timestamp) -> Result<bool> {
-        let due = !self.settings.alone
+        let due = !self.settings.is_only_process
             && self.memory().under(lease).is_some_and(|held| {
-                let due = since(held.beat_at, now) >= micros(self.settings.patience) / 5;
+                let due = since(held.beat_at, now) >= micros(self.settings.lease_timeout) / 5;
                 held.beat_at = if due { now } else { held.beat_at };
                 due
             });
@@ -94,26 +91,26 @@ impl<N: Node> Engine<N> {
         Ok(true)
     }
 
-    /// Sees to what other holders of these keys have left behind: whatever they had signed must not wait until
-    /// somebody starts who signs for the same account.
-    pub(super) async fn look_after_wards(&self, now: Timestamp) -> Result<()> {
-        self.find_wards(now).await?;
+    /// Follows the batches that other holders of our keys left behind: they must not wait until another process signs
+    /// for that account.
+    pub(super) async fn follow_orphaned_signers(&self, now: Timestamp) -> Result<()> {
+        self.find_orphaned_signers(now).await?;
         let orphaned_signers = self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for ward in orphaned_signers {
-            Box::pin(ward.look(now, true)).await?;
-            let is_done = ward.memory().held.as_ref().is_none_or(|held| held.open.is_empty());
+        for orphaned in orphaned_signers {
+            Box::pin(orphaned.look(now, true)).await?;
+            let is_done = orphaned.memory().held.as_ref().is_none_or(|held| held.open.is_empty());
             if is_done {
-                ward.release().await?;
+                orphaned.release().await?;
                 self.orphaned_signers
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .retain(|other| !Arc::ptr_eq(other, &ward));
+                    .retain(|other| !Arc::ptr_eq(other, &orphaned));
             }
         }
         Ok(())
     }
 
-    async fn find_wards(&self, now: Timestamp) -> Result<()> {
+    async fn find_orphaned_signers(&self, now: Timestamp) -> Result<()> {
         let own = self.memory().held.as_ref().map(|held| held.key.address());
         if self.keys.len() < 2 || own.is_none() {
             return Ok(());
@@ -121,18 +118,19 @@ impl<N: Node> Engine<N> {
         let rows = self.db.chain_signers().await?;
         for key in self.keys.iter().filter(|key| Some(key.address()) != own) {
             let Some(row) = rows.iter().find(|row| row.address == key.address().0.0) else { continue };
-            let known = |ward: &Arc<Self>| ward.keys.iter().any(|other| other.address() == key.address());
-            let is_ward =
+            let known =
+                |orphaned: &Arc<Self>| orphaned.keys.iter().any(|other| other.address() == key.address());
+            let is_orphaned =
                 self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).iter().any(known);
-            if is_ward
+            if is_orphaned
                 || !self.is_free(key.address(), Some(row), now)
                 || self.db.open_batches(row.id).await?.is_empty()
             {
                 continue;
             }
-            let ward = self.ward(key.clone());
-            if ward.take(key, Some(row), now).await? {
-                self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(ward));
+            let orphaned = self.orphaned(key.clone());
+            if orphaned.take(key, Some(row), now).await? {
+                self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(orphaned));
             }
         }
         Ok(())
@@ -158,14 +156,17 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    /// Gives the lease back, so that another process need not wait. From then on nothing is signed here.
+    /// Releases the lease, so that another process need not wait. Nothing is signed here afterwards.
     pub async fn release(&self) -> Result<()> {
         self.released.store(true, Ordering::Release);
         let orphaned_signers =
             std::mem::take(&mut *self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner));
-        let leases: Vec<Lease> =
-            orphaned_signers.iter().filter_map(|ward| ward.drop_lease()).chain(self.drop_lease()).collect();
-        for lease in leases.into_iter().filter(|_| !self.settings.alone) {
+        let leases: Vec<Lease> = orphaned_signers
+            .iter()
+            .filter_map(|orphaned| orphaned.drop_lease())
+            .chain(self.drop_lease())
+            .collect();
+        for lease in leases.into_iter().filter(|_| !self.settings.is_only_process) {
             self.db.write(ReleaseLease(lease)).await?;
         }
         Ok(())

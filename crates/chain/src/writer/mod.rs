@@ -1,8 +1,8 @@
-//! The writer: makes database and chain agree, whatever fails in between.
+//! The writer: keeps database and chain consistent, whatever fails in between.
 //!
-//! The [`Engine`] is a set of steps (take a lease, commit a group, send, follow), each of which may be cut off
-//! anywhere and run again: everything that must not be forgotten is in the database, and what is kept in
-//! memory is a copy of it. The [`Writer`] runs the steps in tasks of their own.
+//! The [`Engine`] is a set of steps (acquire a lease, commit a group, send, follow). Each may be interrupted anywhere
+//! and run again: durable state is in the database, and the memory is a copy of it. The [`Writer`] runs the steps in
+//! background tasks.
 
 mod commit;
 mod deliver;
@@ -20,25 +20,24 @@ pub use service::{Now, Writer};
 
 use crate::Result;
 
-/// How the writer behaves.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// The most items in one batch.
+    /// Items per batch.
     pub batch: usize,
-    /// The most nonces that are on their way at once.
+    /// Nonces in flight.
     pub window: usize,
-    /// The most items that may wait to be mined; beyond that nothing is accepted.
+    /// Items that may wait to be mined; beyond that nothing is accepted.
     pub backlog: usize,
-    /// After this long without a block a transaction is sent again.
+    /// Resend a transaction that is not in a block after this time.
     pub resend: Duration,
-    /// After this long, and two blocks without it, a transaction is replaced by one that pays more.
+    /// Replace a transaction by one that pays more after this time and two blocks without it.
     pub replace: Duration,
-    /// So long must a holder of a lease be still before another takes it.
-    pub patience: Duration,
-    /// The most that is paid per gas, in wei.
+    /// Take over a lease whose holder has not renewed it for this long.
+    pub lease_timeout: Duration,
+    /// The highest fee per gas, in wei.
     pub fee_cap: u64,
-    /// This process is the only one, as on the embedded chain: no lease is held by anybody else.
-    pub alone: bool,
+    /// No other process holds leases, as on the embedded chain.
+    pub is_only_process: bool,
 }
 
 impl Default for Settings {
@@ -49,37 +48,35 @@ impl Default for Settings {
             backlog: 10_000,
             resend: Duration::from_secs(3),
             replace: Duration::from_secs(20),
-            patience: Duration::from_secs(10),
+            lease_timeout: Duration::from_secs(10),
             fee_cap: 500_000_000_000,
-            alone: false,
+            is_only_process: false,
         }
     }
 }
 
-/// A moment at which a process may die, or an answer get lost.
+/// A point at which a process may die, or a reply get lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Before a unit of work on the database.
+pub enum Failpoint {
+    /// Before a unit of work.
     Writing,
-    /// When all of it is done and nothing is committed.
+    /// All work is done, nothing is committed.
     Committing,
-    /// After it was committed, before anybody was told.
+    /// Committed, and the caller does not know yet.
     Written,
-    /// Before a transaction is sent.
     Sending,
-    /// After it was sent.
     Sent,
 }
 
-/// Watches the steps. In the simulation it decides where the process dies.
-pub trait Watch: Send + Sync + std::fmt::Debug + 'static {
-    /// Called at a step; an error there is passed on at once.
-    fn at(&self, _step: Step) -> Result<()> {
+/// In the simulation it decides where the process dies.
+pub trait FailpointHook: Send + Sync + std::fmt::Debug + 'static {
+    /// An error is returned to the caller immediately.
+    fn at(&self, _step: Failpoint) -> Result<()> {
         Ok(())
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Unwatched;
+pub struct NoFailpoints;
 
-impl Watch for Unwatched {}
+impl FailpointHook for NoFailpoints {}

@@ -10,12 +10,12 @@ use super::engine::Engine;
 use super::follow::MAX_CONCURRENT_CALLS;
 use super::lease::to_i64;
 use crate::Result;
-use crate::node::{At, Block, Node};
+use crate::node::{Block, BlockId, Node};
 
 impl<N: Node> Engine<N> {
     /// Whether a block is part of the chain.
     pub(super) async fn is_on_chain(&self, (number, hash): (u64, B256)) -> Result<bool> {
-        Ok(self.node.block(At::Number(number)).await?.is_some_and(|block| block.hash == hash))
+        Ok(self.node.block(BlockId::Number(number)).await?.is_some_and(|block| block.hash == hash))
     }
 
     /// The same for many blocks.
@@ -76,7 +76,7 @@ impl<N: Node> Engine<N> {
         let again = |(nonce, _): &(i64, i64)| Settled {
             lease,
             nonce: *nonce,
-            fate: BatchStatus::Signed,
+            status: BatchStatus::Signed,
             block: None,
             mined: None,
         };
@@ -86,7 +86,7 @@ impl<N: Node> Engine<N> {
     /// Batches deep enough under the head are final, if their block is still there.
     pub(super) async fn finish(&self, lease: Lease, head: &Block) -> Result<()> {
         let mut open = self.open(lease);
-        open.retain(|_, open| open.batch.fate == BatchStatus::Mined);
+        open.retain(|_, open| open.batch.status == BatchStatus::Mined);
         let believed = open.into_iter().filter_map(|(nonce, open)| Some((nonce, open.batch.block?, open)));
         let deep: Vec<_> =
             believed.filter(|(_, (number, _), _)| self.is_final(head, number.unsigned_abs())).collect();
@@ -100,7 +100,7 @@ impl<N: Node> Engine<N> {
             .map(|(nonce, block, open)| Settled {
                 lease,
                 nonce,
-                fate: BatchStatus::Final,
+                status: BatchStatus::Final,
                 block: Some(block),
                 mined: open.batch.mined,
             })

@@ -1,4 +1,4 @@
-//! The tasks that run the engine's steps, and the queue in front of them.
+//! The background tasks that run the engine's steps, and the queue in front of them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +13,22 @@ use super::engine::{Engine, Status};
 use crate::node::Node;
 use crate::{Error, Result};
 
-/// Requests that may wait for their group.
 const MAX_QUEUED_REQUESTS: usize = 4096;
-/// Groups that may wait for the chain. With one of them waiting, the next is not committed yet but grows.
-const PIPELINE: usize = 1;
-/// How often everything open is looked at, if nothing else happens.
-const TICK: Duration = Duration::from_millis(500);
-/// How soon, if the node has just taken what was sent and more is to come.
-const SOON: Duration = Duration::from_millis(20);
-/// How long what was delivered waits for a commit that it can be written down with.
-const QUIET: Duration = Duration::from_millis(20);
-/// How long requests are gathered while the chain does not keep up; longer, the more calls wait for it.
-const GATHER: Duration = Duration::from_millis(100);
-/// How many times that at most.
-const GATHER_MOST: usize = 10;
+/// Groups that wait for delivery. While one waits, the next is not committed yet but grows.
+const MAX_WAITING_GROUPS: usize = 1;
+/// Interval of the follower if nothing wakes it.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(500);
+/// The interval while the node accepts transactions and more are waiting.
+const BUSY_FOLLOW_INTERVAL: Duration = Duration::from_millis(20);
+/// How long delivered batches wait for a commit to be stored with.
+const STORE_DELAY: Duration = Duration::from_millis(20);
+/// How long requests are collected while the chain does not keep up; multiplied by the number of waiting calls.
+const GATHER_STEP: Duration = Duration::from_millis(100);
+const MAX_GATHER_STEPS: usize = 10;
 
-/// How long those who have just been answered are waited for: under load most of them come back at once, and a
+/// Linger: clients that were just answered can join the next batch. Under load most of them return immediately, and a
 /// large group costs little more than a small one.
-const RETURN: Duration = Duration::from_millis(2);
+const LINGER: Duration = Duration::from_millis(2);
 
 struct Job {
     record: NewRecord,
@@ -44,8 +42,8 @@ struct Group {
     nonce: Option<i64>,
 }
 
-/// What was mined at once and is not written down yet. It is written with the next group, whose commit waits for
-/// the disk anyway; or by itself, if none comes.
+/// Mined batches that are not stored yet. They are stored with the next group, whose commit waits for the disk
+/// anyway, or alone if there is none.
 #[derive(Debug, Default)]
 struct Delivered(Mutex<Vec<Settled>>);
 
@@ -61,7 +59,7 @@ impl Delivered {
     async fn note<N: Node>(&self, engine: &Engine<N>, wake: &Notify) {
         let settled = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if let Err(error) = engine.note_delivered(settled).await {
-            tracing::warn!(%error, "what was mined could not be written down; it is found again");
+            tracing::warn!(%error, "mined batches could not be stored; they are found again");
             wake.notify_one();
         }
     }
@@ -69,7 +67,7 @@ impl Delivered {
 
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Takes listings, groups them, and sees them onto the chain.
+/// Groups listings, stores them and delivers them to the chain.
 pub struct Writer<N> {
     engine: Arc<Engine<N>>,
     jobs: mpsc::Sender<Job>,
@@ -78,7 +76,7 @@ pub struct Writer<N> {
     ended: Arc<Notify>,
 }
 
-/// Tells that a task has ended, also if it panicked.
+/// Notifies when a task ends, even by a panic.
 struct NotifyOnDrop(Arc<Notify>);
 
 impl Drop for NotifyOnDrop {
@@ -111,13 +109,13 @@ impl<N: Node> Writer<N> {
     pub fn start(engine: Engine<N>, now: Now) -> Self {
         let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
         let (jobs, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
-        let (groups, committed) = mpsc::channel(PIPELINE);
+        let (groups, committed) = mpsc::channel(MAX_WAITING_GROUPS);
         let common = Arc::new(Common {
             engine: engine.clone(),
             wake: wake.clone(),
             now: now.clone(),
             delivered: Delivered::default(),
-            told: AtomicUsize::new(0),
+            just_answered: AtomicUsize::new(0),
         });
         let ended = Arc::new(Notify::new());
         let tasks = vec![
@@ -128,70 +126,66 @@ impl<N: Node> Writer<N> {
         Self { engine, jobs, wake, tasks, ended }
     }
 
-    /// Waits until one of the tasks has ended, which none does by itself: without it nothing reaches the chain.
+    /// Returns when a background task ends, which is a bug: without it nothing reaches the chain.
     pub async fn ended(&self) {
         self.ended.notified().await;
     }
 
-    /// The engine, for reading.
     pub fn engine(&self) -> &Engine<N> {
         &self.engine
     }
 
-    /// How the writer stands.
     pub fn status(&self) -> Status {
         self.engine.status()
     }
 
-    /// Stores a listing and sees it signed; on a chain that mines at once, mined.
+    /// Stores a listing and signs it; on a chain that mines immediately, returns when it is mined.
     pub async fn record(&self, record: NewRecord) -> Result<Accepted> {
         let (answer, answered) = oneshot::channel();
         self.jobs.try_send(Job { record, answer }).map_err(|_| Error::Busy)?;
         answered.await.map_err(|_| Error::Stopped("the writer has stopped"))?
     }
 
-    /// Something waits for the chain: it is looked at now.
+    /// Runs the follower now.
     pub fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// Lets another process sign at once.
     pub async fn release(&self) {
         if let Err(error) = self.engine.release().await {
-            tracing::warn!(%error, "the signer could not be given back");
+            tracing::warn!(%error, "the lease could not be released");
         }
     }
 }
 
-/// What committing and delivering share.
 struct Common<N> {
     engine: Arc<Engine<N>>,
     wake: Arc<Notify>,
     now: Now,
     delivered: Delivered,
-    /// How many were answered last.
-    told: AtomicUsize,
+    /// How many clients were just answered.
+    just_answered: AtomicUsize,
 }
 
-/// Takes what has arrived, commits it as one group, and goes on with the next while that one is delivered.
+/// Commits everything that has arrived as one group, and continues while the group is delivered.
 async fn commit_groups<N: Node>(
     common: Arc<Common<N>>,
     mut inbox: mpsc::Receiver<Job>,
     groups: mpsc::Sender<Group>,
 ) {
-    let Common { engine, wake, now, delivered, told } = &*common;
+    let Common { engine, wake, now, delivered, just_answered } = &*common;
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while let Ok(place) = groups.reserve().await
         && inbox.recv_many(&mut jobs, limit).await > 0
     {
-        // Half a batch is worth its commit; the other half may be on its way to the chain meanwhile.
-        let back = told.swap(0, Ordering::Relaxed).min(limit / 2);
-        let (enough, patience) = match gathering(engine.status().unmined, engine.settings.window) {
-            Some(patience) => (limit, patience),
-            None => (back, RETURN),
+        // Half a batch is worth a commit; the other half may be in delivery meanwhile.
+        let back = just_answered.swap(0, Ordering::Relaxed).min(limit / 2);
+        let (enough, wait) = match gather_time(engine.status().unmined, engine.settings.window) {
+            Some(wait) => (limit, wait),
+            None => (back, LINGER),
         };
-        let end = tokio::time::Instant::now() + patience;
+        let end = tokio::time::Instant::now() + wait;
         while jobs.len() < enough {
             let room = limit - jobs.len();
             let more = inbox.recv_many(&mut jobs, room);
@@ -216,14 +210,13 @@ async fn commit_groups<N: Node>(
     }
 }
 
-/// A chain that does not keep up, or is away, is better served with a few large calls than with many: it has
-/// to take all of them one by one afterwards.
-fn gathering(unmined: usize, window: usize) -> Option<Duration> {
-    let times = (1 + unmined / (4 * window.max(1))).min(GATHER_MOST);
-    (unmined >= window).then(|| GATHER * u32::try_from(times).unwrap_or(1))
+/// A chain that is slow or down gets a few large calls instead of many small ones, which it would have to process one
+/// by one later.
+fn gather_time(unmined: usize, window: usize) -> Option<Duration> {
+    let times = (1 + unmined / (4 * window.max(1))).min(MAX_GATHER_STEPS);
+    (unmined >= window).then(|| GATHER_STEP * u32::try_from(times).unwrap_or(1))
 }
 
-/// Tells everybody of a group why it was not stored.
 fn refuse(answers: Vec<oneshot::Sender<Result<Accepted>>>, error: &Error) {
     tracing::warn!(%error, requests = answers.len(), "a group of listings was not stored");
     for answer in answers {
@@ -235,22 +228,22 @@ fn refuse(answers: Vec<oneshot::Sender<Result<Accepted>>>, error: &Error) {
     }
 }
 
-fn tell(answers: Answers) {
+fn send_answers(answers: Answers) {
     for (sender, answer) in answers {
-        // Nobody listens any more if the client has gone; the work is done all the same.
+        // The client may have disconnected; the work is done all the same.
         let _ = sender.send(answer.map_err(|refusal| Error::Store(refusal.into())));
     }
 }
 
-/// Sends groups in their order. Where the chain mines at once, a caller hears only then.
+/// Sends groups in order. If the chain mines immediately, callers are answered after that.
 async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Receiver<Group>) {
-    let Common { engine, wake, now, delivered, told } = &*common;
+    let Common { engine, wake, now, delivered, just_answered } = &*common;
     let at_once = engine.node().confirmations() == 0;
     loop {
         let mut next = if delivered.is_empty() {
             Ok(groups.recv().await)
         } else {
-            tokio::time::timeout(QUIET, groups.recv()).await
+            tokio::time::timeout(STORE_DELAY, groups.recv()).await
         };
         if next.is_err() {
             delivered.note(engine, wake).await;
@@ -262,13 +255,13 @@ async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Recei
                 Ok(Some(settled)) => delivered.add(settled),
                 Ok(None) => wake.notify_one(),
                 Err(error) => {
-                    tracing::error!(%error, nonce, "a batch was not mined at once; it is followed");
+                    tracing::error!(%error, nonce, "a batch was not mined immediately; the follower takes over");
                     wake.notify_one();
                 }
             }
         }
-        told.store(group.answers.len(), Ordering::Relaxed);
-        tell(group.answers);
+        just_answered.store(group.answers.len(), Ordering::Relaxed);
+        send_answers(group.answers);
         if !at_once {
             wake.notify_one();
         }
@@ -291,10 +284,14 @@ async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
                 }
             }
         }
-        let gets_on = engine.given.load(Ordering::Acquire) > given && engine.not_given() > 0;
-        let _ = tokio::time::timeout(if gets_on { SOON } else { TICK }, wake.notified()).await;
+        let gets_on = engine.given.load(Ordering::Acquire) > given && engine.unsent_batches() > 0;
+        let _ = tokio::time::timeout(
+            if gets_on { BUSY_FOLLOW_INTERVAL } else { FOLLOW_INTERVAL },
+            wake.notified(),
+        )
+        .await;
         if down {
-            tokio::time::sleep(TICK / 2).await;
+            tokio::time::sleep(FOLLOW_INTERVAL / 2).await;
         }
     }
 }
@@ -304,7 +301,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_task_that_panics_is_noticed() {
+    async fn panicking_task_is_noticed() {
         let ended = Arc::new(Notify::new());
         let task = spawn_watched(&ended, async { panic!("on purpose") });
         ended.notified().await;

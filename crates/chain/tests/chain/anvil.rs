@@ -1,6 +1,6 @@
-//! The whole writer against Anvil: everything that happens between a service and a real node.
+//! The whole writer against Anvil.
 //!
-//! With `PORTICO_LONG=1` outages and reorganisations take as long as the project promises; else a little of each.
+//! `PORTICO_LONG=1` runs outages and reorganisations in full length; the default is a short version.
 
 mod fees;
 mod outages;
@@ -17,7 +17,7 @@ use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
-use portico_chain::writer::{Engine, Settings, Unwatched, Writer};
+use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
 use portico_chain::{Error, Result};
 use portico_domain::ListingId;
 use portico_store::chain::{Accepted, Word};
@@ -28,18 +28,16 @@ use tempfile::TempDir;
 use crate::node_fixture::{Anvil, FEE_CAP, now, run, sqlite, until};
 use crate::samples;
 
-/// How long anything may take that has no limit of its own.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Blocks after which a block is final.
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 const CONFIRMATIONS: u64 = 12;
 
 fn is_long() -> bool {
     std::env::var("PORTICO_LONG").is_ok_and(|long| long == "1")
 }
 
-/// Waits a little less than the defaults do.
+/// Shorter than the defaults.
 fn settings() -> Settings {
-    Settings { replace: Duration::from_secs(1), patience: Duration::from_secs(2), ..Settings::default() }
+    Settings { replace: Duration::from_secs(1), lease_timeout: Duration::from_secs(2), ..Settings::default() }
 }
 
 /// One process of the service.
@@ -49,19 +47,20 @@ struct Portico {
     contracts: Contracts,
 }
 
-/// Contracts on a new Anvil, which both keys may use.
+/// Deploys contracts that both keys may use.
 async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
     let node = Remote::new(vec![anvil.url.clone()], CONFIRMATIONS).unwrap();
-    let wanted = DeployOptions { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
-    deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &wanted).await.unwrap().1
+    let options = DeployOptions { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
+    deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &options).await.unwrap().1
 }
 
 impl Portico {
-    /// Starts, and waits until it has looked at the chain, unless that is away.
+    /// Waits until the writer has seen the chain, unless the node is unreachable.
     async fn start(urls: &[&str], db: &Db, keys: Vec<Key>, contracts: Contracts, settings: Settings) -> Self {
         let urls = urls.iter().map(|url| (*url).to_owned()).collect();
         let node = Remote::new(urls, CONFIRMATIONS).unwrap();
-        let engine = Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(Unwatched));
+        let engine =
+            Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints));
         let _ = engine.follow(now()).await;
         Self { writer: Writer::start(engine, Arc::new(now)), db: db.clone(), contracts }
     }
@@ -70,7 +69,6 @@ impl Portico {
         self.writer.record(samples::record(id, digest(id), now())).await
     }
 
-    /// Deletes a listing.
     async fn delete(&self, id: &str) {
         let (retired, by) = (samples::retired(id, now()), ChangeContext { account: None, at: now() });
         let owner = samples::listing(id).user;
@@ -79,12 +77,12 @@ impl Portico {
         self.writer.wake();
     }
 
-    /// How the database compares with the chain.
+    /// Compares the database with the chain.
     async fn compared(&self) -> Result<Findings> {
         reconcile(self.writer.engine().node(), &self.db, self.contracts, None, |_| ()).await
     }
 
-    /// Whether everything that was accepted is on the chain. Only then is it worth asking a busy node.
+    /// Whether everything that was accepted is on the chain. Checks the database first, to spare a busy node.
     async fn agrees(&self, items: u64) -> bool {
         let backlog = self.db.chain_backlog().await.unwrap();
         if backlog.waiting + backlog.signed > 0 {
@@ -108,12 +106,12 @@ impl Portico {
     }
 }
 
-/// A digest like no other.
+/// A unique digest.
 fn digest(id: &str) -> Word {
     alloy_primitives::keccak256(id).0
 }
 
-/// How many transactions of an account are in blocks.
+/// The number of mined transactions of an account.
 async fn used(anvil: &Anvil, account: Address) -> u64 {
     number(&anvil.ask("eth_getTransactionCount", json!([account, "latest"])).await)
 }
@@ -122,12 +120,12 @@ fn number(hexadecimal: &serde_json::Value) -> u64 {
     u64::from_str_radix(hexadecimal.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
 }
 
-/// Transactions that wait in Anvil's pool to be mined.
+/// Transactions in Anvil's pool.
 async fn pending(anvil: &Anvil) -> u64 {
     number(&anvil.ask("txpool_status", json!([])).await["pending"])
 }
 
-/// What most tests begin with: a node, contracts on it, and an empty database.
+/// A node, contracts on it, and an empty database.
 struct Scene {
     anvil: Anvil,
     db: Db,
@@ -152,7 +150,7 @@ impl Scene {
         Portico::start(urls, &self.db, vec![samples::key(1)], self.contracts, settings).await
     }
 
-    /// From now on blocks are made only when a test asks for them.
+    /// From now on only tests mine blocks.
     async fn stop_mining(&self) {
         self.anvil.ask("evm_setAutomine", json!([false])).await;
     }

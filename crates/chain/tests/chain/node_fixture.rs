@@ -1,4 +1,4 @@
-//! The two nodes under test, each new for every test, with accounts that have funds and one that has none.
+//! The two nodes under test, new for every test, with funded accounts and one without funds.
 
 use std::future::Future;
 use std::io::{BufRead as _, BufReader};
@@ -14,7 +14,7 @@ use portico_chain::embedded::{Embedded, Genesis, U256};
 use portico_chain::node::{Node, Receipt};
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
-use portico_chain::writer::{Engine, Settings, Unwatched};
+use portico_chain::writer::{Engine, NoFailpoints, Settings};
 use portico_domain::Timestamp;
 use portico_store::chain::Word;
 use portico_store::{Db, Location, Role};
@@ -23,24 +23,23 @@ use tempfile::TempDir;
 
 use crate::samples;
 
-/// A test, boxed: a runtime compiled for each of them would take its time.
-pub(crate) type Test = fn(Ground) -> Pin<Box<dyn Future<Output = ()>>>;
+/// Boxed, because compiling a runtime for each test is slow.
+pub(crate) type Test = fn(NodeFixture) -> Pin<Box<dyn Future<Output = ()>>>;
 
 pub(crate) const FEE_CAP: u64 = 500_000_000_000;
 /// A hundred ether, in wei.
 const FUNDS: &str = "0x56bc75e2d63100000";
 
-/// The clock of these tests.
 pub(crate) fn now() -> Timestamp {
     let since = std::time::UNIX_EPOCH.elapsed().unwrap();
     Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap())
 }
 
-/// A node with an empty database beside it.
-pub(crate) struct Ground {
+/// A node and an empty database.
+pub(crate) struct NodeFixture {
     pub(crate) node: AnyNode,
     pub(crate) db: Db,
-    /// Has funds, as has the stranger.
+    /// Has funds, like the stranger.
     pub(crate) key: Key,
     pub(crate) stranger: Key,
     pub(crate) poor: Key,
@@ -55,7 +54,7 @@ pub(crate) fn on_embedded(test: Test) {
         let genesis = Genesis { chain_id: 31337, timestamp: 1_760_000_000, alloc: vec![rich(1), rich(2)] };
         let seconds = Arc::new(|| u64::try_from(now().micros() / 1_000_000).unwrap());
         let node = Embedded::open(&folder.path().join("chain.db"), &genesis, seconds).unwrap();
-        test(Ground::new(AnyNode::Embedded(node), folder, None).await).await;
+        test(NodeFixture::new(AnyNode::Embedded(node), folder, None).await).await;
     });
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn on_anvil(test: Test) {
     run(async {
         let anvil = Anvil::start(&[]).await;
         let node = AnyNode::Remote(Remote::new(vec![anvil.url.clone()], 0).unwrap());
-        test(Ground::new(node, tempfile::tempdir().unwrap(), Some(anvil)).await).await;
+        test(NodeFixture::new(node, tempfile::tempdir().unwrap(), Some(anvil)).await).await;
     });
 }
 
@@ -76,37 +75,36 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
         .block_on(test);
 }
 
-impl Ground {
+impl NodeFixture {
     async fn new(node: AnyNode, folder: TempDir, anvil: Option<Anvil>) -> Self {
         let db = sqlite(&folder, "portico.db").await;
         let [key, stranger, poor] = [1, 2, 9].map(samples::key);
         Self { node, db, key, stranger, poor, folder, anvil }
     }
 
-    /// Another empty database.
     pub(crate) async fn other_database(&self) -> Db {
         sqlite(&self.folder, "other.db").await
     }
 
-    /// Deploys the contracts; only the key may record.
+    /// Only `key` may record.
     pub(crate) async fn deployed(&self) -> Contracts {
         let keys = [self.key.clone()];
-        deploy::establish(&self.node, &self.db, &keys, &self.wanted(true)).await.unwrap().1
+        deploy::establish(&self.node, &self.db, &keys, &self.options(true)).await.unwrap().1
     }
 
     #[expect(clippy::unused_self, reason = "what this ground wants, whatever it is")]
-    pub(crate) fn wanted(&self, deploy: bool) -> DeployOptions {
+    pub(crate) fn options(&self, deploy: bool) -> DeployOptions {
         DeployOptions { chain_id: None, contracts: None, deploy, fee_cap: FEE_CAP }
     }
 
-    /// Somebody who signs at today's price.
+    /// Signs at the current price.
     pub(crate) async fn signer(&self, key: &Key, contracts: Contracts) -> CallSigner {
         let fees = self.node.fees().await.unwrap();
         let price = Price { max_fee: fees.base * 2 + fees.tip, tip: fees.tip };
         CallSigner { key: key.clone(), chain_id: self.node.chain_id().await.unwrap(), contracts, price }
     }
 
-    /// Where a transaction ended. Anvil answers a moment before it has mined.
+    /// Polls for the receipt: Anvil responds shortly before the block is mined.
     pub(crate) async fn mined(&self, hash: Word) -> Receipt {
         until("a transaction is mined", Duration::from_secs(10), || async {
             self.node.receipt(hash.into()).await.unwrap().is_some()
@@ -115,12 +113,12 @@ impl Ground {
         self.node.receipt(hash.into()).await.unwrap().unwrap()
     }
 
-    /// The writer's steps on this node, which it takes for one of its own.
+    /// The writer's engine, as the only process on this node.
     pub(crate) fn engine(self, contracts: Contracts) -> (Engine<AnyNode>, Db, impl Sized) {
-        let settings = Settings { alone: true, ..Settings::default() };
+        let settings = Settings { is_only_process: true, ..Settings::default() };
         let (db, keys) = (self.db.clone(), vec![self.key]);
         let engine =
-            Engine::new(self.node, db.clone(), keys, (31337, contracts), settings, Arc::new(Unwatched));
+            Engine::new(self.node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints));
         (engine, db, (self.folder, self.anvil))
     }
 }
@@ -129,7 +127,7 @@ pub(crate) async fn sqlite(folder: &TempDir, name: &str) -> Db {
     Db::open(&Location::Sqlite(folder.path().join(name)), Role::Tool).await.unwrap()
 }
 
-/// Follows until nothing waits or is on its way.
+/// Follows until nothing waits or is in flight.
 pub(crate) async fn follow_all<N: Node>(engine: &Engine<N>, db: &Db) {
     until("everything is on the chain", Duration::from_secs(20), || async {
         engine.follow(now()).await.unwrap();
@@ -139,7 +137,7 @@ pub(crate) async fn follow_all<N: Node>(engine: &Engine<N>, db: &Db) {
     .await;
 }
 
-/// Waits for something to become true, for as long as the test allows.
+/// Polls until the condition holds or the test's time is over.
 pub(crate) async fn until<F: Future<Output = bool>>(
     what: &str,
     limit: Duration,
@@ -152,7 +150,7 @@ pub(crate) async fn until<F: Future<Output = bool>>(
     }
 }
 
-/// A real node of its own. It ends with this value, or with this process.
+/// An Anvil process. It ends with this value, or with the test process.
 pub(crate) struct Anvil {
     pub(crate) url: String,
     client: reqwest::Client,
@@ -160,9 +158,9 @@ pub(crate) struct Anvil {
 }
 
 impl Anvil {
-    /// Starts one on a free port, with funds for the two keys of these tests.
+    /// On a free port, with funds for the tests' two keys.
     pub(crate) async fn start(arguments: &[&str]) -> Self {
-        /// Ends the node as soon as nobody holds the other end of its standard input.
+        /// Kills the node when its standard input closes.
         const KEEPER: &str = r#""$@" & exec >&-; read _; kill -KILL "$!""#;
         let program = std::env::var("PORTICO_ANVIL").unwrap_or_else(|_| {
             panic!(
@@ -180,7 +178,7 @@ impl Anvil {
         let mut lines = BufReader::new(keeper.stdout.take().unwrap()).lines();
         let address = lines.find_map(|line| line.unwrap().strip_prefix("Listening on ").map(str::to_owned));
         let url = format!("http://{}", address.expect("anvil says where it listens"));
-        // Whatever else it says must go somewhere.
+        // Drains the rest of its output.
         std::thread::spawn(move || lines.for_each(drop));
         let anvil = Self { url, client: reqwest::Client::builder().no_proxy().build().unwrap(), keeper };
         for number in [1, 2] {

@@ -1,13 +1,13 @@
-//! What every node must do, on the embedded one and on Anvil: a function says one thing of both.
+//! The contract of every node, on the embedded one and on Anvil.
 
-/// Makes two tests of every function named: `embedded::name` and `anvil::name`.
+/// Turns every function into two tests: `embedded::name` and `anvil::name`.
 macro_rules! on_both_nodes {
     ($($name:ident),+ $(,)?) => {
         mod embedded {
-            $(#[test] fn $name() { crate::node_fixture::on_embedded(|node_fixture| Box::pin(super::$name(node_fixture))); })+
+            $(#[test] fn $name() { crate::node_fixture::on_embedded(|fixture| Box::pin(super::$name(fixture))); })+
         }
         mod anvil {
-            $(#[test] fn $name() { crate::node_fixture::on_anvil(|node_fixture| Box::pin(super::$name(node_fixture))); })+
+            $(#[test] fn $name() { crate::node_fixture::on_anvil(|fixture| Box::pin(super::$name(fixture))); })+
         }
     };
 }

@@ -1,7 +1,7 @@
-//! Things to record.
+//! Sample data.
 
 use alloy_primitives::keccak256;
-use portico_chain::contracts::{Content, Kind, listing_key};
+use portico_chain::contracts::{Content, ItemKind, listing_key};
 use portico_chain::signer::Key;
 use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
@@ -11,7 +11,7 @@ use portico_domain::{
 use portico_store::ChangeContext;
 use portico_store::chain::{DesiredItem, NewRecord, Word};
 
-/// A key that is the same every time.
+/// Deterministic.
 pub(crate) fn key(number: u8) -> Key {
     Key::from_bytes(keccak256([number]).0).unwrap()
 }
@@ -39,44 +39,39 @@ pub(crate) fn terms(credit: i64, income: i64) -> Terms {
     Terms::new(credit, (Some(Income::from_units(income)), None)).unwrap()
 }
 
-/// What is wanted of an item.
-pub(crate) fn wanted(key: Word, content: Content, at: Timestamp) -> DesiredItem {
-    let (kind, payload, gone) = (content.kind().number(), content.encode(), content.is_gone());
-    DesiredItem { kind, key, payload, gone, salt: None, above: 0, at }
+pub(crate) fn desired(key: Word, content: Content, at: Timestamp) -> DesiredItem {
+    let (kind, payload, deleted) = (content.kind().number(), content.encode(), content.is_deleted());
+    DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at }
 }
 
 fn content(digest: Word) -> Content {
     Content::Listing { terms: terms(620, 4_000_050), digest }
 }
 
-/// What the database keeps of a listing's record.
 pub(crate) fn payload(digest: Word) -> Vec<u8> {
     content(digest).encode()
 }
 
-/// A listing with its record.
 pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
     let content = content(digest);
     let listing = listing(id);
-    let mut wanted = wanted(listing_key(&listing.id), content, at);
-    wanted.salt = Some([7; 32]);
-    NewRecord { listing, wanted, by: ChangeContext { account: None, at }, once: None }
+    let mut desired = desired(listing_key(&listing.id), content, at);
+    desired.salt = Some([7; 32]);
+    NewRecord { listing, desired, by: ChangeContext { account: None, at }, idempotency_key: None }
 }
 
-/// The key under which the chain knows a listing.
 pub(crate) fn key_of(id: &str) -> Word {
     listing_key(&ListingId::stored(id))
 }
 
-/// What a listing's deletion wants.
 pub(crate) fn retired(id: &str, at: Timestamp) -> DesiredItem {
-    wanted(key_of(id), Content::RetiredListing, at)
+    desired(key_of(id), Content::RetiredListing, at)
 }
 
-/// The number of a kind, for the database.
+/// The listing kind's number in the database.
 pub(crate) const LISTING: i64 = 0;
 
 #[test]
-fn the_number_of_listings_is_the_databases() {
-    assert_eq!(Kind::Listing.number(), LISTING);
+fn listing_kind_number_matches_the_database() {
+    assert_eq!(ItemKind::Listing.number(), LISTING);
 }

@@ -1,5 +1,5 @@
-//! The writer, its database and a model of a chain, with everything that can go wrong in between. A seed
-//! decides all of it, so that a run which breaks a promise can be run again exactly.
+//! The writer, its database and a model of a chain, with fault injection. A seed determines a run, so that a failing
+//! run can be replayed exactly.
 //!
 //!     PORTICO_SIM_SEEDS=10000 cargo test -p portico-chain --test chain simulation -- --nocapture
 //!     PORTICO_SIM_FIRST=10000 PORTICO_SIM_SEEDS=10000 cargo test … # other seeds
@@ -22,16 +22,15 @@ use tempfile::TempDir;
 
 use run::{Broken, Run, Summary};
 
-/// Seeds of an ordinary run.
 const SEEDS: u64 = 500;
 
-/// Databases are made in memory if the machine has a place for that.
+/// Uses a RAM disk if there is one.
 fn temporary() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// A new database, copied from one that was made once: that is quicker than making it.
+/// Copies a prepared database, which is faster than migrating a new one.
 fn database(folder: &Path) -> PathBuf {
     static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
     let empty = EMPTY.get_or_init(|| {
@@ -54,7 +53,7 @@ struct Ended {
     trace: Vec<String>,
 }
 
-/// One seed, on a thread of its own: the database keeps its connections with the thread.
+/// Runs a seed on its own thread: the database keeps connections per thread.
 fn simulate(seed: u64, traced: bool) -> Ended {
     let body = move || {
         let folder = temporary();
@@ -87,7 +86,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 #[test]
-fn simulation_no_fault_breaks_what_was_promised() {
+fn simulation_keeps_all_invariants() {
     if let Some(seed) = number("PORTICO_SIM_SEED") {
         let ended = simulate(seed, true);
         ended.trace.iter().for_each(|line| println!("{line}"));

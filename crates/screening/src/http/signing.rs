@@ -1,37 +1,31 @@
-//! Signatures under a secret that this service and the bureau share: HMAC-SHA256, in hexadecimal.
+//! HMAC-SHA256 signatures with a secret that this service and the bureau share, in hexadecimal.
 
 use aws_lc_rs::{constant_time, hmac};
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// What a signature begins with; another scheme would have another.
 const SCHEME: &str = "v1=";
 
-/// Signs requests and verifies answers.
 pub struct Signer(hmac::Key);
 
 impl Signer {
-    /// A signer under a shared secret.
     pub fn new(secret: &SecretString) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes()))
     }
 
-    /// The signature of a request.
     pub fn request(&self, timestamp: &str, method: &str, path: &str, body: &[u8]) -> String {
         self.show(&[timestamp.as_bytes(), method.as_bytes(), path.as_bytes(), body])
     }
 
-    /// The signature of an answer.
     pub fn answer(&self, timestamp: &str, reference: &str, body: &[u8]) -> String {
         self.show(&[timestamp.as_bytes(), reference.as_bytes(), body])
     }
 
-    /// Whether one of the header's signatures, with commas between, is this answer's. Takes equally long for
-    /// every wrong one.
+    /// Whether one of the header's comma-separated signatures is valid. Compares in constant time.
     pub fn verifies(&self, header: &str, timestamp: &str, reference: &str, body: &[u8]) -> bool {
         let wanted = self.sign(&[timestamp.as_bytes(), reference.as_bytes(), body]);
         header
             .split(',')
-            .filter_map(|one| unhex(one.trim().strip_prefix(SCHEME)?))
+            .filter_map(|one| decode_hex(one.trim().strip_prefix(SCHEME)?))
             .any(|given| constant_time::verify_slices_are_equal(wanted.as_ref(), &given).is_ok())
     }
 
@@ -53,7 +47,7 @@ impl Signer {
     }
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
     if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -69,7 +63,7 @@ mod tests {
         Signer::new(&"0123456789abcdef0123456789abcdef".into())
     }
 
-    /// The same two as in the document, made with another implementation.
+    /// The examples of the document, made with another implementation.
     #[test]
     fn signatures_are_those_of_the_document() {
         let body = br#"{"reference":"case-1"}"#;
@@ -94,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_signature_verifies_nothing() {
+    fn malformed_signature_is_rejected() {
         let right = signer().answer("1", "r", b"body");
         for wrong in
             ["", "v1=", "v1=00", &right[3..], &right.replace("v1=", "v2="), &right[..66], &"é".repeat(34)]
@@ -105,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_signature_verifies_what_it_was_made_for_and_no_altered_bit(
+        fn signature_rejects_every_altered_bit(
             body in proptest::collection::vec(any::<u8>(), 1..200), bit: usize,
         ) {
             let signature = signer().answer("1", "r", &body);

@@ -1,4 +1,4 @@
-//! The bodies of the protocol. What a bureau answers is read strictly: what is not understood is not used.
+//! The protocol's bodies. Responses are parsed strictly: anything unknown is rejected.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use crate::bureau::{BureauError, Request};
 use crate::{Applicant, Check, Finding, Score};
 
 #[derive(Serialize)]
-struct Question<'a> {
+struct RequestBody<'a> {
     reference: &'a str,
     check: Check,
     country: &'a str,
     applicant: Inputs<'a>,
 }
 
-/// Of the applicant, what the check uses.
+/// Only the inputs of the check.
 struct Inputs<'a>(Check, &'a Applicant);
 
 impl Serialize for Inputs<'_> {
@@ -34,27 +34,26 @@ impl Serialize for Inputs<'_> {
     }
 }
 
-/// The body of a request. Its memory is wiped once it is sent.
-pub(super) fn question(request: &Request<'_>) -> Result<Bytes, BureauError> {
-    let question = Question {
+/// The memory is wiped after sending.
+pub(super) fn request_body(request: &Request<'_>) -> Result<Bytes, BureauError> {
+    let request_body = RequestBody {
         reference: request.reference.as_str(),
         check: request.check,
         country: request.country.as_str(),
         applicant: Inputs(request.check, request.applicant),
     };
-    // Room for all of it from the start, so that no copy stays behind while it grows: a value without control
-    // characters at most doubles when it is escaped.
+    // Reserves enough space up front, so that growing leaves no copy behind: escaping at most doubles a value without
+    // control characters.
     let values: usize = request.check.inputs(request.applicant).map(|(_, value)| 2 * value.len() + 40).sum();
     let mut body = Zeroizing::new(Vec::with_capacity(values + 2 * request.country.as_str().len() + 256));
-    serde_json::to_writer(&mut *body, &question).map_err(|_| BureauError::Refused)?;
+    serde_json::to_writer(&mut *body, &request_body).map_err(|_| BureauError::Refused)?;
     Ok(Bytes::from_owner(body))
 }
 
-/// What a bureau's answer says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Complete(Finding),
-    /// It is still at it; ask again after this time.
+    /// Poll again after this time.
     Pending(Duration),
 }
 
@@ -89,7 +88,6 @@ struct Scored<'a> {
     score: &'a RawValue,
 }
 
-/// Reads the body of an answer to a request.
 pub(super) fn progress(body: &[u8], request: &Request<'_>) -> Result<Progress, BureauError> {
     let text = std::str::from_utf8(body).map_err(|_| BureauError::Broken("it is not UTF-8"))?;
     let envelope: Envelope<'_> =
@@ -112,7 +110,7 @@ pub(super) fn progress(body: &[u8], request: &Request<'_>) -> Result<Progress, B
     }
 }
 
-/// Numbers are read from their text: an amount never passes through a binary float.
+/// Parses numbers from their text: an amount never passes through a binary float.
 fn finding(check: Check, result: &str) -> Option<Finding> {
     match check {
         Check::Eviction => object(result).map(|OnFile { found }| Finding::Eviction { found }),
@@ -131,7 +129,7 @@ fn finding(check: Check, result: &str) -> Option<Finding> {
     }
 }
 
-/// A JSON object. (Serde would take an array for a struct, too.)
+/// Serde alone would also accept an array for a struct.
 fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     let text = text.trim_ascii();
     text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_none_of_the_checks_is_not_used() {
+    fn result_of_another_check_is_rejected() {
         for (check, result) in [
             (Check::Eviction, r#"{"found":"false"}"#),
             (Check::Eviction, r#"{"found":0}"#),
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_not_of_the_protocol_is_not_used() {
+    fn answer_outside_the_protocol_is_rejected() {
         for body in [
             "",
             "null",
@@ -230,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(body in "\\PC{0,200}|[\\[\\]{}\":,a-z0-9]{0,60}") {
+        fn no_answer_panics(body in "\\PC{0,200}|[\\[\\]{}\":,a-z0-9]{0,60}") {
             for check in Check::ALL {
                 let _ = read(check, &body);
                 let _ = complete(check, &body);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portico_domain::{Country, Timestamp};
-use portico_screening::config::{Screening, Surroundings};
+use portico_screening::config::{BuildContext, Screening};
 use portico_screening::{BureauConfig, Check, ScreeningConfig};
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ fn build(file: &str) -> Result<Screening, Vec<String>> {
     let env = |name: &str| (name == "ACME_SECRET").then(|| "a secret of thirty-two characters\n".to_owned());
     let key = vec![1; 32].into();
     let now = Arc::new(|| Timestamp::from_micros(0));
-    file.screening.build(&file.bureaus, &Surroundings { sandbox_key: &key, now, env: &env })
+    file.screening.build(&file.bureaus, &BuildContext { sandbox_key: &key, now, env: &env })
 }
 
 fn names(screening: &Screening) -> [String; 4] {
@@ -29,19 +29,19 @@ fn names(screening: &Screening) -> [String; 4] {
 }
 
 #[test]
-fn without_a_configuration_the_sandbox_serves_all_checks() {
+fn sandbox_serves_all_checks_by_default() {
     let screening = build("").unwrap();
     assert_eq!(names(&screening), ["sandbox"; 4]);
     assert_eq!(screening.routing.in_sandbox(), Check::ALL);
     assert_eq!(
-        (screening.policy.check, screening.policy.whole),
+        (screening.policy.check_timeout, screening.policy.total_timeout),
         (Duration::from_secs(10), Duration::from_secs(15))
     );
     assert_eq!(screening.thresholds.of(&Country::parse("US").unwrap()).points(), 620);
 }
 
 #[test]
-fn each_check_goes_to_the_bureau_that_is_named_for_it() {
+fn each_check_goes_to_its_configured_bureau() {
     let screening = build(
         r#"
         [bureaus.acme]
@@ -67,13 +67,13 @@ fn each_check_goes_to_the_bureau_that_is_named_for_it() {
     .unwrap();
     assert_eq!(names(&screening), ["acme", "bank", "acme", "sandbox"]);
     assert_eq!(screening.routing.in_sandbox(), [Check::CriminalBackground]);
-    assert_eq!(screening.routing.bureau(Check::Eviction).most_at_once(), 10);
-    assert_eq!((screening.policy.check, screening.policy.tries), (Duration::from_secs(8), 2));
+    assert_eq!(screening.routing.bureau(Check::Eviction).max_concurrency(), 10);
+    assert_eq!((screening.policy.check_timeout, screening.policy.max_tries), (Duration::from_secs(8), 2));
     assert_eq!(screening.thresholds.of(&Country::parse("ca").unwrap()).points(), 660);
 }
 
 #[test]
-fn everything_that_is_wrong_is_named_at_once() {
+fn all_configuration_errors_are_reported_together() {
     let faults = build(
         r#"
         [bureaus.acme]
@@ -135,7 +135,7 @@ fn an_unknown_key_is_refused_by_name() {
 }
 
 #[test]
-fn a_threshold_that_is_no_score_is_refused() {
+fn invalid_threshold_is_refused() {
     assert!(toml::from_str::<File>("[screening]\ncredit_threshold = { US = 900 }").is_err());
 }
 

@@ -1,7 +1,7 @@
-//! The contract of the HTTP bureau, against a server that misbehaves in every way.
+//! The contract of the HTTP bureau, against a misbehaving server.
 //!
-//! Where an answer is expected it has all the time in the world; only what never ends is hurried. So no test
-//! depends on how fast the machine is.
+//! Where a response is expected, the timeouts are very long; only endless responses have short ones. So no test
+//! depends on the machine's speed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use portico_domain::{Income, Timestamp};
 use portico_screening::backoff::Backoff;
-use portico_screening::http::{HttpBureau, LONGEST_ANSWER, Settings};
+use portico_screening::http::{HttpBureau, MAX_RESPONSE_BYTES, Settings};
 use portico_screening::{
     Bureau as _, BureauError, Check, Finding, Order, Policy, Request, Routing, Runner, Score,
 };
@@ -20,16 +20,16 @@ use crate::people::{VALUES, applicant, assert_shows_nothing, country, reference}
 use crate::process::run_alone;
 use crate::server::{NOW, Received, Reply, SECRET, Server, answer, signed, signed_at};
 
-const PATIENT: Duration = Duration::from_hours(24);
-/// A test that takes so long hangs.
-const HANGS: Duration = Duration::from_mins(1);
-const HURRIED: Duration = Duration::from_millis(150);
+const LONG_TIMEOUT: Duration = Duration::from_hours(24);
+/// A test that takes longer hangs.
+const TEST_TIMEOUT: Duration = Duration::from_mins(1);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(150);
 
 const UNAVAILABLE: BureauError = BureauError::Unavailable { retry_after: None };
 
 fn bureau(server: &Server, change: impl FnOnce(&mut Settings)) -> HttpBureau {
     let mut settings = Settings::new("vendor", &server.url, SECRET.into());
-    (settings.connect_timeout, settings.timeout) = (PATIENT, PATIENT);
+    (settings.connect_timeout, settings.timeout) = (LONG_TIMEOUT, LONG_TIMEOUT);
     change(&mut settings);
     HttpBureau::new(settings, Arc::new(|| Timestamp::from_micros(NOW * 1_000_000))).unwrap()
 }
@@ -40,24 +40,24 @@ async fn ask(bureau: &HttpBureau, check: Check, time: Duration) -> Result<Findin
     let request =
         Request { check, applicant: &applicant, reference: &reference, country: &country, deadline };
     assert_shows_nothing(&format!("{request:?}"));
-    let result = timeout(HANGS, bureau.check(request)).await.unwrap();
+    let result = timeout(TEST_TIMEOUT, bureau.check(request)).await.unwrap();
     if let Err(error) = result {
         assert_shows_nothing(&format!("{error} {error:?} {error:#?}"));
     }
     result
 }
 
-/// What comes of a credit check to which the server makes these replies.
+/// The result of a credit check against these replies.
 async fn credit(replies: Vec<Reply>) -> Result<Finding, BureauError> {
     let server = Server::start(replies).await;
-    ask(&bureau(&server, |_| ()), Check::SoftCredit, PATIENT).await
+    ask(&bureau(&server, |_| ()), Check::SoftCredit, LONG_TIMEOUT).await
 }
 
-/// The same, by somebody who does not wait for long.
+/// With a short timeout.
 async fn hurried(replies: Vec<Reply>) -> Result<Finding, BureauError> {
     let server = Server::start(replies).await;
-    let bureau = bureau(&server, |settings| settings.timeout = HURRIED);
-    ask(&bureau, Check::SoftCredit, PATIENT).await
+    let bureau = bureau(&server, |settings| settings.timeout = SHORT_TIMEOUT);
+    ask(&bureau, Check::SoftCredit, LONG_TIMEOUT).await
 }
 
 fn body(change: &[(&str, Value)]) -> String {
@@ -82,10 +82,10 @@ fn broken(why: &'static str) -> Result<Finding, BureauError> {
     Err(BureauError::Broken(why))
 }
 
-/// What [`complete`] comes to.
-const FOUND: Result<Finding, BureauError> = Ok(Finding::SoftCredit { score: Score::USUAL_THRESHOLD });
+/// The result of [`complete`].
+const FOUND: Result<Finding, BureauError> = Ok(Finding::SoftCredit { score: Score::DEFAULT_THRESHOLD });
 
-/// Whether a request carries a right signature, by another way than the bureau's.
+/// Verifies the signature without the bureau's own code.
 fn is_signed(request: &Received) -> bool {
     let timestamp = request.header("portico-timestamp").unwrap();
     let signed =
@@ -113,14 +113,14 @@ async fn every_check_has_its_own_result() {
     ] {
         let body = body(&[("check", json!(check.name())), ("result", result)]);
         let server = Server::start(vec![signed(200, "case-1", &body)]).await;
-        assert_eq!(ask(&bureau(&server, |_| ()), check, PATIENT).await, Ok(finding));
+        assert_eq!(ask(&bureau(&server, |_| ()), check, LONG_TIMEOUT).await, Ok(finding));
     }
 }
 
 #[tokio::test]
 async fn a_request_is_signed_and_named() {
     let server = Server::start(vec![complete()]).await;
-    ask(&bureau(&server, |_| ()), Check::SoftCredit, PATIENT).await.unwrap();
+    ask(&bureau(&server, |_| ()), Check::SoftCredit, LONG_TIMEOUT).await.unwrap();
     let [request] = &server.received()[..] else { panic!("one request") };
     assert_eq!((&*request.method, &*request.path), ("POST", "/vendor/v1/checks"));
     assert_eq!(request.header("idempotency-key"), Some("case-1"));
@@ -130,7 +130,7 @@ async fn a_request_is_signed_and_named() {
 }
 
 #[tokio::test]
-async fn only_what_the_check_needs_is_sent() {
+async fn only_inputs_of_the_check_are_sent() {
     for (check, fields) in [
         (Check::Eviction, &["FirstName", "LastName", "DateOfBirth"][..]),
         (Check::Income, &["OpenBankingToken", "OpenBankingSubscriptionId"]),
@@ -138,7 +138,7 @@ async fn only_what_the_check_needs_is_sent() {
         (Check::CriminalBackground, &["FirstName", "LastName", "DateOfBirth"]),
     ] {
         let server = Server::start(vec![Reply::Closes]).await;
-        ask(&bureau(&server, |_| ()), check, PATIENT).await.unwrap_err();
+        ask(&bureau(&server, |_| ()), check, LONG_TIMEOUT).await.unwrap_err();
         let sent: Value = serde_json::from_slice(&server.received()[0].body).unwrap();
         let needed = VALUES.iter().filter(|(field, _)| fields.contains(&field.name()));
         let needed: Value = needed.map(|(field, value)| (field.name().to_owned(), json!(value))).collect();
@@ -149,9 +149,9 @@ async fn only_what_the_check_needs_is_sent() {
 }
 
 #[tokio::test]
-async fn a_bureau_that_needs_longer_is_asked_again_until_it_is_done() {
+async fn pending_bureau_is_polled_until_done() {
     let server = Server::start(vec![pending(0), pending(1), complete()]).await;
-    let found_late = ask(&bureau(&server, |_| ()), Check::SoftCredit, PATIENT).await;
+    let found_late = ask(&bureau(&server, |_| ()), Check::SoftCredit, LONG_TIMEOUT).await;
     assert_eq!(found_late, FOUND);
     let received = server.received();
     let asked: Vec<_> = received.iter().map(|request| (&*request.method, &*request.path)).collect();
@@ -162,16 +162,16 @@ async fn a_bureau_that_needs_longer_is_asked_again_until_it_is_done() {
 }
 
 #[tokio::test]
-async fn a_bureau_that_is_never_done_is_too_slow() {
+async fn endless_pending_is_too_slow() {
     let server = Server::start(vec![pending(0)]).await;
     let result = ask(&bureau(&server, |_| ()), Check::SoftCredit, Duration::from_millis(300)).await;
     assert_eq!(result, Err(BureauError::TooSlow));
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_bureau_that_will_be_done_too_late() {
+async fn stops_waiting_when_the_result_would_be_late() {
     let server = Server::start(vec![pending(u64::MAX)]).await;
-    // Asked again after five seconds at the latest, and there are only four.
+    // The next poll would come after five seconds, and there are only four.
     let result = ask(&bureau(&server, |_| ()), Check::SoftCredit, Duration::from_secs(4)).await;
     assert_eq!(result, Err(BureauError::TooSlow));
     assert_eq!(server.received().len(), 1);
@@ -183,9 +183,9 @@ async fn a_bureau_that_never_answers_is_too_slow() {
 }
 
 #[tokio::test]
-async fn the_deadline_of_the_check_counts_too() {
+async fn check_deadline_ends_a_request() {
     let server = Server::start(vec![Reply::SendsAndHangs(Vec::new())]).await;
-    let result = ask(&bureau(&server, |_| ()), Check::SoftCredit, HURRIED).await;
+    let result = ask(&bureau(&server, |_| ()), Check::SoftCredit, SHORT_TIMEOUT).await;
     assert_eq!(result, Err(BureauError::TooSlow));
 }
 
@@ -203,7 +203,7 @@ async fn headers_that_do_not_end_are_unavailable() {
 }
 
 #[tokio::test]
-async fn a_bureau_that_only_ever_says_continue_is_too_slow() {
+async fn endless_100_continue_is_too_slow() {
     let goes_on = "HTTP/1.1 100 Continue\r\n\r\n";
     let floods = Reply::Floods(Vec::new(), goes_on.into());
     assert_eq!(hurried(vec![floods]).await, Err(BureauError::TooSlow));
@@ -229,7 +229,7 @@ async fn a_failing_bureau_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_bureau_says_how_long_it_wants_to_be_left_alone() {
+async fn retry_after_is_honoured() {
     // 1760000000 is 08:53:20 on that day.
     for (header, seconds) in [
         ("7", Some(7)),
@@ -250,7 +250,7 @@ async fn a_bureau_says_how_long_it_wants_to_be_left_alone() {
 }
 
 #[tokio::test]
-async fn a_request_too_many_or_too_early_is_busy() {
+async fn status_429_and_425_are_busy() {
     for status in [409, 425, 429] {
         let busy = credit(vec![answer(status, "", "")]).await;
         assert_eq!(busy, Err(BureauError::Busy { retry_after: None }), "{status}");
@@ -258,7 +258,7 @@ async fn a_request_too_many_or_too_early_is_busy() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_refusal_whatever_else_it_says() {
+async fn status_4xx_is_a_refusal_whatever_the_body() {
     let echo =
         json!({ "error": "no such person", "SSN": "912-34-5678", "LastName": "Zaubermann" }).to_string();
     for status in [400, 413, 422, 451] {
@@ -267,19 +267,19 @@ async fn a_refusal_is_a_refusal_whatever_else_it_says() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_this_service_is_not_the_applicants_fault() {
+async fn status_401_and_404_do_not_blame_the_applicant() {
     for status in [401, 403] {
         let refused = credit(vec![answer(status, "", "")]).await;
         assert_eq!(refused, broken("it does not accept this service's signature"));
     }
     for status in [404, 405] {
-        let lost = credit(vec![answer(status, "", "")]).await;
-        assert_eq!(lost, broken("it does not know this address or reference"));
+        let transport_error = credit(vec![answer(status, "", "")]).await;
+        assert_eq!(transport_error, broken("it does not know this address or reference"));
     }
 }
 
 #[tokio::test]
-async fn a_bureau_that_forgets_what_it_had_accepted_is_broken() {
+async fn forgotten_reference_is_broken() {
     let forgotten = credit(vec![pending(0), answer(404, "", "")]).await;
     assert_eq!(forgotten, broken("it does not know this address or reference"));
     let refused = credit(vec![pending(0), answer(422, "", "")]).await;
@@ -320,12 +320,12 @@ async fn a_bureau_that_speaks_no_http_is_unavailable() {
 }
 
 #[tokio::test]
-async fn where_nobody_listens_is_unavailable() {
+async fn closed_port_is_unavailable() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut server = Server::start(vec![complete()]).await;
     server.url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    assert_eq!(ask(&bureau(&server, |_| ()), Check::SoftCredit, PATIENT).await, Err(UNAVAILABLE));
+    assert_eq!(ask(&bureau(&server, |_| ()), Check::SoftCredit, LONG_TIMEOUT).await, Err(UNAVAILABLE));
 }
 
 #[tokio::test]
@@ -337,7 +337,7 @@ async fn what_is_no_json_is_broken() {
 }
 
 #[tokio::test]
-async fn a_json_array_is_broken_even_if_it_holds_the_right_things() {
+async fn json_array_is_broken() {
     let array = json!(["case-1", "softCredit", "complete", { "score": 720 }, null]).to_string();
     let result = credit(vec![signed(200, "case-1", &array)]).await;
     assert_eq!(result, broken("it is not the JSON of the protocol"));
@@ -345,7 +345,7 @@ async fn a_json_array_is_broken_even_if_it_holds_the_right_things() {
 
 #[tokio::test]
 async fn a_body_that_says_it_is_huge_is_broken() {
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", LONGEST_ANSWER + 1);
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", MAX_RESPONSE_BYTES + 1);
     assert_eq!(credit(vec![Reply::SendsAndHangs(head.into())]).await, broken("it is too long"));
 }
 
@@ -357,9 +357,9 @@ async fn a_body_that_does_not_end_is_broken() {
 }
 
 #[tokio::test]
-async fn the_longest_body_that_is_read_is_read() {
+async fn body_of_the_maximum_size_is_read() {
     let body = body(&[]);
-    let longest = format!("{body}{}", " ".repeat(LONGEST_ANSWER - body.len()));
+    let longest = format!("{body}{}", " ".repeat(MAX_RESPONSE_BYTES - body.len()));
     assert_eq!(credit(vec![signed(200, "case-1", &longest)]).await, FOUND);
     assert_eq!(credit(vec![signed(200, "case-1", &format!("{longest} "))]).await, broken("it is too long"));
 }
@@ -383,7 +383,7 @@ async fn an_unknown_status_is_broken() {
 }
 
 #[tokio::test]
-async fn a_score_that_there_is_not_is_broken() {
+async fn score_out_of_range_is_broken() {
     for score in [json!(299), json!(851), json!(720.5), json!("720"), json!(-1), json!(null)] {
         let body = body(&[("result", json!({ "score": score }))]);
         let result = credit(vec![signed(200, "case-1", &body)]).await;
@@ -402,12 +402,12 @@ async fn a_status_that_contradicts_the_body_is_broken() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_signature_is_broken_unless_that_was_agreed() {
+async fn unsigned_answer_is_broken_unless_configured() {
     let unsigned = || vec![answer(200, "", &body(&[]))];
     assert_eq!(credit(unsigned()).await, broken("it is not signed"));
     let server = Server::start(unsigned()).await;
     let trusting = bureau(&server, |settings| settings.signed_answers = false);
-    assert_eq!(ask(&trusting, Check::SoftCredit, PATIENT).await, FOUND);
+    assert_eq!(ask(&trusting, Check::SoftCredit, LONG_TIMEOUT).await, FOUND);
 }
 
 #[tokio::test]
@@ -418,7 +418,7 @@ async fn an_answer_with_a_wrong_signature_is_broken() {
     let body = body(&[]);
     let headers = format!("Portico-Timestamp: {NOW}\r\nPortico-Signature: v1={}\r\n", "0".repeat(64));
     assert_eq!(credit(vec![answer(200, &headers, &body)]).await, broken("its signature is wrong"));
-    // Signed for another case, then sent for this one.
+    // Signed for another case.
     assert_eq!(credit(vec![signed(200, "case-2", &body)]).await, broken("its signature is wrong"));
 }
 
@@ -434,10 +434,11 @@ async fn an_answer_that_was_signed_long_ago_is_broken() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_lost_is_asked_for_again_under_the_same_reference() {
+async fn lost_answer_is_retried_under_the_same_reference() {
     let server = Server::start(vec![Reply::Closes, answer(500, "", ""), complete()]).await;
     let backoff = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(1) };
-    let policy = Policy { check: PATIENT, whole: PATIENT, backoff, ..Policy::default() };
+    let policy =
+        Policy { check_timeout: LONG_TIMEOUT, total_timeout: LONG_TIMEOUT, backoff, ..Policy::default() };
     let runner = Runner::new(&Routing::all(Arc::new(bureau(&server, |_| ()))), policy);
     let checks = vec![(Check::SoftCredit, reference("case-1"))];
     let order = Order { applicant: Arc::new(applicant(&[])), country: country(), checks };

@@ -1,4 +1,4 @@
-//! What the log says, at its most talkative.
+//! The log at its most verbose level.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ async fn run(bureau: Arc<dyn Bureau>) {
 }
 
 #[test]
-fn no_line_of_the_log_shows_the_applicant() {
+fn log_never_shows_the_applicant() {
     run_alone("logs::all_lines_of_this_process", |_| ());
 }
 

@@ -1,5 +1,5 @@
-//! Checks through the public interface: the runner on a clock that stands still, and the HTTP bureau against a
-//! local server that misbehaves in every way.
+//! Checks through the public interface: the runner on a paused clock, and the HTTP bureau against a misbehaving local
+//! server.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,11 +1,10 @@
-//! Applicants whose every value would be recognised wherever it turned up.
+//! Applicants with values that are recognisable wherever they leak.
 
 use portico_domain::Country;
 use portico_screening::{Applicant, Field, Reference};
 
 const TODAY: jiff::civil::Date = jiff::civil::date(2026, 2, 28);
 
-/// What the usual applicant sends.
 pub(crate) const VALUES: [(Field, &str); 11] = [
     (Field::FirstName, "Quintessa \"Q\""),
     (Field::LastName, "Zaubermann"),
@@ -20,7 +19,7 @@ pub(crate) const VALUES: [(Field, &str); 11] = [
     (Field::OpenBankingToken, "token-canary-271828"),
 ];
 
-/// The usual applicant, with some fields sent otherwise.
+/// The default applicant with some fields replaced.
 pub(crate) fn applicant(otherwise: &[(Field, &str)]) -> Applicant {
     let mut applicant = Applicant::default();
     for (field, value) in VALUES.iter().chain(otherwise) {
@@ -29,17 +28,15 @@ pub(crate) fn applicant(otherwise: &[(Field, &str)]) -> Applicant {
     applicant
 }
 
-/// The usual country.
 pub(crate) fn country() -> Country {
     Country::parse("US").unwrap()
 }
 
-/// A reference.
 pub(crate) fn reference(text: &str) -> Reference {
     Reference::parse(text).unwrap()
 }
 
-/// Proves that nothing of the usual applicant shows.
+/// Asserts that no value of the default applicant occurs.
 pub(crate) fn assert_shows_nothing(shown: &str) {
     for (field, value) in VALUES {
         assert!(!shown.contains(value), "{field} shows in {shown}");

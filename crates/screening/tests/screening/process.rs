@@ -1,8 +1,7 @@
-//! A test in a process of its own, for what a process has only one of: its environment, its log.
+//! Runs a test in a separate process, for global state: the environment, the log.
 
 use std::process::Command;
 
-/// Runs one test of this binary, alone.
 pub(crate) fn run_alone(test: &str, change: impl FnOnce(&mut Command)) {
     let mut process = Command::new(std::env::current_exe().unwrap());
     process.args(["--exact", test, "--include-ignored"]);

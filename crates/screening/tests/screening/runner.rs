@@ -1,4 +1,4 @@
-//! The runner, on a clock that moves only when everybody waits for it.
+//! The runner on a paused clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use portico_screening::backoff::Jitter;
 use portico_screening::breaker::State;
 use portico_screening::{
-    Bureau, BureauError, Check, Failure, Field, Finding, Order, Outcome, Policy, Routing, Runner, Sandbox,
-    Why,
+    Bureau, BureauError, Check, Failure, FailureReason, Field, Finding, Order, Outcome, Policy, Routing,
+    Runner, Sandbox,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
 
 use crate::people::{applicant, assert_shows_nothing, country, reference};
-use crate::scripted::{Scripted, Step, good};
+use crate::scripted::{ScriptStep, Scripted, good};
 
-const DOWN: Step = Step::Fails(BureauError::Unavailable { retry_after: None });
+const DOWN: ScriptStep = ScriptStep::Fails(BureauError::Unavailable { retry_after: None });
 
-/// Waits are always as long as they may be.
+/// Waits are always maximal.
 struct Longest;
 
 impl Jitter for Longest {
@@ -31,11 +31,11 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 fn runner(routing: &Routing) -> Runner {
-    Runner::with_dice(routing, Policy::default(), Longest)
+    Runner::with_jitter(routing, Policy::default(), Longest)
 }
 
-/// A runner whose checks are all served by a bureau that takes these steps.
-fn scripted(steps: &[Step]) -> (Runner, Arc<Scripted>) {
+/// All checks go to a bureau with this script.
+fn scripted(steps: &[ScriptStep]) -> (Runner, Arc<Scripted>) {
     let bureau = Arc::new(Scripted::new("scripted", steps));
     let routing = Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>);
     (runner(&routing), bureau)
@@ -54,18 +54,17 @@ fn order(checks: &[Check]) -> Order {
     order_for(&[], checks)
 }
 
-/// Runs one check and says how it ended.
 async fn run(runner: &Runner, check: Check) -> Outcome {
     runner.run(&order(&[check])).await.remove(0)
 }
 
 fn failed(error: BureauError) -> Result<Finding, Failure> {
-    Err(Failure::new(Why::Bureau(error)))
+    Err(Failure::new(FailureReason::Bureau(error)))
 }
 
 #[tokio::test(start_paused = true)]
 async fn four_checks_take_as_long_as_one() {
-    let (runner, _) = scripted(&[Step::FindsAfter(seconds(2))]);
+    let (runner, _) = scripted(&[ScriptStep::FindsAfter(seconds(2))]);
     let begun = Instant::now();
     let outcomes = runner.run(&order(&Check::ALL)).await;
     assert_eq!(begun.elapsed(), seconds(2));
@@ -77,16 +76,16 @@ async fn four_checks_take_as_long_as_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outcome_is_handed_over_while_the_others_are_still_under_way() {
-    let quick = Arc::new(Scripted::new("quick", &[Step::FindsAfter(seconds(1))]));
-    let slow = Arc::new(Scripted::new("slow", &[Step::FindsAfter(seconds(3))]));
+async fn outcome_is_returned_while_others_run() {
+    let quick = Arc::new(Scripted::new("quick", &[ScriptStep::FindsAfter(seconds(1))]));
+    let slow = Arc::new(Scripted::new("slow", &[ScriptStep::FindsAfter(seconds(3))]));
     let routing = Routing::all(Arc::clone(&slow) as Arc<dyn Bureau>).with(Check::Income, quick);
     let begun = Instant::now();
     let mut running = runner(&routing).start(&order(&[Check::Eviction, Check::Income]));
     let first = running.next().await.unwrap();
     assert_eq!((first.check, &*first.bureau, begun.elapsed()), (Check::Income, "quick", seconds(1)));
-    assert_eq!(slow.asked_now(), 1);
-    // Storing it takes the caller a while; the other check goes on meanwhile.
+    assert_eq!(slow.in_flight(), 1);
+    // The other check continues while the caller stores this outcome.
     advance(seconds(8)).await;
     let second = running.next().await.unwrap();
     assert_eq!((second.check, second.result), (Check::Eviction, Ok(good(Check::Eviction))));
@@ -94,9 +93,9 @@ async fn an_outcome_is_handed_over_while_the_others_are_still_under_way() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_never_ends_is_given_up_at_its_own_deadline_and_spoils_no_other() {
-    let hangs = Arc::new(Scripted::new("hangs", &[Step::Hangs]));
-    let well = Arc::new(Scripted::new("well", &[Step::Finds]));
+async fn hanging_check_ends_at_its_deadline_alone() {
+    let hangs = Arc::new(Scripted::new("hangs", &[ScriptStep::Hangs]));
+    let well = Arc::new(Scripted::new("well", &[ScriptStep::Finds]));
     let routing = Routing::all(well).with(Check::SoftCredit, Arc::clone(&hangs) as Arc<dyn Bureau>);
     let begun = Instant::now();
     let outcomes = runner(&routing).run(&order(&Check::ALL)).await;
@@ -110,12 +109,13 @@ async fn a_check_that_never_ends_is_given_up_at_its_own_deadline_and_spoils_no_o
             check => assert_eq!(outcome.result, Ok(good(check))),
         }
     }
-    assert_eq!((hangs.asked_now(), hangs.times().len()), (0, 1));
+    assert_eq!((hangs.in_flight(), hangs.times().len()), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_passing_failure_is_tried_again_after_longer_and_longer_waits_under_the_same_reference() {
-    let (runner, bureau) = scripted(&[DOWN, Step::Fails(BureauError::TooSlow), DOWN, Step::Finds]);
+async fn transient_failure_is_retried_with_backoff() {
+    let (runner, bureau) =
+        scripted(&[DOWN, ScriptStep::Fails(BureauError::TooSlow), DOWN, ScriptStep::Finds]);
     let outcome = run(&runner, Check::Eviction).await;
     assert_eq!((outcome.result, outcome.tries), (Ok(good(Check::Eviction)), 4));
     assert_eq!(bureau.times(), [0, 200, 600, 1400]);
@@ -123,7 +123,7 @@ async fn a_passing_failure_is_tried_again_after_longer_and_longer_waits_under_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_four_tries_it_is_over() {
+async fn gives_up_after_four_tries() {
     let (runner, bureau) = scripted(&[DOWN]);
     let outcome = run(&runner, Check::Eviction).await;
     assert_eq!(outcome.result, failed(BureauError::Unavailable { retry_after: None }));
@@ -131,28 +131,28 @@ async fn after_four_tries_it_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_another_try_would_not_change_is_not_tried_again() {
+async fn permanent_failure_is_not_retried() {
     for error in [BureauError::Refused, BureauError::Broken("it is strange")] {
-        let (runner, bureau) = scripted(&[Step::Fails(error)]);
+        let (runner, bureau) = scripted(&[ScriptStep::Fails(error)]);
         assert_eq!(run(&runner, Check::Income).await.result, failed(error));
         assert_eq!(bureau.times(), [0]);
     }
-    let refused = Failure::new(Why::Bureau(BureauError::Refused));
+    let refused = Failure::new(FailureReason::Bureau(BureauError::Refused));
     assert_eq!(refused.retry_after_seconds(), None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bureau_that_asks_for_patience_gets_it() {
+async fn waits_for_retry_after() {
     let busy = BureauError::Busy { retry_after: Some(seconds(3)) };
-    let (runner, bureau) = scripted(&[Step::Fails(busy), Step::Finds]);
+    let (runner, bureau) = scripted(&[ScriptStep::Fails(busy), ScriptStep::Finds]);
     assert_eq!(run(&runner, Check::Income).await.result, Ok(good(Check::Income)));
     assert_eq!(bureau.times(), [0, 3000]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_a_try_that_would_come_too_late() {
+async fn skips_a_retry_after_the_deadline() {
     let error = BureauError::Unavailable { retry_after: Some(seconds(60)) };
-    let (runner, bureau) = scripted(&[Step::Fails(error)]);
+    let (runner, bureau) = scripted(&[ScriptStep::Fails(error)]);
     let begun = Instant::now();
     let outcome = run(&runner, Check::Income).await;
     assert_eq!((begun.elapsed(), bureau.times().len()), (seconds(0), 1));
@@ -161,34 +161,34 @@ async fn nobody_waits_for_a_try_that_would_come_too_late() {
 
 #[tokio::test(start_paused = true)]
 async fn a_bureau_is_not_asked_while_inputs_are_missing() {
-    let (runner, bureau) = scripted(&[Step::Finds]);
+    let (runner, bureau) = scripted(&[ScriptStep::Finds]);
     let mut order = order(&Check::ALL);
     order.applicant = Arc::default();
     for outcome in runner.run(&order).await {
-        assert_eq!((outcome.result, outcome.tries), (Err(Failure::new(Why::Incomplete)), 0));
+        assert_eq!((outcome.result, outcome.tries), (Err(Failure::new(FailureReason::Incomplete)), 0));
     }
     assert!(bureau.times().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_finding_of_another_check_is_not_used() {
-    let (runner, _) = scripted(&[Step::FindsSomethingElse]);
+    let (runner, _) = scripted(&[ScriptStep::FindsSomethingElse]);
     let broken = BureauError::Broken("it is about another check");
     assert_eq!(run(&runner, Check::SoftCredit).await.result, failed(broken));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bureau_that_fails_again_and_again_is_left_alone_for_that_check_only() {
-    let (runner, bureau) = scripted(&[DOWN, DOWN, DOWN, DOWN, DOWN, Step::Finds]);
+async fn circuit_opens_per_check() {
+    let (runner, bureau) = scripted(&[DOWN, DOWN, DOWN, DOWN, DOWN, ScriptStep::Finds]);
     run(&runner, Check::Eviction).await.result.unwrap_err();
     assert_eq!(runner.health()[0].circuit, State::Closed);
-    // The fifth failure in a row opens the circuit; the next try of the same check finds it so.
+    // The fifth consecutive failure opens the circuit; the next try of the same check finds it open.
     let outcome = run(&runner, Check::Eviction).await;
     let left = Duration::from_millis(29_800);
-    assert_eq!(outcome.result, Err(Failure::new(Why::CircuitOpen { left })));
+    assert_eq!(outcome.result, Err(Failure::new(FailureReason::CircuitOpen { left })));
     assert_eq!((outcome.tries, bureau.times().len()), (1, 5));
     assert_eq!(outcome.result.unwrap_err().retry_after_seconds(), Some(30));
-    // Nobody asks it any more, except about other things.
+    // No more requests for this check; other checks continue.
     let outcome = run(&runner, Check::Eviction).await;
     assert_eq!((outcome.tries, outcome.took), (0, seconds(0)));
     assert_eq!(run(&runner, Check::Income).await.result, Ok(good(Check::Income)));
@@ -196,20 +196,19 @@ async fn a_bureau_that_fails_again_and_again_is_left_alone_for_that_check_only()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bureau_that_was_left_alone_is_probed_by_one_and_comes_back() {
-    let steps = [DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, Step::FindsAfter(seconds(1)), Step::Finds];
+async fn one_probe_closes_the_circuit() {
+    let steps = [DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, ScriptStep::FindsAfter(seconds(1)), ScriptStep::Finds];
     let (runner, bureau) = scripted(&steps);
     run(&runner, Check::Eviction).await.result.unwrap_err();
     run(&runner, Check::Eviction).await.result.unwrap_err();
     assert!(matches!(runner.health()[0].circuit, State::Open { .. }));
 
-    // The first probe fails.
     advance(seconds(30)).await;
     assert_eq!(runner.health()[0].circuit, State::HalfOpen);
     run(&runner, Check::Eviction).await.result.unwrap_err();
     assert_eq!((bureau.times().len(), runner.health()[0].opened), (6, 2));
 
-    // Of two at once only one probes, and it succeeds.
+    // Only one of two concurrent requests probes, and it succeeds.
     advance(seconds(30)).await;
     let (one, two) = tokio::join!(run(&runner, Check::Eviction), run(&runner, Check::Eviction));
     assert_eq!(one.result, Ok(good(Check::Eviction)));
@@ -220,25 +219,25 @@ async fn a_bureau_that_was_left_alone_is_probed_by_one_and_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_probe_that_was_given_up_does_not_keep_the_circuit_open() {
-    let (runner, bureau) = scripted(&[DOWN, DOWN, DOWN, DOWN, DOWN, Step::Hangs, Step::Finds]);
+async fn abandoned_probe_does_not_keep_the_circuit_open() {
+    let (runner, bureau) = scripted(&[DOWN, DOWN, DOWN, DOWN, DOWN, ScriptStep::Hangs, ScriptStep::Finds]);
     run(&runner, Check::Eviction).await.result.unwrap_err();
     run(&runner, Check::Eviction).await.result.unwrap_err();
     advance(seconds(30)).await;
     let running = runner.start(&order(&[Check::Eviction]));
     tokio::task::yield_now().await;
-    assert_eq!(bureau.asked_now(), 1);
+    assert_eq!(bureau.in_flight(), 1);
     drop(running);
     tokio::task::yield_now().await;
-    assert_eq!(bureau.asked_now(), 0);
+    assert_eq!(bureau.in_flight(), 0);
     assert_eq!(run(&runner, Check::Eviction).await.result, Ok(good(Check::Eviction)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusals_and_pleas_for_patience_do_not_open_a_circuit() {
+async fn refusals_and_busy_do_not_open_the_circuit() {
     let busy = BureauError::Busy { retry_after: Some(seconds(60)) };
     for error in [BureauError::Refused, busy] {
-        let (runner, bureau) = scripted(&[Step::Fails(error)]);
+        let (runner, bureau) = scripted(&[ScriptStep::Fails(error)]);
         for _ in 0..20 {
             assert_eq!(run(&runner, Check::Income).await.result, failed(error));
         }
@@ -247,7 +246,7 @@ async fn refusals_and_pleas_for_patience_do_not_open_a_circuit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_sandbox_somebody_who_is_called_down_shuts_nobody_out() {
+async fn sandbox_failures_do_not_affect_other_people() {
     let runner = runner(&Routing::all(Arc::new(Sandbox::new(&vec![1; 32].into()))));
     for _ in 0..10 {
         for outcome in runner.run(&order_for(&[(Field::LastName, "Down")], &Check::ALL)).await {
@@ -264,8 +263,9 @@ async fn in_the_sandbox_somebody_who_is_called_down_shuts_nobody_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_are_asked_at_once_than_the_bureau_takes() {
-    let bureau = Arc::new(Scripted::new("small", &[Step::FindsAfter(seconds(1))]).at_once(3));
+async fn concurrency_limit_is_respected() {
+    let bureau =
+        Arc::new(Scripted::new("small", &[ScriptStep::FindsAfter(seconds(1))]).with_max_concurrency(3));
     let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
     let begun = Instant::now();
     let (one, two) = (order(&Check::ALL), order(&Check::ALL));
@@ -276,25 +276,26 @@ async fn no_more_are_asked_at_once_than_the_bureau_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_finds_no_room_in_time_is_sent_away_at_the_deadline_of_the_whole() {
-    let bureau = Arc::new(Scripted::new("small", &[Step::FindsAfter(seconds(8))]).at_once(1));
+async fn no_capacity_ends_at_the_total_timeout() {
+    let bureau =
+        Arc::new(Scripted::new("small", &[ScriptStep::FindsAfter(seconds(8))]).with_max_concurrency(1));
     let runner = runner(&Routing::all(bureau));
     let begun = Instant::now();
     let mut outcomes = runner.run(&order(&[Check::Eviction, Check::Income, Check::SoftCredit])).await;
     assert_eq!(begun.elapsed(), seconds(15));
     outcomes.sort_by_key(|outcome| outcome.check);
     assert_eq!(outcomes[0].result, Ok(good(Check::Eviction)));
-    // This one got its turn after 8 seconds; the whole was over before its own ten seconds were.
+    // This one started after 8 seconds; the total timeout ended before its own ten seconds.
     assert_eq!(outcomes[1].result, failed(BureauError::TooSlow));
-    assert_eq!(outcomes[2].result, Err(Failure::new(Why::Crowded)));
+    assert_eq!(outcomes[2].result, Err(Failure::new(FailureReason::NoCapacity)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bureau_is_not_blamed_for_those_who_come_too_late() {
-    let steps = [Step::FindsAfter(seconds(7)), Step::FindsAfter(seconds(7)), Step::Hangs];
-    let bureau = Arc::new(Scripted::new("small", &steps).at_once(1));
+async fn late_start_does_not_blame_the_bureau() {
+    let steps = [ScriptStep::FindsAfter(seconds(7)), ScriptStep::FindsAfter(seconds(7)), ScriptStep::Hangs];
+    let bureau = Arc::new(Scripted::new("small", &steps).with_max_concurrency(1));
     let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
-    // The third gets its turn after 14 seconds, and one second is not enough to judge by.
+    // The third starts after 14 seconds, and one second is not enough to blame the bureau.
     let outcomes = runner.run(&order(&[Check::Income; 3])).await;
     let slow = outcomes.iter().filter(|outcome| outcome.result == failed(BureauError::TooSlow));
     assert_eq!((slow.count(), bureau.times()), (1, vec![0, 7000, 14_000]));
@@ -303,7 +304,8 @@ async fn a_bureau_is_not_blamed_for_those_who_come_too_late() {
 
 #[tokio::test(start_paused = true)]
 async fn two_hundred_verifications_at_once_take_as_long_as_one() {
-    let bureau = Arc::new(Scripted::new("slow", &[Step::FindsAfter(seconds(2))]).at_once(1024));
+    let bureau =
+        Arc::new(Scripted::new("slow", &[ScriptStep::FindsAfter(seconds(2))]).with_max_concurrency(1024));
     let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
     let begun = Instant::now();
     let mut all = JoinSet::new();
@@ -317,14 +319,14 @@ async fn two_hundred_verifications_at_once_take_as_long_as_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fault_in_a_bureaus_code_is_one_failed_check_and_no_more() {
-    let faulty = Arc::new(Scripted::new("faulty", &[Step::Panics]));
-    let well = Arc::new(Scripted::new("well", &[Step::Finds]));
+async fn panic_in_a_bureau_fails_one_check() {
+    let faulty = Arc::new(Scripted::new("faulty", &[ScriptStep::Panics]));
+    let well = Arc::new(Scripted::new("well", &[ScriptStep::Finds]));
     let runner = runner(&Routing::all(well).with(Check::Income, faulty));
     for outcome in runner.run(&order(&Check::ALL)).await {
         match outcome.check {
             Check::Income => {
-                assert_eq!(outcome.result, Err(Failure::new(Why::BrokenOff)));
+                assert_eq!(outcome.result, Err(Failure::new(FailureReason::Panicked)));
                 assert_eq!(outcome.bureau, "faulty");
             }
             check => assert_eq!(outcome.result, Ok(good(check))),
@@ -334,20 +336,20 @@ async fn a_fault_in_a_bureaus_code_is_one_failed_check_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_an_order_gives_up_its_checks() {
-    let (runner, bureau) = scripted(&[Step::Hangs]);
+async fn dropping_an_order_cancels_its_checks() {
+    let (runner, bureau) = scripted(&[ScriptStep::Hangs]);
     let running = runner.start(&order(&Check::ALL));
     tokio::task::yield_now().await;
-    assert_eq!(bureau.asked_now(), 4);
+    assert_eq!(bureau.in_flight(), 4);
     drop(running);
     tokio::task::yield_now().await;
-    assert_eq!(bureau.asked_now(), 0);
+    assert_eq!(bureau.in_flight(), 0);
     assert_eq!(runner.health()[0].in_flight, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn neither_orders_nor_outcomes_show_the_applicant() {
-    let (runner, _) = scripted(&[DOWN, Step::Finds]);
+async fn orders_and_outcomes_do_not_show_the_applicant() {
+    let (runner, _) = scripted(&[DOWN, ScriptStep::Finds]);
     let order = order(&Check::ALL);
     assert_shows_nothing(&format!("{order:?} {runner:?}"));
     for outcome in runner.run(&order).await {

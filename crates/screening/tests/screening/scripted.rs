@@ -1,4 +1,4 @@
-//! A bureau that does what a test says, and remembers what it was asked.
+//! A scripted bureau that records its requests.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -6,32 +6,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use portico_domain::Income;
-use portico_screening::{Answer, Bureau, BureauError, Check, Finding, Request, Score};
+use portico_screening::{Bureau, BureauError, Check, CheckFuture, Finding, Request, Score};
 use tokio::time::{Instant, sleep};
 
-/// What the bureau does when it is asked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
-    /// Answers well, at once.
+pub(crate) enum ScriptStep {
     Finds,
-    /// Answers well, after a time.
     FindsAfter(Duration),
-    /// Fails at once.
     Fails(BureauError),
-    /// Never answers.
     Hangs,
-    /// Answers what was not asked.
+    /// Returns the finding of another check.
     FindsSomethingElse,
-    /// Has a fault.
     Panics,
 }
 
-/// The bureau.
 pub(crate) struct Scripted {
     name: &'static str,
-    most_at_once: usize,
-    script: Mutex<VecDeque<Step>>,
-    otherwise: Step,
+    max_concurrency: usize,
+    script: Mutex<VecDeque<ScriptStep>>,
+    otherwise: ScriptStep,
     calls: Mutex<Vec<(String, Duration)>>,
     begun: Instant,
     now: AtomicUsize,
@@ -39,12 +32,12 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    /// A bureau that takes these steps one after the other, then the last one for ever.
-    pub(crate) fn new(name: &'static str, steps: &[Step]) -> Self {
+    /// Runs the script; the last step repeats forever.
+    pub(crate) fn new(name: &'static str, steps: &[ScriptStep]) -> Self {
         let (last, first) = steps.split_last().unwrap();
         Self {
             name,
-            most_at_once: 1000,
+            max_concurrency: 1000,
             script: Mutex::new(first.iter().copied().collect()),
             otherwise: *last,
             calls: Mutex::default(),
@@ -54,34 +47,32 @@ impl Scripted {
         }
     }
 
-    /// The same, asked so much at once.
-    pub(crate) fn at_once(mut self, most: usize) -> Self {
-        self.most_at_once = most;
+    pub(crate) fn with_max_concurrency(mut self, most: usize) -> Self {
+        self.max_concurrency = most;
         self
     }
 
-    /// When it was asked, in milliseconds since it began.
+    /// Times of requests, in milliseconds since the start.
     pub(crate) fn times(&self) -> Vec<u128> {
         self.calls.lock().unwrap().iter().map(|(_, at)| at.as_millis()).collect()
     }
 
-    /// Under which references it was asked.
     pub(crate) fn references(&self) -> Vec<String> {
         self.calls.lock().unwrap().iter().map(|(reference, _)| reference.clone()).collect()
     }
 
-    /// How many requests wait for it now.
-    pub(crate) fn asked_now(&self) -> usize {
+    /// Requests in flight.
+    pub(crate) fn in_flight(&self) -> usize {
         self.now.load(Ordering::SeqCst)
     }
 
-    /// How many requests have waited for it at once.
+    /// The highest number of concurrent requests.
     pub(crate) fn peak(&self) -> usize {
         self.peak.load(Ordering::SeqCst)
     }
 }
 
-/// A good finding.
+/// A finding that passes.
 pub(crate) fn good(check: Check) -> Finding {
     match check {
         Check::Eviction => Finding::Eviction { found: false },
@@ -91,9 +82,9 @@ pub(crate) fn good(check: Check) -> Finding {
     }
 }
 
-struct Present<'a>(&'a AtomicUsize);
+struct InFlight<'a>(&'a AtomicUsize);
 
-impl Drop for Present<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -104,31 +95,31 @@ impl Bureau for Scripted {
         self.name
     }
 
-    fn check<'a>(&'a self, request: Request<'a>) -> Answer<'a> {
+    fn check<'a>(&'a self, request: Request<'a>) -> CheckFuture<'a> {
         Box::pin(async move {
             self.calls.lock().unwrap().push((request.reference.to_string(), self.begun.elapsed()));
             let present = self.now.fetch_add(1, Ordering::SeqCst) + 1;
             self.peak.fetch_max(present, Ordering::SeqCst);
-            let _present = Present(&self.now);
+            let _present = InFlight(&self.now);
             let step = self.script.lock().unwrap().pop_front().unwrap_or(self.otherwise);
             match step {
-                Step::Finds => Ok(good(request.check)),
-                Step::FindsAfter(time) => {
+                ScriptStep::Finds => Ok(good(request.check)),
+                ScriptStep::FindsAfter(time) => {
                     sleep(time).await;
                     Ok(good(request.check))
                 }
-                Step::Fails(error) => Err(error),
-                Step::Hangs => std::future::pending().await,
-                Step::FindsSomethingElse => Ok(match request.check {
+                ScriptStep::Fails(error) => Err(error),
+                ScriptStep::Hangs => std::future::pending().await,
+                ScriptStep::FindsSomethingElse => Ok(match request.check {
                     Check::Eviction => good(Check::CriminalBackground),
                     _ => good(Check::Eviction),
                 }),
-                Step::Panics => panic!("a scripted fault"),
+                ScriptStep::Panics => panic!("a scripted fault"),
             }
         })
     }
 
-    fn most_at_once(&self) -> usize {
-        self.most_at_once
+    fn max_concurrency(&self) -> usize {
+        self.max_concurrency
     }
 }

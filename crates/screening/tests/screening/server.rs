@@ -1,4 +1,4 @@
-//! A small HTTP server, written by hand so that it can do everything wrong.
+//! A handwritten HTTP server that can violate the protocol.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,12 +8,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// The secret that the server and the bureau share.
 pub(crate) const SECRET: &str = "a shared secret of 34 characters..";
-/// What time it is, in seconds since 1970.
+/// In seconds since 1970.
 pub(crate) const NOW: i64 = 1_760_000_000;
 
-/// A request as it came.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) method: String,
@@ -23,28 +21,24 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// A header's value.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What the server does with a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
-    /// Sends these bytes and closes.
     Sends(Vec<u8>),
-    /// Sends these bytes and then nothing, without closing.
+    /// Then keeps the connection open.
     SendsAndHangs(Vec<u8>),
-    /// Sends the first bytes, then the same one again and again, for ever and slowly.
+    /// Sends the first bytes, then the last byte slowly, forever.
     Drips(Vec<u8>, u8),
-    /// Sends the first bytes, then the others again and again, for ever and as fast as it can.
+    /// Sends the first bytes, then the others as fast as possible, forever.
     Floods(Vec<u8>, Vec<u8>),
-    /// Closes without a word.
     Closes,
 }
 
-/// An answer with a status, more headers (each with its line end) and a body.
+/// Each header ends with its line end.
 pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Reply {
     let length = body.len();
     Reply::Sends(
@@ -55,19 +49,16 @@ pub(crate) fn answer(status: u16, headers: &str, body: &str) -> Reply {
     )
 }
 
-/// An answer that is signed as it should be, at a time.
 pub(crate) fn signed_at(timestamp: i64, status: u16, reference: &str, body: &str) -> Reply {
     let timestamp = timestamp.to_string();
     let signature = Signer::new(&SECRET.into()).answer(&timestamp, reference, body.as_bytes());
     answer(status, &format!("Portico-Timestamp: {timestamp}\r\nPortico-Signature: {signature}\r\n"), body)
 }
 
-/// An answer that is signed as it should be.
 pub(crate) fn signed(status: u16, reference: &str, body: &str) -> Reply {
     signed_at(NOW, status, reference, body)
 }
 
-/// The server.
 pub(crate) struct Server {
     pub(crate) url: String,
     received: Arc<Mutex<Vec<Received>>>,
@@ -75,7 +66,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server that gives these replies one after the other, then the last one for ever.
+    /// Sends these replies in order; the last one repeats forever.
     pub(crate) async fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/vendor", listener.local_addr().unwrap());
@@ -84,14 +75,13 @@ impl Server {
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (seen, replies) = (Arc::clone(&seen), replies.clone());
-                // Whoever leaves early is no fault of the server's.
+                // A client may disconnect early.
                 tokio::spawn(async move { serve(stream, &seen, &replies).await.unwrap_or_default() });
             }
         });
         Self { url, received, task }
     }
 
-    /// What it was sent.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }

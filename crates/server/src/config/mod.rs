@@ -15,7 +15,7 @@ use portico_app::tokens::ExternalIssuer;
 use portico_app::vault::ROOT_BYTES;
 use portico_app::verifications::Bureaus;
 use portico_domain::Country;
-use portico_screening::config::{Screening, Surroundings};
+use portico_screening::config::{BuildContext, Screening};
 use portico_screening::{BureauConfig, Check, ScreeningConfig};
 use portico_store::{Location, Role};
 use secrecy::{SecretSlice, SecretString};
@@ -218,12 +218,12 @@ fn build(
     bureaus: &BTreeMap<String, BureauConfig>,
     sandbox_key: &SecretSlice<u8>,
 ) -> Result<Screening, Vec<String>> {
-    let surroundings = Surroundings {
+    let context = BuildContext {
         sandbox_key,
         now: Arc::new(|| SystemClock.now()),
         env: &|name: &str| std::env::var(name).ok(),
     };
-    screening.build(bureaus, &surroundings)
+    screening.build(bureaus, &context)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::support::{
     App, Cell, Engine, Options, Raw, applicant, on_both_engines, on_chain, unique, until, with,
 };
 
-const OPERATOR: Call = Call { actor: Actor::Operator, once: None };
+const OPERATOR: Call = Call { actor: Actor::Operator, idempotency_key: None };
 
 on_both_engines! {
     shared:

@@ -121,7 +121,7 @@ fn the_sandbox_stays_on_loopback() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_named_at_once() {
+fn all_configuration_errors_are_reported_together() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = portico();
     command.args([

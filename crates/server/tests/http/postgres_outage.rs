@@ -150,7 +150,7 @@ fn a_list_that_cannot_be_finished_does_not_look_finished() {
         assert_unavailable(app.get("/readyz").await);
         let rest = raw.rest();
         assert!(!rest.ends_with("\r\n0\r\n\r\n"), "{} bytes came, and an end", rest.len());
-        app.logs("a list broke off").await;
+        app.logs("a streamed list failed").await;
     });
 }
 

@@ -1,4 +1,4 @@
-//! Batches: one contract call at one nonce, from its first signature to its last confirmation.
+//! Batches: one contract call at one nonce, from the first signature to the last confirmation.
 
 use portico_domain::Timestamp;
 
@@ -7,18 +7,17 @@ use super::{Lease, Signed, Word};
 use crate::Result;
 use crate::sql::{Op, Sql, Tx, sql};
 
-/// How far a batch has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchStatus {
-    /// It is signed, and not yet seen in a block.
+    /// Not in a block yet.
     Signed,
-    /// It is in a block that may still be undone.
+    /// In a block that may still be reorganised.
     Mined,
-    /// It is in a block for good.
+    /// In a block with enough confirmations.
     Final,
-    /// The chain took its nonce and undid its effect; its items wait again.
+    /// The call reverted; its items are queued again.
     Reverted,
-    /// Another transaction took its nonce; its items wait again.
+    /// Another transaction used the nonce; its items are queued again.
     Foreign,
 }
 
@@ -43,7 +42,6 @@ impl BatchStatus {
         }
     }
 
-    /// Nothing more will happen to it.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Final | Self::Reverted | Self::Foreign)
     }
@@ -57,7 +55,6 @@ static INSERT_FILLER: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind,
 static INSERT_ATTEMPT: Sql = sql("INSERT INTO chain_attempts (hash, signer, nonce, raw, max_fee, tip, at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (hash) DO NOTHING");
 
-/// Writes a new batch with its first attempt.
 pub(super) async fn insert_batch<T: Tx>(
     tx: &mut T,
     (signer, nonce): (i64, i64),
@@ -88,7 +85,7 @@ async fn insert_attempt<T: Tx>(
     tx.exec(&INSERT_ATTEMPT, &params).await.map(drop)
 }
 
-/// Stores another attempt at a nonce, before it is sent.
+/// Stores a replacement before it is sent.
 #[derive(Debug)]
 pub struct ReplaceAttempt {
     pub lease: Lease,
@@ -105,16 +102,15 @@ impl Op for ReplaceAttempt {
     }
 }
 
-/// The kind of a batch that carries nothing and only fills a nonce.
+/// The kind of a batch without items that only fills a nonce.
 pub const FILLER: i64 = -1;
 
-/// Fills a nonce that the chain waits for and nobody signed; tells whether it was so. A node that is far
-/// behind may ask for a nonce that was used long ago.
+/// Fills a nonce that the chain expects and nobody signed; returns whether it did. A node that lags far behind may
+/// ask for a nonce that was used long ago.
 #[derive(Debug)]
 pub struct FillNonce {
     pub lease: Lease,
     pub nonce: i64,
-    /// A transaction that does nothing.
     pub signed: Signed,
     pub at: Timestamp,
 }
@@ -132,17 +128,15 @@ impl Op for FillNonce {
     }
 }
 
-/// What became of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settled {
-    /// Whose, and under which right to say so.
+    /// Only the holder of the lease may settle.
     pub lease: Lease,
     pub nonce: i64,
-    /// How far it has come.
-    pub fate: BatchStatus,
-    /// The block it is in, and that block's hash.
+    pub status: BatchStatus,
+    /// Number and hash.
     pub block: Option<(i64, Word)>,
-    /// Which attempt is in it.
+    /// The attempt that was mined.
     pub mined: Option<Word>,
 }
 
@@ -150,26 +144,25 @@ static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block
      WHERE signer = ?1 AND nonce = ?2 AND state < 2");
 static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
 
-/// Whoever was replaced may not know everything that was signed, and has nothing to say.
+/// A replaced holder may not know every attempt, so it must not settle.
 async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
     settled.lease.check(tx).await?;
     let block_hash = settled.block.as_ref().map(|(_, hash)| hash.as_slice());
     let params = [
         settled.lease.signer.into(),
         settled.nonce.into(),
-        settled.fate.state().into(),
+        settled.status.state().into(),
         settled.block.map(|(number, _)| number).into(),
         block_hash.into(),
         settled.mined.as_ref().map(Word::as_slice).into(),
     ];
     let moved = tx.exec(&SETTLE, &params).await? > 0;
-    if moved && settled.fate.is_over() {
+    if moved && settled.status.is_over() {
         tx.exec(&FORGET_RAW, &[settled.lease.signer.into(), settled.nonce.into()]).await?;
     }
     Ok(moved)
 }
 
-/// Writes down what became of batches.
 #[derive(Debug)]
 pub struct SettleBatches(pub Vec<Settled>);
 
@@ -183,19 +176,19 @@ impl Op for SettleBatches {
     }
 }
 
-/// How often a lone item may be undone by the chain before it is given up.
-const LONE_REVERTS: i64 = 2;
+/// Reverts of a batch with a single item before that item fails.
+const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
 static REQUEUE: Sql =
     sql("UPDATE chain_items SET signer = NULL, nonce = NULL, share = ?6, reverts = reverts + ?7, \
      failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING failed");
 
-/// Lets the items of a batch that had no effect wait again: in halves if the chain undid it, and for good if
-/// an item failed alone twice. Items that have a newer version by now are left alone.
+/// Queues the items of a batch without effect again: in halves if it reverted; an item that reverts alone twice
+/// fails. Items with a newer version are skipped.
 #[derive(Debug)]
 pub struct Requeue {
-    /// The batch, with its fate: reverted or foreign.
+    /// Its status is reverted or foreign.
     pub batch: Settled,
     pub items: Vec<ItemVersion>,
     pub at: Timestamp,
@@ -207,10 +200,10 @@ impl Op for Requeue {
         if !settle(tx, &self.batch).await? {
             return Ok(());
         }
-        let reverted = self.batch.fate == BatchStatus::Reverted;
+        let reverted = self.batch.status == BatchStatus::Reverted;
         let share = match i64::try_from(self.items.len()) {
             Ok(n) if reverted => (n + 1) / 2,
-            _ => super::items::ANY_SHARE,
+            _ => super::items::NO_BATCH_LIMIT,
         };
         let alone = i64::from(reverted && self.items.len() == 1);
         for item in &self.items {
@@ -222,7 +215,7 @@ impl Op for Requeue {
                 self.batch.nonce.into(),
                 share.into(),
                 alone.into(),
-                LONE_REVERTS.into(),
+                MAX_SINGLE_ITEM_REVERTS.into(),
             ];
             if tx.one::<(bool,)>(&REQUEUE, &params).await? == Some((true,)) {
                 failed(tx, item, self.at).await?;

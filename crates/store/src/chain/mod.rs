@@ -1,8 +1,8 @@
-//! What is wanted on the chain, who may sign for it, and how far every signed transaction has come.
+//! Items for the chain, the leases to sign them, and the progress of signed transactions.
 //!
-//! The chain's own words (calldata, hashes, receipts) are bytes here: `portico-chain` gives them their
-//! meaning. An item is the wanted state of one key, with a version that only grows; a batch is one contract
-//! call at one nonce of one signer; an attempt is one signed transaction for a batch.
+//! Calldata, hashes and receipts are opaque bytes here; `portico-chain` interprets them. An item is the desired state
+//! of one key, with an increasing version; a batch is one contract call at one nonce of one signer; an attempt is one
+//! signed transaction for a batch.
 
 mod batches;
 mod items;
@@ -12,10 +12,10 @@ mod signers;
 use std::sync::Arc;
 
 pub use batches::{BatchStatus, FILLER, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
-pub use items::{DesiredItem, FailItems, ItemVersion, Refer, Want, WantAgain};
-pub(crate) use items::{retire, want};
+pub use items::{DesiredItem, FailItems, ItemVersion, PutItems, PutItemsAgain, Refer};
+pub(crate) use items::{put_item, retire};
 pub use record::{
-    Accepted, NewRecord, RecordLater, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
+    Accepted, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
 pub use signers::{
     AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
@@ -26,12 +26,11 @@ use portico_domain::{Timestamp, UserId};
 use crate::sql::{Columns, FromColumn, FromRow, Row, Sql, Weight, sql};
 use crate::{Db, Error, Result};
 
-/// A hash, a key, a digest.
+/// A hash, key or digest.
 pub type Word = [u8; 32];
-/// An account on the chain.
 pub type Address = [u8; 20];
 
-/// One item as it goes into a contract call.
+/// An item as it goes into a contract call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versioned {
     pub key: Word,
@@ -43,34 +42,31 @@ pub struct Versioned {
 pub struct Signed {
     pub hash: Word,
     pub raw: Vec<u8>,
-    /// The highest fee per gas, in wei.
+    /// Per gas, in wei.
     pub max_fee: i64,
-    /// The tip per gas within that, in wei.
+    /// Per gas, in wei; part of `max_fee`.
     pub tip: i64,
 }
 
-/// Signs a contract call inside the transaction that takes its nonce. The same nonce and items always give
-/// the same bytes, so that a unit of work can be run again.
+/// Signs a contract call inside the transaction that takes its nonce. Signing is deterministic, so that a unit of
+/// work can be retried.
 pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
-    /// Signs one call for items of a kind.
     fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> Result<Signed>;
 }
 
-/// How far an item has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemStatus {
-    /// It waits for a nonce.
+    /// Waits for a nonce.
     Waiting,
-    /// It is signed, and not yet seen in a block.
+    /// Not in a block yet.
     Signed,
-    /// It is in a block.
     Mined,
-    /// The chain refused it for good.
+    /// Rejected by the chain for good.
     Failed,
 }
 
 impl ItemStatus {
-    /// Of an item that was refused or not, by the state of the batch that carries it.
+    /// From the state of the item's batch.
     fn of(failed: bool, state: Option<i64>) -> Self {
         match state.map(BatchStatus::from_state) {
             _ if failed => Self::Failed,
@@ -81,20 +77,15 @@ impl ItemStatus {
     }
 }
 
-/// An item and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredItem {
     pub version: i64,
     pub payload: Vec<u8>,
-    /// Whether it is to be gone from the chain.
-    pub gone: bool,
-    /// The salt of its digest.
+    pub deleted: bool,
     pub salt: Option<Word>,
-    /// How far it has come.
-    pub standing: ItemStatus,
-    /// The transaction that carries it: the one that was mined, else the newest signed one.
+    pub status: ItemStatus,
+    /// The mined transaction, else the newest attempt.
     pub hash: Option<Word>,
-    /// The block it is in.
     pub block: Option<i64>,
 }
 
@@ -110,30 +101,28 @@ impl FromColumn for Option<Word> {
 
 impl FromRow for StoredItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let (version, payload, gone) = (c.get()?, c.get()?, c.get()?);
+        let (version, payload, deleted) = (c.get()?, c.get()?, c.get()?);
         let salt = c.get()?;
         let (failed, state): (bool, Option<i64>) = (c.get()?, c.get()?);
         let block = c.get()?;
         let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
-        let standing = ItemStatus::of(failed, state);
-        Ok(Self { version, payload, gone, salt, standing, hash: mined.or(newest), block })
+        let status = ItemStatus::of(failed, state);
+        Ok(Self { version, payload, deleted, salt, status, hash: mined.or(newest), block })
     }
 }
 
-/// A batch that is not final yet, with everything that was signed for it.
+/// A batch that is not final, with all attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenBatch {
     pub nonce: i64,
-    /// What kind of items it carries.
     pub kind: i64,
     pub items: i64,
-    /// How far it has come.
-    pub fate: BatchStatus,
-    /// The block it was seen in, and that block's hash.
+    pub status: BatchStatus,
+    /// Number and hash.
     pub block: Option<(i64, Word)>,
-    /// Which attempt was seen there.
+    /// The attempt that was mined.
     pub mined: Option<Word>,
-    /// Everything that was signed for it, oldest first.
+    /// Oldest first.
     pub attempts: Vec<Signed>,
 }
 
@@ -145,7 +134,7 @@ struct BatchRow {
 impl FromRow for BatchRow {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
-        let fate = BatchStatus::from_state(c.get()?);
+        let status = BatchStatus::from_state(c.get()?);
         let (block, block_hash): (Option<i64>, Option<Word>) = (c.get()?, c.get()?);
         let block = block.zip(block_hash);
         let mined = c.get()?;
@@ -155,24 +144,21 @@ impl FromRow for BatchRow {
             (Some(hash), Some(raw), Some(max_fee), Some(tip)) => Some(Signed { hash, raw, max_fee, tip }),
             _ => None,
         };
-        let batch = OpenBatch { nonce, kind, items, fate, block, mined, attempts: Vec::new() };
+        let batch = OpenBatch { nonce, kind, items, status, block, mined, attempts: Vec::new() };
         Ok(Self { batch, attempt })
     }
 }
 
-/// A transaction of this database, by its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAttempt {
     pub signer: Address,
     pub nonce: i64,
-    /// What kind of items it carries.
     pub kind: i64,
     pub items: i64,
-    /// How far its batch has come.
-    pub fate: BatchStatus,
+    pub status: BatchStatus,
     /// The transaction that was mined at this nonce.
     pub mined: Option<Word>,
-    /// The newest transaction that was signed for this nonce.
+    /// The newest attempt at this nonce.
     pub newest: Word,
     pub block: Option<i64>,
     /// When it was signed.
@@ -186,7 +172,7 @@ impl FromRow for StoredAttempt {
             nonce: c.get()?,
             kind: c.get()?,
             items: c.get()?,
-            fate: BatchStatus::from_state(c.get()?),
+            status: BatchStatus::from_state(c.get()?),
             mined: c.get()?,
             newest: word(&c.get::<Vec<u8>>()?)?,
             block: c.get()?,
@@ -195,14 +181,14 @@ impl FromRow for StoredAttempt {
     }
 }
 
-/// What is still to be done, in numbers.
+/// Numbers of unfinished items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
-    /// Items that wait for a nonce.
+    /// Waiting for a nonce.
     pub waiting: i64,
-    /// Items in batches that are signed and not yet mined.
+    /// In batches that are signed and not mined.
     pub signed: i64,
-    /// Items that the chain refused for good.
+    /// Rejected by the chain for good.
     pub failed: i64,
 }
 
@@ -212,29 +198,26 @@ impl FromRow for Backlog {
     }
 }
 
-/// An item for the comparison with the chain.
+/// For the comparison with the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedItem {
     pub kind: i64,
-    /// Which one, its version and what it says.
     pub item: Versioned,
-    /// Whether it is to be gone.
-    pub gone: bool,
-    /// How far it has come.
-    pub standing: ItemStatus,
+    pub deleted: bool,
+    pub status: ItemStatus,
 }
 
 impl FromRow for ListedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let kind = c.get()?;
         let item = Versioned { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
-        let (gone, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
-        Ok(Self { kind, item, gone, standing: ItemStatus::of(failed, state) })
+        let (deleted, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
+        Ok(Self { kind, item, deleted, status: ItemStatus::of(failed, state) })
     }
 }
 
-// Of several attempts the one that pays most is the newest, whatever the clocks of their signers say.
-static WANTED: Sql = sql("SELECT version, gone, failed FROM chain_items WHERE kind = ?1 AND key = ?2");
+// The newest of several attempts is the one that pays most; the signers' clocks do not matter.
+static ITEM_STATE: Sql = sql("SELECT version, gone, failed FROM chain_items WHERE kind = ?1 AND key = ?2");
 static ITEM: Sql = sql("SELECT i.version, i.payload, i.gone, i.salt, i.failed, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = i.signer AND a.nonce = i.nonce \
       ORDER BY a.max_fee DESC LIMIT 1) \
@@ -261,16 +244,16 @@ static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 
 static REFERENCE: Sql = sql("SELECT reference FROM chain_references WHERE user_id = ?1");
 
 impl Db {
-    /// What is wanted of an item: its version, whether it is to be gone, and whether the chain refused it.
-    pub async fn chain_wanted(&self, kind: i64, key: &Word) -> Result<Option<(i64, bool, bool)>> {
-        self.one(&WANTED, &[kind.into(), key.as_slice().into()]).await
+    /// Version, deleted, failed.
+    pub async fn chain_item_state(&self, kind: i64, key: &Word) -> Result<Option<(i64, bool, bool)>> {
+        self.one(&ITEM_STATE, &[kind.into(), key.as_slice().into()]).await
     }
 
     pub async fn chain_item(&self, kind: i64, key: &Word) -> Result<Option<StoredItem>> {
         self.one(&ITEM, &[kind.into(), key.as_slice().into()]).await
     }
 
-    /// A signer's batches that are not final yet, by nonce.
+    /// By nonce.
     pub async fn open_batches(&self, signer: i64) -> Result<Vec<OpenBatch>> {
         let rows: Vec<BatchRow> = self.read(&OPEN, &[signer.into()], Weight::Scan).await?;
         let mut batches: Vec<OpenBatch> = Vec::new();
@@ -285,27 +268,23 @@ impl Db {
         Ok(batches)
     }
 
-    /// The newest of a signer's nonces that are final.
     pub async fn last_final_nonce(&self, signer: i64) -> Result<Option<i64>> {
         Ok(self.one::<(i64,)>(&LAST_FINAL, &[signer.into()]).await?.map(|(nonce,)| nonce))
     }
 
-    /// A transaction that was signed here.
     pub async fn chain_attempt(&self, hash: &Word) -> Result<Option<StoredAttempt>> {
         self.one(&ATTEMPT, &[hash.as_slice().into()]).await
     }
 
-    /// What is still to be done.
     pub async fn chain_backlog(&self) -> Result<Backlog> {
         Ok(self.one(&BACKLOG, &[]).await?.unwrap_or_default())
     }
 
-    /// Items of a kind in the order of their keys, for comparing all of them with the chain.
+    /// Items of a kind in key order.
     pub async fn chain_items_after(&self, kind: i64, after: &[u8], limit: i64) -> Result<Vec<ListedItem>> {
         self.read(&ITEMS_AFTER, &[kind.into(), after.into(), limit.into()], Weight::Scan).await
     }
 
-    /// By what the chain knows an applicant, if it does.
     pub async fn chain_reference(&self, user: &UserId) -> Result<Option<Word>> {
         let row: Option<(Vec<u8>,)> = self.one(&REFERENCE, &[user.into()]).await?;
         row.map(|(reference,)| word(&reference)).transpose()

@@ -1,41 +1,35 @@
-//! Signing: rows, versions, nonce and the signed transaction in one transaction, so that nothing is ever
-//! accepted that is not signed, and nothing signed that is not accepted.
+//! Signing: rows, versions, nonce and signed transaction in one database transaction, so that everything that is
+//! accepted is signed and vice versa.
 
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::batches::insert_batch;
-use super::items::{DesiredItem, want};
+use super::items::{DesiredItem, put_item};
 use super::{Lease, Signed, Signer, Versioned, Word, word};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{CreateListing, Error, IdempotencyKey, Result};
 
-/// A listing that is to be stored here and on the chain.
 #[derive(Debug)]
 pub struct NewRecord {
     pub listing: Listing,
-    /// What is wanted of it on the chain.
-    pub wanted: DesiredItem,
+    pub desired: DesiredItem,
     pub by: ChangeContext,
-    /// The key under which it is done once.
-    pub once: Option<IdempotencyKey>,
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// What a caller is told of a listing that was accepted.
+/// The response for an accepted listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
     pub id: ListingId,
-    /// The hash of the transaction that carries it.
     pub hash: Word,
 }
 
-/// A batch that was signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedBatch {
     pub nonce: i64,
-    /// What kind of items it carries.
     pub kind: i64,
     pub items: usize,
     pub signed: Signed,
@@ -44,23 +38,21 @@ pub struct SignedBatch {
 /// Stores listings and signs one contract call for all of them.
 #[derive(Debug)]
 pub struct RecordListings {
-    /// The listings; all of one kind of item.
+    /// All items have the same kind.
     pub records: std::sync::Arc<[NewRecord]>,
-    /// The right to sign.
     pub lease: Lease,
     pub signer: Signer,
     pub at: Timestamp,
 }
 
-/// What became of each listing, and the batch that carries those that were new.
+/// The result for each listing, and the batch with the new ones.
 pub type Recorded = (Vec<Result<Accepted, Refusal>>, Option<SignedBatch>);
 
-/// Why one listing of several was left out.
+/// Why one listing of a group was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Something of that name is there already.
+    /// The id is taken.
     Conflict(ErrorCode),
-    /// The idempotency key was used with another request.
     KeyReused,
 }
 
@@ -73,11 +65,11 @@ impl From<Refusal> for Error {
     }
 }
 
-enum Step {
+enum RecordOutcome {
     Refused(Refusal),
-    Before(Accepted),
-    /// The same request is in the group already, at this place, under the same key.
-    Twin(usize),
+    Replayed(Accepted),
+    /// The same request is already in the group, at this index, under the same key.
+    Duplicate(usize),
     New,
 }
 
@@ -87,42 +79,43 @@ impl Op for RecordListings {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Recorded> {
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(self.records.len());
-        let mut steps = Vec::with_capacity(self.records.len());
+        let mut outcomes = Vec::with_capacity(self.records.len());
         for new in &*self.records {
-            let step = match self.twin(new, &steps) {
-                Some(step) => step,
+            let outcome = match self.duplicate(new, &outcomes) {
+                Some(outcome) => outcome,
                 None => self.one(tx, new, nonce, &mut items).await?,
             };
-            steps.push(step);
+            outcomes.push(outcome);
         }
-        let Some(kind) = self.records.first().map(|new| new.wanted.kind).filter(|_| !items.is_empty()) else {
-            self.lease.give_back(tx).await?;
-            return Ok((self.answers(&steps, [0; 32]), None));
+        let Some(kind) = self.records.first().map(|new| new.desired.kind).filter(|_| !items.is_empty())
+        else {
+            self.lease.return_nonce(tx).await?;
+            return Ok((self.answers(&outcomes, [0; 32]), None));
         };
         let signed = self.signer.sign(nonce, kind, &items)?;
         insert_batch(tx, (self.lease.signer, nonce), (kind, items.len()), &signed, self.at).await?;
-        for (new, step) in self.records.iter().zip(&steps) {
-            if let (Some(once), Step::New) = (&new.once, step) {
-                once.keep(tx, &Accepted { id: new.listing.id.clone(), hash: signed.hash }).await?;
+        for (new, outcome) in self.records.iter().zip(&outcomes) {
+            if let (Some(idempotency_key), RecordOutcome::New) = (&new.idempotency_key, outcome) {
+                idempotency_key.keep(tx, &Accepted { id: new.listing.id.clone(), hash: signed.hash }).await?;
             }
         }
-        let answers = self.answers(&steps, signed.hash);
+        let answers = self.answers(&outcomes, signed.hash);
         Ok((answers, Some(SignedBatch { nonce, kind, items: items.len(), signed })))
     }
 }
 
 impl RecordListings {
-    /// What becomes of a listing whose key another one of this group has claimed: nothing is kept under it yet.
-    fn twin(&self, new: &NewRecord, steps: &[Step]) -> Option<Step> {
-        let once = new.once.as_ref()?;
-        let earlier = self.records.iter().zip(steps).enumerate();
-        let mut claims = earlier.filter_map(|(at, (other, step))| match step {
-            Step::New => Some((at, other.once.as_ref()?)),
+    /// The outcome of a listing whose key another one of this group has claimed; its reply is not stored yet.
+    fn duplicate(&self, new: &NewRecord, outcomes: &[RecordOutcome]) -> Option<RecordOutcome> {
+        let idempotency_key = new.idempotency_key.as_ref()?;
+        let earlier = self.records.iter().zip(outcomes).enumerate();
+        let mut claims = earlier.filter_map(|(at, (other, outcome))| match outcome {
+            RecordOutcome::New => Some((at, other.idempotency_key.as_ref()?)),
             _ => None,
         });
-        let (at, claim) = claims.find(|(_, claim)| claim.scope == once.scope)?;
-        let same = claim.fingerprint == once.fingerprint;
-        Some(if same { Step::Twin(at) } else { Step::Refused(Refusal::KeyReused) })
+        let (at, claim) = claims.find(|(_, claim)| claim.scope == idempotency_key.scope)?;
+        let same = claim.fingerprint == idempotency_key.fingerprint;
+        Some(if same { RecordOutcome::Duplicate(at) } else { RecordOutcome::Refused(Refusal::KeyReused) })
     }
 
     /// Stores one listing, unless its key or its id was used before.
@@ -132,59 +125,59 @@ impl RecordListings {
         new: &NewRecord,
         nonce: i64,
         items: &mut Vec<Versioned>,
-    ) -> Result<Step> {
-        if let Some(once) = &new.once {
-            match once.claim(tx).await {
+    ) -> Result<RecordOutcome> {
+        if let Some(idempotency_key) = &new.idempotency_key {
+            match idempotency_key.claim(tx).await {
                 Ok(None) => {}
-                Ok(Some(before)) => return Ok(Step::Before(before)),
-                Err(Error::KeyReused) => return Ok(Step::Refused(Refusal::KeyReused)),
+                Ok(Some(before)) => return Ok(RecordOutcome::Replayed(before)),
+                Err(Error::KeyReused) => return Ok(RecordOutcome::Refused(Refusal::KeyReused)),
                 Err(error) => return Err(error),
             }
         }
         match CreateListing::insert(tx, &new.listing, new.by.at).await {
             Ok(()) => {}
             Err(Error::Conflict(code)) => {
-                if let Some(once) = &new.once {
-                    once.release(tx).await?;
+                if let Some(idempotency_key) = &new.idempotency_key {
+                    idempotency_key.release(tx).await?;
                 }
-                return Ok(Step::Refused(Refusal::Conflict(code)));
+                return Ok(RecordOutcome::Refused(Refusal::Conflict(code)));
             }
             Err(error) => return Err(error),
         }
         recorded(tx, new).await?;
-        let version = want(tx, &new.wanted, Some((self.lease.signer, nonce))).await?;
-        items.push(Versioned { key: new.wanted.key, version, payload: new.wanted.payload.clone() });
-        Ok(Step::New)
+        let version = put_item(tx, &new.desired, Some((self.lease.signer, nonce))).await?;
+        items.push(Versioned { key: new.desired.key, version, payload: new.desired.payload.clone() });
+        Ok(RecordOutcome::New)
     }
 
-    fn answers(&self, steps: &[Step], hash: Word) -> Vec<Result<Accepted, Refusal>> {
+    fn answers(&self, outcomes: &[RecordOutcome], hash: Word) -> Vec<Result<Accepted, Refusal>> {
         let accepted = |new: &NewRecord| Accepted { id: new.listing.id.clone(), hash };
-        let answer = |(new, step): (&NewRecord, &Step)| match step {
-            Step::Refused(refusal) => Err(*refusal),
-            Step::Before(accepted) => Ok(accepted.clone()),
-            Step::New => Ok(accepted(new)),
-            // Its own id may be another one, if it was made for the request.
-            Step::Twin(at) => Ok(accepted(&self.records[*at])),
+        let answer = |(new, outcome): (&NewRecord, &RecordOutcome)| match outcome {
+            RecordOutcome::Refused(refusal) => Err(*refusal),
+            RecordOutcome::Replayed(accepted) => Ok(accepted.clone()),
+            RecordOutcome::New => Ok(accepted(new)),
+            // Uses the first record's id: the server may have generated another one for this request.
+            RecordOutcome::Duplicate(at) => Ok(accepted(&self.records[*at])),
         };
-        self.records.iter().zip(steps).map(answer).collect()
+        self.records.iter().zip(outcomes).map(answer).collect()
     }
 }
 
-/// Stores a listing and wants its record; whoever holds a signer signs it later.
+/// Stores a listing and queues its item; the holder of a lease signs it later.
 #[derive(Debug)]
-pub struct RecordLater(pub NewRecord);
+pub struct QueueRecord(pub NewRecord);
 
-impl Op for RecordLater {
+impl Op for QueueRecord {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let new = &self.0;
         CreateListing::insert(tx, &new.listing, new.by.at).await?;
         recorded(tx, new).await?;
-        want(tx, &new.wanted, None).await.map(drop)
+        put_item(tx, &new.desired, None).await.map(drop)
     }
 }
 
-/// The event and the totals of a listing that is recorded.
+/// Writes the event and totals.
 async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
     let counts = [
         ("listings", "total", 1),
@@ -207,10 +200,9 @@ impl FromRow for Versioned {
     }
 }
 
-/// Signs one contract call for the items that have waited longest.
+/// Signs one contract call for the oldest waiting items.
 #[derive(Debug)]
 pub struct SealWaiting {
-    /// The right to sign.
     pub lease: Lease,
     pub signer: Signer,
     pub limit: i64,
@@ -234,13 +226,13 @@ impl Op for SealWaiting {
                 self.lease.signer.into(),
                 nonce.into(),
             ];
-            // Another replica may have been quicker.
+            // Another replica may have been faster.
             if tx.exec(&CARRY, &params).await? > 0 {
                 items.push(item);
             }
         }
         if items.is_empty() {
-            self.lease.give_back(tx).await?;
+            self.lease.return_nonce(tx).await?;
             return Ok(None);
         }
         let signed = self.signer.sign(nonce, kind, &items)?;

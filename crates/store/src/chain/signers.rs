@@ -1,19 +1,19 @@
-//! Which chain the database belongs to, and which process may sign for which account.
+//! The database's chain, and the leases that let processes sign.
 //!
-//! A lease is an epoch, not a moment: signing is a statement that names the epoch, so that a process which was
-//! replaced cannot sign any more, however late it notices.
+//! A lease is an epoch, not a time: every signing statement names the epoch, so a replaced process cannot sign,
+//! however late it notices.
 
 use super::{Address, Word, word};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Result};
 
-/// The chain that a database belongs to.
+/// The chain that a database is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainIdentity {
     pub chain_id: i64,
-    /// The hash of its first block.
+    /// The hash of block 0.
     pub genesis: Word,
-    /// The addresses of the contracts, one after the other.
+    /// In the order of their kinds.
     pub contracts: Vec<Address>,
 }
 
@@ -29,7 +29,7 @@ static IDENTITY: Sql = sql("SELECT chain_id, genesis, contracts FROM chain WHERE
 static ADOPT: Sql = sql("INSERT INTO chain (id, chain_id, genesis, contracts) VALUES (1, ?1, ?2, ?3) \
      ON CONFLICT (id) DO NOTHING");
 
-/// Binds the database to a chain; answers with the one it is bound to, which may be an earlier one.
+/// Binds the database to a chain; returns the chain that it is bound to, which may be an earlier one.
 #[derive(Debug)]
 pub struct AdoptChain(pub ChainIdentity);
 
@@ -39,20 +39,18 @@ impl Op for AdoptChain {
         let contracts = self.0.contracts.concat();
         let params = [self.0.chain_id.into(), self.0.genesis.as_slice().into(), contracts.as_slice().into()];
         tx.exec(&ADOPT, &params).await?;
-        tx.one(&IDENTITY, &[]).await?.ok_or_else(|| Error::Bug("the chain's row is gone".into()))
+        tx.one(&IDENTITY, &[]).await?.ok_or_else(|| Error::Bug("the chain's row is missing".into()))
     }
 }
 
-/// A signer as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignerRow {
     pub id: i64,
     pub address: Address,
-    /// Under which epoch signing is possible.
+    /// Signing requires this epoch.
     pub epoch: i64,
-    /// Counts while its holder lives.
+    /// The holder's heartbeat counter.
     pub beat: i64,
-    /// The nonce of its next transaction.
     pub next_nonce: i64,
 }
 
@@ -63,7 +61,6 @@ impl FromRow for SignerRow {
     }
 }
 
-/// The right to sign for an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     pub signer: i64,
@@ -85,21 +82,21 @@ static RAISE: Sql =
     sql("UPDATE chain_signers SET next_nonce = ?3 WHERE id = ?1 AND epoch = ?2 AND next_nonce < ?3");
 static NEXT_NONCE: Sql = sql("UPDATE chain_signers SET next_nonce = next_nonce + 1 \
      WHERE id = ?1 AND epoch = ?2 RETURNING next_nonce - 1");
-static GIVE_BACK: Sql =
+static RETURN_NONCE: Sql =
     sql("UPDATE chain_signers SET next_nonce = next_nonce - 1 WHERE id = ?1 AND epoch = ?2");
 static HELD: Sql = dialects(
     "SELECT epoch FROM chain_signers WHERE id = ?1 AND epoch = ?2",
-    // Shared: whoever takes the lease meanwhile waits until this is committed.
+    // Shared: a process that takes the lease meanwhile waits for this commit.
     "SELECT epoch FROM chain_signers WHERE id = ?1 AND epoch = ?2 FOR SHARE",
 );
 
-/// Takes the right to sign, from nobody or from a holder that has not moved since it was seen so.
+/// Takes the lease, unless its holder has moved since it was observed.
 #[derive(Debug)]
 pub struct TakeLease {
     pub address: Address,
-    /// Epoch and beat as they were seen; of an unknown signer both are 0.
+    /// Observed epoch and beat; both are 0 for an unknown signer.
     pub seen: (i64, i64),
-    /// The nonce that an unknown signer starts with.
+    /// The first nonce of an unknown signer.
     pub first_nonce: i64,
 }
 
@@ -112,7 +109,7 @@ impl Op for TakeLease {
     }
 }
 
-/// Shows that the holder lives; tells whether it still holds.
+/// Returns whether the lease is still held.
 #[derive(Debug)]
 pub struct Heartbeat(pub Lease);
 
@@ -123,7 +120,7 @@ impl Op for Heartbeat {
     }
 }
 
-/// Gives a lease back: its beat is -1 until somebody takes it.
+/// Sets the beat to -1 until somebody takes the lease.
 #[derive(Debug)]
 pub struct ReleaseLease(pub Lease);
 
@@ -138,7 +135,7 @@ impl Op for ReleaseLease {
 #[derive(Debug)]
 pub struct RaiseNonce {
     pub lease: Lease,
-    /// The next nonce that is free.
+    /// The next free nonce.
     pub to: i64,
 }
 
@@ -157,12 +154,12 @@ impl Lease {
         row.map(|(nonce,)| nonce).ok_or(Error::LeaseLost)
     }
 
-    /// Gives back the nonce that was just taken in this transaction.
-    pub(super) async fn give_back<T: Tx>(self, tx: &mut T) -> Result<()> {
-        tx.exec(&GIVE_BACK, &[self.signer.into(), self.epoch.into()]).await.map(drop)
+    /// Returns the nonce that this transaction took.
+    pub(super) async fn return_nonce<T: Tx>(self, tx: &mut T) -> Result<()> {
+        tx.exec(&RETURN_NONCE, &[self.signer.into(), self.epoch.into()]).await.map(drop)
     }
 
-    /// Refuses a process that was replaced.
+    /// Rejects a process that was replaced.
     pub(super) async fn check<T: Tx>(self, tx: &mut T) -> Result<()> {
         let row: Option<(i64,)> = tx.one(&HELD, &[self.signer.into(), self.epoch.into()]).await?;
         row.map(drop).ok_or(Error::LeaseLost)
@@ -170,7 +167,7 @@ impl Lease {
 }
 
 impl Db {
-    /// The chain that this database belongs to, if it has met one.
+    /// `None`: the database is not bound to a chain yet.
     pub async fn chain_identity(&self) -> Result<Option<ChainIdentity>> {
         self.one(&IDENTITY, &[]).await
     }

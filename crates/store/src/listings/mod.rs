@@ -1,4 +1,4 @@
-//! Listings. A listing is stored as one JSON document; the columns beside it are those that an index needs.
+//! Listings. A listing is stored as one JSON document; the other columns are those that an index needs.
 
 mod search;
 
@@ -25,7 +25,7 @@ impl FromRow for Listing {
     }
 }
 
-/// On `SQLite` a new listing has the same number in the order of creation and in the order of changes.
+/// On `SQLite` a new listing's creation number is also its revision.
 static INSERT: Sql = dialects(
     "INSERT INTO listings (seq, id, user_id, document, created_at, revision) VALUES (?1, ?2, ?3, ?4, ?5, \
      (SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'listings')) \
@@ -34,7 +34,6 @@ static INSERT: Sql = dialects(
      morton, search_fold) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING",
 );
 
-/// Stores a new listing.
 #[derive(Debug)]
 pub struct CreateListing {
     pub listing: Listing,
@@ -51,7 +50,7 @@ impl Op for CreateListing {
 }
 
 impl CreateListing {
-    /// Writes the row alone.
+    /// Writes only the row.
     pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
         let document_text = serde_json::to_string(listing).map_err(|error| Error::Bug(error.to_string()))?;
         let (city_fold, search_fold) = (fold(listing.city.as_str()), document(listing));
@@ -78,16 +77,14 @@ impl CreateListing {
 
 static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING document");
 
-/// Deletes a listing, ends its applications, and wants its record and their flags to be gone from the chain. Its
-/// id may be used again; saved entries keep it.
+/// Deletes a listing, ends its applications, and deletes its record and their flags on the chain. The id may be used
+/// again; saved entries keep it.
 #[derive(Debug)]
 pub struct DeleteListing {
     pub id: ListingId,
-    /// Whose it is: one that has come in its place since is somebody else's.
+    /// Protects a newer listing with the same id and another owner.
     pub owner: UserId,
-    /// What is wanted on the chain of one that was recorded there.
     pub retired: DesiredItem,
-    /// Builds what is wanted of the flags of its applications.
     pub clear: ClearFlags,
     pub by: ChangeContext,
 }
@@ -115,8 +112,7 @@ impl Db {
         self.one(&BY_ID, &[id.into()]).await
     }
 
-    /// A page of the listings that match the filter: by rent if it names rooms or a rent, along the map if it names an
-    /// area, otherwise in order of creation.
+    /// Order: by rent if the filter names rooms or a rent, by Morton code if it names an area, else by creation.
     pub async fn find_listings(
         &self,
         filter: &ListingFilter,
@@ -133,7 +129,6 @@ impl Db {
         }
     }
 
-    /// Totals over all listings.
     pub async fn listing_statistics(&self) -> Result<ListingStatistics> {
         let totals = self.totals("listings").await?;
         Ok(ListingStatistics {

@@ -1,5 +1,5 @@
-//! Finding listings. A search picks one access path to candidates and checks each candidate against the whole filter: an
-//! index may offer too much, and the result is still exactly what the filter says.
+//! Finding listings. A search reads candidates along one access path and checks each against the whole filter: an
+//! index may return too much, and the result is still exact.
 
 use std::collections::HashSet;
 
@@ -10,34 +10,33 @@ use portico_domain::text::fold;
 use portico_domain::{Money, PostalCode, UserId, Whole};
 
 use crate::Result;
-use crate::page::{Cursor, Page, Placed};
+use crate::page::{Cursor, Keyed, Page};
 
-/// Candidates of the first read at least, where the filter may drop some of them.
+/// Minimum size of the first read if the filter may reject candidates.
 const MIN_FIRST_BATCH: usize = 32;
-/// Candidates of one read at most.
 const MAX_BATCH: usize = 1024;
 
-/// A way to candidates. It decides the order of the result.
+/// Determines the candidates and their order.
 #[derive(Debug)]
 pub(crate) enum AccessPath<'f> {
     // In order of creation:
     All,
     Owner(&'f UserId),
     Postal(&'f PostalCode),
-    /// By the case-folded name.
+    /// Case-folded.
     City(String),
     Text(&'f SearchTerm),
     // By rent, listings without one first:
     Bedrooms(Whole),
     Bathrooms(Whole),
-    /// Listings with a rent only.
+    /// Only listings with a rent.
     Rent,
     // By Morton code:
     Place(&'f Area),
 }
 
 impl<'f> AccessPath<'f> {
-    /// The most selective path that the filter allows.
+    /// The most selective path for the filter.
     fn choose(filter: &'f ListingFilter) -> Self {
         let term = filter.term.as_ref().or(filter.field.as_ref().map(|(_, term)| term));
         if let Some(user) = &filter.user {
@@ -61,7 +60,7 @@ impl<'f> AccessPath<'f> {
         }
     }
 
-    /// The sort key of a listing; `None` where the order is that of creation.
+    /// `None` if the order is that of creation.
     fn key(&self, listing: &Listing) -> Option<i64> {
         match self {
             Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_) => None,
@@ -72,7 +71,7 @@ impl<'f> AccessPath<'f> {
         }
     }
 
-    /// The ranges of keys, in order, that hold everything the filter matches.
+    /// Ascending key ranges that contain every match.
     fn ranges(&self, filter: &ListingFilter) -> Vec<(i64, i64)> {
         match self {
             Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_) => {
@@ -88,33 +87,32 @@ impl<'f> AccessPath<'f> {
     }
 }
 
-/// A part of an access path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyRange {
     pub(crate) after: Cursor,
-    /// The largest key, inclusive.
+    /// Inclusive.
     pub(crate) to: i64,
     pub(crate) limit: usize,
-    /// The newest revision that counts, see [`ListingIndex::indexed_revision`].
+    /// The newest revision to read, see [`ListingIndex::indexed_revision`].
     pub(crate) revision: i64,
 }
 
-/// What an engine offers for finding listings.
+/// What an engine provides for finding listings.
 pub(crate) trait ListingIndex {
-    /// The newest revision that the path's index holds, if the index is filled after the commit; 0: there is none.
+    /// The newest revision in the path's index, if the index is filled after the commit; 0: it is empty.
     fn indexed_revision(&self, path: &AccessPath<'_>) -> Option<i64>;
 
-    /// The next candidates of a path, in the order of their cursors.
-    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Placed<Listing>>>;
+    /// In cursor order.
+    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>>;
 
-    /// The listings that changed after a revision, in order of their revisions, which are their keys. Only those with a
-    /// place in the order of creation between two bounds.
+    /// Listings that changed after a revision and whose creation number is between two bounds, ordered by revision,
+    /// which is their key.
     async fn changed_after(
         &self,
         revision: i64,
         seqs: (i64, i64),
         limit: usize,
-    ) -> Result<Vec<Placed<Listing>>>;
+    ) -> Result<Vec<Keyed<Listing>>>;
 }
 
 /// Collects matches until it has one more than the page holds.
@@ -124,7 +122,7 @@ pub(super) struct Search<'a, I> {
     path: AccessPath<'a>,
     after: Cursor,
     limit: usize,
-    found: Vec<Placed<Listing>>,
+    found: Vec<Keyed<Listing>>,
 }
 
 impl<'a, I: ListingIndex> Search<'a, I> {
@@ -134,7 +132,7 @@ impl<'a, I: ListingIndex> Search<'a, I> {
     }
 
     pub(super) async fn run(mut self) -> Result<Page<Listing>> {
-        // Read before the candidates: `add_unindexed` covers everything that changes from here on.
+        // Read before the candidates: `add_unindexed` covers every later change.
         let indexed = self.index.indexed_revision(&self.path);
         if indexed != Some(0) {
             for range in self.path.ranges(self.filter) {
@@ -151,7 +149,7 @@ impl<'a, I: ListingIndex> Search<'a, I> {
         self.found.len() > self.limit
     }
 
-    /// Reads a range of keys until it is exhausted or the page is full.
+    /// Reads a key range until it is exhausted or the page is full.
     async fn collect(&mut self, (from, to): (i64, i64), revision: i64) -> Result<()> {
         let mut after = self.after.max(Cursor { key: from, seq: i64::MIN });
         // Without other conditions every candidate is a match.
@@ -171,8 +169,8 @@ impl<'a, I: ListingIndex> Search<'a, I> {
         Ok(())
     }
 
-    /// Keeps the candidates that match. A key that is no longer the listing's is a stale index entry.
-    fn keep(&mut self, mut candidates: Vec<Placed<Listing>>) {
+    /// Drops non-matches and stale index entries, whose key is no longer the listing's.
+    fn keep(&mut self, mut candidates: Vec<Keyed<Listing>>) {
         candidates.retain(|candidate| {
             let listing = &candidate.item;
             self.path.key(listing).is_none_or(|key| key == candidate.at.key) && self.filter.matches(listing)
@@ -180,8 +178,8 @@ impl<'a, I: ListingIndex> Search<'a, I> {
         self.found.append(&mut candidates);
     }
 
-    /// Merges the listings that changed too recently for the index. One that changed between the two reads stays as it was
-    /// found first.
+    /// Merges listings that are not indexed yet. A listing that changed between the two reads stays as it was found
+    /// first.
     async fn add_unindexed(&mut self, mut revision: i64) -> Result<()> {
         let found: HashSet<i64> = self.found.iter().map(|placed| placed.at.seq).collect();
         loop {
@@ -189,7 +187,7 @@ impl<'a, I: ListingIndex> Search<'a, I> {
             let Some(last) = changed.last() else { return Ok(()) };
             revision = last.at.key;
             let exhausted = changed.len() < MAX_BATCH;
-            for Placed { item, at } in &mut changed {
+            for Keyed { item, at } in &mut changed {
                 at.key = self.path.key(item).unwrap_or(at.seq);
             }
             changed.retain(|placed| placed.at > self.after && !found.contains(&placed.at.seq));
@@ -202,7 +200,7 @@ impl<'a, I: ListingIndex> Search<'a, I> {
         }
     }
 
-    /// Where the path is in order of creation, the part of it that the page can still use.
+    /// For paths in creation order: the part that the page can still use.
     fn seq_bounds(&self) -> (i64, i64) {
         match &self.path {
             AccessPath::Bedrooms(_) | AccessPath::Bathrooms(_) | AccessPath::Rent | AccessPath::Place(_) => {

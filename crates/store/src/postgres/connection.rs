@@ -1,4 +1,4 @@
-//! Connections to `PostgreSQL`: how they are made, how statements run on them within a deadline, and what errors mean.
+//! `PostgreSQL` connections: setup, statements with a deadline, and error mapping.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use crate::sql::{Columns, FromRow, Sql, Val};
 use crate::{Error, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a caller waits for a pooled connection before it gets a 503.
+/// After that the caller gets a 503.
 const POOL_ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// No statement of ours takes longer. A server that has gone silent is given up after that.
+/// None of our statements takes longer; the server is considered lost after that.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const SETTINGS: &str = "SET application_name = 'portico'; SET statement_timeout = '9s'; \
      SET idle_in_transaction_session_timeout = '10s'; SET TIME ZONE 'UTC'";
 
-/// A pool of connections to a database, or to one schema of it. Nothing is connected yet.
+/// Connects lazily, to a database or to one of its schemas.
 pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Result<Pool> {
     let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
-        Error::Unavailable(format!("the database URL: {}", words(&error)))
+        Error::Unavailable(format!("the database URL: {}", describe(&error)))
     })?;
     config.connect_timeout(CONNECT_TIMEOUT).keepalives_idle(Duration::from_secs(30));
     config.tcp_user_timeout(STATEMENT_TIMEOUT);
@@ -58,8 +58,8 @@ pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Resu
         .map_err(|error| Error::Bug(error.to_string()))
 }
 
-/// On the way to another machine the server's certificate is always verified. `sslmode=disable` turns encryption off for
-/// those who have a private network.
+/// Connections to other machines always verify the server's certificate. `sslmode=disable` turns encryption off for
+/// private networks.
 fn is_plain(config: &Config) -> bool {
     let is_local = config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
@@ -78,31 +78,31 @@ impl From<PoolError> for Error {
             PoolError::Timeout(TimeoutType::Wait) => Self::Busy,
             PoolError::Timeout(_) => Self::Unavailable("no connection within 3 s".into()),
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
-                Self::Unavailable(words(&error))
+                Self::Unavailable(describe(&error))
             }
             other => Self::Unavailable(other.to_string()),
         }
     }
 }
 
-/// Runs statements that have neither parameters nor rows.
+/// For statements without parameters and rows.
 pub(super) async fn batch(client: &ClientWrapper, sql: &str) -> Result<()> {
-    in_time(client.batch_execute(sql)).await
+    with_deadline(client.batch_execute(sql)).await
 }
 
-/// A statement that is prepared once for each connection.
+/// Prepared once per connection.
 pub(super) async fn prepare_cached(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
-    // Boxed: it is large and rarely does anything.
-    Box::pin(in_time(client.prepare_cached(sql.postgres()))).await
+    // Boxed: the future is large and rarely does anything.
+    Box::pin(with_deadline(client.prepare_cached(sql.postgres()))).await
 }
 
-/// A statement that is planned anew, for its parameters.
+/// Planned for these parameters.
 pub(super) async fn prepare(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
-    in_time(client.prepare(sql.postgres())).await
+    with_deadline(client.prepare(sql.postgres())).await
 }
 
 pub(super) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
-    in_time(client.execute_raw(statement, used(statement, params))).await
+    with_deadline(client.execute_raw(statement, used(statement, params))).await
 }
 
 pub(super) async fn query<R: FromRow>(
@@ -112,11 +112,11 @@ pub(super) async fn query<R: FromRow>(
 ) -> Result<Vec<R>> {
     let params: Vec<&(dyn ToSql + Sync)> =
         used(statement, params).map(|param| param as &(dyn ToSql + Sync)).collect();
-    let rows = in_time(client.query(statement, &params)).await?;
+    let rows = with_deadline(client.query(statement, &params)).await?;
     rows.iter().map(|row| R::from_row(&mut Columns::new(row))).collect()
 }
 
-/// The parameters that the statement names.
+/// Only the parameters that the statement names.
 fn used<'p, 'v>(
     statement: &Statement,
     params: &'p [Val<'v>],
@@ -124,7 +124,7 @@ fn used<'p, 'v>(
     params.iter().take(statement.params().len())
 }
 
-async fn in_time<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T> {
+async fn with_deadline<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T> {
     match tokio::time::timeout(STATEMENT_TIMEOUT, work).await {
         Ok(outcome) => outcome.map_err(Into::into),
         Err(_) => Err(Error::Unavailable("no answer within 10 s".into())),
@@ -152,12 +152,12 @@ impl ToSql for Val<'_> {
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
-        let Some(code) = error.code() else { return Self::Unavailable(words(&error)) };
+        let Some(code) = error.code() else { return Self::Unavailable(describe(&error)) };
         let again = [
             SqlState::T_R_SERIALIZATION_FAILURE,
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::LOCK_NOT_AVAILABLE,
-            // Two replicas have drawn the same place in the order of creation.
+            // Two replicas have drawn the same creation number.
             SqlState::UNIQUE_VIOLATION,
         ];
         let gone = [
@@ -172,17 +172,17 @@ impl From<tokio_postgres::Error> for Error {
             SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
         ];
         if again.contains(code) {
-            Self::Again(words(&error))
+            Self::Again(describe(&error))
         } else if gone.contains(code) || code.code().starts_with("08") {
-            Self::Unavailable(words(&error))
+            Self::Unavailable(describe(&error))
         } else {
-            Self::Bug(words(&error))
+            Self::Bug(describe(&error))
         }
     }
 }
 
-/// An error's own words with its causes, without the detail line, which may quote a value.
-fn words(error: &tokio_postgres::Error) -> String {
+/// The error with its causes, without the detail line, which may quote a value.
+fn describe(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("{} ({})", db.message(), db.code().code()),
         (None, Some(cause)) => format!("{error}: {cause}"),

@@ -1,4 +1,4 @@
-//! How `PostgreSQL` finds listings: by ordinary indexes, which are part of the transaction.
+//! Finding listings in `PostgreSQL`: by ordinary, transactional indexes.
 
 use portico_domain::listings::Listing;
 use portico_domain::search::SearchTerm;
@@ -6,10 +6,10 @@ use portico_domain::search::SearchTerm;
 use super::Postgres;
 use crate::Result;
 use crate::listings::{AccessPath, KeyRange, ListingIndex};
-use crate::page::{Placed, as_limit, weight};
+use crate::page::{Keyed, as_limit, weight};
 use crate::sql::{Sql, Weight, sql};
 
-/// In order of creation: after (`?1`), to (`?2`), limit (`?3`), subject (`?4`).
+/// In creation order: after (`?1`), to (`?2`), limit (`?3`), subject (`?4`).
 macro_rules! in_order {
     ($condition:literal) => {
         concat!(
@@ -19,7 +19,7 @@ macro_rules! in_order {
         )
     };
 }
-/// By a key: after (`?1` and `?2`), to (`?3`), limit (`?4`), rooms (`?5`).
+/// By key: after (`?1` and `?2`), to (`?3`), limit (`?4`), rooms (`?5`).
 macro_rules! by_key {
     ($key:literal, $condition:literal) => {
         concat!(
@@ -53,7 +53,7 @@ impl ListingIndex for Postgres {
         None
     }
 
-    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Placed<Listing>>> {
+    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
         let KeyRange { after, to, limit, .. } = range;
         let in_order = async |sql: &'static Sql, subject: &str, weight: Weight| {
             let params = [after.seq.into(), to.into(), as_limit(limit).into(), subject.into()];
@@ -77,12 +77,12 @@ impl ListingIndex for Postgres {
         }
     }
 
-    async fn changed_after(&self, _: i64, _: (i64, i64), _: usize) -> Result<Vec<Placed<Listing>>> {
+    async fn changed_after(&self, _: i64, _: (i64, i64), _: usize) -> Result<Vec<Keyed<Listing>>> {
         Ok(Vec::new())
     }
 }
 
-/// A pattern that matches the term literally.
+/// Matches the term literally.
 fn like_pattern(term: &SearchTerm) -> String {
     let literal = term.as_str().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     format!("%{literal}%")

@@ -1,6 +1,7 @@
-//! The `PostgreSQL` engine: one shared, pipelined client for point reads, pools of connections for scans and transactions.
+//! The `PostgreSQL` engine: one shared, pipelined client for point reads, connection pools for scans and
+//! transactions.
 //!
-//! A lost server is `Unavailable` at once and comes back by itself; a serialization failure is run again.
+//! A lost server is `Unavailable` immediately and reconnects by itself; serialization failures are retried.
 
 mod connection;
 mod listing_index;
@@ -32,19 +33,17 @@ const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),
     ("identity", include_str!("../../migrations/postgres-keys/0002_identity.sql")),
 ];
-/// Where a keystore is, so that a backup can leave it out.
+/// A separate schema, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
 
-/// Connections for transactions.
 const WRITE_POOL_SIZE: usize = 16;
-/// Connections for scans and searches.
 const READ_POOL_SIZE: usize = 4;
-/// How often a unit of work that collides with others is run.
+/// Attempts of a unit of work that conflicts with others.
 const MAX_ATTEMPTS: u32 = 10;
-/// A hot counter is spread over so many rows.
+/// Rows per hot counter.
 const COUNTER_SHARDS: i64 = 16;
 
-/// The engine. Cloning is cheap.
+/// Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct Postgres(Arc<Inner>);
 
@@ -57,23 +56,20 @@ struct Inner {
 }
 
 impl Postgres {
-    /// Connects and migrates.
     pub(crate) async fn open(url: &str) -> Result<Self> {
         Self::start(url, None, MIGRATIONS).await
     }
 
-    /// Connects to a keystore, and migrates it.
     pub(crate) async fn open_keystore(url: &str) -> Result<Self> {
         let schema = format!("CREATE SCHEMA IF NOT EXISTS {KEYSTORE_SCHEMA}");
         let connection = connection::pool(url, None, 1)?.get().await?;
-        // `IF NOT EXISTS` is not atomic: if two create it at once, one of them fails.
+        // `IF NOT EXISTS` is not atomic: one of two concurrent creators may fail.
         if batch(&connection, &schema).await.is_err() {
             batch(&connection, &schema).await?;
         }
         Self::start(url, Some(KEYSTORE_SCHEMA), KEYSTORE).await
     }
 
-    /// Whether there is a keystore.
     pub(crate) async fn has_keystore(url: &str) -> Result<bool> {
         let connection = connection::pool(url, Some(KEYSTORE_SCHEMA), 1)?.get().await?;
         Ok(migrate::postgres_status(&connection, KEYSTORE).await?.current > 0)
@@ -101,14 +97,14 @@ impl Postgres {
         params: &[Val<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
-        // A connection that died while it was idle costs one more try, not a failed request.
+        // A connection that died while idle costs one retry, not a failed request.
         match self.read_once(sql, params, weight).await? {
             Err(Error::Unavailable(_)) => self.read_once(sql, params, weight).await?,
             outcome => outcome,
         }
     }
 
-    /// The outer error: there is no connection. The inner one: the query failed.
+    /// Outer error: no connection. Inner error: the query failed.
     async fn read_once<R: FromRow>(
         &self,
         sql: &'static Sql,
@@ -138,7 +134,7 @@ impl Postgres {
         Ok(outcome)
     }
 
-    /// Runs the work in a task of its own: a client that hangs up does not stop it half-way.
+    /// Runs the work in a separate task, so that a disconnecting client does not cancel it half-way.
     pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         let this = self.clone();
         tokio::spawn(async move { this.run(&op).await })
@@ -162,7 +158,7 @@ impl Postgres {
                 (Err(error), false) => Err(error),
             };
             match outcome {
-                // Nobody knows what its server is doing: the connection is let go.
+                // The server's state is unknown: close the connection.
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(Error::Again(why)) => reason = why,
                 outcome => {
@@ -171,17 +167,17 @@ impl Postgres {
                 }
             }
             connection.release();
-            // Apart from each other, so that the same two do not collide again.
-            let wait = (u64::from(attempt) + 1) * 2 + noise(8).unsigned_abs();
+            // Jitter, so that the same two do not conflict again.
+            let wait = (u64::from(attempt) + 1) * 2 + jitter(8).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(wait)).await;
         }
-        tracing::warn!(reason, "a unit of work collided with others too often");
+        tracing::warn!(reason, "a unit of work conflicted with others too often");
         Err(Error::Busy)
     }
 }
 
-/// A number below `limit` that differs from thread to thread and moment to moment; nothing secret.
-fn noise(limit: i64) -> i64 {
+/// Pseudo-random; not secret.
+fn jitter(limit: i64) -> i64 {
     use std::hash::{BuildHasher, RandomState};
     let bits = RandomState::new().hash_one(0_u8);
     i64::try_from(bits % limit.unsigned_abs()).unwrap_or(0)
@@ -190,9 +186,9 @@ fn noise(limit: i64) -> i64 {
 struct PgTx<'c> {
     connection: &'c ClientWrapper,
     begun: bool,
-    /// A statement failed, so that the server is going to undo everything.
+    /// A statement failed, so the server will roll back.
     failed: bool,
-    /// Events, and what totals move by: written together with the commit.
+    /// Events and counter changes, written with the commit.
     events: Vec<Vec<OwnedValue>>,
     totals: BTreeMap<(&'static str, Box<str>), i64>,
     last_seq: &'c AtomicI64,
@@ -204,7 +200,7 @@ impl<'c> PgTx<'c> {
         Self { connection, begun: false, failed: false, events, totals, last_seq }
     }
 
-    /// Opens the transaction together with its first statement, in one round trip.
+    /// Sends BEGIN with the first statement, in one round trip.
     async fn begin<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
         let outcome = if self.begun {
             statement.await
@@ -217,9 +213,9 @@ impl<'c> PgTx<'c> {
         outcome
     }
 
-    /// Writes what was booked and commits, in one round trip, so that nobody waits for a total for longer than
-    /// that takes. Totals are spread over shards; one shard and one order for the whole transaction, so that no
-    /// two wait for each other. If a statement fails, the server undoes everything instead of committing.
+    /// Writes events and counters and commits in one round trip, so that counter rows are locked only briefly. A
+    /// transaction uses one shard and one order, which prevents deadlocks. If a statement fails, the server rolls
+    /// back instead of committing.
     async fn commit(mut self) -> Result<()> {
         let (events, totals) = (std::mem::take(&mut self.events), std::mem::take(&mut self.totals));
         let connection = self.connection;
@@ -230,7 +226,7 @@ impl<'c> PgTx<'c> {
             (prepare_cached(connection, &EVENT).await?, prepare_cached(connection, &COUNT).await?);
         let events: Vec<Vec<Val<'_>>> =
             events.iter().map(|event| event.iter().map(OwnedValue::borrow).collect()).collect();
-        let shard = noise(COUNTER_SHARDS);
+        let shard = jitter(COUNTER_SHARDS);
         let totals: Vec<[Val<'_>; 4]> = totals
             .iter()
             .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
@@ -266,10 +262,10 @@ impl Tx for PgTx<'_> {
         self.begin(query(connection, &statement, params)).await
     }
 
-    /// Time-ordered and unique: microseconds, then noise that tells replicas apart.
+    /// Time-ordered and unique: microseconds, then random bits that tell replicas apart.
     fn seq(&mut self) -> Val<'static> {
         let micros = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_micros());
-        let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | noise(1 << 11);
+        let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | jitter(1 << 11);
         let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
         Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
     }

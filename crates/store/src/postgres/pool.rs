@@ -1,4 +1,4 @@
-//! Connections that many readers share, and connections that one caller has for a while.
+//! The shared client for reads, and pooled connections for exclusive use.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub(super) struct SharedClient {
     pool: Pool,
     current: RwLock<Option<Arc<ClientWrapper>>>,
-    /// Held while connecting, so that callers do not storm a returning server. It keeps the last failure.
+    /// Held while connecting, so that callers do not storm a returning server. Contains the last failure.
     connecting: tokio::sync::Mutex<Option<Error>>,
     failures: AtomicU64,
 }
@@ -29,7 +29,7 @@ impl SharedClient {
         current.as_ref().filter(|client| !client.is_closed()).cloned()
     }
 
-    /// Drops a client that has failed, although it may not know yet that it is closed.
+    /// Drops a failed client, which may not know yet that it is closed.
     pub(super) fn discard(&self, failed: &Arc<ClientWrapper>) {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_some_and(|client| Arc::ptr_eq(client, failed)) {
@@ -46,7 +46,8 @@ impl SharedClient {
         if let Some(client) = self.alive() {
             return Ok(client);
         }
-        // Callers that waited for an attempt that failed share its failure: in turn they would wait for ever.
+        // Callers that waited for a failed attempt share its failure; retrying one after the other would take
+        // forever.
         if let Some(why) = last_failure.as_ref().filter(|_| self.failures.load(Ordering::Acquire) != failures)
         {
             return Err(why.clone());
@@ -67,8 +68,8 @@ impl SharedClient {
     }
 }
 
-/// A pooled connection. It returns to the pool by [`release`](Self::release) only: dropped otherwise, after a failure or a
-/// panic, it is closed, and the server rolls back what was begun on it.
+/// A pooled connection. Only [`release`](Self::release) returns it to the pool; if it is dropped after a failure or a
+/// panic, it is closed and the server rolls back.
 pub(super) struct PooledConnection(Option<Object>);
 
 impl PooledConnection {
@@ -76,7 +77,7 @@ impl PooledConnection {
         Ok(Self(Some(pool.get().await?)))
     }
 
-    /// Returns it to the pool. No transaction may be open on it.
+    /// No transaction may be open.
     pub(super) fn release(mut self) {
         self.0.take();
     }

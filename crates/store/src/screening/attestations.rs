@@ -1,19 +1,19 @@
-//! Which flags are to be computed anew. The wish is stored with what causes it (a result, an application, new
-//! terms), and goes when the flags are wanted on the chain: nothing is forgotten by a crash in between.
+//! Intents to compute flags. An intent is stored with its cause (a result, an application, new terms) and removed
+//! when the flags are queued for the chain, so that a crash in between loses nothing.
 
 use portico_domain::{ListingId, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, Word, want};
+use crate::chain::{DesiredItem, Word, put_item};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Result};
 
-/// A wish for new flags.
+/// A request to compute an application's flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
     pub user: UserId,
     pub listing: ListingId,
-    /// Grows with every cause.
+    /// Increases with every cause.
     pub generation: i64,
 }
 
@@ -33,22 +33,22 @@ macro_rules! again {
     };
 }
 static ONE: Sql = sql(again!("VALUES (?1, ?2, 0)"));
-// `WHERE` keeps SQLite from reading `ON CONFLICT` as part of a join.
+// `WHERE` keeps SQLite from parsing `ON CONFLICT` as part of a join.
 static OF_USER: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE user_id = ?1"));
 
-pub(crate) async fn intend<T: Tx>(tx: &mut T, user: &UserId, listing: &ListingId) -> Result<()> {
+pub(crate) async fn add_intent<T: Tx>(tx: &mut T, user: &UserId, listing: &ListingId) -> Result<()> {
     tx.exec(&ONE, &[user.into(), listing.into()]).await.map(drop)
 }
 
-/// A user has a new result.
-pub(super) async fn intend_for_user<T: Tx>(tx: &mut T, user: &UserId) -> Result<()> {
+/// After a new result of the user.
+pub(super) async fn add_intents_of_user<T: Tx>(tx: &mut T, user: &UserId) -> Result<()> {
     tx.exec(&OF_USER, &[user.into()]).await.map(drop)
 }
 
 static SETTLE: Sql =
     sql("DELETE FROM attestations WHERE user_id = ?1 AND listing_id = ?2 AND generation = ?3");
-// The application stays until this transaction has ended: what ends it clears the flags that are wanted here.
-static HOLD_APPLICATION: Sql = dialects(
+// Locks the application until this transaction ends: ending it clears the flags that are queued here.
+static LOCK_APPLICATION: Sql = dialects(
     "SELECT seq FROM applications WHERE user_id = ?1 AND listing_id = ?2",
     "SELECT seq FROM applications WHERE user_id = ?1 AND listing_id = ?2 FOR SHARE",
 );
@@ -57,41 +57,40 @@ static KNOWN_BY: Sql = sql("SELECT user_id FROM chain_references WHERE user_id =
 static SAME: Sql = sql("SELECT version FROM chain_items \
      WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
 
-/// Settles a wish: flags that are wanted on the chain, or none because there is nothing to attest.
+/// Settles an intent: queues the flags for the chain, or nothing if there is nothing to attest.
 #[derive(Debug)]
 pub struct Attest {
     pub intent: Intent,
-    /// The flags, and what they were computed from.
     pub flags: Option<Flags>,
-    /// What is put on record if there are flags: somebody's values were opened for them.
+    /// Only written if there are flags: computing them opens personal values.
     pub entry: Entry,
 }
 
-/// Flags and what they were computed from.
+/// Flags and their inputs.
 #[derive(Debug)]
 pub struct Flags {
-    pub wanted: DesiredItem,
+    pub desired: DesiredItem,
     pub applicant: Word,
     /// The listing's terms: kind, key and version of the item.
     pub terms: (i64, Word, i64),
 }
 
 impl Op for Attest {
-    /// Whether it was settled; if not, something has changed, and it is to be computed again.
+    /// False: something changed, and the flags must be computed again.
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
         let Intent { user, listing, generation } = &self.intent;
-        let applied: Option<(i64,)> = tx.one(&HOLD_APPLICATION, &[user.into(), listing.into()]).await?;
+        let applied: Option<(i64,)> = tx.one(&LOCK_APPLICATION, &[user.into(), listing.into()]).await?;
         let flags = self.flags.as_ref().filter(|_| applied.is_some());
-        if let Some(Flags { wanted, applicant, terms: (kind, key, version) }) = flags {
+        if let Some(Flags { desired, applicant, terms: (kind, key, version) }) = flags {
             let now: Option<(i64,)> = tx.one(&TERMS, &[(*kind).into(), key[..].into()]).await?;
             let known: Option<(UserId,)> = tx.one(&KNOWN_BY, &[user.into(), applicant[..].into()]).await?;
             if now != Some((*version,)) || known.is_none() {
                 return Ok(false);
             }
-            let item = [wanted.kind.into(), wanted.key[..].into(), wanted.payload[..].into()];
+            let item = [desired.kind.into(), desired.key[..].into(), desired.payload[..].into()];
             if tx.one::<(i64,)>(&SAME, &item).await?.is_none() {
-                want(tx, wanted, None).await?;
+                put_item(tx, desired, None).await?;
             }
         }
         let settled = tx.exec(&SETTLE, &[user.into(), listing.into(), (*generation).into()]).await? > 0;
@@ -109,7 +108,7 @@ static SOME_OF: Sql = sql(
 );
 
 impl Db {
-    /// Some of the flags that are to be computed anew; those of one user, if one is named.
+    /// Pending intents of one user or of all.
     pub async fn intents(&self, of: Option<&UserId>, limit: i64) -> Result<Vec<Intent>> {
         match of {
             Some(user) => self.read(&SOME_OF, &[user.into(), limit.into()], Weight::Scan).await,

@@ -1,9 +1,9 @@
-//! Cases: each has one soulbound token, whose number is chosen here and known before anything is mined.
+//! Cases. Each has one soulbound token, whose number is chosen here before anything is mined.
 
 use portico_domain::{AccountId, CaseId, ErrorCode, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, want, word};
+use crate::chain::{Address, DesiredItem, put_item, word};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
@@ -11,16 +11,13 @@ use crate::{Db, Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     pub id: CaseId,
-    /// Whose account opened it.
     pub account: AccountId,
-    /// Whom it is about.
     pub user: UserId,
     pub token: [u8; 16],
-    /// Whose token it is on the chain.
+    /// The token's holder on the chain.
     pub holder: Address,
-    /// The sealed key of the name's commitment; none: the person was erased.
+    /// The sealed key of the name commitment; `None`: the person was erased.
     pub secret: Option<Vec<u8>>,
-    /// When the token was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -54,31 +51,27 @@ static INSERT: Sql = sql("INSERT INTO cases \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9) ON CONFLICT (id) DO NOTHING");
 static REVOKE: Sql = sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
 
-/// Which case is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaseOf {
-    /// The one that was named; it is opened if there is none.
+pub enum CaseSelector {
+    /// The named case, opened if it does not exist.
     Named,
-    /// None was named: one that was made for this user and has no result yet, else a new one.
+    /// No name: an unfinished case of this user, else a new one.
     Made,
 }
 
-/// Everything about a case that may have to be opened.
 #[derive(Debug, Clone)]
 pub struct NewCase {
-    /// The case as it would be.
     pub case: Case,
-    /// Where a custody address comes from.
+    /// The index of a custody address.
     pub custody: Option<i64>,
-    /// Whether it was named.
-    pub of: CaseOf,
+    pub of: CaseSelector,
 }
 
-/// Finds a case of the caller's, or opens it.
+/// Finds the caller's case, or opens it.
 #[derive(Debug)]
 pub struct OpenCase {
     pub new: NewCase,
-    /// What is put on record if it is new.
+    /// Only written for a new case.
     pub entry: Entry,
     pub by: ChangeContext,
 }
@@ -88,8 +81,8 @@ impl Op for OpenCase {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Case> {
         let NewCase { case: new, custody, of } = &self.new;
         let known: Option<Case> = match of {
-            CaseOf::Named => tx.one(&GET, &[(&new.id).into()]).await?,
-            CaseOf::Made => tx.one(&UNFINISHED, &[(&new.user).into(), (&new.account).into()]).await?,
+            CaseSelector::Named => tx.one(&GET, &[(&new.id).into()]).await?,
+            CaseSelector::Made => tx.one(&UNFINISHED, &[(&new.user).into(), (&new.account).into()]).await?,
         };
         let Some(case) = known else {
             let params = [
@@ -100,7 +93,7 @@ impl Op for OpenCase {
                 new.holder[..].into(),
                 (*custody).into(),
                 new.secret.as_deref().into(),
-                (*of == CaseOf::Made).into(),
+                (*of == CaseSelector::Made).into(),
                 self.by.at.into(),
             ];
             if tx.exec(&INSERT, &params).await? == 0 {
@@ -122,11 +115,11 @@ impl Op for OpenCase {
 
 static MINTED: Sql = sql("SELECT version FROM chain_items WHERE kind = ?1 AND key = ?2");
 
-/// Wants the token of a case on the chain, unless it is wanted already.
+/// Queues the case's token for the chain, unless it is queued already.
 #[derive(Debug)]
 pub struct Mint {
-    /// The token, which says nothing about anybody yet.
-    pub wanted: DesiredItem,
+    /// With an empty commitment.
+    pub desired: DesiredItem,
     pub case: CaseId,
 }
 
@@ -137,21 +130,19 @@ impl Op for Mint {
         if case.is_none_or(|case| case.revoked_at.is_some()) {
             return Err(Error::Conflict(ErrorCode::IdentityRevoked));
         }
-        let item = [self.wanted.kind.into(), self.wanted.key[..].into()];
+        let item = [self.desired.kind.into(), self.desired.key[..].into()];
         if tx.one::<(i64,)>(&MINTED, &item).await?.is_none() {
-            want(tx, &self.wanted, None).await?;
+            put_item(tx, &self.desired, None).await?;
         }
         Ok(())
     }
 }
 
-/// Revokes the token of a case, for good.
+/// Permanent.
 #[derive(Debug)]
 pub struct RevokeIdentity {
     pub token: [u8; 16],
-    /// That it is gone, on the chain.
-    pub wanted: DesiredItem,
-    /// What is put on record.
+    pub desired: DesiredItem,
     pub entry: Entry,
     pub by: ChangeContext,
 }
@@ -162,7 +153,7 @@ impl Op for RevokeIdentity {
         if tx.exec(&REVOKE, &[self.token[..].into(), self.by.at.into()]).await? == 0 {
             return Ok(());
         }
-        crate::chain::retire(tx, &self.wanted).await?;
+        crate::chain::retire(tx, &self.desired).await?;
         append(tx, &self.entry).await?;
         record(tx, &self.by, "identity.revoked", &self.entry.subject, &[]).await
     }
@@ -173,12 +164,11 @@ impl Db {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// The case of a token.
     pub async fn case_of_token(&self, token: &[u8; 16]) -> Result<Option<Case>> {
         self.one(&BY_TOKEN, &[token[..].into()]).await
     }
 
-    /// A user's cases, oldest first.
+    /// Oldest first.
     pub async fn cases_of(&self, user: &UserId) -> Result<Vec<Case>> {
         self.read(&OF_USER, &[user.into()], Weight::Scan).await
     }

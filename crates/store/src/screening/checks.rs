@@ -1,31 +1,28 @@
-//! The checks of a case. The reference under which a bureau is asked is stored before it is asked, and a
-//! finding as soon as it is there, so that nothing is paid for twice.
+//! The checks of a case. A check's reference is stored before the bureau request and its finding as soon as it
+//! arrives, so that nothing is paid for twice.
 
 use portico_domain::{CaseId, Timestamp};
 
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Error, Result};
 
-/// A check as it is about to be asked.
 #[derive(Debug, Clone)]
 pub struct NewCheck {
     pub kind: &'static str,
-    /// Tells other inputs from the same.
+    /// Changes with the inputs.
     pub tag: i64,
-    /// The reference, if it was never asked with these inputs.
+    /// For the first request with these inputs.
     pub reference: String,
     pub bureau: String,
 }
 
-/// A check of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCheck {
     pub kind: String,
     pub reference: String,
     pub bureau: String,
-    /// What was found, sealed.
+    /// Sealed.
     pub finding: Option<Vec<u8>>,
-    /// When it was found.
     pub finished_at: Option<Timestamp>,
 }
 
@@ -41,7 +38,7 @@ impl FromRow for StoredCheck {
     }
 }
 
-/// What was begun with the same inputs stays, unless it is too old; anything else begins anew.
+/// A check with the same inputs continues unless it is too old; otherwise it starts again.
 static BEGIN: Sql = sql("INSERT INTO checks (case_id, kind, tag, reference, bureau, started_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO UPDATE SET \
      tag = excluded.tag, reference = excluded.reference, bureau = excluded.bureau, \
@@ -52,12 +49,12 @@ static GET: Sql =
 static FINISH: Sql = sql("UPDATE checks SET finding = ?4, finished_at = ?5 \
      WHERE case_id = ?1 AND kind = ?2 AND reference = ?3 AND finding IS NULL");
 
-/// Begins checks of a case, or finds how far they have come.
+/// Starts checks of a case, or returns their progress.
 #[derive(Debug)]
 pub struct BeginChecks {
     pub case: CaseId,
     pub checks: Vec<NewCheck>,
-    /// What was found before this moment is not valid any more.
+    /// Older findings are no longer valid.
     pub valid_since: Timestamp,
     pub at: Timestamp,
 }
@@ -84,14 +81,13 @@ impl Op for BeginChecks {
     }
 }
 
-/// Keeps what a bureau found.
+/// Stores a bureau's finding.
 #[derive(Debug)]
 pub struct FinishCheck {
     pub case: CaseId,
     pub kind: &'static str,
-    /// Under which reference it was asked.
     pub reference: String,
-    /// What was found, sealed.
+    /// Sealed.
     pub finding: Vec<u8>,
     pub at: Timestamp,
 }

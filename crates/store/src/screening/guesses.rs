@@ -1,5 +1,5 @@
-//! Names that somebody tries on a result. Each takes a place before it is looked at, so that many at once are
-//! no way around the limit; one that fits gives its place back.
+//! Name guesses on a result. A guess takes a slot before it is checked, so that concurrent guesses cannot exceed the
+//! limit; a correct guess returns its slot.
 
 use portico_domain::{Timestamp, VerificationId};
 
@@ -7,7 +7,6 @@ use crate::Result;
 use crate::audit::{Entry, append};
 use crate::sql::{Op, Sql, Tx, Val, dialects, sql};
 
-/// An attempt at a name.
 #[derive(Debug, Clone)]
 pub struct Guess {
     pub verification: VerificationId,
@@ -15,7 +14,7 @@ pub struct Guess {
     pub at: Timestamp,
 }
 
-/// On `PostgreSQL` those who guess at the same result queue here; `SQLite` has one writer anyway.
+/// Serializes guesses at the same result on `PostgreSQL`; `SQLite` has a single writer anyway.
 static LOCK_RESULT: Sql = dialects(
     "SELECT seq FROM verifications WHERE id = ?1",
     "SELECT seq FROM verifications WHERE id = ?1 FOR UPDATE",
@@ -25,15 +24,14 @@ static COUNT: Sql =
 static TAKE: Sql =
     sql("INSERT INTO name_guesses (id, verification, caller, at) VALUES (?1, ?2, ?3, ?4) RETURNING id");
 
-/// Takes a place for an attempt: its number, or none if there were too many.
+/// Returns the slot's id, or `None` if the limit is reached.
 #[derive(Debug)]
 pub struct TakeGuess {
     pub guess: Guess,
-    /// How many there may be.
     pub limit: i64,
-    /// Older ones do not count any more.
+    /// Older guesses do not count.
     pub since: Timestamp,
-    /// What is put on record if there were too many.
+    /// Written if the limit is reached.
     pub refused: Entry,
 }
 
@@ -54,15 +52,13 @@ impl Op for TakeGuess {
     }
 }
 
-static GIVE_BACK: Sql = sql("DELETE FROM name_guesses WHERE id = ?1");
+static RELEASE_SLOT: Sql = sql("DELETE FROM name_guesses WHERE id = ?1");
 
-/// Puts on record what came of an attempt; one that fits gives its place back.
+/// Logs the outcome; a correct guess returns its slot.
 #[derive(Debug)]
 pub struct Guessed {
-    /// The place that was taken.
     pub place: i64,
     pub fits: bool,
-    /// What is put on record.
     pub entry: Entry,
 }
 
@@ -70,7 +66,7 @@ impl Op for Guessed {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         if self.fits {
-            tx.exec(&GIVE_BACK, &[self.place.into()]).await?;
+            tx.exec(&RELEASE_SLOT, &[self.place.into()]).await?;
         }
         append(tx, &self.entry).await
     }

@@ -1,7 +1,7 @@
-//! Screening: cases and their tokens, the checks of a case, results, and what follows from them on the chain.
+//! Screening: cases and their tokens, checks, results, and the chain items that follow from them.
 //!
-//! Whatever says something about a person is sealed bytes here; `portico-app` has the keys. A use case hands
-//! in what is wanted on the chain together with the rows, so that both change in one transaction.
+//! Personal data is sealed bytes here; `portico-app` has the keys. Use cases pass chain items together with the rows,
+//! so that both change in one transaction.
 
 mod attestations;
 mod cases;
@@ -10,9 +10,9 @@ mod guesses;
 mod people;
 mod verifications;
 
-pub(crate) use attestations::intend;
+pub(crate) use attestations::add_intent;
 pub use attestations::{Attest, Flags, Intent};
-pub use cases::{Case, CaseOf, Mint, NewCase, OpenCase, RevokeIdentity};
+pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity};
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
 pub use guesses::{Guess, Guessed, TakeGuess};
 pub use people::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetInputs};

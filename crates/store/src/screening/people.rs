@@ -1,4 +1,4 @@
-//! Forgetting people: what is no longer kept, and those who are to be erased.
+//! Data retention and erasure.
 
 use portico_domain::{Timestamp, UserId};
 
@@ -8,7 +8,7 @@ use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
-/// Rows that one [`ForgetInputs`] changes at most.
+/// Per [`ForgetInputs`].
 const MAX_FORGOTTEN_ROWS: i64 = 1000;
 
 static FORGET_INPUTS: Sql = sql("UPDATE verifications SET inputs = NULL WHERE seq IN \
@@ -18,14 +18,11 @@ static FORGET_FINDINGS: Sql = sql("UPDATE verifications SET findings = NULL WHER
 static FORGET_CHECKS: Sql = sql("DELETE FROM checks WHERE started_at < ?1");
 static FORGET_GUESSES: Sql = sql("DELETE FROM name_guesses WHERE at < ?1");
 
-/// Forgets inputs that are no longer kept and values that are no longer valid; tells of how many.
+/// Deletes inputs past their retention and expired values; returns the number of rows.
 #[derive(Debug)]
 pub struct ForgetInputs {
-    /// Inputs from before this moment.
     pub inputs_before: Timestamp,
-    /// Checks from before this moment.
     pub checks_before: Timestamp,
-    /// Attempts at names from before this moment.
     pub guesses_before: Timestamp,
     pub at: Timestamp,
 }
@@ -45,42 +42,38 @@ static CHECKS: Sql = sql("DELETE FROM checks WHERE case_id IN (SELECT id FROM ca
 static GUESSES: Sql = sql("DELETE FROM name_guesses WHERE verification IN \
      (SELECT id FROM verifications WHERE user_id = ?1)");
 static VERIFICATIONS: Sql = sql("DELETE FROM verifications WHERE user_id = ?1");
-// The case stays, so that its token cannot be made again, but no longer says whose it was.
+// The case stays, so that its token cannot be minted again, but no longer names the person.
 static CASES: Sql = sql("UPDATE cases SET user_id = '', account = '', secret = NULL, custody = NULL, \
      revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
 static REFERENCE: Sql = sql("DELETE FROM chain_references WHERE user_id = ?1");
 static INTENTS: Sql = sql("DELETE FROM attestations WHERE user_id = ?1");
 static APPLY_ONCE: Sql = sql("INSERT INTO erasures_applied (seq) VALUES (?1) ON CONFLICT (seq) DO NOTHING");
-// Before version 0.2 an entry did not name its erasure, and on PostgreSQL nothing else told that it was applied.
+// Before version 0.2 an entry did not name its erasure, and PostgreSQL had no other record that it was applied.
 static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.erased' AND subject = ?1 \
      AND detail = '' AND at >= ?2 LIMIT 1");
 
-/// Erases a person: what is sealed goes, tokens are revoked, flags are cleared. Each of the keystore's erasures is
-/// applied once, so that what the person stores afterwards stays.
+/// Erases a person: deletes sealed data, revokes tokens, clears flags. Each keystore erasure is applied once, so that
+/// data which the person stores later stays.
 #[derive(Debug)]
 pub struct ErasePerson {
     pub user: UserId,
-    /// Everything of theirs on the chain that is to be gone.
-    pub gone: Vec<DesiredItem>,
-    /// The keystore's erasure that is applied.
+    /// Chain items to delete.
+    pub deleted_items: Vec<DesiredItem>,
     pub erasure: ErasureToApply,
-    /// What is put on record.
     pub entry: Entry,
     pub by: ChangeContext,
 }
 
-/// Which of the keystore's erasures is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErasureToApply {
-    /// One that was just made: its place.
+    /// Its number.
     New(i64),
-    /// One that is found later, as after a crash or a restore: its place and its time. A version before 0.2 may
-    /// have applied it.
+    /// Found after a crash or a restore: its number and time. A version before 0.2 may have applied it.
     Found(i64, Timestamp),
 }
 
 impl ErasureToApply {
-    /// Whether nobody has applied it yet; nobody else does after this.
+    /// Whether it was not applied before; afterwards nobody else applies it.
     async fn claim<T: Tx>(self, tx: &mut T, user: &UserId) -> Result<bool> {
         let (Self::New(seq) | Self::Found(seq, _)) = self;
         let up_to = tx.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(up_to,)| up_to);
@@ -104,7 +97,7 @@ impl Op for ErasePerson {
         if !self.erasure.claim(tx, &self.user).await? {
             return Ok(false);
         }
-        for item in &self.gone {
+        for item in &self.deleted_items {
             crate::chain::retire(tx, item).await?;
         }
         for sql in [&CHECKS, &GUESSES, &VERIFICATIONS, &REFERENCE, &INTENTS] {
@@ -121,7 +114,7 @@ static ADVANCE: Sql = sql("UPDATE erasures SET seq = ?1 WHERE id = 1 AND seq < ?
 static DROP_APPLIED: Sql =
     sql("DELETE FROM erasures_applied WHERE seq <= (SELECT seq FROM erasures WHERE id = 1)");
 
-/// Notes that all of the keystore's erasures up to a place are applied.
+/// Records that all keystore erasures up to this one are applied.
 #[derive(Debug)]
 pub struct AdvanceErasures(pub i64);
 
@@ -138,18 +131,17 @@ static IS_APPLIED: Sql = sql("SELECT seq FROM erasures_applied WHERE seq = ?1");
 static SCREENED: Sql = sql("SELECT DISTINCT user_id FROM cases WHERE user_id > ?1 ORDER BY user_id LIMIT ?2");
 
 impl Db {
-    /// The last of the keystore's erasures up to which all are applied here.
+    /// All erasures up to this number are applied.
     pub async fn erasures_applied_up_to(&self) -> Result<i64> {
         Ok(self.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(seq,)| seq))
     }
 
-    /// Whether one of the keystore's erasures is applied here.
     pub async fn erasure_is_applied(&self, seq: i64) -> Result<bool> {
         let beyond = seq > self.erasures_applied_up_to().await?;
         Ok(!beyond || self.one::<(i64,)>(&IS_APPLIED, &[seq.into()]).await?.is_some())
     }
 
-    /// People with a case, by name, after one of them.
+    /// People with a case, in name order.
     pub async fn screened_people(&self, after: &str, limit: i64) -> Result<Vec<UserId>> {
         let people = self.read::<(UserId,)>(&SCREENED, &[after.into(), limit.into()], Weight::Scan).await?;
         Ok(people.into_iter().map(|(user,)| user).collect())

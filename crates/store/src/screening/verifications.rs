@@ -2,32 +2,29 @@
 
 use portico_domain::{AccountId, CaseId, ErrorCode, Label, Timestamp, UserId, VerificationId};
 
-use super::attestations::intend_for_user;
+use super::attestations::add_intents_of_user;
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, want};
+use crate::chain::{DesiredItem, put_item};
 use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Error, Result};
 
-/// The result of a verification; what it says is sealed.
+/// Its values are sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredVerification {
     pub id: VerificationId,
     pub user: UserId,
     pub case: CaseId,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Until when it is valid.
     pub expires_at: Timestamp,
-    /// When the applicant consented, as the request said.
+    /// As the request said.
     pub consented_at: Option<Timestamp>,
     pub consent_version: Option<Label>,
-    /// The applicant, for as long as that is kept.
+    /// Until the retention ends.
     pub inputs: Option<Vec<u8>>,
-    /// The values, for as long as they are valid.
+    /// While they are valid.
     pub findings: Option<Vec<u8>>,
-    /// What came of every check.
     pub outcome: Vec<u8>,
 }
 
@@ -70,13 +67,12 @@ static INSERT: Sql = sql("INSERT INTO verifications \
 static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
      RETURNING account");
 
-/// Stores a result, wants its token on the chain, and notes that the user's applications are to be attested.
+/// Stores a result, queues its token for the chain, and queues the user's applications for attestation.
 #[derive(Debug)]
 pub struct StoreVerification {
     pub verification: StoredVerification,
-    /// The token with the commitment to the name.
-    pub wanted: DesiredItem,
-    /// What is put on record.
+    /// With the name commitment.
+    pub desired: DesiredItem,
     pub entries: Vec<Entry>,
     pub at: Timestamp,
 }
@@ -85,7 +81,7 @@ impl Op for StoreVerification {
     type Out = VerificationId;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<VerificationId> {
         let new = &self.verification;
-        // The token may have been revoked, or the person erased, while the bureaus were asked.
+        // The token may have been revoked, or the person erased, during the bureau requests.
         let case: Option<(AccountId,)> = tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
         let (account,) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = [
@@ -102,8 +98,8 @@ impl Op for StoreVerification {
             new.outcome[..].into(),
         ];
         tx.exec(&INSERT, &params).await?;
-        want(tx, &self.wanted, None).await?;
-        intend_for_user(tx, &new.user).await?;
+        put_item(tx, &self.desired, None).await?;
+        add_intents_of_user(tx, &new.user).await?;
         for entry in &self.entries {
             append(tx, entry).await?;
         }
@@ -118,7 +114,7 @@ impl Db {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// A user's newest result that is still valid.
+    /// The newest result that is still valid.
     pub async fn latest_verification(
         &self,
         user: &UserId,
@@ -127,7 +123,7 @@ impl Db {
         self.one(&LATEST, &[user.into(), at.into()]).await
     }
 
-    /// A piece of a user's results, oldest first.
+    /// Oldest first.
     pub async fn verifications(
         &self,
         user: &UserId,

@@ -1,4 +1,4 @@
-//! How `SQLite` finds listings: by table for owners, by the search index for everything else.
+//! Finding listings in `SQLite`: by table for owners, by the search index for everything else.
 
 use portico_domain::listings::Listing;
 
@@ -6,17 +6,17 @@ use super::search_index::{EntryKind, digest, match_expression};
 use super::{Sqlite, rows};
 use crate::Result;
 use crate::listings::{AccessPath, KeyRange, ListingIndex};
-use crate::page::{Placed, as_limit, weight};
+use crate::page::{Keyed, as_limit, weight};
 use crate::sql::{Sql, Val, sql};
 
-/// In order of creation: after (`?1`), to (`?2`), limit (`?3`).
+/// In creation order: after (`?1`), to (`?2`), limit (`?3`).
 static ALL: Sql =
     sql("SELECT document, seq, seq FROM listings WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3");
-/// Likewise, with the owner (`?4`).
+/// Additionally the owner (`?4`).
 static BY_OWNER: Sql = sql(
     "SELECT document, seq, seq FROM listings WHERE user_id = ?4 AND seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3",
 );
-/// Likewise, with the newest revision (`?4`), the kind of entry (`?5`) and its key (`?6`).
+/// Additionally the newest revision (`?4`), the entry kind (`?5`) and its key (`?6`).
 static BY_ENTRY: Sql = sql("SELECT document, listings.seq, listings.seq \
      FROM search.entries CROSS JOIN listings USING (seq) \
      WHERE kind = ?5 AND key = ?6 AND sort = 0 AND entries.seq > ?1 AND entries.seq <= ?2 AND revision <= ?4 \
@@ -26,13 +26,13 @@ static BY_SORTED_ENTRY: Sql = sql("SELECT document, sort, entries.seq \
      FROM search.entries CROSS JOIN listings USING (seq) \
      WHERE kind = ?6 AND key = ?7 AND sort <= ?3 AND (sort, entries.seq) > (?1, ?2) AND revision <= ?5 \
      ORDER BY sort, entries.seq LIMIT ?4");
-/// In order of creation, with the newest revision (`?4`) and an FTS5 expression (`?5`).
+/// In creation order, with the newest revision (`?4`) and an FTS5 expression (`?5`).
 const BY_TEXT: &str = "SELECT document, listings.seq, listings.seq \
      FROM search.documents CROSS JOIN listings ON listings.seq = documents.rowid \
      WHERE documents MATCH ?5 AND documents.rowid > ?1 AND documents.rowid <= ?2 AND revision <= ?4 \
      ORDER BY documents.rowid LIMIT ?3";
-/// After a revision (`?1`), with a place in the order of creation between two bounds (`?2`, `?3`), limit (`?4`). The plus
-/// signs keep the planner from reading the bounds instead of the few newest revisions.
+/// After a revision (`?1`), with a creation number between two bounds (`?2`, `?3`), limit (`?4`). The plus signs keep
+/// the planner from scanning the bounds instead of the few newest revisions.
 static CHANGED_AFTER: Sql = sql("SELECT document, revision, seq FROM listings \
      WHERE revision > ?1 AND +seq >= ?2 AND +seq <= ?3 ORDER BY revision LIMIT ?4");
 
@@ -44,7 +44,7 @@ impl ListingIndex for Sqlite {
         }
     }
 
-    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Placed<Listing>>> {
+    async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
         let KeyRange { after, to, limit, revision } = range;
         let created: [Val<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
         let by_entry = async |kind: EntryKind, key: i64| {
@@ -100,7 +100,7 @@ impl ListingIndex for Sqlite {
         revision: i64,
         (from, to): (i64, i64),
         limit: usize,
-    ) -> Result<Vec<Placed<Listing>>> {
+    ) -> Result<Vec<Keyed<Listing>>> {
         let params = [revision.into(), from.into(), to.into(), as_limit(limit).into()];
         self.read(&CHANGED_AFTER, &params, weight(limit)).await
     }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn every_statement_uses_the_index_of_its_path() {
+    async fn every_statement_uses_its_index() {
         let folder = tempfile::tempdir().unwrap();
         let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::Role::Server).unwrap();
         for (statement, access) in [

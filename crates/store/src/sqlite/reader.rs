@@ -1,4 +1,4 @@
-//! Each thread has its own read connection to a database.
+//! Each thread has its own read connection per database.
 
 use std::cell::RefCell;
 
@@ -7,11 +7,11 @@ use rusqlite::Connection;
 use crate::Result;
 
 thread_local! {
-    /// With the id of its database.
+    /// With the database's id.
     static READERS: RefCell<Vec<(u64, Connection)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reads on this thread's connection to a database, which is opened on first use.
+/// Opens the connection on first use.
 pub(super) fn with<T>(
     database: u64,
     open: impl FnOnce() -> Result<Connection>,

@@ -1,9 +1,9 @@
-//! The search index of `SQLite`: a file of its own, filled by a background thread after the commit.
+//! The search index of `SQLite`: a separate file, filled by a background thread after the commit.
 //!
-//! Storing a listing does not wait for its index entries. The index knows the newest revision that it holds; a search
-//! takes candidates up to there from the index and reads the few newer listings from the table. Every candidate is
-//! checked against the whole filter, so answers are exact at every moment, and the file can be deleted at any time: it is
-//! rebuilt. An edited listing gets new entries; its old ones stay and are recognised as stale.
+//! Storing a listing does not wait for the index. The index knows its newest revision; a search takes candidates up
+//! to there from the index and reads the few newer listings from the table. Every candidate is checked against the
+//! whole filter, so results are always exact, and the file can be deleted at any time: it is rebuilt. An edited
+//! listing gets new entries; its old ones stay and are recognised as stale.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -20,32 +20,30 @@ use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
 use super::{exec, rows};
-use crate::page::{Cursor, Placed, as_limit};
+use crate::page::{Cursor, Keyed, as_limit};
 use crate::{Error, Result};
 
 /// Listings per transaction of the index.
 const BATCH: usize = 8192;
 const CACHE_KIB: u32 = 32 * 1024;
-/// Page cache of each reader.
 const READER_CACHE_KIB: u32 = 6 * 1024;
-/// Pause before a batch, so that it is worth its commit.
+/// Collects listings for a batch, so that it is worth its commit.
 const BATCH_DELAY: Duration = Duration::from_millis(100);
-/// The same under load. Each batch is a segment of the text index, and segments are merged: few large ones cost less.
+/// Under load. Each batch is a segment of the text index, and segments are merged: few large ones cost less.
 const BUSY_BATCH_DELAY: Duration = Duration::from_millis(500);
 /// A batch of this size means load.
 const BUSY_BATCH: usize = 512;
 
-/// A handle to the background thread.
 #[derive(Debug, Clone)]
 pub(super) struct SearchIndex(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// The newest revision that the index holds.
+    /// The newest indexed revision.
     revision: AtomicI64,
     dirty: AtomicBool,
     thread: Mutex<Option<Thread>>,
-    /// Who waits for the index to catch up.
+    /// Callers that wait for the index to catch up.
     waiting: Mutex<Vec<oneshot::Sender<()>>>,
 }
 
@@ -58,7 +56,7 @@ impl SearchIndex {
             thread: Mutex::new(None),
             waiting: Mutex::new(Vec::new()),
         });
-        // The thread ends when the engine is gone.
+        // The thread ends when the engine is dropped.
         let weak = Arc::downgrade(&shared);
         spawn_supervised("portico-search", move || {
             let mut delay = BATCH_DELAY;
@@ -79,7 +77,6 @@ impl SearchIndex {
         Ok(Self(shared))
     }
 
-    /// Tells that there is something new.
     pub(super) fn wake(&self) {
         if !self.0.dirty.swap(true, Ordering::AcqRel)
             && let Some(thread) = &*self.0.thread.lock().unwrap_or_else(PoisonError::into_inner)
@@ -88,12 +85,11 @@ impl SearchIndex {
         }
     }
 
-    /// The newest revision that the index holds.
     pub(super) fn revision(&self) -> i64 {
         self.0.revision.load(Ordering::Acquire)
     }
 
-    /// Waits until the index holds everything committed before the call.
+    /// Waits until the index includes everything committed before the call.
     pub(super) async fn settle(&self) -> Result<()> {
         let (done, caught_up) = oneshot::channel();
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(done);
@@ -107,7 +103,6 @@ fn file(path: &Path) -> PathBuf {
     path.with_extension("search.db")
 }
 
-/// Lets a reading connection search.
 pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
     connection.execute("ATTACH ?1 AS search", [file(path).to_string_lossy()])?;
     connection.execute_batch(&format!("PRAGMA search.cache_size = -{READER_CACHE_KIB}"))?;
@@ -116,8 +111,8 @@ pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A match expression for what may contain the term: all of its trigrams, or, if it is shorter, any trigram
-/// that begins with it. `None`: nothing in the index contains it.
+/// An FTS5 expression for texts that may contain the term: all of its trigrams, or, for a shorter term, any trigram
+/// that begins with it. `None`: no indexed text contains it.
 pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Result<Option<String>> {
     let quoted = |gram: &str| format!("\"{}\"", gram.replace('"', "\"\""));
     let mut grams = term.trigrams();
@@ -126,9 +121,9 @@ pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Re
         grams.dedup();
         return Ok(Some(grams.into_iter().map(quoted).collect::<Vec<_>>().join(" AND ")));
     }
-    // Seeking from one trigram to the next is quicker than a range, which would count every one's listings.
+    // Seeking from trigram to trigram is faster than a range, which would count each one's listings.
     let mut seek = connection.prepare_cached("SELECT term FROM trigrams WHERE term >= ?1 LIMIT 1")?;
-    // As the tokenizer writes what is no character.
+    // The tokenizer replaces noncharacters.
     let term = term.as_str().replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
     let (mut from, mut any) = (term.clone(), Vec::new());
     while let Some(gram) = seek.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
@@ -141,7 +136,7 @@ pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Re
     Ok((!any.is_empty()).then(|| any.join(" OR ")))
 }
 
-/// To be raised when the entries of a listing change their meaning: an index of another version is rebuilt.
+/// Increase it when entries change their meaning: an index of another version is rebuilt.
 const VERSION: i64 = 3;
 
 const SCHEMA: &str = "
@@ -154,7 +149,6 @@ const SCHEMA: &str = "
     CREATE TABLE progress (revision INTEGER NOT NULL, listing TEXT NOT NULL, instance TEXT NOT NULL) STRICT;
     INSERT INTO progress SELECT 0, '', id FROM store.instance;";
 
-/// What an entry is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EntryKind {
     City = 1,
@@ -165,7 +159,7 @@ pub(super) enum EntryKind {
     Place = 6,
 }
 
-/// An entry: kind, key, sort, seq.
+/// Kind, key, sort, seq.
 type Entry = (i64, i64, i64, i64);
 
 fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
@@ -187,7 +181,7 @@ fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
     }
 }
 
-/// A number that stands for a text (FNV-1a). Two texts may share one, because every candidate is checked.
+/// FNV-1a. Collisions are harmless, because every candidate is checked.
 pub(super) fn digest(text: &str) -> i64 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -201,7 +195,7 @@ struct Index {
 }
 
 impl Index {
-    /// Opens the index, or begins a new one if it is not of this version or not of this database.
+    /// Replaces an index of another version or another database.
     fn open(path: &Path) -> Result<Self> {
         let index = Self::connect(path)?;
         if index.fits()? {
@@ -227,13 +221,13 @@ impl Index {
 
     fn connect(path: &Path) -> Result<Self> {
         let connection = portico_sqlite::connect(&file(path), CACHE_KIB)?;
-        // It can always be built again: its commits need not wait for the disk.
+        // The index can be rebuilt, so commits need not wait for the disk.
         connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")?;
         connection.execute("ATTACH ?1 AS store", [path.to_string_lossy()])?;
         Ok(Self { connection })
     }
 
-    /// Whether this is an index of this version, and the last listing it holds is still the same one.
+    /// Whether the index has this version, and its last listing is still the same one.
     fn fits(&self) -> Result<bool> {
         let version: i64 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if version != VERSION {
@@ -250,7 +244,7 @@ impl Index {
         Ok(self.connection.query_row("SELECT revision FROM progress", [], |row| row.get(0))?)
     }
 
-    /// Indexes what has come until now; returns the size of the last batch.
+    /// Indexes everything committed so far; returns the size of the last batch.
     fn catch_up(&self, shared: &Shared) -> usize {
         let waiting = std::mem::take(&mut *shared.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         let mut many = 0;
@@ -265,7 +259,7 @@ impl Index {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the search index could not be brought up to date");
+                    tracing::warn!(%error, "the search index could not be updated");
                     shared.dirty.store(true, Ordering::Release);
                     break;
                 }
@@ -277,9 +271,9 @@ impl Index {
         many
     }
 
-    /// Indexes the next listings; returns the new revision and how many they were, or `None` if there were none.
+    /// Returns the new revision and the batch size; `None`: nothing to index.
     fn batch(&self, revision: i64) -> Result<Option<(i64, usize)>> {
-        let next: Vec<Placed<Listing>> =
+        let next: Vec<Keyed<Listing>> =
             rows(&self.connection, CHANGED_AFTER, &[revision.into(), as_limit(BATCH).into()])?;
         let Some(last) = next.last() else { return Ok(None) };
         let revision = last.at.key;
@@ -293,7 +287,7 @@ impl Index {
         let mut insert = self
             .connection
             .prepare_cached("INSERT OR REPLACE INTO documents (rowid, text) VALUES (?1, ?2)")?;
-        for Placed { item, at: Cursor { seq, .. } } in &next {
+        for Keyed { item, at: Cursor { seq, .. } } in &next {
             insert.execute((seq, document(item)))?;
             entries(item, *seq, &mut all);
         }
@@ -310,6 +304,6 @@ impl Index {
     }
 }
 
-/// Listings in order of their revisions, which are their keys: after (`?1`), limit (`?2`).
+/// In revision order: after (`?1`), limit (`?2`).
 const CHANGED_AFTER: &str =
     "SELECT document, revision, seq FROM store.listings WHERE revision > ?1 ORDER BY revision LIMIT ?2";

@@ -1,8 +1,8 @@
-//! Applications: which listings a user applied to, and who applied to a listing.
+//! Applications of users, and applicants of listings.
 
 use portico_domain::applications::{Applicant, Application};
 use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{DesiredItem, Refer, Want, Word};
+use portico_store::chain::{DesiredItem, PutItems, Refer, Word};
 use portico_store::screening::{Attest, Flags};
 use portico_store::{Apply, EndOrphanedApplications, Error, Page, Result};
 
@@ -17,19 +17,19 @@ on_both_engines! {
     applications_stay_in_the_order_of_applying,
     applying_twice_changes_nothing,
     a_list_may_name_a_listing_twice,
-    applying_to_nothing_is_nothing,
+    applying_to_no_listing_changes_nothing,
     one_unknown_listing_stores_none,
     deleting_a_listing_ends_its_applications,
     deleting_a_listing_clears_the_flags_of_its_applicants,
-    an_application_and_a_delete_at_once_leave_no_orphan,
+    concurrent_apply_and_delete_leave_no_orphan,
     orphans_of_older_versions_are_ended,
-    flags_are_not_wanted_once_the_application_has_ended,
+    ended_application_gets_no_flags,
     applicants_are_listed_oldest_first_with_their_time,
-    applicants_are_read_in_pieces,
-    what_a_user_applied_to_is_read_in_pieces_with_its_times,
+    applicants_are_read_in_pages,
+    applications_are_read_in_pages_with_times,
     applications_are_counted_once,
-    a_full_list_is_refused_as_a_whole,
-    applying_twice_changes_nothing_on_a_full_list_either,
+    full_list_rejects_the_whole_request,
+    applying_twice_changes_nothing_on_a_full_list,
 }
 
 async fn apply_at(db: &Db, user: &str, listings: &[&str], at: Timestamp) -> Result<()> {
@@ -78,7 +78,7 @@ async fn a_list_may_name_a_listing_twice(db: Db) {
     assert_eq!(db.listing_statistics().await.unwrap().applications, 2);
 }
 
-async fn applying_to_nothing_is_nothing(db: Db) {
+async fn applying_to_no_listing_changes_nothing(db: Db) {
     apply(&db, "ann", &[]).await.unwrap();
     assert_applied(&db, "ann", &[]).await;
 }
@@ -101,18 +101,18 @@ async fn deleting_a_listing_ends_its_applications(db: Db) {
     assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
     let due = db.intents(None, 10).await.unwrap();
     assert!(due.iter().all(|intent| intent.listing == text("b")), "{due:?}");
-    // Whoever uses the id next inherits nobody.
+    // A new listing with the same id has no applicants.
     db.write(create(listing("a"))).await.unwrap();
     assert!(db.applicants(&text("a"), None, 10).await.unwrap().items.is_empty());
     assert!(!db.has_applied(&text("ann"), &text("a")).await.unwrap());
 }
 
-/// Gives an applicant a reference, and flags for a listing.
+/// Gives an applicant a reference and flags for a listing.
 async fn flagged(db: &Db, user: &str, listing: &str, reference: Word) -> Word {
     db.write(Refer { user: text(user), reference }).await.unwrap();
-    let item = DesiredItem { gone: false, payload: vec![1], ..cleared(&text(listing), &reference, NOW) };
+    let item = DesiredItem { deleted: false, payload: vec![1], ..cleared(&text(listing), &reference, NOW) };
     let key = item.key;
-    db.write(Want(vec![item])).await.unwrap();
+    db.write(PutItems(vec![item])).await.unwrap();
     key
 }
 
@@ -122,13 +122,13 @@ async fn deleting_a_listing_clears_the_flags_of_its_applicants(db: Db) {
     let (first, other) = (flagged(&db, "ann", "a", [7; 32]).await, flagged(&db, "ann", "b", [7; 32]).await);
     let second = flagged(&db, "bob", "a", [8; 32]).await;
     db.write(delete("a")).await.unwrap();
-    for (key, gone) in [(first, true), (second, true), (other, false)] {
+    for (key, deleted) in [(first, true), (second, true), (other, false)] {
         let item = db.chain_item(2, &key).await.unwrap().unwrap();
-        assert_eq!((item.gone, item.version), (gone, if gone { 2 } else { 1 }));
+        assert_eq!((item.deleted, item.version), (deleted, if deleted { 2 } else { 1 }));
     }
 }
 
-async fn an_application_and_a_delete_at_once_leave_no_orphan(db: Db) {
+async fn concurrent_apply_and_delete_leave_no_orphan(db: Db) {
     for round in 0..20 {
         let id = format!("l-{round}");
         offer(&db, &[&id]).await;
@@ -156,18 +156,18 @@ async fn orphans_of_older_versions_are_ended(db: Db) {
         db.write(EndOrphanedApplications { listing, clear: cleared, by: by_at(NOW) }).await.unwrap();
     }
     assert_applied(&db, "ann", &["kept"]).await;
-    assert!(db.chain_item(2, &key).await.unwrap().unwrap().gone);
+    assert!(db.chain_item(2, &key).await.unwrap().unwrap().deleted);
     assert!(db.orphaned_applications(10).await.unwrap().is_empty());
 }
 
-async fn flags_are_not_wanted_once_the_application_has_ended(db: Db) {
+async fn ended_application_gets_no_flags(db: Db) {
     apply(&db, "ann", &["a"]).await.unwrap();
     let intent = db.intents(None, 10).await.unwrap().remove(0);
     db.write(Refer { user: text("ann"), reference: [7; 32] }).await.unwrap();
-    db.write(Want(vec![retired("a")])).await.unwrap();
-    let wanted = DesiredItem { gone: false, ..cleared(&text("a"), &[7; 32], NOW) };
-    let key = wanted.key;
-    let flags = Some(Flags { wanted, applicant: [7; 32], terms: (0, retired("a").key, 1) });
+    db.write(PutItems(vec![retired("a")])).await.unwrap();
+    let desired = DesiredItem { deleted: false, ..cleared(&text("a"), &[7; 32], NOW) };
+    let key = desired.key;
+    let flags = Some(Flags { desired, applicant: [7; 32], terms: (0, retired("a").key, 1) });
     db.write(delete("a")).await.unwrap();
     db.write(Attest { intent, flags, entry: entry("verification.used_for_flags", "ann") }).await.unwrap();
     assert!(db.chain_item(2, &key).await.unwrap().is_none());
@@ -182,7 +182,7 @@ async fn applicants_are_listed_oldest_first_with_their_time(db: Db) {
     assert_eq!(page, Page { items: vec![of("zoe", 0), of("ann", 1), of("mia", 2)], next: None });
 }
 
-async fn applicants_are_read_in_pieces(db: Db) {
+async fn applicants_are_read_in_pages(db: Db) {
     let listing: ListingId = text("a");
     let users: Vec<String> = (0..10).map(|n| format!("user-{}", 9 - n)).collect();
     for user in &users {
@@ -195,7 +195,7 @@ async fn applicants_are_read_in_pieces(db: Db) {
     }
 }
 
-async fn what_a_user_applied_to_is_read_in_pieces_with_its_times(db: Db) {
+async fn applications_are_read_in_pages_with_times(db: Db) {
     let ann = text("ann");
     assert_eq!(db.applications_of(&ann, None, 10).await.unwrap(), Page { items: Vec::new(), next: None });
     let applied = |n: i64| Application { listing: text(&format!("home-{}", 6 - n)), applied_at: later(n) };
@@ -217,7 +217,6 @@ async fn applications_are_counted_once(db: Db) {
     assert_eq!(db.listing_statistics().await.unwrap().applications, 4);
 }
 
-/// Lets ann apply to so many listings.
 async fn fill(db: &Db, count: usize) {
     db.raw(&format!(
         "INSERT INTO applications (seq, user_id, listing_id, created_at) \
@@ -227,7 +226,7 @@ async fn fill(db: &Db, count: usize) {
     .await;
 }
 
-async fn a_full_list_is_refused_as_a_whole(db: Db) {
+async fn full_list_rejects_the_whole_request(db: Db) {
     fill(&db, 9_998).await;
     assert_eq!(conflict(apply(&db, "ann", &["x", "y", "z"]).await), "too_many_applications");
     assert_eq!(db.applications(&text("ann")).await.unwrap().len(), 9_998);
@@ -237,7 +236,7 @@ async fn a_full_list_is_refused_as_a_whole(db: Db) {
     apply(&db, "bob", &["z"]).await.unwrap();
 }
 
-async fn applying_twice_changes_nothing_on_a_full_list_either(db: Db) {
+async fn applying_twice_changes_nothing_on_a_full_list(db: Db) {
     fill(&db, 10_000).await;
     apply(&db, "ann", &["l-1", "l-10000"]).await.unwrap();
     assert_eq!(db.applications(&text("ann")).await.unwrap().len(), 10_000);

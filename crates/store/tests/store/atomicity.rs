@@ -1,4 +1,4 @@
-//! All of a unit of work happens, or nothing; whatever becomes of it, its neighbours stay.
+//! A unit of work is atomic and does not affect others.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,12 +16,12 @@ on_both_engines! {
     work_that_fails_leaves_nothing,
     work_that_panics_leaves_nothing,
     work_with_a_wrong_statement_leaves_nothing,
-    the_engine_goes_on_after_many_panics,
-    the_neighbours_of_work_that_fails_stay,
-    the_neighbours_of_work_that_panics_stay,
-    success_means_that_the_work_was_kept,
+    engine_survives_many_panics,
+    failing_work_does_not_affect_its_group,
+    panicking_work_does_not_affect_its_group,
+    success_means_durable,
     work_sees_its_own_writes,
-    work_whose_client_has_gone_is_done_all_the_same,
+    work_continues_after_the_client_disconnects,
 }
 
 static MARK: Sql = sql("INSERT INTO members (user_id, account) VALUES (?1, 'mark')");
@@ -37,7 +37,6 @@ enum End {
     IgnoredError,
 }
 
-/// Writes a mark and a listing, then ends in some way.
 struct Work {
     name: String,
     end: End,
@@ -65,7 +64,7 @@ fn work(name: &str, end: End) -> Work {
     Work { name: name.to_owned(), end }
 }
 
-/// The marks that are there; listings, events and totals must agree with them.
+/// Returns the marks; asserts that listings, events and counters agree with them.
 async fn marks(db: &Db) -> Vec<String> {
     let column = |rows: Vec<Vec<Option<String>>>| rows.into_iter().flatten().flatten().collect::<Vec<_>>();
     let marks = column(db.raw("SELECT user_id FROM members ORDER BY user_id").await);
@@ -101,7 +100,7 @@ async fn work_with_a_wrong_statement_leaves_nothing(db: Db) {
     assert_eq!(marks(&db).await, ["a"]);
 }
 
-async fn the_engine_goes_on_after_many_panics(db: Db) {
+async fn engine_survives_many_panics(db: Db) {
     let outcomes = join_all((0..40).map(|n| db.write(work(&format!("bad-{n}"), End::Panic)))).await;
     assert!(outcomes.iter().all(Result::is_err));
     let good: Vec<String> = (10..50).map(|n| format!("good-{n}")).collect();
@@ -111,19 +110,19 @@ async fn the_engine_goes_on_after_many_panics(db: Db) {
     assert_eq!(marks(&db).await, good);
 }
 
-/// Keeps the engine busy until it is let go, so that what comes meanwhile is committed together.
+/// Blocks the engine, so that later work is committed in one group.
 struct Gate(Mutex<Receiver<()>>);
 
 impl Op for Gate {
     type Out = ();
     async fn run<T: Tx>(&self, _: &mut T) -> Result<()> {
-        // Once open it stays open: work may be run again.
+        // Stays open: work may be run again.
         let _ = self.0.lock().unwrap().recv();
         Ok(())
     }
 }
 
-/// Runs work of both ends side by side, in one group where there are groups.
+/// Runs work with both ends concurrently, in one group if the engine has groups.
 async fn side_by_side(db: &Db, end: End) {
     let (open, gate) = channel();
     let works = (0..30).map(|n| {
@@ -132,7 +131,7 @@ async fn side_by_side(db: &Db, end: End) {
     });
     let works = join_all(works.collect::<Vec<_>>());
     let opening = async move { open.send(()).unwrap() };
-    // Each is begun in this order before any of them is waited for.
+    // All start in this order before any is awaited.
     let (gate, (outcomes, ())) = join(db.write(Gate(Mutex::new(gate))), join(works, opening)).await;
     gate.unwrap();
     for (n, outcome) in outcomes.iter().enumerate() {
@@ -142,22 +141,21 @@ async fn side_by_side(db: &Db, end: End) {
     assert_eq!(marks(db).await, kept);
 }
 
-async fn the_neighbours_of_work_that_fails_stay(db: Db) {
+async fn failing_work_does_not_affect_its_group(db: Db) {
     side_by_side(&db, End::Error).await;
 }
 
-async fn the_neighbours_of_work_that_panics_stay(db: Db) {
+async fn panicking_work_does_not_affect_its_group(db: Db) {
     side_by_side(&db, End::Panic).await;
 }
 
-/// An engine may refuse to go on after a failed statement, but it must not say that all is well.
-async fn success_means_that_the_work_was_kept(db: Db) {
+/// An engine may reject further statements after a failed one, but must not report success.
+async fn success_means_durable(db: Db) {
     let outcome = db.write(work("a", End::IgnoredError)).await;
     let expected: &[&str] = if outcome.is_ok() { &["a"] } else { &[] };
     assert_eq!(marks(&db).await, expected, "{outcome:?}");
 }
 
-/// Writes a mark and reads all of them.
 struct WriteAndRead(&'static str);
 
 impl Op for WriteAndRead {
@@ -173,7 +171,7 @@ async fn work_sees_its_own_writes(db: Db) {
     assert_eq!(db.write(WriteAndRead("a")).await.unwrap(), ["a", "b"]);
 }
 
-/// Stores a listing and tells that it has begun.
+/// Stores a listing and signals that it has started.
 struct Begun(CreateListing, Mutex<Option<Sender<()>>>);
 
 impl Op for Begun {
@@ -185,7 +183,7 @@ impl Op for Begun {
     }
 }
 
-async fn work_whose_client_has_gone_is_done_all_the_same(db: Db) {
+async fn work_continues_after_the_client_disconnects(db: Db) {
     let (begun, has_begun) = channel();
     let op = Begun(create(listing("a")), Mutex::new(Some(begun)));
     let mut write = Box::pin(db.write(op));
@@ -193,7 +191,7 @@ async fn work_whose_client_has_gone_is_done_all_the_same(db: Db) {
     assert!(first_look.is_pending(), "an answer follows the commit, which takes a while");
     drop(write);
     tokio::task::block_in_place(|| has_begun.recv().unwrap());
-    // Whoever wants the same id has to wait for the first to end, and learns how.
+    // A request for the same id waits for the first one to end.
     assert_eq!(conflict(db.write(create(listing("a"))).await), "listing_exists");
     assert_eq!(db.listing(&text("a")).await.unwrap(), Some(listing("a")));
 }

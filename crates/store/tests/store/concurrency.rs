@@ -1,4 +1,4 @@
-//! Many at once: no total is off by one, no change is lost.
+//! Concurrency: no counter is off by one, no change is lost.
 
 use futures_util::future::join_all;
 use portico_domain::ErrorCode;
@@ -15,20 +15,20 @@ use crate::samples::{
 };
 
 on_both_engines! {
-    totals_are_exact_after_200_creations_and_deletions_at_once,
-    of_many_who_create_a_listing_at_once_one_succeeds,
-    of_many_who_delete_a_listing_at_once_one_succeeds,
+    totals_are_exact_after_concurrent_changes,
+    one_of_many_concurrent_creates_succeeds,
+    one_of_many_concurrent_deletes_succeeds,
     saving_and_applying_at_once_counts_once,
-    people_who_apply_to_many_listings_at_once_do_not_get_in_each_others_way,
+    concurrent_applicants_do_not_deadlock,
     concurrent_changes_of_a_template_lose_no_update,
-    concurrent_changes_of_the_time_of_a_template_are_all_counted,
+    concurrent_template_changes_all_move_the_time,
     concurrent_changes_of_a_portfolio_lose_no_update,
-    risks_that_move_to_and_fro_at_once_are_counted_exactly,
-    a_template_that_is_deactivated_while_it_is_copied_is_counted_exactly,
-    what_was_written_is_read_at_once,
+    concurrent_risk_changes_are_counted_exactly,
+    concurrent_copy_and_deactivation_are_counted_exactly,
+    writes_are_visible_immediately,
 }
 
-/// Runs all of it on tasks of their own.
+/// Runs every future in its own task.
 async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     work: impl IntoIterator<Item = F>,
 ) -> Vec<T> {
@@ -44,8 +44,8 @@ fn in_state(n: usize) -> Listing {
     Listing { state: text(["TX", "NY", "CA"][n % 3]), ..listing(&format!("l-{n}")) }
 }
 
-async fn totals_are_exact_after_200_creations_and_deletions_at_once(db: Db) {
-    // The first hundred are deleted while two hundred others are made.
+async fn totals_are_exact_after_concurrent_changes(db: Db) {
+    // The first hundred are deleted while two hundred others are created.
     store_all(&db, (0..100).map(in_state)).await;
     let made = (100..300).map(|n| (Some(in_state(n)), String::new()));
     let deleted = (0..100).map(|n| (None, format!("l-{n}")));
@@ -73,13 +73,13 @@ async fn totals_are_exact_after_200_creations_and_deletions_at_once(db: Db) {
     assert_eq!(numbers, (100..300).collect::<Vec<_>>(), "each is listed once");
 }
 
-/// Splits outcomes into how many succeeded and the refusals.
+/// The number of successes, and the errors.
 fn split<T>(outcomes: Vec<Result<T>>) -> (usize, Vec<Error>) {
     let (good, bad): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
     (good.len(), bad.into_iter().filter_map(Result::err).collect())
 }
 
-async fn of_many_who_create_a_listing_at_once_one_succeeds(db: Db) {
+async fn one_of_many_concurrent_creates_succeeds(db: Db) {
     let outcomes = at_once((0..50).map(|n| {
         let (db, op) = (db.handle(), create(Listing { user: text(&format!("user-{n}")), ..listing("a") }));
         async move { db.write(op).await }
@@ -92,7 +92,7 @@ async fn of_many_who_create_a_listing_at_once_one_succeeds(db: Db) {
     assert_eq!(count(&db, "events").await, 1);
 }
 
-async fn of_many_who_delete_a_listing_at_once_one_succeeds(db: Db) {
+async fn one_of_many_concurrent_deletes_succeeds(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     let outcomes = at_once((0..50).map(|_| {
         let db = db.handle();
@@ -128,7 +128,7 @@ async fn saving_and_applying_at_once_counts_once(db: Db) {
     assert_eq!(count(&db, "events").await, 3);
 }
 
-async fn people_who_apply_to_many_listings_at_once_do_not_get_in_each_others_way(db: Db) {
+async fn concurrent_applicants_do_not_deadlock(db: Db) {
     let ids: Vec<String> = (0..20).map(|n| format!("l-{n}")).collect();
     offer(&db, &ids.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let outcomes = at_once((0..40).map(|n| {
@@ -183,7 +183,7 @@ async fn concurrent_changes_of_a_template_lose_no_update(db: Db) {
     }
 }
 
-async fn concurrent_changes_of_the_time_of_a_template_are_all_counted(db: Db) {
+async fn concurrent_template_changes_all_move_the_time(db: Db) {
     db.write(create_template(template("t"))).await.unwrap();
     let outcomes = at_once((0..100).map(|_| {
         let (db, change) = (db.handle(), TemplateChange::default());
@@ -193,7 +193,7 @@ async fn concurrent_changes_of_the_time_of_a_template_are_all_counted(db: Db) {
     for outcome in outcomes {
         outcome.unwrap();
     }
-    // The clock stands still, so that each change has moved the time by exactly one microsecond.
+    // The clock stands still, so each change moved the time by exactly one microsecond.
     assert_eq!(db.template(&text("t")).await.unwrap().unwrap().updated_at, later(100));
     assert_eq!(count(&db, "events").await, 101);
 }
@@ -227,7 +227,7 @@ async fn concurrent_changes_of_a_portfolio_lose_no_update(db: Db) {
     assert_eq!(db.portfolio_statistics().await.unwrap().portfolio_risks, totals(&[("Conservative", 1)]));
 }
 
-async fn risks_that_move_to_and_fro_at_once_are_counted_exactly(db: Db) {
+async fn concurrent_risk_changes_are_counted_exactly(db: Db) {
     for n in 0..20 {
         db.write(create_portfolio(portfolio(&format!("p-{n}")))).await.unwrap();
     }
@@ -250,7 +250,7 @@ async fn risks_that_move_to_and_fro_at_once_are_counted_exactly(db: Db) {
     assert_eq!(db.portfolio_statistics().await.unwrap().portfolio_risks, counted);
 }
 
-async fn a_template_that_is_deactivated_while_it_is_copied_is_counted_exactly(db: Db) {
+async fn concurrent_copy_and_deactivation_are_counted_exactly(db: Db) {
     db.write(create_template(template("t"))).await.unwrap();
     let outcomes = at_once((0..60).map(|n| {
         let db = db.handle();
@@ -272,7 +272,7 @@ async fn a_template_that_is_deactivated_while_it_is_copied_is_counted_exactly(db
     assert_eq!(count(&db, "portfolios").await, copies);
 }
 
-async fn what_was_written_is_read_at_once(db: Db) {
+async fn writes_are_visible_immediately(db: Db) {
     let outcomes = at_once((0..50).map(|n| {
         let db = db.handle();
         async move {

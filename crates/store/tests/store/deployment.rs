@@ -1,4 +1,4 @@
-//! What a database belongs to, and the proof that it can be written.
+//! The deployment record and the write probe.
 
 use portico_store::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore, Role};
 
@@ -8,7 +8,7 @@ use crate::samples::{NOW, entry};
 on_both_engines! {
     a_new_database_belongs_to_nothing,
     the_first_profile_and_keystore_stay,
-    a_lost_keystore_is_replaced_by_name,
+    lost_keystore_can_be_replaced,
     the_write_probe_leaves_no_event,
 }
 
@@ -33,7 +33,7 @@ async fn the_first_profile_and_keystore_stay(db: Db) {
     assert_eq!(db.deployment().await.unwrap(), recorded(Some("live"), "one"));
 }
 
-async fn a_lost_keystore_is_replaced_by_name(db: Db) {
+async fn lost_keystore_can_be_replaced(db: Db) {
     db.write(adopt(Some("live"), "lost")).await.unwrap();
     let entry = entry("encryption.keystore_replaced", "every person's key");
     db.write(ReplaceKeystore { keystore: "new".into(), entry }).await.unwrap();

@@ -1,4 +1,4 @@
-//! Devices: once per network, found by user and network, counted.
+//! Devices: unique per network, found by user and network, counted.
 
 use futures_util::future::join_all;
 use portico_domain::ErrorCode;
@@ -11,15 +11,15 @@ use crate::samples::{by, conflict, device, in_pieces, later, missing, register, 
 on_both_engines! {
     a_device_is_read_as_it_was_stored,
     a_device_is_registered_once_on_its_network,
-    the_same_identifier_is_fine_on_another_network,
+    same_identifier_is_allowed_on_another_network,
     a_deleted_device_is_gone_and_may_be_registered_again,
     deleting_an_unknown_device_is_refused,
-    devices_are_listed_by_user_and_by_network_in_order_of_creation,
+    devices_are_listed_in_creation_order,
     devices_are_read_in_pieces,
     statistics_follow_every_change,
     distributions_are_sorted_by_name,
     a_distribution_has_any_number_of_names,
-    of_many_who_register_a_device_at_once_one_succeeds,
+    one_of_many_concurrent_registrations_succeeds,
 }
 
 fn on(id: &str, user: &str, network: &str, identifier: &str) -> Device {
@@ -62,7 +62,7 @@ async fn a_device_is_registered_once_on_its_network(db: Db) {
     assert_counted(&db, 1, &[("helium", 1)], &[("ann", 1)]).await;
 }
 
-async fn the_same_identifier_is_fine_on_another_network(db: Db) {
+async fn same_identifier_is_allowed_on_another_network(db: Db) {
     for (id, network, identifier) in [
         ("a", "helium", "serial"),
         ("b", "Helium", "serial"),
@@ -91,7 +91,7 @@ async fn deleting_an_unknown_device_is_refused(db: Db) {
     assert_eq!(missing(remove(&db, "a").await), "device_not_found");
 }
 
-async fn devices_are_listed_by_user_and_by_network_in_order_of_creation(db: Db) {
+async fn devices_are_listed_in_creation_order(db: Db) {
     for (id, user, network) in [("z", "ann", "n"), ("y", "bob", "n"), ("a", "ann", "m"), ("b", "ann", "n")] {
         db.write(register(on(id, user, network, id))).await.unwrap();
     }
@@ -158,7 +158,7 @@ async fn a_distribution_has_any_number_of_names(db: Db) {
     assert_counted(&db, MANY / 2, &networks, &[("ann", MANY / 2)]).await;
 }
 
-async fn of_many_who_register_a_device_at_once_one_succeeds(db: Db) {
+async fn one_of_many_concurrent_registrations_succeeds(db: Db) {
     let outcomes =
         join_all((0..20).map(|n| db.write(register(on(&format!("{n}"), "ann", "helium", "wanted"))))).await;
     let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);

@@ -1,5 +1,5 @@
-//! The two engines under test: a fresh database for every test, raw access beside the store, and a hand on
-//! the search index of SQLite, which PostgreSQL does not have.
+//! The engines under test: a fresh database per test, raw access to it, and control over SQLite's search index, which
+//! PostgreSQL does not have.
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
@@ -12,13 +12,12 @@ use rusqlite::types::ValueRef;
 use tempfile::TempDir;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
-/// A test, boxed: a runtime compiled for each of them would take its time.
+/// Boxed, because compiling a runtime for each test is slow.
 pub(crate) type Test = fn(Db) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// A row, as text.
 pub(crate) type Row = Vec<Option<String>>;
 
-/// A database that is open, in the role of the server unless a test says otherwise.
+/// An open database, in the server role by default.
 pub(crate) struct Db {
     store: portico_store::Db,
     place: Place,
@@ -31,17 +30,17 @@ impl std::ops::Deref for Db {
     }
 }
 
-/// Where a database is. Nobody need have opened it.
+/// A database that may not be open yet.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) location: Location,
     site: Arc<Site>,
 }
 
-/// Where the fresh databases of one test are made.
+/// Where a test's databases are created.
 enum Site {
     Folder(TempDir),
-    /// Its databases go when the server goes: dropping one costs a checkpoint.
+    /// Databases are not dropped one by one, because that costs a checkpoint; they disappear with the server.
     Server {
         url: String,
     },
@@ -92,28 +91,26 @@ impl Fresh for Arc<Site> {
 }
 
 impl Db {
-    /// Where this database is.
     pub(crate) fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Another database of the same engine, which nobody has opened yet.
+    /// Another database of the same engine that was never opened.
     pub(crate) async fn fresh_place(&self) -> Place {
         self.place.site.fresh().await
     }
 
-    /// A handle of its own, as a task needs it.
     pub(crate) fn handle(&self) -> portico_store::Db {
         self.store.clone()
     }
 
-    /// Runs one statement past the store.
+    /// Bypasses the store.
     pub(crate) async fn raw(&self, sql: &str) -> Vec<Row> {
         self.place.raw(sql).await
     }
 
-    /// The same data where nobody has it open, as after the end of the process. On SQLite that is a copy: the
-    /// threads of an engine let go of their files in their own time.
+    /// The same data, not open anywhere, as after the end of the process. On SQLite that is a copy, because an
+    /// engine's threads close their files asynchronously.
     pub(crate) async fn closed(self) -> Place {
         let Location::Sqlite(path) = &self.place.location else { return self.place };
         let copy = self.fresh_place().await;
@@ -127,7 +124,7 @@ impl Db {
         copy
     }
 
-    /// Cuts all connections to the database, where there are any.
+    /// Closes all connections to the database, if the engine has any.
     pub(crate) async fn cut_connections(&self) {
         if let Location::Postgres(_) = &self.place.location {
             let others = "datname = current_database() AND pid <> pg_backend_pid()";
@@ -136,7 +133,7 @@ impl Db {
         }
     }
 
-    /// Keeps the search index as it is until the answer is dropped.
+    /// Freezes the search index until the result is dropped.
     pub(crate) fn hold_search_index(&self) -> HeldIndex {
         HeldIndex(self.place.search_index().map(|file| {
             let connection = rusqlite::Connection::open(file).unwrap();
@@ -145,7 +142,7 @@ impl Db {
         }))
     }
 
-    /// Asserts that the search index, where there is one, still lacks so many listings.
+    /// Asserts how many listings the search index, if there is one, still lacks.
     pub(crate) async fn assert_not_yet_indexed(&self, listings: usize) {
         let Some(index) = self.place.search_index() else { return };
         let revision = sqlite_rows(&index, "SELECT revision FROM progress")[0][0].clone().unwrap();
@@ -155,23 +152,20 @@ impl Db {
 }
 
 impl Place {
-    /// Opens it in a role.
     pub(crate) async fn open(&self, role: Role) -> Db {
         self.try_open(role).await.unwrap()
     }
 
-    /// Opens it in a role, if it can be opened.
     pub(crate) async fn try_open(&self, role: Role) -> portico_store::Result<Db> {
         let store = portico_store::Db::open(&self.location, role).await?;
         Ok(Db { store, place: self.clone() })
     }
 
-    /// Where it stands.
     pub(crate) async fn status(&self) -> Status {
         portico_store::Db::status(&self.location).await.unwrap()
     }
 
-    /// Runs one statement past the store.
+    /// Bypasses the store.
     pub(crate) async fn raw(&self, sql: &str) -> Vec<Row> {
         match &self.location {
             Location::Sqlite(path) => sqlite_rows(path, sql),
@@ -179,7 +173,7 @@ impl Place {
         }
     }
 
-    /// Runs a script past the store.
+    /// Bypasses the store.
     pub(crate) async fn batch(&self, sql: &str) {
         match &self.location {
             Location::Sqlite(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
@@ -187,7 +181,7 @@ impl Place {
         }
     }
 
-    /// Everything that is there before Portico has made anything: files or tables.
+    /// Files or tables that exist before Portico creates anything.
     pub(crate) async fn contents(&self) -> Vec<String> {
         match &self.location {
             Location::Sqlite(path) => std::fs::read_dir(path.parent().unwrap())
@@ -201,7 +195,7 @@ impl Place {
         }
     }
 
-    /// The ways to write where it is.
+    /// All spellings of its URL.
     pub(crate) fn urls(&self) -> Vec<String> {
         match &self.location {
             Location::Sqlite(path) => {
@@ -211,7 +205,7 @@ impl Place {
         }
     }
 
-    /// Removes every file beside the database itself.
+    /// Removes every file except the database.
     pub(crate) fn keep_only_the_database(&self) {
         let Some(path) = self.path() else { return };
         for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
@@ -229,18 +223,17 @@ impl Place {
         }
     }
 
-    /// The file of the search index, where there is one.
+    /// `None` on PostgreSQL.
     pub(crate) fn search_index(&self) -> Option<PathBuf> {
         self.path().map(|path| path.with_extension("search.db"))
     }
 
-    /// Runs one statement on the search index, where there is one.
+    /// `None` on PostgreSQL.
     pub(crate) fn raw_index(&self, sql: &str) -> Option<Vec<Row>> {
         self.search_index().map(|file| sqlite_rows(&file, sql))
     }
 }
 
-/// Keeps the search index as it is.
 #[must_use]
 pub(crate) struct HeldIndex(
     #[expect(dead_code, reason = "it is held, not used")] Option<rusqlite::Connection>,

@@ -1,4 +1,4 @@
-//! Every change leaves one event row in its own transaction, and nothing personal in it.
+//! Every change writes one event row in its own transaction, without personal data.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::samples::{
 
 on_both_engines! {
     there_are_no_events_at_first,
-    an_event_says_what_happened_to_what_on_whose_behalf_and_when,
+    event_names_action_subject_account_and_time,
     listings_leave_events,
     saving_leaves_events,
     applying_leaves_an_event_for_each_new_application,
@@ -36,7 +36,7 @@ on_both_engines! {
     events_hold_nothing_personal,
 }
 
-/// The events since the last look: kind and subject.
+/// Kind and subject of the events since the last call.
 struct Journal {
     seen: usize,
 }
@@ -61,7 +61,7 @@ async fn there_are_no_events_at_first(db: Db) {
     journal().expect(&db, &[]).await;
 }
 
-async fn an_event_says_what_happened_to_what_on_whose_behalf_and_when(db: Db) {
+async fn event_names_action_subject_account_and_time(db: Db) {
     let nobody = ChangeContext { account: None, at: Timestamp::from_micros(-5) };
     db.write(create(listing("a"))).await.unwrap();
     db.write(CreateListing { listing: listing("b"), by: nobody }).await.unwrap();

@@ -1,6 +1,5 @@
-//! Finding beside its rule: some hundred random listings, random filters, read in small pieces, compared with
-//! `ListingFilter::matches` over all of them. However far the search index of SQLite has come, the answer is
-//! the same.
+//! Property test of finding: random listings and filters, read in small pages, compared with
+//! `ListingFilter::matches`. The result does not depend on the progress of SQLite's search index.
 
 use std::collections::HashMap;
 
@@ -20,8 +19,8 @@ use crate::engines::Db;
 use crate::samples::{delete, find_after, find_all, ids, listing, store_all, text};
 
 on_both_engines! {
-    finding_agrees_with_its_rule_however_far_the_search_index_is,
-    a_list_goes_on_where_it_was_while_the_search_index_catches_up,
+    finding_matches_the_rule_at_any_index_progress,
+    paging_continues_while_the_index_catches_up,
 }
 
 const HALF: usize = 150;
@@ -57,7 +56,7 @@ const WORDS: &[&str] = &[
 ];
 const IDS: &[&str] = &["L-", "l-", "ünit%", "A_", "日"];
 const RENTS: &[i64] = &[0, 1, 9_999_999, 10_000_000, 10_000_001, 25_000_000, 999_999_999_990_000];
-/// Latitudes and longitudes around which listings gather: a town, the antimeridian, the poles, the origin.
+/// Centres of listings: a town, the antimeridian, the poles, the origin.
 const CENTRES: &[(f64, f64)] =
     &[(30.26, -97.74), (-17.0, 180.0), (-17.0, -180.0), (90.0, 0.0), (-90.0, 77.0), (0.0, 0.0)];
 
@@ -87,7 +86,7 @@ fn areas() -> impl Strategy<Value = Area> {
     prop_oneof![circles, boxes]
 }
 
-/// A piece of one of the words that listings are made of, in some case.
+/// A substring of one of the listings' words, in some case.
 fn terms() -> impl Strategy<Value = SearchTerm> {
     let words: Vec<&str> = [USERS, CITIES, STATES, POSTALS, COUNTRIES, LINKS, WORDS, IDS].concat();
     (select(words), 0..12_usize, 1..7_usize, 0..3_u8).prop_filter_map(
@@ -113,7 +112,7 @@ fn rooms() -> impl Strategy<Value = Whole> {
     (0..4_i64).prop_map(Whole::from_units)
 }
 
-/// A listing without its own id, which is the number of the listing behind a random beginning.
+/// The id's number is appended later.
 fn listings() -> impl Strategy<Value = Listing> {
     let streets = proptest::collection::vec(select(WORDS), 1..4).prop_map(|words| words.join(" "));
     let texts = (
@@ -154,7 +153,7 @@ fn listings() -> impl Strategy<Value = Listing> {
 }
 
 fn filters() -> impl Strategy<Value = ListingFilter> {
-    // A few conditions each: with all of them nothing would ever be found.
+    // Only a few conditions each: with all of them nothing would match.
     let texts = (
         weighted(0.1, select(USERS)),
         weighted(0.15, select(CITIES)),
@@ -192,7 +191,7 @@ fn limits() -> impl Strategy<Value = usize> {
     select(&[1_usize, 2, 3, 7, 20, 1000][..])
 }
 
-/// What a list is sorted by before the order of creation: the rent, the place on the map, or nothing.
+/// The key before the creation number: rent, Morton code, or nothing.
 fn sort_key(filter: &ListingFilter, listing: &Listing) -> i64 {
     let rent_or_rooms = filter.min_rent.is_some()
         || filter.max_rent.is_some()
@@ -209,7 +208,7 @@ fn sort_key(filter: &ListingFilter, listing: &Listing) -> i64 {
     }
 }
 
-/// The listings that should be there, and a source of chance. `PORTICO_TEST_SEED` repeats a run.
+/// The expected listings and a random generator. `PORTICO_TEST_SEED` repeats a run.
 struct World {
     seed: u64,
     runner: TestRunner,
@@ -227,7 +226,7 @@ impl World {
         Self { seed, runner: TestRunner::new_with_rng(config, rng), made: HashMap::new() }
     }
 
-    /// Stores new listings and deletes every tenth of all.
+    /// Stores new listings and deletes a tenth of all.
     async fn grow(&mut self, db: &Db) -> usize {
         let first = self.made.len();
         let new: Vec<Listing> = (first..first + HALF)
@@ -247,13 +246,13 @@ impl World {
         HALF - doomed.len()
     }
 
-    /// What is there, in order of creation.
+    /// In creation order.
     async fn in_order(&self, db: &Db) -> Vec<Listing> {
         let rows = db.raw("SELECT id FROM listings ORDER BY seq").await;
         rows.into_iter().flatten().map(|id| self.made[&id.unwrap()].clone()).collect()
     }
 
-    /// Compares many random questions with their answers by the rule.
+    /// Compares many random filters with the rule.
     async fn check(&mut self, db: &Db, state: &str) {
         let all = self.in_order(db).await;
         let outcome = self.runner.run(&(filters(), limits()), |(filter, limit)| {
@@ -283,7 +282,7 @@ fn expected(all: &[Listing], filter: &ListingFilter) -> Vec<Listing> {
     fitting
 }
 
-async fn finding_agrees_with_its_rule_however_far_the_search_index_is(db: Db) {
+async fn finding_matches_the_rule_at_any_index_progress(db: Db) {
     let mut world = World::new();
 
     let held = db.hold_search_index();
@@ -305,12 +304,11 @@ async fn finding_agrees_with_its_rule_however_far_the_search_index_is(db: Db) {
     world.check(&db, "everything indexed").await;
 }
 
-/// The number in an id.
 fn number(id: &str) -> usize {
     id.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap()
 }
 
-async fn a_list_goes_on_where_it_was_while_the_search_index_catches_up(db: Db) {
+async fn paging_continues_while_the_index_catches_up(db: Db) {
     let mut world = World::new();
     world.grow(&db).await;
     db.settle().await.unwrap();

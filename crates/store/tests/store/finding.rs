@@ -1,4 +1,4 @@
-//! Every way of finding listings, one by one: before the search index holds them and after.
+//! Every access path to listings: before and after the search index contains them.
 
 use portico_domain::geo::{Area, Point};
 use portico_domain::listings::Field;
@@ -13,23 +13,23 @@ use crate::samples::{
 on_both_engines! {
     by_id,
     by_owner_exactly,
-    by_city_as_a_whole_and_in_any_case,
+    by_whole_city_ignoring_case,
     by_postal_code_exactly,
-    a_term_is_looked_for_in_five_fields,
-    a_term_of_any_length_is_a_piece_of_the_text,
-    a_term_does_not_reach_from_one_field_into_the_next,
+    term_covers_five_fields,
+    term_of_any_length_is_a_substring,
+    term_does_not_match_across_fields,
     a_term_is_literal,
     a_term_ignores_case_in_every_script,
-    every_piece_of_a_text_is_found_in_it,
-    a_letter_whose_small_form_depends_on_its_neighbours_is_found,
+    every_substring_is_found,
+    context_dependent_lower_case_is_found,
     the_longest_term_is_found,
-    a_field_search_looks_into_its_field_only,
-    a_rare_short_term_is_found_behind_thousands_of_others,
-    an_odd_short_term_is_found_behind_thousands_of_others,
-    a_noncharacter_is_found_behind_thousands_of_others,
+    field_search_covers_only_its_field,
+    rare_short_term_is_found_among_thousands,
+    odd_short_term_is_found_among_thousands,
+    noncharacter_is_found_among_thousands,
     a_common_short_term_finds_thousands,
     rents_are_ranges_with_their_edges,
-    rents_are_sorted_and_equal_ones_stay_in_order_of_creation,
+    equal_rents_stay_in_creation_order,
     rooms_are_counted_exactly,
     rooms_and_rent_together,
     near_a_point,
@@ -38,7 +38,7 @@ on_both_engines! {
     around_a_pole,
     areas_and_everything_else_together,
     all_conditions_must_hold,
-    a_deleted_listing_is_found_in_no_way,
+    deleted_listing_is_on_no_access_path,
     a_page_that_ends_the_list_has_no_cursor,
     a_cursor_outlives_its_listing,
     listings_made_while_paging_come_last,
@@ -72,7 +72,7 @@ fn at(id: &str, place: &str) -> Listing {
     Listing { place: Some(Point::parse(place).unwrap()), ..listing(id) }
 }
 
-/// Asserts who is found: while the search index lacks what was stored, and once it holds everything.
+/// Asserts the matches before and after the search index is up to date.
 async fn expect(db: &Db, held: HeldIndex, cases: &[(ListingFilter, &[&str])]) {
     for (filter, expected) in cases {
         assert_eq!(found(db, filter).await, *expected, "before indexing: {filter:?}");
@@ -85,7 +85,7 @@ async fn expect(db: &Db, held: HeldIndex, cases: &[(ListingFilter, &[&str])]) {
     }
 }
 
-/// The same along the map, where the order is not the point.
+/// Ignores the order, which is by Morton code.
 async fn expect_somewhere(db: &Db, held: HeldIndex, cases: &[(ListingFilter, &[&str])]) {
     let mut in_order = Vec::new();
     for (filter, expected) in cases {
@@ -103,14 +103,14 @@ async fn expect_somewhere(db: &Db, held: HeldIndex, cases: &[(ListingFilter, &[&
     }
 }
 
-/// Stores one after the other, so that the order of creation is the order given.
+/// Sequentially, so that the creation order is the given order.
 async fn store_in_order(db: &Db, listings: impl IntoIterator<Item = Listing>) {
     for listing in listings {
         db.write(create(listing)).await.unwrap();
     }
 }
 
-/// The same, and keeps the search index from learning of them.
+/// Keeps the search index from indexing them.
 async fn store_unindexed(db: &Db, listings: impl IntoIterator<Item = Listing>) -> HeldIndex {
     let held = db.hold_search_index();
     let mut count = 0;
@@ -149,7 +149,7 @@ async fn by_owner_exactly(db: Db) {
         .await;
 }
 
-async fn by_city_as_a_whole_and_in_any_case(db: Db) {
+async fn by_whole_city_ignoring_case(db: Db) {
     let of = |id: &str, city: &str| Listing { city: text(city), ..listing(id) };
     let cities = ["New York", "NEW YORK", "York", "München", "MÜNCHEN", "Munchen", "new york city", "%"];
     let held =
@@ -192,7 +192,7 @@ async fn by_postal_code_exactly(db: Db) {
     .await;
 }
 
-async fn a_term_is_looked_for_in_five_fields(db: Db) {
+async fn term_covers_five_fields(db: Db) {
     let hidden = Listing {
         user: text("needle"),
         country: text("needle"),
@@ -223,7 +223,7 @@ async fn a_term_is_looked_for_in_five_fields(db: Db) {
     .await;
 }
 
-async fn a_term_of_any_length_is_a_piece_of_the_text(db: Db) {
+async fn term_of_any_length_is_a_substring(db: Db) {
     let on = |id, street| Listing { street: text(street), ..listing(id) };
     let held =
         store_unindexed(&db, [on("1", "Quay"), on("2", "Quiz Q"), on("3", "Jazz"), on("4", "Zq")]).await;
@@ -247,7 +247,7 @@ async fn a_term_of_any_length_is_a_piece_of_the_text(db: Db) {
     .await;
 }
 
-async fn a_term_does_not_reach_from_one_field_into_the_next(db: Db) {
+async fn term_does_not_match_across_fields(db: Db) {
     let two = Listing { street: text("ABC"), city: text("DEF"), state: text("G"), ..listing("a") };
     let held = store_unindexed(&db, [two]).await;
     expect(
@@ -357,8 +357,8 @@ async fn a_term_ignores_case_in_every_script(db: Db) {
     .await;
 }
 
-/// Also where the small form of a letter is longer than the large one.
-async fn every_piece_of_a_text_is_found_in_it(db: Db) {
+/// Also where the lower-case form is longer than the upper-case one.
+async fn every_substring_is_found(db: Db) {
     let street = "İZMIR ẞ ǅ ﬁ Ǆ";
     let held = store_unindexed(&db, [Listing { street: text(street), ..listing("a") }]).await;
     let starts: Vec<usize> = street.char_indices().map(|(at, _)| at).chain([street.len()]).collect();
@@ -372,8 +372,8 @@ async fn every_piece_of_a_text_is_found_in_it(db: Db) {
     expect(&db, held, &cases).await;
 }
 
-/// A large sigma is small `ς` at the end of a word and `σ` within.
-async fn a_letter_whose_small_form_depends_on_its_neighbours_is_found(db: Db) {
+/// An upper-case sigma becomes `ς` at the end of a word and `σ` elsewhere.
+async fn context_dependent_lower_case_is_found(db: Db) {
     let on = |id, street| Listing { street: text(street), ..listing(id) };
     let held = store_unindexed(&db, [on("a", "ΟΔΟΣΑ"), on("b", "ΟΔΟΣ")]).await;
     expect(&db, held, &[(with_term("ΟΔΟΣ"), &["a", "b"]), (with_term("Σ"), &["a", "b"])]).await;
@@ -400,7 +400,7 @@ async fn the_longest_term_is_found(db: Db) {
     .await;
 }
 
-async fn a_field_search_looks_into_its_field_only(db: Db) {
+async fn field_search_covers_only_its_field(db: Db) {
     let full = Listing {
         user: text("U-user"),
         street: text("S-street"),
@@ -427,7 +427,7 @@ async fn a_field_search_looks_into_its_field_only(db: Db) {
         for (home, piece) in pieces {
             for piece in [piece, &piece[..1], &piece[..2]] {
                 let expected: &[&str] = if field == home { &["I-id"] } else { &[] };
-                // Single letters also occur elsewhere.
+                // Single letters also occur in other fields.
                 if piece.len() > 1 {
                     cases.push((in_field(field, piece), expected));
                 }
@@ -440,12 +440,12 @@ async fn a_field_search_looks_into_its_field_only(db: Db) {
     expect(&db, held, &cases).await;
 }
 
-/// More listings than a search for one or two characters reads before it asks the index.
+/// More listings than a search for one or two characters scans before it uses the index.
 fn many(count: usize) -> impl Iterator<Item = Listing> {
     (0..count).map(|n| Listing { street: text(&format!("{n} Elm")), ..listing(&format!("{n}")) })
 }
 
-async fn a_rare_short_term_is_found_behind_thousands_of_others(db: Db) {
+async fn rare_short_term_is_found_among_thousands(db: Db) {
     store_all(&db, many(2500)).await;
     let rare = ["Qx", "Zß", "%", "_", "\"", "'", "\\", "é", "日本", "🏠", "*", "^"];
     store_in_order(
@@ -469,7 +469,7 @@ async fn a_rare_short_term_is_found_behind_thousands_of_others(db: Db) {
     }
 }
 
-/// Asserts that each of these is found where it stands alone behind many others.
+/// Asserts that each of these is found behind many other listings.
 async fn find_behind_thousands(db: &Db, odd: &[&str]) {
     store_all(db, many(2500)).await;
     store_in_order(
@@ -490,18 +490,18 @@ async fn find_behind_thousands(db: &Db, odd: &[&str]) {
     }
 }
 
-async fn an_odd_short_term_is_found_behind_thousands_of_others(db: Db) {
+async fn odd_short_term_is_found_among_thousands(db: Db) {
     let odd = ["\u{fffd}", "\u{feff}", "\u{e000}", "\u{10ffff}", "\u{200d}", "\u{301}", "\u{1f3e0}"];
     find_behind_thousands(&db, &odd).await;
 }
 
-/// Code points that Unicode sets aside, but that a client may send all the same.
-async fn a_noncharacter_is_found_behind_thousands_of_others(db: Db) {
+/// Unicode noncharacters, which a client may send all the same.
+async fn noncharacter_is_found_among_thousands(db: Db) {
     find_behind_thousands(&db, &["\u{fffe}", "\u{ffff}", "\u{1fffe}", "\u{fdd0}"]).await;
 }
 
 async fn a_common_short_term_finds_thousands(db: Db) {
-    // Thousands of different three-character pieces that begin with the term.
+    // Thousands of different trigrams that begin with the term.
     let street = |n: usize| {
         let letter = |n: usize| char::from_u32(0x4e00 + u32::try_from(n).unwrap()).unwrap();
         format!("e{}{}", letter(n), letter(n / 7))
@@ -549,7 +549,7 @@ async fn rents_are_ranges_with_their_edges(db: Db) {
     .await;
 }
 
-async fn rents_are_sorted_and_equal_ones_stay_in_order_of_creation(db: Db) {
+async fn equal_rents_stay_in_creation_order(db: Db) {
     let rents = [500, 100, 500, 100, 300, 500, 100];
     store_in_order(
         &db,
@@ -819,7 +819,7 @@ async fn all_conditions_must_hold(db: Db) {
         (ListingFilter { bathrooms: Some(rooms(2)), ..full.clone() }, &[]),
         (ListingFilter { areas: vec![circle("31,-97", "1")], ..full.clone() }, &[]),
     ];
-    // Without the owner, then without the postal code, … another index leads the way.
+    // Dropping conditions one by one switches the access path.
     let mut fewer = full;
     for leave in [
         |f: &mut ListingFilter| f.user = None,
@@ -838,7 +838,7 @@ async fn all_conditions_must_hold(db: Db) {
     expect(&db, held, &cases).await;
 }
 
-async fn a_deleted_listing_is_found_in_no_way(db: Db) {
+async fn deleted_listing_is_on_no_access_path(db: Db) {
     let with = |id| Listing {
         street: text("77 Unique Street"),
         rent: Some(money("5")),
@@ -862,7 +862,7 @@ async fn a_deleted_listing_is_found_in_no_way(db: Db) {
         inside(circle("1,1", "1")),
         in_box("0,0,2,2"),
     ];
-    // Deleted before the index had them, and after.
+    // Deleted before and after indexing.
     store_in_order(&db, ["indexed", "kept", "indexed too"].map(with)).await;
     db.settle().await.unwrap();
     let held = db.hold_search_index();

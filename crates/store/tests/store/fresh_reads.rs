@@ -1,4 +1,4 @@
-//! A read always shows what was acknowledged before it, also while others write.
+//! Reads show everything that was acknowledged before them, even during writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,21 +10,20 @@ use crate::engines::Db;
 use crate::samples::{create, delete, listing, store_all, text};
 
 on_both_engines! {
-    nobody_is_shown_what_was_deleted,
+    deleted_listings_are_never_shown,
     an_id_that_is_used_again_shows_the_new_listing,
-    what_somebody_else_deletes_is_gone_soon,
+    deletion_by_another_process_is_seen_soon,
     a_change_by_another_program_is_seen,
-    other_conditions_hold_for_what_is_kept_too,
-    of_many_who_ask_at_once_each_is_shown_what_they_asked_for,
+    other_conditions_apply_to_lookups_by_id,
+    concurrent_readers_get_their_own_listing,
 }
 
-/// The listing with this id as it is shown.
 async fn shown(db: &portico_store::Db, id: &str) -> Option<portico_domain::listings::Listing> {
     let filter = ListingFilter { id: Some(text(id)), ..ListingFilter::default() };
     db.find_listings(&filter, None, 10).await.unwrap().items.pop()
 }
 
-async fn nobody_is_shown_what_was_deleted(db: Db) {
+async fn deleted_listings_are_never_shown(db: Db) {
     const LISTINGS: usize = 300;
     store_all(&db, (0..LISTINGS).map(|n| listing(&format!("l-{n}")))).await;
     // All before this one are deleted.
@@ -35,7 +34,7 @@ async fn nobody_is_shown_what_was_deleted(db: Db) {
             tokio::spawn(async move {
                 while !done.load(Ordering::Acquire) {
                     let before = deleted.load(Ordering::Acquire);
-                    // What is about to be deleted, again and again, and what was.
+                    // Listings around the current deletion.
                     for n in before.saturating_sub(3)..(before + 3).min(LISTINGS) {
                         let found = shown(&db, &format!("l-{n}")).await;
                         assert!(n >= before || found.is_none(), "l-{n} is shown after it was deleted");
@@ -58,7 +57,7 @@ async fn nobody_is_shown_what_was_deleted(db: Db) {
     }
 }
 
-async fn of_many_who_ask_at_once_each_is_shown_what_they_asked_for(db: Db) {
+async fn concurrent_readers_get_their_own_listing(db: Db) {
     const STORED: usize = 100;
     store_all(&db, (0..STORED).map(|n| listing(&format!("l-{n}")))).await;
     let asking: Vec<_> = (0..2000)
@@ -67,7 +66,7 @@ async fn of_many_who_ask_at_once_each_is_shown_what_they_asked_for(db: Db) {
             tokio::spawn(async move { shown(&db, &format!("l-{}", n % (STORED + 50))).await })
         })
         .collect();
-    // Some hang up, which is nothing to the others.
+    // Some clients disconnect, which must not affect the others.
     tokio::task::yield_now().await;
     asking.iter().step_by(3).for_each(tokio::task::JoinHandle::abort);
     let mut answered = 0;
@@ -94,7 +93,7 @@ async fn an_id_that_is_used_again_shows_the_new_listing(db: Db) {
     }
 }
 
-async fn what_somebody_else_deletes_is_gone_soon(db: Db) {
+async fn deletion_by_another_process_is_seen_soon(db: Db) {
     store_all(&db, [listing("a"), listing("b")]).await;
     assert!(shown(&db, "a").await.is_some());
     db.raw("DELETE FROM listings WHERE id = 'a'").await;
@@ -118,7 +117,7 @@ async fn a_change_by_another_program_is_seen(db: Db) {
     assert_eq!(now.street.as_str(), "elsewhere");
 }
 
-async fn other_conditions_hold_for_what_is_kept_too(db: Db) {
+async fn other_conditions_apply_to_lookups_by_id(db: Db) {
     store_all(&db, [listing("a")]).await;
     let owner = shown(&db, "a").await.unwrap().user;
     for (user, fits) in [(owner, true), (text("somebody-else"), false)] {

@@ -1,37 +1,39 @@
-//! Doing a thing once although it is asked for several times.
+//! Idempotency keys.
 
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use portico_domain::{ErrorCode, Timestamp};
 use portico_store::sql::{Op, Sql, Tx, sql};
-use portico_store::{Answering, Error, Forget, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal};
+use portico_store::{
+    Answering, Error, ForgetReplies, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal,
+};
 
 use crate::engines::Db;
 use crate::samples::{NOW, conflict, device, later, register};
 
 on_both_engines! {
-    the_same_request_gets_the_first_answer_and_no_second_effect,
+    repeated_request_gets_the_first_reply,
     another_request_under_the_same_key_is_refused,
     keys_of_different_scopes_are_different,
     an_answer_survives_reopening,
-    failed_work_leaves_no_trace_and_the_key_stays_free,
+    failed_work_leaves_the_key_free,
     an_answer_is_kept_for_a_day_and_no_longer,
-    of_many_with_the_same_key_at_once_one_has_an_effect,
-    of_many_with_an_expired_key_at_once_one_has_an_effect,
-    when_the_first_fails_the_next_with_the_same_key_does_the_work,
+    concurrent_requests_with_one_key_have_one_effect,
+    concurrent_requests_with_an_expired_key_have_one_effect,
+    next_request_does_the_work_if_the_first_fails,
     answers_are_sealed_for_their_scope,
     old_answers_are_forgotten_and_new_ones_kept,
-    many_old_answers_are_forgotten_in_pieces,
+    old_answers_are_forgotten_in_batches,
 }
 
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// Turns the bytes around and binds them to their context; opening with another context fails.
+/// Reverses the bytes and binds them to their context; another context fails to open them.
 #[derive(Debug)]
-struct Mirror;
+struct ReversingSeal;
 
-impl Seal for Mirror {
+impl Seal for ReversingSeal {
     fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
         let mirrored = plain.iter().rev().map(|byte| !byte);
         Ok(context.iter().copied().chain(mirrored).collect())
@@ -42,14 +44,19 @@ impl Seal for Mirror {
     }
 }
 
-/// Registering a device whose id is the answer.
+/// Registers a device whose id is the reply.
 type Registering = Idempotent<Answering<RegisterDevice, String>>;
 
 fn once(id: &str, key: u8, request: u8, at: Timestamp) -> Registering {
     let op = Answering { op: register(device(id)), answer: id.to_owned() };
     Idempotent {
         op,
-        key: IdempotencyKey { scope: [key; 32], fingerprint: [request; 32], at, seal: Arc::new(Mirror) },
+        key: IdempotencyKey {
+            scope: [key; 32],
+            fingerprint: [request; 32],
+            at,
+            seal: Arc::new(ReversingSeal),
+        },
     }
 }
 
@@ -62,7 +69,7 @@ async fn kept(db: &Db) -> String {
     db.raw("SELECT count(*) FROM idempotency").await[0][0].clone().unwrap()
 }
 
-async fn the_same_request_gets_the_first_answer_and_no_second_effect(db: Db) {
+async fn repeated_request_gets_the_first_reply(db: Db) {
     for id in ["first", "second", "third"] {
         assert_eq!(db.write(once(id, 1, 1, NOW)).await.unwrap(), "first");
     }
@@ -90,7 +97,7 @@ async fn an_answer_survives_reopening(db: Db) {
     assert_eq!(db.write(once("b", 1, 1, NOW)).await.unwrap(), "a");
 }
 
-async fn failed_work_leaves_no_trace_and_the_key_stays_free(db: Db) {
+async fn failed_work_leaves_the_key_free(db: Db) {
     db.write(register(device("taken"))).await.unwrap();
     assert_eq!(conflict(db.write(once("taken", 1, 1, NOW)).await), "device_exists");
     assert_eq!(kept(&db).await, "0");
@@ -111,7 +118,7 @@ async fn an_answer_is_kept_for_a_day_and_no_longer(db: Db) {
     assert_eq!(kept(&db).await, "1");
 }
 
-/// Asks from many tasks at once and expects one effect and one answer.
+/// Concurrent requests have one effect and the same reply.
 async fn ask_at_once(db: &Db, key: u8, at: Timestamp) {
     let before = devices(db).await.len();
     let tasks = (0..64).map(|n| {
@@ -127,19 +134,19 @@ async fn ask_at_once(db: &Db, key: u8, at: Timestamp) {
     assert_eq!(events, [[Some("1".to_owned())]]);
 }
 
-async fn of_many_with_the_same_key_at_once_one_has_an_effect(db: Db) {
+async fn concurrent_requests_with_one_key_have_one_effect(db: Db) {
     ask_at_once(&db, 1, NOW).await;
     ask_at_once(&db, 2, NOW).await;
     assert_eq!(db.device_total().await.unwrap(), 2);
 }
 
-async fn of_many_with_an_expired_key_at_once_one_has_an_effect(db: Db) {
+async fn concurrent_requests_with_an_expired_key_have_one_effect(db: Db) {
     ask_at_once(&db, 1, NOW).await;
     ask_at_once(&db, 1, later(DAY + 1)).await;
     assert_eq!(db.device_total().await.unwrap(), 2);
 }
 
-async fn when_the_first_fails_the_next_with_the_same_key_does_the_work(db: Db) {
+async fn next_request_does_the_work_if_the_first_fails(db: Db) {
     db.write(register(device("taken"))).await.unwrap();
     let tasks = (0..32).map(|n| {
         let id = if n % 2 == 0 { "taken".to_owned() } else { format!("free-{n}") };
@@ -157,7 +164,6 @@ async fn when_the_first_fails_the_next_with_the_same_key_does_the_work(db: Db) {
     }
 }
 
-/// Reads the only answer that is kept.
 struct OnlyAnswer;
 
 impl Op for OnlyAnswer {
@@ -171,10 +177,10 @@ impl Op for OnlyAnswer {
 async fn answers_are_sealed_for_their_scope(db: Db) {
     db.write(once("plain", 1, 1, NOW)).await.unwrap();
     let sealed = db.write(OnlyAnswer).await.unwrap();
-    assert_eq!(sealed, Mirror.seal(&[1; 32], b"\"plain\"").unwrap());
+    assert_eq!(sealed, ReversingSeal.seal(&[1; 32], b"\"plain\"").unwrap());
 }
 
-/// Keeps many answers from the beginning of 1970.
+/// Stores many expired replies.
 struct ManyOld;
 
 impl Op for ManyOld {
@@ -192,20 +198,20 @@ impl Op for ManyOld {
 async fn old_answers_are_forgotten_and_new_ones_kept(db: Db) {
     db.write(once("old", 1, 1, NOW)).await.unwrap();
     db.write(once("new", 2, 1, later(DAY / 2))).await.unwrap();
-    assert_eq!(db.write(Forget { at: later(DAY - 1) }).await.unwrap(), 0);
-    assert_eq!(db.write(Forget { at: later(DAY + 1) }).await.unwrap(), 1);
-    assert_eq!(db.write(Forget { at: later(DAY + 1) }).await.unwrap(), 0);
+    assert_eq!(db.write(ForgetReplies { at: later(DAY - 1) }).await.unwrap(), 0);
+    assert_eq!(db.write(ForgetReplies { at: later(DAY + 1) }).await.unwrap(), 1);
+    assert_eq!(db.write(ForgetReplies { at: later(DAY + 1) }).await.unwrap(), 0);
     assert_eq!(db.write(once("again", 2, 1, later(DAY + 1))).await.unwrap(), "new");
     assert_eq!(db.write(once("again", 1, 1, later(DAY - 1))).await.unwrap(), "again", "its key is free");
     assert_eq!(devices(&db).await, ["old", "new", "again"], "what was done stays done");
 }
 
-async fn many_old_answers_are_forgotten_in_pieces(db: Db) {
+async fn old_answers_are_forgotten_in_batches(db: Db) {
     db.write(ManyOld).await.unwrap();
     db.write(once("new", 2, 1, NOW)).await.unwrap();
     let mut forgotten = 0;
     loop {
-        match db.write(Forget { at: NOW }).await.unwrap() {
+        match db.write(ForgetReplies { at: NOW }).await.unwrap() {
             0 => break,
             some => forgotten += some,
         }

@@ -1,4 +1,4 @@
-//! API keys and the accounts users belong to.
+//! API keys and users' accounts.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ use crate::samples::{NOW, by, by_at, conflict, entry, later, missing, text};
 
 on_both_engines! {
     a_key_is_found_by_its_public_part,
-    an_unknown_key_is_nothing,
+    unknown_key_is_none,
     a_revoked_key_says_so_at_once,
-    a_key_that_is_presented_again_and_again_is_as_it_is_stored,
-    a_key_that_another_process_revokes_says_so_soon,
+    repeated_lookup_returns_the_stored_key,
+    revocation_by_another_process_is_seen_soon,
     revoking_twice_changes_nothing,
     revoking_an_unknown_key_is_refused,
     keys_are_listed_in_order_of_creation,
-    a_user_sees_the_keys_bound_to_that_user_only,
+    user_sees_only_own_keys,
     the_limit_counts_working_keys_of_the_same_scope,
     the_limit_holds_when_keys_are_made_at_once,
     a_user_belongs_to_the_account_of_the_same_name,
@@ -59,7 +59,7 @@ async fn a_key_is_found_by_its_public_part(db: Db) {
     }
 }
 
-async fn an_unknown_key_is_nothing(db: Db) {
+async fn unknown_key_is_none(db: Db) {
     create(&db, key("a", KeyScope::Operator), None).await.unwrap();
     assert!(db.key(&text("A")).await.unwrap().is_none());
     assert!(db.key(&text("b")).await.unwrap().is_none());
@@ -77,7 +77,7 @@ async fn a_revoked_key_says_so_at_once(db: Db) {
     assert_eq!(revoked, [Some(later(5)), None], "it is still listed");
 }
 
-async fn a_key_that_is_presented_again_and_again_is_as_it_is_stored(db: Db) {
+async fn repeated_lookup_returns_the_stored_key(db: Db) {
     for n in 0..100 {
         let id = format!("k{n}");
         let presented = || async { db.key(&text(&id)).await.unwrap() };
@@ -92,12 +92,12 @@ async fn a_key_that_is_presented_again_and_again_is_as_it_is_stored(db: Db) {
     }
 }
 
-async fn a_key_that_another_process_revokes_says_so_soon(server: Db) {
+async fn revocation_by_another_process_is_seen_soon(server: Db) {
     create(&server, key("a", ann()), None).await.unwrap();
     let tool = server.place().open(Role::Tool).await;
     tool.write(RevokeKey { id: text("a"), entry: entry("key.revoked", "a"), by: by() }).await.unwrap();
     let (began, mut seen) = (Instant::now(), false);
-    // It is presented without a pause.
+    // Presented continuously.
     while !seen && began.elapsed() < Duration::from_secs(10) {
         seen = server.key(&text("a")).await.unwrap().unwrap().key.revoked_at.is_some();
     }
@@ -123,7 +123,7 @@ async fn keys_are_listed_in_order_of_creation(db: Db) {
     assert_eq!(listed(&db, None).await, ["m", "a", "z"]);
 }
 
-async fn a_user_sees_the_keys_bound_to_that_user_only(db: Db) {
+async fn user_sees_only_own_keys(db: Db) {
     for (id, scope) in [
         ("m", ann()),
         ("b", KeyScope::User(text("Ann"))),

@@ -1,4 +1,4 @@
-//! The keystore: one rotation at a time wins, and nothing is ever wrapped by a master key that is gone.
+//! The keystore: one rotation wins, and no key is wrapped by a master key that does not exist.
 
 use portico_domain::Timestamp;
 use portico_store::keystore::{Keystore, Master, Rotation, Wrapped};
@@ -8,8 +8,8 @@ use crate::samples::NOW;
 
 on_both_engines! {
     a_keystore_keeps_its_id,
-    master_keys_have_a_strict_order_whatever_the_clock_says,
-    nothing_is_wrapped_by_a_master_key_that_is_gone,
+    master_keys_have_a_strict_order,
+    no_key_is_wrapped_by_a_removed_master_key,
     a_rotation_that_began_earlier_is_superseded,
     a_rotation_is_not_finished_while_keys_are_left,
     erasures_are_found_by_name,
@@ -42,7 +42,7 @@ async fn a_keystore_keeps_its_id(db: Db) {
     assert_ne!(open(&db).await.id().await.unwrap(), first);
 }
 
-async fn master_keys_have_a_strict_order_whatever_the_clock_says(db: Db) {
+async fn master_keys_have_a_strict_order(db: Db) {
     let keys = open(&db).await;
     for (id, at) in [(9, NOW), (3, NOW), (5, NOW.minus_seconds(60)), (1, NOW)] {
         keys.add_master(master(id, at)).await.unwrap();
@@ -50,7 +50,7 @@ async fn master_keys_have_a_strict_order_whatever_the_clock_says(db: Db) {
     assert_eq!(masters(&keys).await, [9, 3, 5, 1]);
 }
 
-async fn nothing_is_wrapped_by_a_master_key_that_is_gone(db: Db) {
+async fn no_key_is_wrapped_by_a_removed_master_key(db: Db) {
     let keys = open(&db).await;
     keys.add_master(master(1, NOW)).await.unwrap();
     assert!(keys.add(key("ann", 1)).await.unwrap());
@@ -69,7 +69,7 @@ async fn a_rotation_that_began_earlier_is_superseded(db: Db) {
     }
     keys.add(key("ann", 1)).await.unwrap();
     keys.add(key("bob", 2)).await.unwrap();
-    // The one of 2 looks at what is older than itself only.
+    // The rotation to key 2 only handles older master keys.
     assert_eq!(keys.keys_under_older(&[2], "", 9).await.unwrap(), [key("ann", 1)]);
     assert_eq!(keys.finish_rotation(&[2]).await.unwrap(), Rotation::Superseded);
     assert_eq!(masters(&keys).await, [1, 2, 3]);

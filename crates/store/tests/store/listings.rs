@@ -1,4 +1,4 @@
-//! Listings: stored, read back, deleted, counted. How they are found is in `finding` and `filters`.
+//! Storing, reading, deleting and counting listings. Finding them is in `finding` and `filters`.
 
 use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
@@ -12,12 +12,12 @@ use crate::samples::{
 on_both_engines! {
     a_listing_is_read_as_it_was_stored,
     the_largest_values_are_kept_exactly,
-    an_unknown_listing_is_nothing,
+    unknown_listing_is_none,
     a_taken_id_is_refused_and_the_first_listing_stays,
     ids_that_differ_in_case_are_different,
     a_deleted_listing_is_gone,
     deleting_an_unknown_listing_is_refused,
-    a_listing_that_is_somebody_elses_by_now_is_not_deleted,
+    listing_of_another_owner_is_not_deleted,
     a_deleted_listings_id_may_be_used_again,
     listings_are_listed_in_order_of_creation,
     statistics_follow_every_change,
@@ -64,7 +64,7 @@ async fn the_largest_values_are_kept_exactly(db: Db) {
     }
 }
 
-async fn an_unknown_listing_is_nothing(db: Db) {
+async fn unknown_listing_is_none(db: Db) {
     assert_eq!(db.listing(&text("unknown")).await.unwrap(), None);
     assert_eq!(found(&db, &ListingFilter::default()).await, [""; 0]);
 }
@@ -99,10 +99,10 @@ async fn deleting_an_unknown_listing_is_refused(db: Db) {
     assert_eq!(missing(db.write(delete("a")).await), "listing_not_found");
 }
 
-async fn a_listing_that_is_somebody_elses_by_now_is_not_deleted(db: Db) {
+async fn listing_of_another_owner_is_not_deleted(db: Db) {
     let now = Listing { user: text("bob"), ..listing("a") };
     db.write(create(now.clone())).await.unwrap();
-    // Ann's, who was seen to have one of that id before.
+    // Ann owned a listing with that id before.
     assert_eq!(missing(db.write(delete("a")).await), "listing_not_found");
     assert_eq!(db.listing(&text("a")).await.unwrap(), Some(now));
 }

@@ -1,11 +1,11 @@
-//! The conformance suite of the store: whatever it says, it says of SQLite and of PostgreSQL.
+//! The conformance suite of the store: every test runs on SQLite and on PostgreSQL.
 //!
-//! A test is an `async fn name(db: Db)`, named in the `on_both_engines!` list of its file. The PostgreSQL half
-//! needs a server: `make test`, or `scripts/with-postgres cargo test -p portico-store`.
+//! A test is an `async fn name(db: Db)`, listed in its file's `on_both_engines!`. The PostgreSQL half needs a server:
+//! `make test`, or `scripts/with-postgres cargo test -p portico-store`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-/// Makes two tests of every function named: `sqlite::name` and `postgres::name`.
+/// Turns every function into two tests: `sqlite::name` and `postgres::name`.
 macro_rules! on_both_engines {
     ($($name:ident),+ $(,)?) => {
         mod sqlite {

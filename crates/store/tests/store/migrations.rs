@@ -1,4 +1,4 @@
-//! Opening and closing a database, and bringing it to this version's shape.
+//! Opening, closing and migrating a database.
 
 use futures_util::future::join_all;
 use portico_domain::geo::Point;
@@ -12,18 +12,17 @@ on_both_engines! {
     a_database_is_opened_by_its_url,
     a_url_of_another_kind_is_refused,
     opening_again_keeps_everything,
-    a_closed_database_needs_nothing_but_itself,
+    closed_database_is_a_single_file,
     closing_does_not_stop_the_engine,
     many_may_open_an_empty_database_at_once,
-    a_database_of_a_newer_version_is_refused_in_clear_words,
-    the_status_tells_how_far_a_database_is,
-    asking_for_the_status_of_an_empty_database_changes_nothing,
+    newer_database_is_refused_with_a_clear_message,
+    status_shows_the_last_migration,
+    status_of_an_empty_database_changes_nothing,
     every_step_is_recorded_by_name,
-    items_of_an_older_version_are_still_wanted,
+    items_of_an_older_version_stay_queued,
     listings_become_documents,
 }
 
-/// The steps that were run.
 async fn steps(place: &Place) -> Vec<String> {
     let rows = place.raw("SELECT name FROM portico_migrations WHERE version > 0 ORDER BY version").await;
     rows.into_iter().flatten().flatten().collect()
@@ -59,8 +58,8 @@ async fn opening_again_keeps_everything(db: Db) {
     }
 }
 
-/// A backup of the one file is whole, and the search index is not part of it.
-async fn a_closed_database_needs_nothing_but_itself(db: Db) {
+/// A backup of the single file is complete; the search index is not part of it.
+async fn closed_database_is_a_single_file(db: Db) {
     for n in 0..20 {
         db.write(create(listing(&format!("{n}")))).await.unwrap();
     }
@@ -84,7 +83,7 @@ async fn closing_does_not_stop_the_engine(db: Db) {
 async fn many_may_open_an_empty_database_at_once(db: Db) {
     for _round in 0..5 {
         let place = db.fresh_place().await;
-        // One server, and commands beside it.
+        // One server, and commands next to it.
         let opens = (0..8).map(|n| {
             let (place, role) = (place.clone(), if n == 0 { Role::Server } else { Role::Tool });
             tokio::task::spawn_blocking(move || {
@@ -101,7 +100,7 @@ async fn many_may_open_an_empty_database_at_once(db: Db) {
     }
 }
 
-async fn a_database_of_a_newer_version_is_refused_in_clear_words(db: Db) {
+async fn newer_database_is_refused_with_a_clear_message(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     let place = db.closed().await;
     let latest = place.status().await.latest;
@@ -118,7 +117,7 @@ async fn a_database_of_a_newer_version_is_refused_in_clear_words(db: Db) {
     assert_eq!(place.raw("SELECT id FROM listings").await, [[Some("a".to_owned())]], "nothing was touched");
 }
 
-async fn the_status_tells_how_far_a_database_is(db: Db) {
+async fn status_shows_the_last_migration(db: Db) {
     let Status { current, latest } = db.place().status().await;
     assert!(latest >= 1);
     assert_eq!(current, latest);
@@ -128,7 +127,7 @@ async fn the_status_tells_how_far_a_database_is(db: Db) {
     assert_eq!(empty.status().await, Status { current: latest, latest });
 }
 
-async fn asking_for_the_status_of_an_empty_database_changes_nothing(db: Db) {
+async fn status_of_an_empty_database_changes_nothing(db: Db) {
     let empty = db.fresh_place().await;
     assert_eq!(empty.status().await.current, 0);
     assert_eq!(empty.contents().await, [""; 0]);
@@ -140,7 +139,7 @@ async fn every_step_is_recorded_by_name(db: Db) {
     assert_eq!(steps[0], "initial");
 }
 
-/// A database as an older version left it: the first steps only, and some rows.
+/// A database of an older version: the first steps only, and some rows.
 async fn of_version(place: &Place, versions: (usize, usize), rows: &str) {
     let (engine, version) = match place.path() {
         Some(_) => ("sqlite", versions.0),
@@ -159,7 +158,7 @@ async fn of_version(place: &Place, versions: (usize, usize), rows: &str) {
     assert!(current < latest);
 }
 
-async fn items_of_an_older_version_are_still_wanted(db: Db) {
+async fn items_of_an_older_version_stay_queued(db: Db) {
     if db.place().path().is_none() {
         return;
     }
@@ -180,7 +179,7 @@ async fn items_of_an_older_version_are_still_wanted(db: Db) {
     assert_eq!(db.chain_backlog().await.unwrap().waiting, 3);
 }
 
-/// Listings of before they were documents; the last one was deleted.
+/// Listings before they became documents; the last one was deleted.
 const LISTINGS_BEFORE: &str = "
     INSERT INTO listings (seq, id, user_id, street, city, city_fold, state, postal, country, rent, property_value,
         bedrooms, bathrooms, latitude, longitude, morton, walkthrough, created_at {MORE})

@@ -1,4 +1,4 @@
-//! What happens when connections are cut. SQLite has none, and must answer all the same.
+//! Lost connections. SQLite has none, and must work all the same.
 
 use portico_store::Error;
 
@@ -6,11 +6,11 @@ use crate::engines::Db;
 use crate::samples::{create, listing, text};
 
 on_both_engines! {
-    a_read_over_a_connection_that_was_cut_is_answered,
-    writing_goes_on_after_all_connections_were_cut,
+    read_survives_a_lost_connection,
+    writes_continue_after_all_connections_are_lost,
 }
 
-async fn a_read_over_a_connection_that_was_cut_is_answered(db: Db) {
+async fn read_survives_a_lost_connection(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     for _round in 0..20 {
         for _every_shared_connection in 0..4 {
@@ -20,14 +20,14 @@ async fn a_read_over_a_connection_that_was_cut_is_answered(db: Db) {
     }
 }
 
-async fn writing_goes_on_after_all_connections_were_cut(db: Db) {
+async fn writes_continue_after_all_connections_are_lost(db: Db) {
     for outcome in
         futures_util::future::join_all((0..40).map(|n| db.write(create(listing(&format!("{n}")))))).await
     {
         outcome.unwrap();
     }
     db.cut_connections().await;
-    // Each connection may cost one refused write at most, and a refused write has left nothing.
+    // Each connection may cost at most one failed write, which leaves nothing behind.
     let mut refused = 0;
     while let Err(error) = db.write(create(listing("new"))).await {
         assert!(matches!(error, Error::Unavailable(_)), "{error:?}");

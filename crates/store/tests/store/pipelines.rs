@@ -1,4 +1,4 @@
-//! Verification pipelines: one per account, written in parts, with a client id that is nobody else's.
+//! Verification pipelines: one per account, partial writes, unique client ids.
 
 use futures_util::future::join_all;
 use portico_domain::ErrorCode;
@@ -14,11 +14,11 @@ on_both_engines! {
     an_empty_write_makes_an_empty_pipeline,
     a_partial_write_changes_only_what_it_names,
     accounts_do_not_share_a_pipeline,
-    anothers_client_id_is_refused_and_nothing_changes,
-    ones_own_client_id_may_be_written_again,
+    client_id_of_another_account_is_refused,
+    own_client_id_may_be_written_again,
     a_client_id_that_was_given_up_is_free,
     client_ids_that_differ_in_case_are_different,
-    of_many_who_want_a_client_id_at_once_one_gets_it,
+    one_of_many_concurrent_claims_gets_the_client_id,
 }
 
 async fn put(db: &Db, account: &str, change: Pipeline) -> Result<()> {
@@ -85,7 +85,7 @@ async fn accounts_do_not_share_a_pipeline(db: Db) {
     assert_eq!(pipeline(&db, "ACME").await, Some(client("other")));
 }
 
-async fn anothers_client_id_is_refused_and_nothing_changes(db: Db) {
+async fn client_id_of_another_account_is_refused(db: Db) {
     put(&db, "acme", client("shared")).await.unwrap();
     let both = Pipeline { income: Some(true), ..client("shared") };
     assert_eq!(conflict(put(&db, "new", both.clone()).await), "client_id_taken");
@@ -97,7 +97,7 @@ async fn anothers_client_id_is_refused_and_nothing_changes(db: Db) {
     assert_eq!(pipeline(&db, "acme").await, Some(client("shared")));
 }
 
-async fn ones_own_client_id_may_be_written_again(db: Db) {
+async fn own_client_id_may_be_written_again(db: Db) {
     put(&db, "acme", client("own")).await.unwrap();
     let more = Pipeline { income: Some(true), ..client("own") };
     put(&db, "acme", more.clone()).await.unwrap();
@@ -117,7 +117,7 @@ async fn client_ids_that_differ_in_case_are_different(db: Db) {
     assert_eq!(pipeline(&db, "new").await, Some(client("One")));
 }
 
-async fn of_many_who_want_a_client_id_at_once_one_gets_it(db: Db) {
+async fn one_of_many_concurrent_claims_gets_the_client_id(db: Db) {
     let accounts: Vec<String> = (0..20).map(|n| format!("account-{n}")).collect();
     let outcomes = join_all(accounts.iter().map(|account| put(&db, account, client("wanted")))).await;
     let (won, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);

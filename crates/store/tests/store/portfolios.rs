@@ -1,4 +1,4 @@
-//! User portfolios: made directly or copied, changed, deleted, and counted exactly after each step.
+//! User portfolios: created or copied, changed, deleted, and counted exactly after each step.
 
 use portico_domain::portfolios::{
     Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel, Template, TemplateChange,
@@ -21,7 +21,7 @@ on_both_engines! {
     a_copy_of_an_unknown_template_is_refused,
     a_copy_of_an_inactive_template_is_refused,
     a_change_touches_only_what_it_names,
-    the_time_of_change_strictly_grows_though_the_clock_stands,
+    change_time_increases_while_the_clock_stands,
     changing_an_unknown_portfolio_is_refused,
     a_deleted_portfolio_is_gone,
     users_see_their_own_in_order_of_creation,
@@ -169,7 +169,7 @@ async fn a_change_touches_only_what_it_names(db: Db) {
     assert_eq!(read(&db, "b").await, Some(portfolio("b")), "its neighbour stays");
 }
 
-async fn the_time_of_change_strictly_grows_though_the_clock_stands(db: Db) {
+async fn change_time_increases_while_the_clock_stands(db: Db) {
     db.write(create_portfolio(portfolio("a"))).await.unwrap();
     for n in 1..=3 {
         change_at(&db, "a", change(), NOW).await.unwrap();

@@ -1,11 +1,11 @@
-//! Things to store, ways to read them all, and short words for what a refused write says.
+//! Sample data, helpers that read it, and short accessors for errors.
 
 use futures_util::stream::{self, StreamExt as _};
 use portico_domain::devices::Device;
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
 use portico_domain::search::SearchTerm;
-use portico_domain::text::{Kind, Text};
+use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Allocation, ErrorCode, ListingId, Money, Timestamp, Whole};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
@@ -16,10 +16,9 @@ use portico_store::{
 
 use crate::engines::Db;
 
-/// The clock of these tests stands still unless it is moved.
 pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_760_000_000_000_000);
 
-pub(crate) fn text<K: Kind>(raw: &str) -> Text<K> {
+pub(crate) fn text<K: TextFormat>(raw: &str) -> Text<K> {
     Text::parse(raw).unwrap()
 }
 
@@ -39,22 +38,19 @@ pub(crate) fn later(micros: i64) -> Timestamp {
     Timestamp::from_micros(NOW.micros() + micros)
 }
 
-/// By the account `acme`, now.
 pub(crate) fn by() -> ChangeContext {
     ChangeContext { account: Some(text("acme")), at: NOW }
 }
 
-/// By the account `acme`, at another time.
 pub(crate) fn by_at(at: Timestamp) -> ChangeContext {
     ChangeContext { at, ..by() }
 }
 
-/// What ann puts on record.
 pub(crate) fn entry(action: &'static str, subject: &str) -> Entry {
     Entry { at: NOW, actor: "user ann".into(), action, subject: subject.into(), detail: String::new() }
 }
 
-/// A listing with nothing optional.
+/// Without optional fields.
 pub(crate) fn listing(id: &str) -> Listing {
     Listing {
         id: text(id),
@@ -77,12 +73,12 @@ pub(crate) fn create(listing: Listing) -> CreateListing {
     CreateListing { listing, by: by() }
 }
 
-/// Deletes a listing of ann's.
+/// Ann's listing.
 pub(crate) fn delete(id: &str) -> DeleteListing {
     DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), clear: cleared, by: by() }
 }
 
-/// Makes sure that there are listings of these names.
+/// Creates the listings that do not exist yet.
 pub(crate) async fn offer(db: &Db, ids: &[&str]) {
     for id in ids {
         match db.write(create(listing(id))).await {
@@ -92,23 +88,22 @@ pub(crate) async fn offer(db: &Db, ids: &[&str]) {
     }
 }
 
-/// What is wanted on the chain of the flags of an application that has ended, by a key that stands in for the
-/// chain's own.
+/// Clears the flags of an ended application, under a made-up key.
 pub(crate) fn cleared(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
     let mut key = *applicant;
     for (place, byte) in listing.as_str().bytes().enumerate() {
         key[place % 32] ^= byte;
     }
-    DesiredItem { kind: 2, key, payload: b"cleared".to_vec(), gone: true, salt: None, above: 0, at }
+    DesiredItem { kind: 2, key, payload: b"cleared".to_vec(), deleted: true, salt: None, above: 0, at }
 }
 
-/// What is wanted on the chain of a listing that is gone. Its key is a stand-in for the chain's own.
+/// Retires a listing, under a made-up key.
 pub(crate) fn retired(id: &str) -> DesiredItem {
     let mut key = [0; 32];
     for (at, byte) in id.bytes().enumerate() {
         key[at % 32] ^= byte;
     }
-    DesiredItem { kind: 0, key, payload: Vec::new(), gone: true, salt: None, above: 0, at: NOW }
+    DesiredItem { kind: 0, key, payload: Vec::new(), deleted: true, salt: None, above: 0, at: NOW }
 }
 
 pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {
@@ -120,7 +115,6 @@ pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {
     ProtocolItems::new(shares.iter().map(item).collect()).unwrap()
 }
 
-/// An active template of moderate risk.
 pub(crate) fn template(id: &str) -> Template {
     Template {
         id: text(id),
@@ -138,7 +132,7 @@ pub(crate) fn create_template(template: Template) -> CreateTemplate {
     CreateTemplate { template, by: by() }
 }
 
-/// A custom portfolio of ann's, made from nothing.
+/// Ann's, without a template.
 pub(crate) fn portfolio(id: &str) -> Portfolio {
     Portfolio {
         id: text(id),
@@ -158,7 +152,7 @@ pub(crate) fn create_portfolio(portfolio: Portfolio) -> CreatePortfolio {
     CreatePortfolio { portfolio, by: by() }
 }
 
-/// A device of ann's on the network `helium`, whose identifier is its id.
+/// Ann's, on the network `helium`, with its id as identifier.
 pub(crate) fn device(id: &str) -> Device {
     Device {
         id: text(id),
@@ -174,14 +168,14 @@ pub(crate) fn register(device: Device) -> RegisterDevice {
     RegisterDevice { device, by: by() }
 }
 
-/// Stores listings, several at the same time: on SQLite in this order, on PostgreSQL in any.
+/// Concurrently: on SQLite in this order, on PostgreSQL in any.
 pub(crate) async fn store_all(db: &Db, listings: impl IntoIterator<Item = Listing>) {
-    // Not all at once: a write that waits too long for a connection is refused.
+    // Not all at once: a write that waits too long for a connection fails.
     let writes = stream::iter(listings).map(|listing| db.write(create(listing))).buffered(256);
     writes.for_each(async |stored| stored.unwrap()).await;
 }
 
-/// A whole list from a cursor on, read in pieces; every piece keeps the rules of paging.
+/// A whole list from a cursor on, read in pages; asserts the paging rules.
 pub(crate) async fn in_pieces<T, F: Future<Output = Result<Page<T>>>>(
     limit: usize,
     mut after: Option<Cursor>,
@@ -204,12 +198,10 @@ pub(crate) async fn in_pieces<T, F: Future<Output = Result<Page<T>>>>(
     }
 }
 
-/// Everything that fits the filter, read in pieces.
 pub(crate) async fn find_all(db: &Db, filter: &ListingFilter, limit: usize) -> Vec<Listing> {
     find_after(db, filter, None, limit).await
 }
 
-/// The same, from a cursor on.
 pub(crate) async fn find_after(
     db: &Db,
     filter: &ListingFilter,
@@ -219,7 +211,6 @@ pub(crate) async fn find_after(
     in_pieces(limit, after, |after| db.find_listings(filter, after, limit)).await
 }
 
-/// The ids of everything that fits the filter.
 pub(crate) async fn found(db: &Db, filter: &ListingFilter) -> Vec<String> {
     ids(&find_all(db, filter, 100).await)
 }
@@ -232,7 +223,6 @@ pub(crate) fn listing_ids(ids: &[&str]) -> Vec<ListingId> {
     ids.iter().map(|id| text(id)).collect()
 }
 
-/// The word of a conflict.
 pub(crate) fn conflict<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
     match outcome {
         Err(Error::Conflict(code)) => code.name(),
@@ -240,7 +230,6 @@ pub(crate) fn conflict<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
     }
 }
 
-/// The word for what is missing.
 pub(crate) fn missing<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
     match outcome {
         Err(Error::Missing(code)) => code.name(),
@@ -248,7 +237,6 @@ pub(crate) fn missing<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
     }
 }
 
-/// Totals by name.
 pub(crate) fn totals(pairs: &[(&str, i64)]) -> Vec<(String, i64)> {
     pairs.iter().map(|&(name, n)| (name.to_owned(), n)).collect()
 }

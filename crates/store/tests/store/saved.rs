@@ -11,13 +11,13 @@ on_both_engines! {
     saved_listings_stay_in_the_order_of_saving,
     saving_twice_changes_nothing,
     unknown_listings_may_be_saved_and_have_no_details,
-    details_are_those_of_today,
+    details_are_current,
     users_do_not_see_each_others,
-    a_listing_is_taken_off_the_list,
-    saving_again_after_taking_off_goes_to_the_end,
-    taking_off_what_is_not_there_is_refused,
-    a_full_list_is_refused_to_grow,
-    saving_twice_changes_nothing_on_a_full_list_either,
+    listing_is_removed_from_the_list,
+    saving_again_moves_to_the_end,
+    removing_an_unsaved_listing_is_refused,
+    full_list_does_not_grow,
+    saving_twice_changes_nothing_on_a_full_list,
 }
 
 async fn save(db: &Db, user: &str, id: &str) -> Result<()> {
@@ -28,7 +28,7 @@ async fn unsave(db: &Db, user: &str, id: &str) -> Result<()> {
     db.write(UnsaveListing { user: text(user), listing: text(id), by: by() }).await
 }
 
-/// What a user has saved, and which of it has details.
+/// Asserts the saved ids, and which of them have details.
 async fn assert_saved(db: &Db, user: &str, saved: &[&str], details: &[&str]) {
     let (saved_ids, listings) = db.saved_listings(&text(user)).await.unwrap();
     assert_eq!(saved_ids, listing_ids(saved));
@@ -63,7 +63,7 @@ async fn unknown_listings_may_be_saved_and_have_no_details(db: Db) {
     assert_saved(&db, "ann", &["unknown", "a", "b"], &["a"]).await;
 }
 
-async fn details_are_those_of_today(db: Db) {
+async fn details_are_current(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     save(&db, "ann", "a").await.unwrap();
     db.write(delete("a")).await.unwrap();
@@ -82,7 +82,7 @@ async fn users_do_not_see_each_others(db: Db) {
     assert_eq!(missing(unsave(&db, "ann", "b").await), "saved_listing_not_found");
 }
 
-async fn a_listing_is_taken_off_the_list(db: Db) {
+async fn listing_is_removed_from_the_list(db: Db) {
     store_all(&db, ["a", "b"].map(listing)).await;
     for id in ["a", "b"] {
         save(&db, "ann", id).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_listing_is_taken_off_the_list(db: Db) {
     assert!(db.listing(&text("a")).await.unwrap().is_some(), "the listing itself stays");
 }
 
-async fn saving_again_after_taking_off_goes_to_the_end(db: Db) {
+async fn saving_again_moves_to_the_end(db: Db) {
     for id in ["a", "b"] {
         save(&db, "ann", id).await.unwrap();
     }
@@ -101,14 +101,14 @@ async fn saving_again_after_taking_off_goes_to_the_end(db: Db) {
     assert_saved(&db, "ann", &["b", "a"], &[]).await;
 }
 
-async fn taking_off_what_is_not_there_is_refused(db: Db) {
+async fn removing_an_unsaved_listing_is_refused(db: Db) {
     assert_eq!(missing(unsave(&db, "ann", "a").await), "saved_listing_not_found");
     save(&db, "ann", "a").await.unwrap();
     unsave(&db, "ann", "a").await.unwrap();
     assert_eq!(missing(unsave(&db, "ann", "a").await), "saved_listing_not_found");
 }
 
-/// Saves as many for ann as a user may have.
+/// Up to the limit, for ann.
 async fn fill(db: &Db) {
     db.raw(
         "INSERT INTO saved_listings (seq, user_id, listing_id) \
@@ -118,7 +118,7 @@ async fn fill(db: &Db) {
     .await;
 }
 
-async fn a_full_list_is_refused_to_grow(db: Db) {
+async fn full_list_does_not_grow(db: Db) {
     fill(&db).await;
     assert_eq!(conflict(save(&db, "ann", "one more").await), "too_many_saved");
     save(&db, "bob", "one more").await.unwrap();
@@ -127,7 +127,7 @@ async fn a_full_list_is_refused_to_grow(db: Db) {
     assert_eq!(db.saved_listings(&text("ann")).await.unwrap().0.len(), 10_000);
 }
 
-async fn saving_twice_changes_nothing_on_a_full_list_either(db: Db) {
+async fn saving_twice_changes_nothing_on_a_full_list(db: Db) {
     fill(&db).await;
     save(&db, "ann", "l-7").await.unwrap();
     assert_eq!(db.saved_listings(&text("ann")).await.unwrap().0.len(), 10_000);

@@ -1,12 +1,13 @@
-//! Cases, checks, results and the audit log, as the store keeps them.
+//! Cases, checks, results and the audit log.
 
 use futures_util::future::join_all;
 use portico_domain::{CaseId, UserId};
 use portico_store::audit::{Append, Entry};
 use portico_store::chain::{DesiredItem, Refer};
 use portico_store::screening::{
-    AdvanceErasures, BeginChecks, Case, CaseOf, ErasePerson, ErasureToApply, FinishCheck, Guess, Guessed,
-    Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification, TakeGuess,
+    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck, Guess,
+    Guessed, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification,
+    TakeGuess,
 };
 use portico_store::{Apply, Result};
 
@@ -14,18 +15,18 @@ use crate::engines::Db;
 use crate::samples::{NOW, by, conflict, entry, later, listing_ids, missing, offer, text};
 
 on_both_engines! {
-    entries_that_come_at_once_are_one_chain,
+    concurrent_entries_form_one_hash_chain,
     a_case_is_opened_once_by_one_person,
-    a_case_that_was_made_is_used_until_it_has_a_result,
+    generated_case_is_reused_until_it_has_a_result,
     a_check_keeps_its_reference_until_its_inputs_change,
-    a_finding_that_comes_late_does_not_overwrite_another,
-    a_result_notes_that_applications_are_to_be_attested,
-    nothing_is_made_of_a_revoked_case,
+    late_finding_does_not_overwrite_another,
+    result_queues_applications_for_attestation,
+    revoked_case_accepts_no_result,
     wrong_names_are_counted_and_right_ones_are_not,
-    of_many_guesses_at_once_no_more_than_the_limit_pass,
+    concurrent_guesses_respect_the_limit,
     an_erased_person_leaves_a_case_without_an_owner,
     an_erasure_is_applied_once_whatever_its_number,
-    an_erasure_that_an_older_version_applied_is_not_applied_again,
+    erasure_applied_by_an_older_version_is_skipped,
 }
 
 fn case(id: &str, user: &str, token: u8) -> Case {
@@ -40,13 +41,13 @@ fn case(id: &str, user: &str, token: u8) -> Case {
     }
 }
 
-async fn open(db: &Db, case: Case, of: CaseOf) -> Result<Case> {
+async fn open(db: &Db, case: Case, of: CaseSelector) -> Result<Case> {
     let entry = entry("case.opened", case.id.as_str());
     db.write(OpenCase { new: NewCase { case, custody: None, of }, entry, by: by() }).await
 }
 
-fn wanted(token: u8, gone: bool) -> DesiredItem {
-    DesiredItem { kind: 2, key: [token; 32], payload: vec![token], gone, salt: None, above: 0, at: NOW }
+fn desired(token: u8, deleted: bool) -> DesiredItem {
+    DesiredItem { kind: 2, key: [token; 32], payload: vec![token], deleted, salt: None, above: 0, at: NOW }
 }
 
 fn result(id: &str, case: &Case) -> StoreVerification {
@@ -64,13 +65,13 @@ fn result(id: &str, case: &Case) -> StoreVerification {
     };
     StoreVerification {
         verification,
-        wanted: wanted(case.token[0], false),
+        desired: desired(case.token[0], false),
         entries: vec![entry("verification.made", id)],
         at: NOW,
     }
 }
 
-/// Reads the whole log and asserts that it is one chain.
+/// Asserts that the whole log is one hash chain; returns its length.
 async fn whole(db: &Db) -> i64 {
     let (mut previous, mut place) = ([0; 32], 0);
     loop {
@@ -90,7 +91,7 @@ async fn whole(db: &Db) -> i64 {
     place
 }
 
-async fn entries_that_come_at_once_are_one_chain(db: Db) {
+async fn concurrent_entries_form_one_hash_chain(db: Db) {
     assert_eq!(whole(&db).await, 0);
     let tasks = (0..100).map(|n| {
         let db = db.handle();
@@ -108,22 +109,22 @@ async fn entries_that_come_at_once_are_one_chain(db: Db) {
 }
 
 async fn a_case_is_opened_once_by_one_person(db: Db) {
-    let first = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
-    assert_eq!(open(&db, case("c", "ann", 2), CaseOf::Named).await.unwrap(), first);
-    assert_eq!(missing(open(&db, case("c", "bob", 3), CaseOf::Named).await), "case_not_found");
+    let first = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    assert_eq!(open(&db, case("c", "ann", 2), CaseSelector::Named).await.unwrap(), first);
+    assert_eq!(missing(open(&db, case("c", "bob", 3), CaseSelector::Named).await), "case_not_found");
     let elsewhere = Case { account: text("other"), ..case("c", "ann", 4) };
-    assert_eq!(missing(open(&db, elsewhere, CaseOf::Named).await), "case_not_found");
+    assert_eq!(missing(open(&db, elsewhere, CaseSelector::Named).await), "case_not_found");
     assert_eq!(db.case_of_token(&[1; 16]).await.unwrap(), Some(first));
     assert_eq!(db.case_of_token(&[2; 16]).await.unwrap(), None);
     assert_eq!(whole(&db).await, 1);
 }
 
-async fn a_case_that_was_made_is_used_until_it_has_a_result(db: Db) {
-    let first = open(&db, case("c", "ann", 1), CaseOf::Made).await.unwrap();
-    assert_eq!(open(&db, case("d", "ann", 2), CaseOf::Made).await.unwrap(), first);
-    assert_eq!(open(&db, case("e", "bob", 3), CaseOf::Made).await.unwrap().id, text("e"));
+async fn generated_case_is_reused_until_it_has_a_result(db: Db) {
+    let first = open(&db, case("c", "ann", 1), CaseSelector::Made).await.unwrap();
+    assert_eq!(open(&db, case("d", "ann", 2), CaseSelector::Made).await.unwrap(), first);
+    assert_eq!(open(&db, case("e", "bob", 3), CaseSelector::Made).await.unwrap().id, text("e"));
     db.write(result("v", &first)).await.unwrap();
-    assert_eq!(open(&db, case("f", "ann", 4), CaseOf::Made).await.unwrap().id, text("f"));
+    assert_eq!(open(&db, case("f", "ann", 4), CaseSelector::Made).await.unwrap().id, text("f"));
 }
 
 fn begin(tag: i64, reference: &str, bureau: &str) -> BeginChecks {
@@ -148,7 +149,7 @@ async fn a_check_keeps_its_reference_until_its_inputs_change(db: Db) {
     db.write(finish("r1", 7)).await.unwrap();
     let found = begun(begin(1, "r3", "acme")).await;
     assert_eq!((found.reference.as_str(), found.finding), ("r1", Some(vec![7])));
-    // Other inputs, another bureau, or a finding that is too old: anew.
+    // Other inputs, another bureau, or an expired finding start again.
     let other = begun(begin(2, "r4", "acme")).await;
     assert_eq!((other.reference.as_str(), other.finding, other.finished_at), ("r4", None, None));
     db.write(finish("r4", 8)).await.unwrap();
@@ -158,7 +159,7 @@ async fn a_check_keeps_its_reference_until_its_inputs_change(db: Db) {
     assert_eq!(begun(old).await.reference, "r6");
 }
 
-async fn a_finding_that_comes_late_does_not_overwrite_another(db: Db) {
+async fn late_finding_does_not_overwrite_another(db: Db) {
     db.write(begin(1, "r1", "acme")).await.unwrap();
     db.write(begin(2, "r2", "acme")).await.unwrap();
     db.write(finish("r1", 1)).await.unwrap();
@@ -170,7 +171,7 @@ async fn a_finding_that_comes_late_does_not_overwrite_another(db: Db) {
     assert_eq!(found.finding, Some(vec![2]), "the first one counts");
 }
 
-async fn a_result_notes_that_applications_are_to_be_attested(db: Db) {
+async fn result_queues_applications_for_attestation(db: Db) {
     offer(&db, &["a", "b"]).await;
     db.write(Apply { user: text("ann"), listings: listing_ids(&["a", "b"]), by: by() }).await.unwrap();
     let ann: UserId = text("ann");
@@ -179,7 +180,7 @@ async fn a_result_notes_that_applications_are_to_be_attested(db: Db) {
         intents.into_iter().map(|intent| (intent.listing.into(), intent.generation)).collect()
     };
     let before = due().await;
-    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     let after = due().await;
     assert_eq!(after.iter().map(|due| due.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
@@ -194,13 +195,13 @@ async fn a_result_notes_that_applications_are_to_be_attested(db: Db) {
     );
 }
 
-async fn nothing_is_made_of_a_revoked_case(db: Db) {
-    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
-    let mint = || Mint { wanted: wanted(1, false), case: text("c") };
+async fn revoked_case_accepts_no_result(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    let mint = || Mint { desired: desired(1, false), case: text("c") };
     db.write(mint()).await.unwrap();
     let revoke = || RevokeIdentity {
         token: [1; 16],
-        wanted: wanted(1, true),
+        desired: desired(1, true),
         entry: entry("identity.revoked", "1"),
         by: by(),
     };
@@ -208,7 +209,7 @@ async fn nothing_is_made_of_a_revoked_case(db: Db) {
     db.write(revoke()).await.unwrap();
     assert_eq!(conflict(db.write(mint()).await), "identity_revoked");
     assert_eq!(conflict(db.write(result("v", &case)).await), "identity_revoked");
-    assert_eq!(conflict(open(&db, case.clone(), CaseOf::Named).await), "identity_revoked");
+    assert_eq!(conflict(open(&db, case.clone(), CaseSelector::Named).await), "identity_revoked");
     assert!(db.verification(&text("v")).await.unwrap().is_none());
     assert_eq!(whole(&db).await, 2, "opened and revoked, once");
 }
@@ -240,8 +241,8 @@ async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
     assert_eq!(whole(&db).await, 14);
 }
 
-async fn of_many_guesses_at_once_no_more_than_the_limit_pass(db: Db) {
-    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+async fn concurrent_guesses_respect_the_limit(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     let tasks = (0..40).map(|_| {
         let db = db.handle();
@@ -255,8 +256,8 @@ async fn of_many_guesses_at_once_no_more_than_the_limit_pass(db: Db) {
 
 async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     let ann: UserId = text("ann");
-    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
-    let other = open(&db, self::case("d", "bob", 2), CaseOf::Named).await.unwrap();
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    let other = open(&db, self::case("d", "bob", 2), CaseSelector::Named).await.unwrap();
     db.write(begin(1, "r1", "acme")).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     db.write(result("w", &other)).await.unwrap();
@@ -270,7 +271,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     let left = db.case(&id).await.unwrap().unwrap();
     assert_eq!((left.user.as_str(), left.account.as_str(), left.secret), ("", "", None));
     assert!(left.revoked_at.is_some());
-    assert_eq!(missing(open(&db, self::case("c", "ann", 3), CaseOf::Named).await), "case_not_found");
+    assert_eq!(missing(open(&db, self::case("c", "ann", 3), CaseSelector::Named).await), "case_not_found");
     for table in ["checks", "name_guesses", "attestations"] {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
@@ -280,7 +281,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
 fn erase(erasure: ErasureToApply) -> ErasePerson {
     ErasePerson {
         user: text("ann"),
-        gone: vec![wanted(1, true)],
+        deleted_items: vec![desired(1, true)],
         erasure,
         entry: entry("person.erased", "ann"),
         by: by(),
@@ -294,9 +295,9 @@ async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
         assert!(db.write(erase(ErasureToApply::New(erasure))).await.unwrap());
         assert!(db.erasure_is_applied(erasure).await.unwrap());
     }
-    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
-    // As after a restart: what the person has stored since stays.
+    // As after a restart: what the person stored since then stays.
     for erasure in [7, many, 3] {
         assert!(!db.write(erase(ErasureToApply::Found(erasure, later(1)))).await.unwrap());
     }
@@ -309,11 +310,11 @@ async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
     assert_eq!(db.raw("SELECT count(*) FROM erasures_applied").await, [[Some("1".to_owned())]]);
 }
 
-async fn an_erasure_that_an_older_version_applied_is_not_applied_again(db: Db) {
-    // It put nothing on record but that somebody was erased, and when.
+async fn erasure_applied_by_an_older_version_is_skipped(db: Db) {
+    // Its audit entry says only who was erased, and when.
     let at = |at| Entry { at: later(at), detail: String::new(), ..entry("person.erased", "ann") };
     db.write(Append(at(5))).await.unwrap();
-    let case = open(&db, case("c", "ann", 1), CaseOf::Named).await.unwrap();
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     assert!(!db.write(erase(ErasureToApply::Found(1, later(4)))).await.unwrap());
     assert!(db.verification(&text("v")).await.unwrap().is_some());

@@ -1,5 +1,5 @@
-//! The search index of SQLite lives in a file of its own, which may be lost, old or someone else's without
-//! anybody noticing. PostgreSQL has no such file and must find the same.
+//! SQLite's search index file may be lost, outdated or foreign without any visible effect. PostgreSQL has no such
+//! file and must find the same.
 
 use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter};
@@ -11,18 +11,18 @@ use crate::samples::{create, delete, found, listing, money, rooms, term, text};
 on_both_engines! {
     everything_is_found_after_reopening,
     the_index_is_kept_over_reopening,
-    an_index_that_had_not_caught_up_catches_up_after_reopening,
-    an_index_that_was_deleted_is_built_again,
-    an_index_whose_log_was_left_behind_is_built_again,
-    an_index_of_another_version_is_built_again,
-    an_index_of_a_larger_database_is_built_again,
-    an_index_of_another_database_is_built_again,
-    an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here,
-    an_index_of_another_database_is_built_again_though_both_use_the_same_ids,
-    a_database_that_was_emptied_is_found_empty,
+    incomplete_index_catches_up_after_reopening,
+    rebuilds_when_file_is_deleted,
+    rebuilds_when_log_is_left_behind,
+    rebuilds_when_version_differs,
+    rebuilds_when_database_is_smaller,
+    rebuilds_when_database_differs,
+    rebuilds_when_database_differs_and_last_listing_is_deleted,
+    rebuilds_when_database_differs_with_the_same_ids,
+    emptied_database_finds_nothing,
     deleted_listings_are_not_found,
     an_edited_listing_is_found_by_its_new_values_only,
-    a_restored_database_beside_a_newer_index_is_indexed_again,
+    rebuilds_when_database_was_restored,
 }
 
 fn sample(id: &str, city: &str) -> Listing {
@@ -44,7 +44,7 @@ async fn fill(db: &Db, prefix: &str, count: usize, city: &str) {
     }
 }
 
-/// Asserts that exactly these are found, in every way that leads over the index.
+/// Asserts the matches on every access path through the index.
 async fn assert_found(db: &Db, city: &str, expected: &[&str]) {
     let all = ListingFilter::default;
     let ways = [
@@ -57,7 +57,7 @@ async fn assert_found(db: &Db, city: &str, expected: &[&str]) {
     for way in &ways {
         assert_eq!(found(db, way).await, *expected, "{way:?}");
     }
-    // These do not tell cities apart.
+    // These do not distinguish cities.
     let numbers = [
         ListingFilter { user: Some(listing("anyone").user), ..all() },
         ListingFilter { min_rent: Some(money("10")), ..all() },
@@ -71,7 +71,7 @@ async fn assert_found(db: &Db, city: &str, expected: &[&str]) {
     }
 }
 
-/// Opens the place and asserts that these are found: as it is opened, and once the index has caught up.
+/// Asserts the matches directly after opening, and after the index has caught up.
 async fn assert_finds(place: &Place, city: &str, expected: &[&str]) {
     let db = place.open(Role::Server).await;
     assert_found(&db, city, expected).await;
@@ -80,18 +80,17 @@ async fn assert_finds(place: &Place, city: &str, expected: &[&str]) {
     assert_found(&db, city, expected).await;
 }
 
-/// A mark in the index that is lost when it is built again.
+/// A mark that a rebuild of the index removes.
 fn mark(place: &Place) {
     place.raw_index("CREATE TABLE mark (x)");
 }
 
-/// Whether the mark is still there; where there is no index, as it should be.
+/// Also passes if there is no index.
 fn assert_marked(place: &Place, expected: bool) {
     let Some(tables) = place.raw_index("SELECT name FROM sqlite_schema WHERE name = 'mark'") else { return };
     assert_eq!(!tables.is_empty(), expected, "whether the index was kept");
 }
 
-/// Puts the index of one place into another.
 fn take_index(from: &Place, to: &Place) {
     let (Some(from), Some(to)) = (from.search_index(), to.search_index()) else { return };
     for suffix in ["", "-wal"] {
@@ -103,7 +102,7 @@ fn take_index(from: &Place, to: &Place) {
     }
 }
 
-/// A closed database of so many listings in one city, all of them indexed.
+/// A closed database with this many indexed listings in one city.
 async fn settled(db: Db, prefix: &str, count: usize, city: &str) -> Place {
     fill(&db, prefix, count, city).await;
     db.settle().await.unwrap();
@@ -122,7 +121,7 @@ async fn the_index_is_kept_over_reopening(db: Db) {
     assert_marked(&place, true);
 }
 
-async fn an_index_that_had_not_caught_up_catches_up_after_reopening(db: Db) {
+async fn incomplete_index_catches_up_after_reopening(db: Db) {
     fill(&db, "a", 2, "Austin").await;
     db.settle().await.unwrap();
     let held = db.hold_search_index();
@@ -135,7 +134,7 @@ async fn an_index_that_had_not_caught_up_catches_up_after_reopening(db: Db) {
     assert_marked(&place, true);
 }
 
-async fn an_index_that_was_deleted_is_built_again(db: Db) {
+async fn rebuilds_when_file_is_deleted(db: Db) {
     let place = settled(db, "a", 3, "Austin").await;
     if let Some(index) = place.search_index() {
         for suffix in ["", "-wal"] {
@@ -146,7 +145,7 @@ async fn an_index_that_was_deleted_is_built_again(db: Db) {
     assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
 }
 
-async fn an_index_whose_log_was_left_behind_is_built_again(db: Db) {
+async fn rebuilds_when_log_is_left_behind(db: Db) {
     let place = settled(db, "a", 3, "Austin").await;
     if let Some(index) = place.search_index() {
         std::fs::remove_file(index).unwrap();
@@ -154,7 +153,7 @@ async fn an_index_whose_log_was_left_behind_is_built_again(db: Db) {
     assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
 }
 
-async fn an_index_of_another_version_is_built_again(db: Db) {
+async fn rebuilds_when_version_differs(db: Db) {
     let place = settled(db, "a", 3, "Austin").await;
     mark(&place);
     place.raw_index("PRAGMA user_version = 0");
@@ -162,7 +161,7 @@ async fn an_index_of_another_version_is_built_again(db: Db) {
     assert_marked(&place, false);
 }
 
-async fn an_index_of_a_larger_database_is_built_again(db: Db) {
+async fn rebuilds_when_database_is_smaller(db: Db) {
     let larger = settled(db.fresh_place().await.open(Role::Server).await, "b", 9, "Boston").await;
     let place = settled(db, "a", 3, "Austin").await;
     take_index(&larger, &place);
@@ -170,7 +169,7 @@ async fn an_index_of_a_larger_database_is_built_again(db: Db) {
     assert_finds(&place, "Boston", &[]).await;
 }
 
-async fn an_index_of_another_database_is_built_again(db: Db) {
+async fn rebuilds_when_database_differs(db: Db) {
     let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
     let place = settled(db, "a", 3, "Austin").await;
     take_index(&other, &place);
@@ -178,9 +177,7 @@ async fn an_index_of_another_database_is_built_again(db: Db) {
     assert_finds(&place, "Boston", &[]).await;
 }
 
-async fn an_index_of_another_database_is_built_again_though_the_last_listing_it_holds_was_deleted_here(
-    db: Db,
-) {
+async fn rebuilds_when_database_differs_and_last_listing_is_deleted(db: Db) {
     let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
     fill(&db, "a", 3, "Austin").await;
     db.write(delete("a1")).await.unwrap();
@@ -190,14 +187,14 @@ async fn an_index_of_another_database_is_built_again_though_the_last_listing_it_
     assert_finds(&place, "Austin", &["a0", "a2"]).await;
 }
 
-async fn an_index_of_another_database_is_built_again_though_both_use_the_same_ids(db: Db) {
+async fn rebuilds_when_database_differs_with_the_same_ids(db: Db) {
     let other = settled(db.fresh_place().await.open(Role::Server).await, "a", 2, "Boston").await;
     let place = settled(db, "a", 3, "Austin").await;
     take_index(&other, &place);
     assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
 }
 
-async fn a_database_that_was_emptied_is_found_empty(db: Db) {
+async fn emptied_database_finds_nothing(db: Db) {
     fill(&db, "a", 3, "Austin").await;
     db.settle().await.unwrap();
     for id in ["a0", "a1", "a2"] {
@@ -224,7 +221,7 @@ async fn deleted_listings_are_not_found(db: Db) {
     assert_found(&db, "Austin", &["a1"]).await;
 }
 
-/// Changes a listing past the store, as an edit does.
+/// Bypasses the store.
 async fn edit(place: &Place, id: &str, change: &str) {
     place
         .batch(&format!(
@@ -284,14 +281,14 @@ async fn an_edited_listing_is_found_by_its_new_values_only(db: Db) {
     db.settle().await.unwrap();
     db.assert_not_yet_indexed(0).await;
     assert_all().await;
-    // Back again: the entries of before are true once more.
+    // After reverting the change, the old entries are valid again.
     let change = "'$.city', 'Austin', '$.street', '1 Austin Street', '$.postal', 'P-Austin', '$.rent', 10";
     edit(db.place(), "a1", change).await;
     db.settle().await.unwrap();
     assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
 }
 
-async fn a_restored_database_beside_a_newer_index_is_indexed_again(db: Db) {
+async fn rebuilds_when_database_was_restored(db: Db) {
     fill(&db, "a", 3, "Austin").await;
     db.settle().await.unwrap();
     let place = db.closed().await;
@@ -301,7 +298,7 @@ async fn a_restored_database_beside_a_newer_index_is_indexed_again(db: Db) {
         later.write(delete("a0")).await.unwrap();
         fill(&later, "b", 1, "Austin").await;
         later.settle().await.unwrap();
-        // The database comes from the backup, and the index does not.
+        // The database comes from a backup, the index does not.
         take_index(&later.closed().await, &backup);
     }
     assert_finds(&backup, "Austin", &["a0", "a1", "a2"]).await;

@@ -1,4 +1,4 @@
-//! What was acknowledged is read at once, and what another process wrote too; no read holds the log back.
+//! Acknowledged writes are visible immediately, those of other processes soon; no read blocks the checkpoint.
 
 use std::time::{Duration, Instant};
 
@@ -9,18 +9,18 @@ use crate::engines::Db;
 use crate::samples::{create, delete, found, listing, term, text};
 
 on_both_engines! {
-    what_was_acknowledged_is_read_at_once,
-    what_the_search_index_has_taken_in_is_found,
-    what_another_process_wrote_is_read_soon,
-    a_read_that_failed_does_not_spoil_the_next_one,
-    an_ended_read_holds_nothing_back,
+    acknowledged_writes_are_visible_immediately,
+    indexed_listings_are_found,
+    writes_of_another_process_are_seen_soon,
+    failed_read_does_not_affect_the_next_one,
+    finished_read_does_not_block_the_checkpoint,
 }
 
-async fn what_was_acknowledged_is_read_at_once(db: Db) {
+async fn acknowledged_writes_are_visible_immediately(db: Db) {
     for n in 0..200 {
         let id = format!("l-{n}");
         assert!(db.listing(&text(&id)).await.unwrap().is_none());
-        // By another thread.
+        // On another thread.
         let (writing, new) = (db.handle(), listing(&id));
         tokio::spawn(async move { writing.write(create(new)).await }).await.unwrap().unwrap();
         assert!(db.listing(&text(&id)).await.unwrap().is_some(), "{id}");
@@ -31,7 +31,7 @@ async fn what_was_acknowledged_is_read_at_once(db: Db) {
     }
 }
 
-async fn what_the_search_index_has_taken_in_is_found(db: Db) {
+async fn indexed_listings_are_found(db: Db) {
     let filter = ListingFilter { city: Some(text("austin")), ..ListingFilter::default() };
     for n in 1..=30 {
         db.write(create(listing(&format!("l-{n}")))).await.unwrap();
@@ -43,7 +43,7 @@ async fn what_the_search_index_has_taken_in_is_found(db: Db) {
     assert_eq!(found(&db, &filter).await, ["l-30"]);
 }
 
-async fn what_another_process_wrote_is_read_soon(server: Db) {
+async fn writes_of_another_process_are_seen_soon(server: Db) {
     let tool = server.place().open(Role::Tool).await;
     assert!(server.listing(&text("a")).await.unwrap().is_none());
     tool.write(create(listing("a"))).await.unwrap();
@@ -54,7 +54,7 @@ async fn what_another_process_wrote_is_read_soon(server: Db) {
     assert!(seen);
 }
 
-async fn a_read_that_failed_does_not_spoil_the_next_one(db: Db) {
+async fn failed_read_does_not_affect_the_next_one(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     assert!(db.listing(&text("a")).await.unwrap().is_some());
     db.raw("ALTER TABLE listings RENAME COLUMN document TO elsewhere").await;
@@ -64,10 +64,10 @@ async fn a_read_that_failed_does_not_spoil_the_next_one(db: Db) {
     assert!(db.listing(&text("a")).await.unwrap().is_some());
 }
 
-async fn an_ended_read_holds_nothing_back(db: Db) {
+async fn finished_read_does_not_block_the_checkpoint(db: Db) {
     assert!(db.listing(&text("a")).await.unwrap().is_none());
     db.write(create(listing("a"))).await.unwrap();
-    // The log can be copied back and emptied only if nobody reads an old state.
+    // The log can be truncated only if nobody reads an old snapshot.
     db.close().unwrap();
     if let Some(index) = db.place().search_index() {
         let log = index.with_file_name("portico.db-wal");

@@ -1,4 +1,4 @@
-//! Predefined portfolios: changed in parts, deactivated, never deleted.
+//! Predefined portfolios: partial changes, deactivation, no deletion.
 
 use portico_domain::portfolios::{ProtocolItems, RiskLevel, Template, TemplateChange};
 use portico_domain::{Allocation, Timestamp};
@@ -10,13 +10,13 @@ use crate::samples::{NOW, by_at, create_template, in_pieces, items, later, missi
 on_both_engines! {
     a_template_is_read_as_it_was_stored,
     allocations_are_kept_exactly,
-    an_unknown_template_is_nothing,
+    unknown_template_is_none,
     a_change_touches_only_what_it_names,
     a_change_answers_with_the_total,
     an_empty_change_still_moves_the_time,
     changing_an_unknown_template_is_refused,
-    the_time_of_change_strictly_grows_though_the_clock_stands,
-    the_time_of_change_strictly_grows_though_the_clock_goes_back,
+    change_time_increases_while_the_clock_stands,
+    change_time_increases_while_the_clock_goes_back,
     only_active_templates_are_listed,
     templates_are_listed_by_risk,
     templates_are_read_in_pieces,
@@ -76,7 +76,7 @@ async fn allocations_are_kept_exactly(db: Db) {
     assert_eq!(kept.total().units(), shares.iter().sum::<i64>());
 }
 
-async fn an_unknown_template_is_nothing(db: Db) {
+async fn unknown_template_is_none(db: Db) {
     store(&db, template("a")).await;
     assert_eq!(db.template(&text("A")).await.unwrap(), None);
     assert_eq!(db.template(&text("b")).await.unwrap(), None);
@@ -124,7 +124,7 @@ async fn changing_an_unknown_template_is_refused(db: Db) {
     assert_eq!(missing(changed(&db, "a", change()).await), "template_not_found");
 }
 
-async fn the_time_of_change_strictly_grows_though_the_clock_stands(db: Db) {
+async fn change_time_increases_while_the_clock_stands(db: Db) {
     store(&db, template("a")).await;
     for n in 1..=5 {
         changed(&db, "a", change()).await.unwrap();
@@ -133,7 +133,7 @@ async fn the_time_of_change_strictly_grows_though_the_clock_stands(db: Db) {
     assert_eq!(read(&db, "a").await.created_at, NOW);
 }
 
-async fn the_time_of_change_strictly_grows_though_the_clock_goes_back(db: Db) {
+async fn change_time_increases_while_the_clock_goes_back(db: Db) {
     store(&db, template("a")).await;
     change_at(&db, "a", change(), later(100)).await.unwrap();
     change_at(&db, "a", change(), later(-100)).await.unwrap();

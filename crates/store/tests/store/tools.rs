@@ -1,4 +1,4 @@
-//! A command beside a server: another process, the same database.
+//! A command next to a server: another process, the same database.
 
 use futures_util::future::join_all;
 use portico_domain::geo::{Area, Point};
@@ -10,12 +10,12 @@ use crate::engines::Db;
 use crate::samples::{NOW, by, conflict, create, delete, entry, found, listing, money, rooms, term, text};
 
 on_both_engines! {
-    a_tool_makes_and_revokes_keys_beside_a_server,
+    tool_creates_and_revokes_keys_next_to_a_server,
     a_tool_and_a_server_write_at_the_same_time,
     a_server_finds_what_a_tool_has_stored,
     a_tool_finds_what_a_server_has_stored,
-    a_tool_finds_listings_where_no_server_has_been,
-    a_server_that_comes_after_a_tool_finds_everything,
+    tool_finds_listings_without_a_server,
+    server_finds_everything_after_a_tool,
 }
 
 fn sample(id: &str) -> Listing {
@@ -28,7 +28,7 @@ fn sample(id: &str) -> Listing {
     }
 }
 
-/// Asserts that these are found in every way.
+/// Asserts the matches on every access path.
 async fn assert_found(db: &Db, expected: &[&str]) {
     let all = ListingFilter::default;
     for way in [
@@ -48,7 +48,7 @@ async fn assert_found(db: &Db, expected: &[&str]) {
     }
 }
 
-async fn a_tool_makes_and_revokes_keys_beside_a_server(server: Db) {
+async fn tool_creates_and_revokes_keys_next_to_a_server(server: Db) {
     let tool = server.place().open(Role::Tool).await;
     let scope = KeyScope::Operator;
     let key = Key { id: text("k"), name: text("name"), scope, created_at: NOW, revoked_at: None };
@@ -102,13 +102,13 @@ async fn a_tool_finds_what_a_server_has_stored(server: Db) {
     assert_found(&tool, &["a", "b"]).await;
 }
 
-async fn a_tool_finds_listings_where_no_server_has_been(db: Db) {
+async fn tool_finds_listings_without_a_server(db: Db) {
     let tool = db.fresh_place().await.open(Role::Tool).await;
     tool.write(create(sample("a"))).await.unwrap();
     assert_found(&tool, &["a"]).await;
 }
 
-async fn a_server_that_comes_after_a_tool_finds_everything(db: Db) {
+async fn server_finds_everything_after_a_tool(db: Db) {
     let place = db.fresh_place().await;
     let tool = place.open(Role::Tool).await;
     tool.write(create(sample("a"))).await.unwrap();

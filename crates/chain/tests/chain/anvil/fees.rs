@@ -1,4 +1,4 @@
-//! Transactions that do not get in, and nonces that somebody else takes.
+//! Underpriced transactions, and nonces that somebody else uses.
 
 use portico_chain::node::{Node as _, Sent};
 use portico_chain::signer::{CallSigner, Price};
@@ -7,36 +7,35 @@ use serde_json::json;
 
 use super::*;
 
-/// Raises the base fee to so many gwei.
 async fn base_fee(scene: &Scene, gwei: u64) {
     let wei = format!("{:#x}", gwei * 1_000_000_000);
     scene.anvil.ask("anvil_setNextBlockBaseFeePerGas", json!([wei])).await;
 }
 
 #[test]
-fn a_transaction_that_does_not_get_in_is_replaced_by_one_that_pays_more() {
+fn stuck_transaction_is_replaced_at_a_higher_price() {
     run(async {
         let scene = Scene::new().await;
         scene.stop_mining().await;
         let portico = scene.portico().await;
         let first = portico.record("oak").await.unwrap().hash;
-        until("the node has it", PATIENCE, || async { pending(&scene.anvil).await == 1 }).await;
-        // Blocks come, and it is in none of them.
+        until("the node has it", DEFAULT_DEADLINE, || async { pending(&scene.anvil).await == 1 }).await;
+        // Blocks are mined without it.
         let blocks = || async {
             base_fee(&scene, 50).await;
             scene.mine(1).await;
             let attempt = portico.db.chain_attempt(&first).await.unwrap().unwrap();
             attempt.newest != first
         };
-        until("it is replaced", PATIENCE, blocks).await;
+        until("it is replaced", DEFAULT_DEADLINE, blocks).await;
         let attempt = portico.db.chain_attempt(&first).await.unwrap().unwrap();
-        assert_eq!((attempt.fate, attempt.mined), (BatchStatus::Signed, None));
+        assert_eq!((attempt.status, attempt.mined), (BatchStatus::Signed, None));
         let blocks = || async {
             scene.mine(1).await;
             portico.agrees(1).await
         };
-        until("it is mined", PATIENCE, blocks).await;
-        // Who asks for the first hash is told of the one that was mined.
+        until("it is mined", DEFAULT_DEADLINE, blocks).await;
+        // The first hash leads to the mined transaction.
         let attempt = portico.db.chain_attempt(&first).await.unwrap().unwrap();
         let mined = attempt.mined.expect("one of them was mined");
         assert_ne!(mined, first);
@@ -47,7 +46,7 @@ fn a_transaction_that_does_not_get_in_is_replaced_by_one_that_pays_more() {
 }
 
 #[test]
-fn no_more_is_paid_than_the_cap_allows() {
+fn price_never_exceeds_the_cap() {
     run(async {
         let scene = Scene::new().await;
         scene.stop_mining().await;
@@ -67,25 +66,25 @@ fn no_more_is_paid_than_the_cap_allows() {
         let open = portico.db.open_batches(signer).await.unwrap();
         assert!(open[0].attempts.iter().all(|attempt| attempt.max_fee <= i64::try_from(cap).unwrap()));
         assert!(!portico.agrees(1).await);
-        // It gets in as soon as it is enough.
+        // It is mined as soon as it pays enough.
         let blocks = || async {
             base_fee(&scene, 1).await;
             scene.mine(1).await;
             portico.agrees(1).await
         };
-        until("it is mined", PATIENCE, blocks).await;
+        until("it is mined", DEFAULT_DEADLINE, blocks).await;
         assert!(portico.db.chain_attempt(&first).await.unwrap().unwrap().mined.is_some());
     });
 }
 
 #[test]
-fn items_whose_nonce_somebody_else_took_are_signed_again() {
+fn items_of_a_taken_nonce_are_signed_again() {
     run(async {
         let scene = Scene::new().await;
         scene.stop_mining().await;
         let portico = scene.portico().await;
         let told = portico.record("oak").await.unwrap().hash;
-        until("the node has it", PATIENCE, || async { pending(&scene.anvil).await == 1 }).await;
+        until("the node has it", DEFAULT_DEADLINE, || async { pending(&scene.anvil).await == 1 }).await;
         let price = Price { max_fee: 90_000_000_000, tip: 20_000_000_000 };
         let thief = CallSigner { key: samples::key(1), chain_id: 31337, contracts: scene.contracts, price };
         let node = Remote::new(vec![scene.anvil.url.clone()], 0).unwrap();
@@ -97,9 +96,9 @@ fn items_whose_nonce_somebody_else_took_are_signed_again() {
             scene.mine(1).await;
             portico.agrees(1).await
         };
-        until("it is on the chain all the same", PATIENCE, blocks).await;
+        until("it is on the chain all the same", DEFAULT_DEADLINE, blocks).await;
         let attempt = portico.db.chain_attempt(&told).await.unwrap().unwrap();
-        assert_eq!((attempt.nonce, attempt.fate, attempt.mined), (4, BatchStatus::Foreign, None));
+        assert_eq!((attempt.nonce, attempt.status, attempt.mined), (4, BatchStatus::Foreign, None));
         let item = portico.db.chain_item(samples::LISTING, &samples::key_of("oak")).await.unwrap().unwrap();
         assert_eq!(item.version, 1);
         assert!(item.hash.is_some_and(|hash| hash != told));
@@ -107,7 +106,7 @@ fn items_whose_nonce_somebody_else_took_are_signed_again() {
 }
 
 #[test]
-fn nonces_that_somebody_else_used_before_are_skipped() {
+fn used_nonces_are_skipped() {
     run(async {
         let scene = Scene::new().await;
         let portico = scene.portico().await;
@@ -117,13 +116,13 @@ fn nonces_that_somebody_else_used_before_are_skipped() {
         for nonce in 4..7 {
             assert_eq!(node.send(&other.filler(nonce).raw).await.unwrap(), Sent::Accepted);
         }
-        until("they are seen", PATIENCE, || async {
+        until("they are seen", DEFAULT_DEADLINE, || async {
             portico.writer.wake();
             portico.writer.status().next_nonce == Some(7)
         })
         .await;
         portico.record("oak").await.unwrap();
-        portico.until_it_agrees(1, PATIENCE).await;
+        portico.until_it_agrees(1, DEFAULT_DEADLINE).await;
         assert_eq!(used(&scene.anvil, samples::key(1).address()).await, 8);
     });
 }

@@ -1,4 +1,4 @@
-//! The way to the node: it can be shut, it can hang, and it can lose answers.
+//! A proxy in front of the node that can be closed, hang, or lose replies.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -8,26 +8,24 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What becomes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ProxyMode {
     Open,
-    /// Whoever comes is turned away.
+    /// Closes every connection.
     Shut,
-    /// Nobody is answered until it is open again.
+    /// Answers nothing until it is open again.
     Hanging,
 }
 
 #[derive(Debug)]
 struct State {
-    way: Way,
-    /// The answer to every second new transaction is lost after the node has it.
+    way: ProxyMode,
+    /// Loses the reply to every second new transaction after the node has accepted it.
     loses: bool,
     seen: HashSet<Vec<u8>>,
     lost: usize,
 }
 
-/// A proxy in front of a node.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) url: String,
@@ -45,7 +43,7 @@ impl Proxy {
     pub(crate) async fn start(node: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let state = State { way: Way::Open, loses: false, seen: HashSet::new(), lost: 0 };
+        let state = State { way: ProxyMode::Open, loses: false, seen: HashSet::new(), lost: 0 };
         let state = Arc::new(Mutex::new(state));
         let (node, shared) = (node.to_owned(), state.clone());
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -58,7 +56,7 @@ impl Proxy {
         Self { url, state, task }
     }
 
-    pub(crate) fn set(&self, way: Way) {
+    pub(crate) fn set(&self, way: ProxyMode) {
         self.state.lock().unwrap().way = way;
     }
 
@@ -66,21 +64,21 @@ impl Proxy {
         self.state.lock().unwrap().loses = true;
     }
 
-    /// How many answers were lost.
+    /// The number of lost replies.
     pub(crate) fn lost(&self) -> usize {
         self.state.lock().unwrap().lost
     }
 }
 
-/// One request of a connection; whoever has more to say connects again.
+/// One request per connection.
 async fn serve(mut stream: TcpStream, client: reqwest::Client, node: String, state: Arc<Mutex<State>>) {
     let Some(body) = request(&mut stream).await else { return };
     loop {
         let way = state.lock().unwrap().way;
         match way {
-            Way::Open => break,
-            Way::Shut => return,
-            Way::Hanging => tokio::time::sleep(Duration::from_millis(20)).await,
+            ProxyMode::Open => break,
+            ProxyMode::Shut => return,
+            ProxyMode::Hanging => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
     let asked = client.post(node).header("content-type", "application/json").body(body.clone()).send().await;
@@ -101,14 +99,14 @@ fn is_lost(state: &mut State, body: &[u8]) -> bool {
     if !state.loses || !text.contains("eth_sendRawTransaction") {
         return false;
     }
-    // The number of the request differs every time; the transaction does not.
+    // The request id differs every time; the transaction does not.
     let transaction = text.split("\"params\"").nth(1).unwrap().as_bytes().to_vec();
     let lost = state.seen.insert(transaction) && state.seen.len() % 2 == 1;
     state.lost += usize::from(lost);
     lost
 }
 
-/// The body of an HTTP request.
+/// Reads the body of an HTTP request.
 async fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     loop {

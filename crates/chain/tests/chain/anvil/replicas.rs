@@ -5,10 +5,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use portico_store::{Location, Role};
 use tokio_postgres::NoTls;
 
-use super::proxy::{Proxy, Way};
+use super::proxy::{Proxy, ProxyMode};
 use super::*;
 
-/// A database of its own on the test server; it goes when that server goes.
+/// A separate database on the test server; it disappears with that server.
 struct Database {
     server: String,
     name: String,
@@ -23,11 +23,11 @@ impl Database {
         };
         let name = format!("chain_{:016x}", RandomState::new().hash_one(0_u8));
         let database = Self { server, name };
-        database.tell(format!("CREATE DATABASE {} TEMPLATE template0", database.name)).await;
+        database.reply(format!("CREATE DATABASE {} TEMPLATE template0", database.name)).await;
         database
     }
 
-    async fn tell(&self, sql: String) {
+    async fn reply(&self, sql: String) {
         let (client, io) = tokio_postgres::connect(&self.server, NoTls).await.unwrap();
         let io = tokio::spawn(io);
         client.batch_execute(&sql).await.unwrap();
@@ -42,7 +42,7 @@ impl Database {
     }
 }
 
-/// Runs a test on a database of its own.
+/// Runs a test on a separate database.
 fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
     run(async {
         let database = Arc::new(Database::create().await);
@@ -50,7 +50,7 @@ fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
     });
 }
 
-/// Records so many listings at once.
+/// Records listings concurrently.
 async fn record_many(portico: &Arc<Portico>, name: &str, count: usize) {
     let one = |n: usize| {
         let (portico, id) = (portico.clone(), format!("{name}-{n}"));
@@ -63,11 +63,11 @@ async fn record_many(portico: &Arc<Portico>, name: &str, count: usize) {
 }
 
 #[test]
-fn two_replicas_with_a_key_each_record_side_by_side() {
+fn two_replicas_with_a_key_each_record_concurrently() {
     on_postgres(|database| async move {
         let (anvil, db) = (Anvil::start(&[]).await, database.open().await);
         let contracts = contracts(&anvil, &db).await;
-        // Both have both keys, and each takes the first that is free.
+        // Both have both keys, and each takes the first free one.
         let keys = || vec![samples::key(1), samples::key(2)];
         let first = Arc::new(Portico::start(&[&anvil.url], &db, keys(), contracts, settings()).await);
         let other = database.open().await;
@@ -75,19 +75,19 @@ fn two_replicas_with_a_key_each_record_side_by_side() {
         let signers = [&first, &second].map(|replica| replica.writer.status().signer.unwrap());
         assert_eq!(signers, [samples::key(1).address(), samples::key(2).address()]);
         tokio::join!(record_many(&first, "first", 200), record_many(&second, "second", 200));
-        // The same listing at both: one of them is told that it exists.
+        // The same listing at both: one of them gets a conflict.
         let (one, two) = tokio::join!(first.record("both"), second.record("both"));
         assert_eq!(u8::from(one.is_ok()) + u8::from(two.is_ok()), 1);
         for n in 0..20 {
             second.delete(&format!("first-{n}")).await;
         }
-        first.until_it_agrees(401, PATIENCE).await;
-        second.until_it_agrees(401, PATIENCE).await;
+        first.until_it_agrees(401, DEFAULT_DEADLINE).await;
+        second.until_it_agrees(401, DEFAULT_DEADLINE).await;
     });
 }
 
 #[test]
-fn a_replica_that_dies_is_replaced_by_one_that_waits_with_the_same_key() {
+fn standby_with_the_same_key_takes_over() {
     on_postgres(|database| async move {
         let (anvil, db) = (Anvil::start(&[]).await, database.open().await);
         let contracts = contracts(&anvil, &db).await;
@@ -97,22 +97,24 @@ fn a_replica_that_dies_is_replaced_by_one_that_waits_with_the_same_key() {
         let other = database.open().await;
         let second = Arc::new(Portico::start(&[&anvil.url], &other, keys(), contracts, settings()).await);
         record_many(&first, "sent", 20).await;
-        first.until_it_agrees(20, PATIENCE).await;
+        first.until_it_agrees(20, DEFAULT_DEADLINE).await;
         assert!(matches!(second.record("early").await, Err(Error::Stopped(_))), "the other one signs");
-        // What is accepted now is signed and cannot be sent; then the process is gone.
-        proxy.set(Way::Shut);
+        // Now listings are signed but cannot be sent; then the process dies.
+        proxy.set(ProxyMode::Shut);
         record_many(&first, "unsent", 20).await;
         drop(first);
-        until("the other one takes over", PATIENCE, || async { second.writer.status().signer.is_some() })
-            .await;
-        second.until_it_agrees(40, PATIENCE).await;
+        until("the other one takes over", DEFAULT_DEADLINE, || async {
+            second.writer.status().signer.is_some()
+        })
+        .await;
+        second.until_it_agrees(40, DEFAULT_DEADLINE).await;
         record_many(&second, "later", 20).await;
-        second.until_it_agrees(60, PATIENCE).await;
+        second.until_it_agrees(60, DEFAULT_DEADLINE).await;
     });
 }
 
 #[test]
-fn what_a_dead_replica_left_is_seen_to_by_one_that_signs_with_another_key() {
+fn replica_with_another_key_follows_orphaned_batches() {
     on_postgres(|database| async move {
         let (anvil, db) = (Anvil::start(&[]).await, database.open().await);
         let contracts = contracts(&anvil, &db).await;
@@ -122,12 +124,12 @@ fn what_a_dead_replica_left_is_seen_to_by_one_that_signs_with_another_key() {
         let other = database.open().await;
         let second = Arc::new(Portico::start(&[&anvil.url], &other, keys(), contracts, settings()).await);
         record_many(&second, "second", 5).await;
-        proxy.set(Way::Shut);
+        proxy.set(ProxyMode::Shut);
         record_many(&first, "unsent", 20).await;
         drop(first);
-        second.until_it_agrees(25, PATIENCE).await;
+        second.until_it_agrees(25, DEFAULT_DEADLINE).await;
         assert_eq!(second.writer.status().signer, Some(samples::key(2).address()));
-        // Its signer is free again for whoever comes.
+        // Its signer is free again.
         let signers = || async {
             let signers = db.chain_signers().await.unwrap();
             signers.iter().any(|signer| signer.address == samples::key(1).address().0.0 && signer.beat < 0)
@@ -136,17 +138,17 @@ fn what_a_dead_replica_left_is_seen_to_by_one_that_signs_with_another_key() {
             anvil.ask("anvil_mine", json!(["0x1"])).await;
             signers().await
         };
-        until("its signer is given back", PATIENCE, blocks).await;
+        until("its signer is given back", DEFAULT_DEADLINE, blocks).await;
     });
 }
 
 #[test]
-fn a_replica_that_ends_in_good_order_lets_another_sign_at_once() {
+fn clean_shutdown_releases_the_lease() {
     on_postgres(|database| async move {
         let (anvil, db) = (Anvil::start(&[]).await, database.open().await);
         let contracts = contracts(&anvil, &db).await;
-        // Nobody would take over from one that seems to live.
-        let settings = Settings { patience: Duration::from_hours(1), ..settings() };
+        // Nobody takes over a lease whose holder seems alive.
+        let settings = Settings { lease_timeout: Duration::from_hours(1), ..settings() };
         let keys = || vec![samples::key(1)];
         let first = Portico::start(&[&anvil.url], &db, keys(), contracts, settings).await;
         first.record("oak").await.unwrap();
@@ -154,9 +156,10 @@ fn a_replica_that_ends_in_good_order_lets_another_sign_at_once() {
         let second = Portico::start(&[&anvil.url], &other, keys(), contracts, settings).await;
         assert_eq!(second.writer.status().signer, None);
         first.writer.release().await;
-        until("the other one signs", PATIENCE, || async { second.writer.status().signer.is_some() }).await;
+        until("the other one signs", DEFAULT_DEADLINE, || async { second.writer.status().signer.is_some() })
+            .await;
         assert!(matches!(first.record("elm").await, Err(Error::Stopped(_))), "it does not sign any more");
         second.record("elm").await.unwrap();
-        second.until_it_agrees(2, PATIENCE).await;
+        second.until_it_agrees(2, DEFAULT_DEADLINE).await;
     });
 }

@@ -1,50 +1,49 @@
-//! The contracts through the writer's steps and through the reads, on every node.
+//! The contracts through the writer's engine and through the reads, on every node.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use alloy_primitives::{Address, B256, TxKind};
 use alloy_sol_types::SolCall as _;
-use portico_chain::contracts::{Content, Contracts, Kind, calldata, check_key, cleared_check, rejected};
+use portico_chain::contracts::{Content, Contracts, ItemKind, calldata, check_key, cleared_check, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, deploy};
 use portico_domain::chain::Passes;
-use portico_store::chain::{ItemStatus, ItemVersion, Sign as _, Versioned, Want, Word};
+use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, Versioned, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
-use crate::node_fixture::{Ground, follow_all, now, until};
+use crate::node_fixture::{NodeFixture, follow_all, now, until};
 use crate::samples;
 
 super::on_both_nodes! {
-    a_listing_is_recorded_retired_and_recorded_again,
+    listing_is_recorded_retired_and_recorded_again,
     every_kind_of_item_is_recorded_and_read_back,
-    what_differs_is_found_and_mended,
-    what_a_contract_cannot_take_fails_alone,
-    after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls,
+    differences_are_found_and_repaired,
+    rejected_item_fails_alone,
+    three_reverts_stop_signing_until_calls_succeed,
     an_older_version_changes_nothing,
-    a_listing_in_a_batch_of_64_costs_at_most_55_000_gas,
-    the_largest_batch_of_every_kind_has_gas_enough,
+    listing_in_a_batch_of_64_costs_at_most_55_000_gas,
+    largest_batch_of_every_kind_has_enough_gas,
 }
 
-/// Sends one call and answers with its receipt.
-async fn call(node_fixture: &Ground, contracts: Contracts, kind: Kind, items: &[Versioned]) -> Receipt {
-    let signer = node_fixture.signer(&node_fixture.key, contracts).await;
-    let nonce = i64::try_from(node_fixture.node.nonce(node_fixture.key.address()).await.unwrap()).unwrap();
+async fn call(fixture: &NodeFixture, contracts: Contracts, kind: ItemKind, items: &[Versioned]) -> Receipt {
+    let signer = fixture.signer(&fixture.key, contracts).await;
+    let nonce = i64::try_from(fixture.node.nonce(fixture.key.address()).await.unwrap()).unwrap();
     let signed = signer.sign(nonce, kind.number(), items).unwrap();
-    assert_eq!(node_fixture.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
-    node_fixture.mined(signed.hash).await
+    assert_eq!(fixture.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
+    fixture.mined(signed.hash).await
 }
 
 fn listing(id: &str, version: i64, digest: Word) -> Versioned {
     Versioned { key: samples::key_of(id), version, payload: samples::payload(digest) }
 }
 
-async fn a_listing_is_recorded_retired_and_recorded_again(node_fixture: Ground) {
-    let contracts = node_fixture.deployed().await;
-    let (engine, db, _kept) = node_fixture.engine(contracts);
+async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let (engine, db, _kept) = fixture.engine(contracts);
     let key = samples::key_of("oak");
     let on_chain = || async { reads::listing(engine.node(), contracts, &key).await.unwrap() };
     assert_eq!(on_chain().await, ListingRecord { version: 0, content: None });
@@ -58,7 +57,7 @@ async fn a_listing_is_recorded_retired_and_recorded_again(node_fixture: Ground) 
     let terms = samples::terms(620, 4_000_050);
     assert_eq!(on_chain().await, ListingRecord { version: 1, content: Some((terms, [1; 32])) });
     let item = db.chain_item(samples::LISTING, &key).await.unwrap().unwrap();
-    assert_eq!((item.standing, item.hash), (ItemStatus::Mined, Some(accepted.hash)));
+    assert_eq!((item.status, item.hash), (ItemStatus::Mined, Some(accepted.hash)));
 
     let (oak, by) = (samples::listing("oak"), ChangeContext { account: None, at: now() });
     let retired = samples::retired("oak", now());
@@ -72,7 +71,6 @@ async fn a_listing_is_recorded_retired_and_recorded_again(node_fixture: Ground) 
     assert_eq!(on_chain().await, ListingRecord { version: 3, content: Some((terms, [2; 32])) });
 }
 
-/// One item of every kind.
 fn one_of_each() -> Vec<(Word, Content)> {
     let (listing, applicant) = ([6; 32], [7; 32]);
     let passes = Some(Passes::from_bits(0b0111));
@@ -86,7 +84,7 @@ fn one_of_each() -> Vec<(Word, Content)> {
     ]
 }
 
-/// The same items, gone as far as they can be.
+/// The same items, deleted where possible.
 fn gone() -> Vec<(Word, Content)> {
     let one = |(key, content): (Word, Content)| match content {
         Content::Listing { .. } => (key, Content::RetiredListing),
@@ -99,17 +97,17 @@ fn gone() -> Vec<(Word, Content)> {
     one_of_each().into_iter().map(one).collect()
 }
 
-async fn every_kind_of_item_is_recorded_and_read_back(node_fixture: Ground) {
-    let contracts = node_fixture.deployed().await;
-    let (engine, db, _kept) = node_fixture.engine(contracts);
+async fn every_kind_of_item_is_recorded_and_read_back(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let (engine, db, _kept) = fixture.engine(contracts);
     for items in [one_of_each(), gone()] {
-        let wanted = items.into_iter().map(|(key, content)| samples::wanted(key, content, now()));
-        db.write(Want(wanted.collect())).await.unwrap();
+        let desired = items.into_iter().map(|(key, content)| samples::desired(key, content, now()));
+        db.write(PutItems(desired.collect())).await.unwrap();
         follow_all(&engine, &db).await;
         let backlog = db.chain_backlog().await.unwrap();
         assert_eq!((backlog.waiting, backlog.signed, backlog.failed), (0, 0, 0));
         let found = reconcile(engine.node(), &db, contracts, None, |_| ()).await.unwrap();
-        assert_eq!((found.compared, found.on_their_way, found.different), (4, 0, vec![]));
+        assert_eq!((found.compared, found.in_flight, found.different), (4, 0, vec![]));
     }
     let checks = reads::application(engine.node(), contracts, &[6; 32], &[7; 32]).await.unwrap();
     assert_eq!(checks, (2, None));
@@ -117,14 +115,14 @@ async fn every_kind_of_item_is_recorded_and_read_back(node_fixture: Ground) {
     assert_eq!(unknown, (0, None));
 }
 
-async fn what_differs_is_found_and_mended(node_fixture: Ground) {
-    let contracts = node_fixture.deployed().await;
-    let signer = node_fixture.signer(&node_fixture.key, contracts).await;
-    let (engine, db, _kept) = node_fixture.engine(contracts);
-    let wanted = one_of_each().into_iter().map(|(key, content)| samples::wanted(key, content, now()));
-    db.write(Want(wanted.collect())).await.unwrap();
+async fn differences_are_found_and_repaired(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let signer = fixture.signer(&fixture.key, contracts).await;
+    let (engine, db, _kept) = fixture.engine(contracts);
+    let desired = one_of_each().into_iter().map(|(key, content)| samples::desired(key, content, now()));
+    db.write(PutItems(desired.collect())).await.unwrap();
     follow_all(&engine, &db).await;
-    // Somebody with the same key writes past this database.
+    // Another process with the same key bypasses this database.
     let nonce = i64::try_from(engine.node().nonce(signer.key.address()).await.unwrap()).unwrap();
     let item = Versioned { key: [6; 32], version: 7, payload: samples::payload([9; 32]) };
     let signed = signer.sign(nonce, samples::LISTING, &[item]).unwrap();
@@ -132,7 +130,7 @@ async fn what_differs_is_found_and_mended(node_fixture: Ground) {
     let mined = || async { engine.node().receipt(signed.hash.into()).await.unwrap().is_some() };
     until("it is mined", Duration::from_secs(10), mined).await;
 
-    let look = |mend| reconcile(engine.node(), &db, contracts, mend, |_| ());
+    let look = |repair| reconcile(engine.node(), &db, contracts, repair, |_| ());
     let found = look(None).await.unwrap();
     assert_eq!(found.different, [("ListingRegistry", [6; 32])]);
     assert_eq!(look(Some(now())).await.unwrap().different, found.different);
@@ -143,23 +141,23 @@ async fn what_differs_is_found_and_mended(node_fixture: Ground) {
     assert_eq!((record.version, record.content.unwrap().1), (8, [8; 32]));
 }
 
-async fn what_a_contract_cannot_take_fails_alone(node_fixture: Ground) {
-    let contracts = node_fixture.deployed().await;
+async fn rejected_item_fails_alone(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
     let receipt = call(
-        &node_fixture,
+        &fixture,
         contracts,
-        Kind::Listing,
+        ItemKind::Listing,
         &[listing("a", 1, [1; 32]), listing("b", 1, [0; 32]), listing("c", 1, [3; 32])],
     )
     .await;
     assert!(receipt.success);
     let refused: Vec<ItemVersion> =
-        receipt.logs.iter().filter_map(|log| rejected(Kind::Listing, &log.topics, &log.data)).collect();
+        receipt.logs.iter().filter_map(|log| rejected(ItemKind::Listing, &log.topics, &log.data)).collect();
     let drawn = ItemVersion { kind: samples::LISTING, key: samples::key_of("b"), version: 1 };
     assert_eq!(refused, [drawn], "a listing without a digest");
 
-    // The same through the writer: its neighbours get in, and it is given up.
-    let (engine, db, _kept) = node_fixture.engine(contracts);
+    // The same through the writer: the other items are recorded, this one fails.
+    let (engine, db, _kept) = fixture.engine(contracts);
     let records: Vec<_> = [("d", [1; 32]), ("e", [0; 32]), ("f", [3; 32])]
         .map(|(id, digest)| samples::record(id, digest, now()))
         .into();
@@ -168,37 +166,36 @@ async fn what_a_contract_cannot_take_fails_alone(node_fixture: Ground) {
     let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
     assert_eq!(settled, None, "what is unusual is left to the task that follows");
     follow_all(&engine, &db).await;
-    for (id, standing) in [("d", ItemStatus::Mined), ("e", ItemStatus::Failed), ("f", ItemStatus::Mined)] {
+    for (id, status) in [("d", ItemStatus::Mined), ("e", ItemStatus::Failed), ("f", ItemStatus::Mined)] {
         let item = db.chain_item(samples::LISTING, &samples::key_of(id)).await.unwrap().unwrap();
-        assert_eq!(item.standing, standing, "{id}");
+        assert_eq!(item.status, status, "{id}");
     }
     assert_eq!(db.chain_backlog().await.unwrap().failed, 1);
 
-    // It is not passed over in silence, and tried again if that is wanted.
-    let look = |mend| reconcile(engine.node(), &db, contracts, mend, |_| ());
+    // It is reported, and written again on request.
+    let look = |repair| reconcile(engine.node(), &db, contracts, repair, |_| ());
     let found = look(None).await.unwrap();
-    assert_eq!((found.compared, found.on_their_way, &found.different[..]), (3, 0, &[][..]));
+    assert_eq!((found.compared, found.in_flight, &found.different[..]), (3, 0, &[][..]));
     assert_eq!(found.refused, [("ListingRegistry", samples::key_of("e"))]);
     assert_eq!(look(Some(now())).await.unwrap(), found);
     follow_all(&engine, &db).await;
     let item = db.chain_item(samples::LISTING, &samples::key_of("e")).await.unwrap().unwrap();
-    assert_eq!((item.version, item.standing), (2, ItemStatus::Failed));
+    assert_eq!((item.version, item.status), (2, ItemStatus::Failed));
 }
 
-async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take_calls(node_fixture: Ground) {
+async fn three_reverts_stop_signing_until_calls_succeed(fixture: NodeFixture) {
     alloy_sol_types::sol! {
         function grantRole(bytes32 role, address account);
     }
-    // The contracts are somebody else's, who has not granted the role.
-    let owner = node_fixture.stranger.clone();
-    let wanted = node_fixture.wanted(true);
-    let contracts =
-        deploy::establish(&node_fixture.node, &node_fixture.db, std::slice::from_ref(&owner), &wanted)
-            .await
-            .unwrap()
-            .1;
-    let (signer, account) = (node_fixture.signer(&owner, contracts).await, node_fixture.key.address());
-    let (engine, db, _kept) = node_fixture.engine(contracts);
+    // The contracts belong to somebody else who has not granted the role.
+    let owner = fixture.stranger.clone();
+    let options = fixture.options(true);
+    let contracts = deploy::establish(&fixture.node, &fixture.db, std::slice::from_ref(&owner), &options)
+        .await
+        .unwrap()
+        .1;
+    let (signer, account) = (fixture.signer(&owner, contracts).await, fixture.key.address());
+    let (engine, db, _kept) = fixture.engine(contracts);
     engine.follow(now()).await.unwrap();
     for id in ["a", "b"] {
         engine.commit(Arc::new([samples::record(id, [1; 32], now())]), now()).await.unwrap();
@@ -230,35 +227,35 @@ async fn after_three_reverts_in_a_row_nothing_is_signed_until_the_contracts_take
     late().await.unwrap();
     follow_all(&engine, &db).await;
     let item = db.chain_item(samples::LISTING, &samples::key_of("late")).await.unwrap().unwrap();
-    assert_eq!(item.standing, ItemStatus::Mined);
+    assert_eq!(item.status, ItemStatus::Mined);
 }
 
-async fn an_older_version_changes_nothing(node_fixture: Ground) {
-    let contracts = node_fixture.deployed().await;
-    let newer = call(&node_fixture, contracts, Kind::Listing, &[listing("a", 2, [2; 32])]).await;
+async fn an_older_version_changes_nothing(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let newer = call(&fixture, contracts, ItemKind::Listing, &[listing("a", 2, [2; 32])]).await;
     for (version, digest) in [(1, [1; 32]), (2, [3; 32])] {
-        let late = call(&node_fixture, contracts, Kind::Listing, &[listing("a", version, digest)]).await;
+        let late = call(&fixture, contracts, ItemKind::Listing, &[listing("a", version, digest)]).await;
         assert!(late.success && late.logs.len() == 1);
         assert_ne!(late.logs[0].topics[0], newer.logs[0].topics[0], "it says that it is stale");
         assert_eq!(late.logs[0].topics[1], B256::from(samples::key_of("a")));
-        assert!(rejected(Kind::Listing, &late.logs[0].topics, &late.logs[0].data).is_none());
+        assert!(rejected(ItemKind::Listing, &late.logs[0].topics, &late.logs[0].data).is_none());
     }
-    let record = reads::listing(&node_fixture.node, contracts, &samples::key_of("a")).await.unwrap();
+    let record = reads::listing(&fixture.node, contracts, &samples::key_of("a")).await.unwrap();
     assert_eq!((record.version, record.content.unwrap().1), (2, [2; 32]));
 }
 
-async fn a_listing_in_a_batch_of_64_costs_at_most_55_000_gas(node_fixture: Ground) {
-    let contracts = node_fixture.deployed().await;
+async fn listing_in_a_batch_of_64_costs_at_most_55_000_gas(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
     let items: Vec<_> = (0..64).map(|n: u8| listing(&format!("listing-{n}"), 1, [n + 1; 32])).collect();
-    let receipt = call(&node_fixture, contracts, Kind::Listing, &items).await;
+    let receipt = call(&fixture, contracts, ItemKind::Listing, &items).await;
     assert!(receipt.success);
     let each = receipt.gas_used / 64;
     println!("{each} gas for each of 64 listings");
     assert!(each <= 55_000, "{each} gas");
 }
 
-/// Full of bytes that are not zero, which cost most.
-fn expensive(kind: Kind, n: u16) -> Versioned {
+/// Nonzero bytes cost most.
+fn expensive(kind: ItemKind, n: u16) -> Versioned {
     let word = |first: u8| -> Word {
         let mut word = [first; 32];
         word[..2].copy_from_slice(&(n + 257).to_be_bytes());
@@ -266,10 +263,10 @@ fn expensive(kind: Kind, n: u16) -> Versioned {
     };
     let (listing, applicant) = (word(0xA1), word(0xA2));
     let (key, content) = match kind {
-        Kind::Listing => {
+        ItemKind::Listing => {
             (word(0xA3), Content::Listing { terms: samples::terms(900, i64::MAX / 2), digest: word(0xA4) })
         }
-        Kind::Identity => {
+        ItemKind::Identity => {
             let mut token = [0; 32];
             token[16..].copy_from_slice(&word(0xA5)[..16]);
             (
@@ -277,35 +274,33 @@ fn expensive(kind: Kind, n: u16) -> Versioned {
                 Content::Identity { holder: Address::from_slice(&word(0xA6)[..20]), commitment: word(0xA7) },
             )
         }
-        Kind::Check => {
+        ItemKind::Check => {
             let passes = Some(Passes::from_bits(15));
             (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
         }
-        Kind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
+        ItemKind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
     };
     Versioned { key, version: i64::MAX - 1, payload: content.encode() }
 }
 
-async fn the_largest_batch_of_every_kind_has_gas_enough(node_fixture: Ground) {
-    /// What a transaction may ask for on newer networks (EIP-7825).
+async fn largest_batch_of_every_kind_has_enough_gas(fixture: NodeFixture) {
+    /// The gas cap of a transaction on newer networks (EIP-7825).
     const CAP: u64 = 1 << 24;
-    let contracts = node_fixture.deployed().await;
+    let contracts = fixture.deployed().await;
     for (kind, largest) in
-        [(Kind::Listing, 256), (Kind::Identity, 128), (Kind::Check, 128), (Kind::Anchor, 128)]
+        [(ItemKind::Listing, 256), (ItemKind::Identity, 128), (ItemKind::Check, 128), (ItemKind::Anchor, 128)]
     {
         for size in [1, largest] {
             let first = size; // so that no item comes twice
             let items: Vec<_> = (0..size).map(|n| expensive(kind, first + n)).collect();
             let limit = gas(kind, items.len());
             assert!(limit <= CAP, "{}: {limit}", kind.contract());
-            let receipt = call(&node_fixture, contracts, kind, &items).await;
+            let receipt = call(&fixture, contracts, kind, &items).await;
             println!("{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
             assert!(receipt.success, "{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
         }
     }
-    // Nobody is charged for a call that carries nothing.
-    let empty = calldata(Kind::Anchor, &[]).unwrap();
-    assert!(
-        node_fixture.node.call(node_fixture.key.address(), contracts.of(Kind::Anchor), empty).await.is_ok()
-    );
+    // An empty call costs nothing per item.
+    let empty = calldata(ItemKind::Anchor, &[]).unwrap();
+    assert!(fixture.node.call(fixture.key.address(), contracts.of(ItemKind::Anchor), empty).await.is_ok());
 }

@@ -1,16 +1,16 @@
-//! What must hold after every run, read past the code under test.
+//! Invariants after every run, checked without the code under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, B256, hex};
-use portico_chain::contracts::Kind;
+use portico_chain::contracts::ItemKind;
 use rusqlite::Connection;
 
-use super::clients::Thing;
+use super::clients::OtherItem;
 use super::ledger::{Carried, carried};
 use super::run::{Broken, Run};
 
-/// A batch as the database has it.
+/// A row of the database.
 struct Batch {
     items: i64,
     state: i64,
@@ -25,20 +25,19 @@ const FOREIGN: i64 = 4;
 struct Item {
     version: i64,
     payload: Vec<u8>,
-    gone: bool,
+    deleted: bool,
     failed: bool,
 }
 
-/// The database, as it is on disk.
-struct Books {
+/// The database's content on disk.
+struct DatabaseContent {
     connection: Connection,
     signers: BTreeMap<Address, (i64, i64, i64)>,
     batches: BTreeMap<(Address, i64), Batch>,
     attempts: BTreeMap<B256, (Address, i64)>,
-    items: BTreeMap<(Kind, [u8; 32]), Item>,
+    items: BTreeMap<(ItemKind, [u8; 32]), Item>,
 }
 
-/// All rows of a query.
 fn rows<T>(
     connection: &Connection,
     sql: &str,
@@ -48,7 +47,7 @@ fn rows<T>(
     statement.query_map([], read).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-impl Books {
+impl DatabaseContent {
     fn open(run: &Run) -> Self {
         let connection = Connection::open(&run.path).unwrap();
         let signer = |row: &rusqlite::Row<'_>| {
@@ -75,9 +74,13 @@ impl Books {
         let attempts = rows(&connection, "SELECT hash, signer, nonce FROM chain_attempts", attempt);
         let item = |row: &rusqlite::Row<'_>| {
             let (kind, key): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            let item =
-                Item { version: row.get(2)?, payload: row.get(3)?, gone: row.get(4)?, failed: row.get(5)? };
-            Ok(((Kind::from_number(kind).unwrap(), key.try_into().unwrap()), item))
+            let item = Item {
+                version: row.get(2)?,
+                payload: row.get(3)?,
+                deleted: row.get(4)?,
+                failed: row.get(5)?,
+            };
+            Ok(((ItemKind::from_number(kind).unwrap(), key.try_into().unwrap()), item))
         };
         let items =
             rows(&connection, "SELECT kind, key, version, payload, gone, failed FROM chain_items", item);
@@ -99,8 +102,8 @@ fn must(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Whether nothing is left to do: for the items, and for those who hold a signer.
-pub(crate) fn is_quiet(run: &Run) -> bool {
+/// Whether no item and no holder of a signer has work left.
+pub(crate) fn is_idle(run: &Run) -> bool {
     let connection = Connection::open(&run.path).unwrap();
     let left = "SELECT (SELECT count(*) FROM chain_batches WHERE state < 2) + \
          (SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0)";
@@ -112,61 +115,60 @@ pub(crate) fn is_quiet(run: &Run) -> bool {
         && signers.iter().all(|(address, next)| !held(address) || next.unsigned_abs() == used(address))
 }
 
-/// All of it.
 pub(crate) fn everything(run: &mut Run) -> Result<(), Broken> {
-    let books = Books::open(run);
-    listings(run, &books)?;
-    items(run, &books)?;
-    nonces(run, &books)?;
-    transactions(run, &books)?;
-    summary(run, &books);
+    let database = DatabaseContent::open(run);
+    listings(run, &database)?;
+    items(run, &database)?;
+    nonces(run, &database)?;
+    transactions(run, &database)?;
+    summary(run, &database);
     Ok(())
 }
 
-/// Every listing that was promised is stored once, and none that was not.
-fn listings(run: &Run, books: &Books) -> Result<(), Broken> {
+/// Every promised listing is stored once, and no other.
+fn listings(run: &Run, database: &DatabaseContent) -> Result<(), Broken> {
     for slot in &run.clients.slots {
-        let rows = books.number(&format!("SELECT count(*) FROM listings WHERE id = '{}'", slot.id));
+        let rows = database.number(&format!("SELECT count(*) FROM listings WHERE id = '{}'", slot.id));
         must(rows == i64::from(slot.present), || {
             format!("{}: {rows} rows, present: {}", slot.id, slot.present)
         })?;
     }
     let present = run.clients.slots.iter().filter(|slot| slot.present).count();
     for name in ["total", "on_chain"] {
-        let counted = books.number(&format!(
+        let counted = database.number(&format!(
             "SELECT coalesce(sum(n), 0) FROM counters WHERE scope = 'listings' AND name = '{name}'"
         ));
         must(counted == i64::try_from(present).unwrap(), || format!("{name} is {counted}, not {present}"))?;
     }
-    let recorded = books.number("SELECT count(*) FROM events WHERE kind = 'listing.recorded'");
+    let recorded = database.number("SELECT count(*) FROM events WHERE kind = 'listing.recorded'");
     must(recorded == i64::try_from(run.clients.recorded).unwrap(), || {
         format!("{recorded} listings were recorded, not {}", run.clients.recorded)
     })
 }
 
-/// Database and chain say the same of every item, and it is what was asked for.
-fn items(run: &Run, books: &Books) -> Result<(), Broken> {
+/// Database and chain agree on every item, and it is what clients asked for.
+fn items(run: &Run, database: &DatabaseContent) -> Result<(), Broken> {
     let world = run.world();
-    let mut promised: BTreeMap<(Kind, [u8; 32]), (&Thing, bool)> = BTreeMap::new();
+    let mut promised: BTreeMap<(ItemKind, [u8; 32]), (&OtherItem, bool)> = BTreeMap::new();
     for slot in run.clients.slots.iter().filter(|slot| slot.thing.version > 0) {
-        promised.insert((Kind::Listing, slot.key), (&slot.thing, slot.bad));
+        promised.insert((ItemKind::Listing, slot.key), (&slot.thing, slot.bad));
     }
     promised.extend(run.clients.things.iter().map(|(place, thing)| (*place, (thing, false))));
-    must(promised.keys().eq(books.items.keys()), || {
+    must(promised.keys().eq(database.items.keys()), || {
         "the database has other items than were asked for".into()
     })?;
     let chain = &world.ledger.state().items;
     for (place, (thing, bad)) in &promised {
-        let item = &books.items[place];
+        let item = &database.items[place];
         let name = format!("{:?} {}", place.0, hex::encode(&place.1[..4]));
         must((item.version, &item.payload) == (thing.version, &thing.payload), || {
             format!("{name}: the database has version {}, promised is {}", item.version, thing.version)
         })?;
         let empty = thing.payload.is_empty();
-        must(!empty || item.gone, || format!("{name}: a tombstone that is not gone"))?;
+        must(!empty || item.deleted, || format!("{name}: a tombstone that is not gone"))?;
         let (version, payload) = chain.get(place).cloned().unwrap_or_default();
         if item.failed {
-            let alone = lone_reverts(run, &world, place, thing.version);
+            let alone = single_item_reverts(run, &world, place, thing.version);
             must(*bad || alone >= 2, || format!("{name} failed after {alone} lone reverts"))?;
             must(version < thing.version.unsigned_abs(), || format!("{name} failed, and is on the chain"))?;
         } else {
@@ -181,11 +183,11 @@ fn items(run: &Run, books: &Books) -> Result<(), Broken> {
     })
 }
 
-/// How often the chain undid a call that carried nothing but this version.
-fn lone_reverts(
+/// Reverts of calls that carried only this version.
+fn single_item_reverts(
     run: &Run,
     world: &super::node::World,
-    (kind, key): &(Kind, [u8; 32]),
+    (kind, key): &(ItemKind, [u8; 32]),
     version: i64,
 ) -> usize {
     let undone =
@@ -199,7 +201,7 @@ fn lone_reverts(
 }
 
 /// Every nonce up to the chain's count is accounted for, and there are no others.
-fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
+fn nonces(run: &Run, database: &DatabaseContent) -> Result<(), Broken> {
     let held = run.held();
     let world = run.world();
     let mut on_chain: BTreeMap<(Address, i64), (B256, bool)> = BTreeMap::new();
@@ -207,8 +209,9 @@ fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
         let place = (mined.tx.from, i64::try_from(mined.tx.nonce).unwrap());
         must(on_chain.insert(place, (mined.tx.hash, mined.success)).is_none(), || "a nonce twice".into())?;
     }
-    // Whoever is held by nobody learns of somebody else's transactions when it is.
-    for (address, (_, next_nonce, _)) in books.signers.iter().filter(|(address, _)| held.contains(address)) {
+    // A signer without a holder learns of foreign transactions when it is held again.
+    for (address, (_, next_nonce, _)) in database.signers.iter().filter(|(address, _)| held.contains(address))
+    {
         let used = i64::try_from(world.ledger.nonce(*address, world.ledger.height())).unwrap();
         must(used == *next_nonce, || {
             format!("{address}: {used} nonces are used, next would be {next_nonce}")
@@ -216,13 +219,13 @@ fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
     }
     for ((address, nonce), (hash, success)) in &on_chain {
         let name = format!("{address} #{nonce} {hash:.4}");
-        let batch = books.batches.get(&(*address, *nonce));
+        let batch = database.batches.get(&(*address, *nonce));
         if world.foreign.contains(hash) {
             let skipped = batch.is_none_or(|batch| batch.state == FOREIGN && batch.mined.is_none());
             must(skipped, || format!("{name} is somebody else's, and not known as such"))?;
             continue;
         }
-        let attempt = books.attempts.get(hash);
+        let attempt = database.attempts.get(hash);
         must(attempt == Some(&(*address, *nonce)), || format!("{name} was mined and never stored"))?;
         let batch = batch.ok_or_else(|| format!("{name} was mined without a batch"))?;
         let expected = if *success { FINAL } else { REVERTED };
@@ -230,7 +233,7 @@ fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
             format!("{name} (success: {success}) has state {} in the database", batch.state)
         })?;
     }
-    for (address, nonce) in books.batches.keys() {
+    for (address, nonce) in database.batches.keys() {
         must(on_chain.contains_key(&(*address, *nonce)), || {
             format!("{address} #{nonce} is not on the chain")
         })?;
@@ -238,21 +241,25 @@ fn nonces(run: &Run, books: &Books) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Everything that was ever sent was stored, and at each nonce it was one and the same call.
-fn transactions(run: &Run, books: &Books) -> Result<(), Broken> {
+/// Every sent transaction was stored, and all attempts at a nonce carry the same call.
+fn transactions(run: &Run, database: &DatabaseContent) -> Result<(), Broken> {
     let world = run.world();
     let mut calls = BTreeMap::new();
     for tx in world.seen.values() {
-        must(books.attempts.contains_key(&tx.hash), || format!("{:.4} was sent and never stored", tx.hash))?;
+        must(database.attempts.contains_key(&tx.hash), || {
+            format!("{:.4} was sent and never stored", tx.hash)
+        })?;
         let call = (tx.to, tx.input.clone());
         let same = calls.entry((tx.from, tx.nonce)).or_insert_with(|| call.clone()) == &call;
         must(same, || format!("{} #{} carried two different calls", tx.from, tx.nonce))?;
     }
     for hash in &run.clients.told {
-        must(books.attempts.contains_key(&B256::from(*hash)), || "a hash that was told is unknown".into())?;
+        must(database.attempts.contains_key(&B256::from(*hash)), || {
+            "a hash that was told is unknown".into()
+        })?;
     }
-    // A version that is carried twice carries the same.
-    let mut carriers: BTreeMap<(Kind, [u8; 32], u64), Vec<u8>> = BTreeMap::new();
+    // A version that is carried twice has the same content.
+    let mut carriers: BTreeMap<(ItemKind, [u8; 32], u64), Vec<u8>> = BTreeMap::new();
     for tx in world.seen.values() {
         let Some(kind) = tx.to.and_then(|to| run.contracts.kind_at(to)) else { continue };
         for Carried { key, version, payload, .. } in carried(kind, &tx.input) {
@@ -263,7 +270,7 @@ fn transactions(run: &Run, books: &Books) -> Result<(), Broken> {
     Ok(())
 }
 
-fn summary(run: &mut Run, books: &Books) {
+fn summary(run: &mut Run, database: &DatabaseContent) {
     let mut summary = run.summary;
     {
         let world = run.world();
@@ -279,10 +286,10 @@ fn summary(run: &mut Run, books: &Books) {
     }
     summary.recorded = run.clients.recorded;
     summary.bad_items = run.clients.bad_items;
-    summary.failed_items = books.items.values().filter(|item| item.failed).count() as u64;
+    summary.failed_items = database.items.values().filter(|item| item.failed).count() as u64;
     summary.fillers =
-        books.batches.values().filter(|batch| batch.kind < 0 && batch.items == 0).count() as u64;
-    let epochs: i64 = books.signers.values().map(|(_, _, epoch)| epoch - 1).sum();
+        database.batches.values().filter(|batch| batch.kind < 0 && batch.items == 0).count() as u64;
+    let epochs: i64 = database.signers.values().map(|(_, _, epoch)| epoch - 1).sum();
     summary.takeovers = epochs.unsigned_abs();
     run.summary = summary;
 }

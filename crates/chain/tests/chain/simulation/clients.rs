@@ -1,10 +1,10 @@
-//! What clients asked for, what they were told, and what is therefore promised to them.
+//! The clients' requests, the replies they got, and the promises that follow.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use alloy_primitives::hex;
-use portico_chain::contracts::{Content, Kind};
+use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::{ErrorCode, Timestamp};
 use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
 use portico_store::{IdempotencyKey, Seal};
@@ -13,56 +13,57 @@ use super::ledger::POISON;
 use super::rng::Rng;
 use crate::samples;
 
-/// A request to record a listing. Its digest is like no other's.
+/// Its digest is unique.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) slot: usize,
     digest: Word,
-    once: Option<Word>,
+    idempotency_key: Option<Word>,
 }
 
 impl std::fmt::Display for Request {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "listing-{} {}", self.slot, hex::encode(&self.digest[8..11]))?;
-        self.once.map_or(Ok(()), |once| write!(f, " under {}", hex::encode(&once[8..11])))
+        self.idempotency_key
+            .map_or(Ok(()), |idempotency_key| write!(f, " under {}", hex::encode(&idempotency_key[8..11])))
     }
 }
 
-/// What is wanted of an item of another kind.
+/// The desired state of an item of another kind.
 #[derive(Debug, Default)]
-pub(crate) struct Thing {
+pub(crate) struct OtherItem {
     pub(crate) version: i64,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A listing's id, and what has become of it.
+/// A listing id and its state.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) id: String,
     pub(crate) key: Word,
     pub(crate) present: bool,
-    /// The contract cannot take its newest version.
+    /// The contract cannot accept its newest version.
     pub(crate) bad: bool,
-    pub(crate) thing: Thing,
-    /// A request about it is under way.
+    pub(crate) thing: OtherItem,
+    /// A request for it is in flight.
     pub(crate) busy: bool,
-    /// What the client, who has heard nothing, asks again.
+    /// The request that a client without a reply sends again.
     retry: Option<Request>,
-    /// The keys under which it was ever recorded, and which hash was told.
-    once: BTreeMap<Word, Option<Word>>,
+    /// The idempotency keys under which it was recorded, and the hash in each reply.
+    idempotency_key: BTreeMap<Word, Option<Word>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Clients {
     pub(crate) slots: Vec<Slot>,
-    pub(crate) things: BTreeMap<(Kind, Word), Thing>,
-    /// Every hash that somebody was told.
+    pub(crate) things: BTreeMap<(ItemKind, Word), OtherItem>,
+    /// Every hash in a reply.
     pub(crate) told: Vec<Word>,
     pub(crate) recorded: u64,
     pub(crate) bad_items: u64,
 }
 
-/// Mostly one that a contract takes; or one that it rejects, or that makes the whole call revert.
+/// Mostly valid; sometimes one that a contract rejects, or that makes the whole call revert.
 fn digest(bad: u64, rng: &mut Rng) -> Word {
     let mut digest = rng.word();
     if rng.chance(bad) {
@@ -89,9 +90,9 @@ impl Clients {
     pub(crate) fn new(slots: usize) -> Self {
         let slot = |number: usize| {
             let id = format!("listing-{number}");
-            let (key, thing) = (samples::key_of(&id), Thing::default());
-            let once = BTreeMap::new();
-            Slot { id, key, present: false, bad: false, thing, busy: false, retry: None, once }
+            let (key, thing) = (samples::key_of(&id), OtherItem::default());
+            let idempotency_key = BTreeMap::new();
+            Slot { id, key, present: false, bad: false, thing, busy: false, retry: None, idempotency_key }
         };
         Self {
             slots: (0..slots).map(slot).collect(),
@@ -102,14 +103,13 @@ impl Clients {
         }
     }
 
-    /// Slots that nobody is busy with.
+    /// Slots without a request in flight.
     pub(crate) fn idle(&self, present: bool) -> Vec<usize> {
         let idle = |slot: &usize| !self.slots[*slot].busy && (!present || self.slots[*slot].present);
         (0..self.slots.len()).filter(idle).collect()
     }
 
-    /// What clients ask at the same time: mostly for new listings, at times for one that exists, for one
-    /// twice, or again what they have heard nothing of.
+    /// Concurrent requests: mostly for new listings, sometimes for an existing one, for one twice, or a retry.
     pub(crate) fn ask(&mut self, most: u64, bad: u64, rng: &mut Rng) -> Vec<Request> {
         let mut group: Vec<Request> = Vec::new();
         for _ in 0..rng.between(1, most) {
@@ -122,11 +122,11 @@ impl Clients {
             let request = again.unwrap_or_else(|| Request {
                 slot,
                 digest: digest(bad, rng),
-                once: rng.chance(400).then(|| rng.word()),
+                idempotency_key: rng.chance(400).then(|| rng.word()),
             });
             group.push(request.clone());
             if rng.chance(80) {
-                group.push(Request { digest: rng.word(), once: None, ..request });
+                group.push(Request { digest: rng.word(), idempotency_key: None, ..request });
             } else if rng.chance(80) {
                 group.push(request);
             }
@@ -135,17 +135,21 @@ impl Clients {
         group
     }
 
-    /// The request as it reaches the writer.
+    /// The request as the writer gets it.
     pub(crate) fn record(&self, request: &Request, at: Timestamp) -> NewRecord {
         let mut record = samples::record(&self.slots[request.slot].id, request.digest, at);
         let fingerprint = request.digest;
-        record.once =
-            request.once.map(|scope| IdempotencyKey { scope, fingerprint, at, seal: Arc::new(Plain) });
+        record.idempotency_key = request.idempotency_key.map(|scope| IdempotencyKey {
+            scope,
+            fingerprint,
+            at,
+            seal: Arc::new(Plain),
+        });
         record
     }
 
     fn payload(&self, request: &Request) -> Vec<u8> {
-        self.record(request, Timestamp::from_micros(0)).wanted.payload
+        self.record(request, Timestamp::from_micros(0)).desired.payload
     }
 
     fn create(&mut self, request: &Request, hash: Option<Word>) {
@@ -153,13 +157,13 @@ impl Clients {
         let slot = &mut self.slots[request.slot];
         slot.present = true;
         slot.bad = request.digest == [0; 32] || request.digest[0] == POISON;
-        slot.thing = Thing { version: slot.thing.version + 1, payload };
-        slot.once.extend(request.once.map(|scope| (scope, hash)));
+        slot.thing = OtherItem { version: slot.thing.version + 1, payload };
+        slot.idempotency_key.extend(request.idempotency_key.map(|scope| (scope, hash)));
         self.recorded += 1;
         self.bad_items += u64::from(slot.bad);
     }
 
-    /// The client has heard this.
+    /// Handles a reply.
     pub(crate) fn told(
         &mut self,
         request: &Request,
@@ -169,8 +173,8 @@ impl Clients {
         match answer {
             Ok(accepted) => {
                 self.told.push(accepted.hash);
-                // Whoever asks again hears what became of it then, whatever has become of the listing since.
-                match request.once.and_then(|scope| slot.once.get_mut(&scope)) {
+                // A retry gets the first reply, whatever has happened to the listing since.
+                match request.idempotency_key.and_then(|scope| slot.idempotency_key.get_mut(&scope)) {
                     Some(hash) => {
                         if *hash.get_or_insert(accepted.hash) != accepted.hash {
                             return Err(format!("{} was told two hashes for one key", slot.id));
@@ -188,7 +192,7 @@ impl Clients {
         }
     }
 
-    /// The client has heard nothing; the database says what became of it.
+    /// No reply arrived; the database tells what happened.
     pub(crate) fn unheard(
         &mut self,
         request: &Request,
@@ -197,7 +201,7 @@ impl Clients {
     ) -> Result<(), String> {
         let payload = self.payload(request);
         let slot = &mut self.slots[request.slot];
-        if request.once.is_some() && rng.chance(800) {
+        if request.idempotency_key.is_some() && rng.chance(800) {
             slot.retry = Some(request.clone());
         }
         let Some(item) = item.filter(|item| item.payload == payload && item.version > slot.thing.version)
@@ -211,16 +215,14 @@ impl Clients {
         Ok(())
     }
 
-    /// The listing was deleted.
     pub(crate) fn deleted(&mut self, slot: usize) {
         let slot = &mut self.slots[slot];
         (slot.present, slot.bad) = (false, false);
-        slot.thing = Thing { version: slot.thing.version + 1, payload: Vec::new() };
+        slot.thing = OtherItem { version: slot.thing.version + 1, payload: Vec::new() };
     }
 
-    /// An item of another kind was wanted.
-    pub(crate) fn want(&mut self, key: Word, content: &Content) {
+    pub(crate) fn put_item(&mut self, key: Word, content: &Content) {
         let thing = self.things.entry((content.kind(), key)).or_default();
-        *thing = Thing { version: thing.version + 1, payload: content.encode() };
+        *thing = OtherItem { version: thing.version + 1, payload: content.encode() };
     }
 }

@@ -1,5 +1,5 @@
-//! A model of a chain: blocks, a pool of transactions, and the rule of our contracts. It runs no code; it
-//! reads the calls and applies what the contracts promise.
+//! A model of a chain: blocks, a transaction pool, and the rules of our contracts. It runs no code; it decodes the
+//! calls and applies what the contracts promise.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -8,7 +8,7 @@ use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEnvelope};
 use alloy_eips::eip2718::Decodable2718 as _;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
-use portico_chain::contracts::{Content, Contracts, Kind, anchor, check_key, checks, identity, registry};
+use portico_chain::contracts::{Content, Contracts, ItemKind, anchor, check_key, checks, identity, registry};
 use portico_chain::node::{Block, Log, Receipt, Sent};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income};
@@ -19,7 +19,6 @@ use super::rng::Rng;
 
 pub(crate) type Word = [u8; 32];
 
-/// A transaction that was signed by somebody.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tx {
     pub(crate) hash: B256,
@@ -53,16 +52,15 @@ impl Tx {
     }
 }
 
-/// A listing whose digest begins so makes every call revert that carries it.
+/// A listing whose digest begins with this byte makes its whole call revert.
 pub(crate) const POISON: u8 = 0xEE;
 
-/// An item as a call carries it.
 pub(crate) struct Carried {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ItemKind,
     pub(crate) key: Word,
     pub(crate) version: u64,
     pub(crate) payload: Vec<u8>,
-    /// The contract does not take it, whatever is stored.
+    /// The contract rejects it, whatever is stored.
     pub(crate) bad: bool,
     /// It makes the whole call revert.
     poison: bool,
@@ -81,14 +79,14 @@ fn listing_of(item: &registry::Item) -> Content {
     Content::Listing { terms: terms.unwrap(), digest: item.digest.0 }
 }
 
-/// What a call to one of our contracts carries, read without the help of the code under test.
-pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
+/// Decodes a call without the code under test.
+pub(crate) fn carried(kind: ItemKind, input: &[u8]) -> Vec<Carried> {
     let item = |key: Word, version: u64, content: Content, bad: bool| {
         let poison = matches!(content, Content::Listing { digest, .. } if digest[0] == POISON);
         Carried { kind, key, version, payload: content.encode(), bad, poison }
     };
     match kind {
-        Kind::Listing => {
+        ItemKind::Listing => {
             let items = registry::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &registry::Item| {
                 let bad = !from.retired && from.digest.is_zero();
@@ -96,7 +94,7 @@ pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
             };
             items.iter().map(read).collect()
         }
-        Kind::Identity => {
+        ItemKind::Identity => {
             let items = identity::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &identity::Item| {
                 let content = if from.revoked {
@@ -108,7 +106,7 @@ pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
             };
             items.iter().map(read).collect()
         }
-        Kind::Check => {
+        ItemKind::Check => {
             let items = checks::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &checks::Item| {
                 let (listing, applicant) = (from.listing.0, from.applicant.0);
@@ -118,7 +116,7 @@ pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
             };
             items.iter().map(read).collect()
         }
-        Kind::Anchor => {
+        ItemKind::Anchor => {
             let items = anchor::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &anchor::Item| {
                 item(from.log.0, from.version, Content::Anchor { head: from.head.0 }, false)
@@ -128,14 +126,13 @@ pub(crate) fn carried(kind: Kind, input: &[u8]) -> Vec<Carried> {
     }
 }
 
-/// What is on the chain after a block.
+/// The chain's state after a block.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State {
     pub(crate) nonces: BTreeMap<Address, u64>,
-    pub(crate) items: BTreeMap<(Kind, Word), (u64, Vec<u8>)>,
+    pub(crate) items: BTreeMap<(ItemKind, Word), (u64, Vec<u8>)>,
 }
 
-/// A transaction in a block.
 #[derive(Debug)]
 pub(crate) struct Mined {
     pub(crate) tx: Arc<Tx>,
@@ -150,18 +147,16 @@ struct Sealed {
     state: State,
 }
 
-/// How this chain behaves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
-    /// Every transaction is a block at once, for good, and there is no pool.
+    /// Every transaction is a final block at once; there is no pool.
     pub(crate) instant: bool,
-    /// Transactions in a block.
     pub(crate) capacity: usize,
-    /// The pool refuses what does not pay the base fee.
+    /// The pool rejects transactions below the base fee.
     pub(crate) strict_fees: bool,
-    /// The pool refuses what lacks the nonces before it.
+    /// The pool rejects transactions whose earlier nonces are missing.
     pub(crate) refuses_gaps: bool,
-    /// How many blocks deep the chain may be undone.
+    /// The maximum depth of a reorganisation.
     pub(crate) depth: u64,
 }
 
@@ -173,7 +168,7 @@ pub(crate) struct Ledger {
     places: BTreeMap<B256, usize>,
     pool: BTreeMap<(Address, u64), Arc<Tx>>,
     highest: u64,
-    /// Counts the changes of the chain.
+    /// Increases with every change of the chain.
     pub(crate) changes: u64,
     pub(crate) base_fee: u64,
     /// Whether our signers may record.
@@ -207,12 +202,10 @@ impl Ledger {
         }
     }
 
-    /// The newest block's number.
     pub(crate) fn height(&self) -> usize {
         self.blocks.len() - 1
     }
 
-    /// What is there now.
     pub(crate) fn state(&self) -> &State {
         &self.blocks[self.height()].state
     }
@@ -250,7 +243,7 @@ impl Ledger {
         })
     }
 
-    /// Transactions of an account that wait, and the next nonce after them.
+    /// The next nonce after the account's pending transactions.
     pub(crate) fn next_pending(&self, account: Address) -> u64 {
         let mut next = self.nonce(account, self.height());
         while self.pool.contains_key(&(account, next)) {
@@ -263,7 +256,7 @@ impl Ledger {
         self.pool.len()
     }
 
-    /// Takes a transaction into the pool, or into a block.
+    /// Adds a transaction to the pool, or to a block.
     pub(crate) fn submit(&mut self, tx: &Arc<Tx>, rng: &mut Rng) -> Sent {
         let next = self.nonce(tx.from, self.height());
         let place = (tx.from, tx.nonce);
@@ -291,7 +284,7 @@ impl Ledger {
         Sent::Accepted
     }
 
-    /// Somebody else's transaction is preferred to whatever waits at its nonce.
+    /// A foreign transaction replaces whatever waits at its nonce.
     pub(crate) fn force(&mut self, tx: Arc<Tx>, rng: &mut Rng) {
         if tx.nonce >= self.nonce(tx.from, self.height()) {
             self.pool.insert((tx.from, tx.nonce), tx);
@@ -301,12 +294,10 @@ impl Ledger {
         }
     }
 
-    /// The node forgets what waits.
     pub(crate) fn forget_pool(&mut self) {
         self.pool.clear();
     }
 
-    /// Makes the next block from what waits and pays enough.
     pub(crate) fn mine(&mut self, rng: &mut Rng) {
         let mut state = self.state().clone();
         let mut mined = Vec::new();
@@ -342,8 +333,8 @@ impl Ledger {
         self.blocks.push(Sealed { block, mined, state });
     }
 
-    /// Undoes the newest blocks, as many of them as may be undone, and puts as many others in their place.
-    /// Their transactions wait again, or are lost. Tells how many it undid.
+    /// Replaces the newest blocks, up to the maximum depth. Their transactions wait again or are lost. Returns how
+    /// many blocks it replaced.
     pub(crate) fn reorg(&mut self, depth: u64, kept: u64, grown: u64, rng: &mut Rng) -> u64 {
         let floor = self.highest.saturating_sub(self.rules.depth);
         let depth = depth.min((self.height() as u64).saturating_sub(floor));
@@ -363,7 +354,7 @@ impl Ledger {
         depth
     }
 
-    /// What the contracts do.
+    /// Executes a call to one of our contracts.
     fn execute(&mut self, tx: &Tx, state: &mut State) -> (bool, Vec<Log>) {
         let Some((kind, address)) = tx.to.and_then(|to| Some((self.contracts.kind_at(to)?, to))) else {
             return (true, Vec::new());

@@ -1,7 +1,7 @@
-//! The model as a node behind an unreliable line, and the steps of a process that may die at each of them.
+//! The model as a node behind an unreliable network, and the failpoints of a process.
 //!
-//! Every call may stop before or after it has taken effect, so that anything may happen in between: blocks,
-//! reorganisations, the other tasks of the same process, another replica, the end of the process.
+//! Every call may stop before or after it takes effect, so that anything can happen in between: blocks,
+//! reorganisations, other tasks of the same process, another replica, the end of the process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use portico_chain::node::{At, Block, Fees, Node, Receipt, Sent, Transaction};
-use portico_chain::writer::{Step, Watch};
+use portico_chain::node::{Block, BlockId, Fees, Node, Receipt, Sent, Transaction};
+use portico_chain::writer::{Failpoint, FailpointHook};
 use portico_chain::{Error, Result};
 
 use super::ledger::{Ledger, Tx};
 use super::rng::Rng;
 
-/// How often what goes wrong, of a thousand times.
+/// Probabilities per thousand.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Faults {
     pub(crate) pause: u64,
@@ -31,7 +31,6 @@ pub(crate) struct Faults {
     pub(crate) no_database: u64,
 }
 
-/// How often what happened.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) lost_requests: u64,
@@ -49,22 +48,22 @@ pub(crate) struct World {
     pub(crate) counts: Counts,
     /// In microseconds.
     pub(crate) clock: i64,
-    pub(crate) lines: Vec<Line>,
-    /// Everything that a process of ours ever handed to its node.
+    pub(crate) lines: Vec<Network>,
+    /// Everything that one of our processes ever sent.
     pub(crate) seen: BTreeMap<B256, Arc<Tx>>,
-    /// Somebody else's transactions.
+    /// Foreign transactions.
     pub(crate) foreign: BTreeSet<B256>,
     pub(crate) echoes: Vec<Arc<Tx>>,
     pub(crate) trace: Option<Vec<String>>,
     paused: bool,
 }
 
-/// The way from one replica to the node.
+/// The network between a replica and the node.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Line {
-    /// Nothing gets through until then.
+pub(crate) struct Network {
+    /// No request gets through until then.
     pub(crate) down_until: i64,
-    /// The node that answers is so many blocks behind.
+    /// The node lags by this many blocks.
     pub(crate) behind: u64,
 }
 
@@ -76,7 +75,7 @@ impl World {
             faults,
             counts: Counts::default(),
             clock: 1_760_000_000_000_000,
-            lines: vec![Line::default(); replicas],
+            lines: vec![Network::default(); replicas],
             seen: BTreeMap::new(),
             foreign: BTreeSet::new(),
             echoes: Vec::new(),
@@ -104,7 +103,7 @@ impl World {
 
 pub(crate) type Shared = Arc<Mutex<World>>;
 
-/// Stops once, until it is polled again by whoever decides what happens next.
+/// Pending once; the scheduler polls it again.
 struct Stop<'w>(&'w Shared, bool);
 
 impl Future for Stop<'_> {
@@ -137,8 +136,8 @@ impl SimNode {
         }
     }
 
-    /// One call over the line. `act` is given the height that this replica's node has seen.
-    async fn over_the_line<T>(
+    /// One call over the network. `act` gets the height that this replica's node has seen.
+    async fn call_over_network<T>(
         &self,
         what: &str,
         act: impl FnOnce(&mut World, usize) -> T + Send,
@@ -179,14 +178,14 @@ impl Node for SimNode {
     }
 
     async fn head(&self) -> Result<Block> {
-        self.over_the_line("head", |world, height| world.ledger.block(height).unwrap()).await
+        self.call_over_network("head", |world, height| world.ledger.block(height).unwrap()).await
     }
 
-    async fn block(&self, at: At) -> Result<Option<Block>> {
-        self.over_the_line("block", |world, height| {
+    async fn block(&self, at: BlockId) -> Result<Option<Block>> {
+        self.call_over_network("block", |world, height| {
             let number = match at {
-                At::Number(number) => usize::try_from(number).ok(),
-                At::Hash(hash) => world.ledger.number_of(hash),
+                BlockId::Number(number) => usize::try_from(number).ok(),
+                BlockId::Hash(hash) => world.ledger.number_of(hash),
             };
             number.filter(|number| *number <= height).and_then(|number| world.ledger.block(number))
         })
@@ -194,7 +193,7 @@ impl Node for SimNode {
     }
 
     async fn nonce(&self, account: Address) -> Result<u64> {
-        self.over_the_line("nonce", |world, height| world.ledger.nonce(account, height)).await
+        self.call_over_network("nonce", |world, height| world.ledger.nonce(account, height)).await
     }
 
     async fn balance(&self, _: Address) -> Result<U256> {
@@ -206,12 +205,12 @@ impl Node for SimNode {
     }
 
     async fn call(&self, _: Address, _: Address, _: Bytes) -> Result<Bytes> {
-        let granted = self.over_the_line("call", |world, _| world.ledger.granted).await?;
+        let granted = self.call_over_network("call", |world, _| world.ledger.granted).await?;
         if granted { Ok(Bytes::new()) } else { Err(Error::Reverted(Bytes::new())) }
     }
 
     async fn fees(&self) -> Result<Fees> {
-        let base = self.over_the_line("fees", |world, _| world.ledger.base_fee).await?;
+        let base = self.call_over_network("fees", |world, _| world.ledger.base_fee).await?;
         Ok(Fees { base, tip: 1_000_000_000 })
     }
 
@@ -225,7 +224,7 @@ impl Node for SimNode {
                 world.echoes.push(tx.clone());
             }
         }
-        self.over_the_line("send", |world, _| {
+        self.call_over_network("send", |world, _| {
             let World { ledger, rng, .. } = world;
             let sent = ledger.submit(&tx, rng);
             world.note(|| {
@@ -237,14 +236,14 @@ impl Node for SimNode {
     }
 
     async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
-        self.over_the_line("receipt", |world, height| {
+        self.call_over_network("receipt", |world, height| {
             world.ledger.receipt(hash).filter(|receipt| receipt.block <= height as u64)
         })
         .await
     }
 
     async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
-        self.over_the_line("transaction", |world, height| {
+        self.call_over_network("transaction", |world, height| {
             let place = world.ledger.place(hash).filter(|place| *place <= height)?;
             let tx = world.seen.get(&hash)?;
             Some(Transaction { from: tx.from, to: tx.to, nonce: tx.nonce, block: Some(place as u64) })
@@ -257,37 +256,37 @@ impl Node for SimNode {
     }
 }
 
-/// The steps of one process. An error here is the end of it, unless it is a lost reply of the database.
-pub(crate) struct Steps {
+/// The failpoints of one process. An error ends it, unless it is a lost reply of the database.
+pub(crate) struct ProcessFailpoints {
     pub(crate) world: Shared,
     pub(crate) replica: usize,
     pub(crate) crashed: AtomicBool,
 }
 
-impl std::fmt::Debug for Steps {
+impl std::fmt::Debug for ProcessFailpoints {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Steps({})", self.replica)
     }
 }
 
-impl Watch for Steps {
-    fn at(&self, step: Step) -> Result<()> {
+impl FailpointHook for ProcessFailpoints {
+    fn at(&self, failpoint: Failpoint) -> Result<()> {
         let mut world = self.world.lock().unwrap();
         let Faults { crash, lost_commit, no_database, .. } = world.faults;
         if world.rng.chance(crash) {
             world.counts.crashes += 1;
-            world.note(|| format!("r{} dies at {step:?}", self.replica));
+            world.note(|| format!("r{} dies at {failpoint:?}", self.replica));
             self.crashed.store(true, Ordering::Relaxed);
             return Err(Error::Bug("crash".into()));
         }
-        let lost = match step {
-            Step::Writing | Step::Committing => no_database,
-            Step::Written => lost_commit,
-            Step::Sending | Step::Sent => 0,
+        let lost = match failpoint {
+            Failpoint::Writing | Failpoint::Committing => no_database,
+            Failpoint::Written => lost_commit,
+            Failpoint::Sending | Failpoint::Sent => 0,
         };
         if world.rng.chance(lost) {
             world.counts.lost_commits += 1;
-            world.note(|| format!("r{} hears nothing at {step:?}", self.replica));
+            world.note(|| format!("r{} hears nothing at {failpoint:?}", self.replica));
             return Err(Error::Unreachable("the database does not answer".into()));
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! What one run is like: each seed has its own odds, and some faults not at all, so that every fault also
-//! meets runs in which little else goes wrong.
+//! The plan of a run: each seed has its own probabilities and omits some faults, so that every fault also occurs in
+//! runs where little else goes wrong.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use super::rng::Rng;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A task of some replica goes on.
+    /// A task of some replica continues.
     Work,
     Record,
     Delete,
-    Want,
+    PutItems,
     Mine,
     Moment,
     LongTime,
@@ -32,7 +32,7 @@ pub(crate) enum Event {
     Echo,
 }
 
-/// Which keys (by their numbers) each replica has.
+/// The numbers of each replica's keys.
 type Keys = &'static [&'static [u8]];
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Plan {
             (Event::Work, 500),
             (Event::Record, 80 + some(120)),
             (Event::Delete, some(60)),
-            (Event::Want, some(40)),
+            (Event::PutItems, some(40)),
             (Event::Mine, chain_only(150)),
             (Event::Moment, 150),
             (Event::LongTime, some(30)),
@@ -87,7 +87,7 @@ impl Plan {
             (Event::Echo, 20),
         ];
         let bad = some(30);
-        let alone = instant && keys.len() == 1 && rng.chance(500);
+        let is_only_process = instant && keys.len() == 1 && rng.chance(500);
         Self {
             rules: Rules {
                 instant,
@@ -105,9 +105,9 @@ impl Plan {
                 backlog: rng.pick(&[4, 1000]),
                 resend: Duration::from_secs(3),
                 replace: Duration::from_secs(20),
-                patience: Duration::from_secs(10),
+                lease_timeout: Duration::from_secs(10),
                 fee_cap: 500_000_000_000,
-                alone,
+                is_only_process,
             },
             faults,
             events: rng.between(60, 220),
@@ -117,7 +117,6 @@ impl Plan {
         }
     }
 
-    /// What happens next.
     pub(crate) fn next(&self, rng: &mut Rng) -> Event {
         let mut at = rng.below(self.odds.iter().map(|(_, odds)| odds).sum());
         for (event, odds) in &self.odds {

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed (splitmix64).
+//! A deterministic random generator (splitmix64).
 
 pub(crate) struct Rng(u64);
 
@@ -24,7 +24,7 @@ impl Rng {
         low + self.below(high - low + 1)
     }
 
-    /// Yes, so many times of a thousand.
+    /// True with this probability per thousand.
     pub(crate) fn chance(&mut self, of_a_thousand: u64) -> bool {
         of_a_thousand > 0 && self.below(1000) < of_a_thousand
     }
@@ -37,7 +37,7 @@ impl Rng {
         of[self.index(of.len())]
     }
 
-    /// 32 bytes, never all zero.
+    /// Never all zero.
     pub(crate) fn word(&mut self) -> [u8; 32] {
         let mut word = [1; 32];
         for part in word.chunks_mut(8).skip(1) {

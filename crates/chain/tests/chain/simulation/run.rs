@@ -1,4 +1,4 @@
-//! One run: processes, clients and a chain, and a seed that decides what happens next.
+//! One run: processes, clients and a chain, driven by a seed.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -15,12 +15,12 @@ use portico_chain::writer::{Committed, Engine};
 use portico_chain::{Error, Result};
 use portico_domain::chain::Passes;
 use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{Accepted, Refusal, Settled, Want};
+use portico_store::chain::{Accepted, PutItems, Refusal, Settled};
 use portico_store::{ChangeContext, Db, DeleteListing};
 
 use super::clients::{Clients, Request};
 use super::ledger::{Ledger, Tx};
-use super::node::{Counts, Faults, Line, Shared, SimNode, Steps, World};
+use super::node::{Counts, Faults, Network, ProcessFailpoints, Shared, SimNode, World};
 use super::plan::{Event, Plan};
 use super::rng::Rng;
 use crate::samples;
@@ -28,12 +28,11 @@ use crate::samples;
 pub(crate) const CHAIN_ID: u64 = 31337;
 const SECOND: i64 = 1_000_000;
 
-/// A broken promise, in words.
+/// The description of a violated invariant.
 pub(crate) type Broken = String;
 
 type Answers = Vec<(Request, Result<Accepted, Refusal>)>;
 
-/// How a task of a process ended.
 enum Outcome {
     Followed(Result<()>),
     Committed(Vec<Request>, Result<Committed>),
@@ -41,25 +40,24 @@ enum Outcome {
     Captured(Result<()>),
 }
 
-/// A task that has been stopped somewhere, and the requests that hang on it.
+/// A suspended task, and the requests that depend on it.
 struct Task {
     future: Pin<Box<dyn Future<Output = Outcome>>>,
     requests: Vec<Request>,
 }
 
-/// The tasks of the writer, each of which does one thing at a time.
+/// The writer's tasks; each does one thing at a time.
 const FOLLOW: usize = 0;
 const COMMIT: usize = 1;
 const DELIVER: usize = 2;
 
-/// A process that runs.
 struct Process {
     engine: Arc<Engine<SimNode>>,
-    steps: Arc<Steps>,
+    steps: Arc<ProcessFailpoints>,
     tasks: [Option<Task>; 3],
-    /// The chain as it was when the task that follows began.
+    /// The chain's change counter when the following task began.
     began: u64,
-    /// Groups that are committed and not yet delivered, where that is awaited.
+    /// Committed groups that wait for delivery.
     groups: VecDeque<(Answers, Option<i64>)>,
 }
 
@@ -67,12 +65,11 @@ struct Process {
 struct Replica {
     keys: Vec<Key>,
     process: Option<Process>,
-    /// When it starts again after it died; never: somebody else has its keys.
+    /// When it restarts; never, if another replica has its keys.
     back_at: i64,
     frozen_until: i64,
 }
 
-/// What happened in a run, in numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Summary {
     pub(crate) counts: Counts,
@@ -96,7 +93,6 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Every number by its name.
     fn numbers(&mut self) -> [(&'static str, &mut u64); 22] {
         let Counts { lost_requests, lost_replies, lost_commits, crashes, echoes } = &mut self.counts;
         [
@@ -135,7 +131,7 @@ impl Summary {
         total
     }
 
-    /// A fault that never happens proves nothing.
+    /// A fault that never occurs proves nothing.
     pub(crate) fn assert_everything_happened(mut self) {
         for (what, number) in self.numbers() {
             assert!(*number > 0, "there were no {what}");
@@ -184,13 +180,13 @@ impl Run {
         self.world.lock().unwrap()
     }
 
-    /// The accounts that somebody signs for.
+    /// Accounts with a holder.
     pub(super) fn held(&self) -> Vec<Address> {
         let processes = self.replicas.iter().filter_map(|replica| replica.process.as_ref());
         processes.filter_map(|process| process.engine.status().signer).collect()
     }
 
-    /// How many nonces of an account the chain has seen.
+    /// The number of mined transactions of an account.
     pub(super) fn used(&self, account: Address) -> u64 {
         let world = self.world();
         world.ledger.nonce(account, world.ledger.height())
@@ -204,24 +200,24 @@ impl Run {
         self.world().clock
     }
 
-    /// What a replica's own clock says.
+    /// The replica's own clock.
     fn now(&self, replica: usize) -> Timestamp {
         Timestamp::from_micros(self.clock() + self.plan.skews[replica])
     }
 
-    /// Runs until the seed's events are over, then until everything is quiet.
+    /// Runs the seed's events, then until nothing is left to do.
     pub(crate) async fn run(&mut self) -> Result<(), Broken> {
         for _ in 0..self.plan.events {
             let event = self.plan.next(&mut self.world().rng);
             self.happen(event).await?;
-            self.clockwork();
+            self.run_timed_events();
         }
-        self.calm_down().await?;
+        self.run_without_faults().await?;
         super::check::everything(self)
     }
 
-    /// What time brings: processes start again, roles come back.
-    fn clockwork(&mut self) {
+    /// Timed events: processes restart, roles are granted again.
+    fn run_timed_events(&mut self) {
         let clock = self.clock();
         for replica in 0..self.replicas.len() {
             if self.replicas[replica].process.is_none() && self.replicas[replica].back_at <= clock {
@@ -235,7 +231,11 @@ impl Run {
     }
 
     fn start(&mut self, replica: usize) {
-        let steps = Arc::new(Steps { world: self.world.clone(), replica, crashed: AtomicBool::new(false) });
+        let steps = Arc::new(ProcessFailpoints {
+            world: self.world.clone(),
+            replica,
+            crashed: AtomicBool::new(false),
+        });
         let node = SimNode { world: self.world.clone(), replica, confirmations: self.plan.confirmations };
         let engine = Engine::new(
             node,
@@ -256,7 +256,7 @@ impl Run {
             Event::Work => self.work().await?,
             Event::Record => self.record().await?,
             Event::Delete => self.delete().await?,
-            Event::Want => self.want().await?,
+            Event::PutItems => self.put_item().await?,
             Event::Moment => self.pass(self.draw(1, 2_000_000)),
             Event::LongTime => self.pass(self.draw(5_000_000, 40_000_000)),
             Event::Crash => {
@@ -290,7 +290,7 @@ impl Run {
         self.world().rng.index(self.replicas.len())
     }
 
-    /// What happens to the chain and on the way to it.
+    /// Events of the chain and the network.
     fn on_chain(&mut self, event: Event) {
         let replica = self.some_replica();
         let foreign = self.replicas[replica].keys[0].clone();
@@ -362,7 +362,7 @@ impl Run {
         self.summary.pools_lost += lost;
     }
 
-    /// Somebody goes on with something.
+    /// Some task continues.
     async fn work(&mut self) -> Result<(), Broken> {
         let replica = self.some_replica();
         let clock = self.clock();
@@ -410,7 +410,7 @@ impl Run {
         process.tasks[DELIVER] = Some(Task { future, requests });
     }
 
-    /// Clients ask a replica to record.
+    /// Clients send requests to a replica.
     async fn record(&mut self) -> Result<(), Broken> {
         let (replica, clock) = (self.some_replica(), self.clock());
         let now = self.now(replica);
@@ -459,7 +459,7 @@ impl Run {
         Ok(())
     }
 
-    async fn want(&mut self) -> Result<(), Broken> {
+    async fn put_item(&mut self) -> Result<(), Broken> {
         let at = self.now(0);
         let (key, content) = {
             let rng = &mut self.world().rng;
@@ -481,13 +481,13 @@ impl Run {
             }
         };
         self.world().note(|| format!("wanted: {:?} {:02x}", content.kind(), key[0]));
-        let wanted = samples::wanted(key, content, at);
-        self.db.write(Want(vec![wanted])).await.map_err(|error| error.to_string())?;
-        self.clients.want(key, &content);
+        let desired = samples::desired(key, content, at);
+        self.db.write(PutItems(vec![desired])).await.map_err(|error| error.to_string())?;
+        self.clients.put_item(key, &content);
         Ok(())
     }
 
-    /// A replica ends in good order, and comes back later.
+    /// A replica shuts down properly and restarts later.
     async fn leave(&mut self) -> Result<(), Broken> {
         let replica = self.some_replica();
         let Some(process) = &self.replicas[replica].process else { return Ok(()) };
@@ -498,12 +498,12 @@ impl Run {
         self.end(replica).await
     }
 
-    /// The process is gone, with everything that it had in its memory.
+    /// The process dies and loses its memory.
     async fn end(&mut self, replica: usize) -> Result<(), Broken> {
         let Some(process) = self.replicas[replica].process.take() else { return Ok(()) };
         let clock = self.clock();
         self.summary.ends += 1;
-        // If somebody else can take over, it may stay away.
+        // If another replica can take over, it may stay down.
         let seconds = self.draw(0, 30) + if self.draw(0, 3) == 0 { 1_000_000 } else { 0 };
         self.replicas[replica].back_at = clock + i64::try_from(seconds).unwrap() * SECOND;
         let Process { tasks, groups, engine, .. } = process;
@@ -531,7 +531,7 @@ impl Run {
         Ok(())
     }
 
-    /// Lets a task run until it is done, or is stopped at a call.
+    /// Runs a task until it ends or stops at a call.
     async fn advance(&mut self, replica: usize, task: usize) -> Result<(), Broken> {
         let Some(process) = &mut self.replicas[replica].process else { return Ok(()) };
         let Some(mut running) = process.tasks[task].take() else { return Ok(()) };
@@ -555,14 +555,14 @@ impl Run {
 
     async fn conclude(&mut self, replica: usize, outcome: Outcome) -> Result<(), Broken> {
         match outcome {
-            Outcome::Followed(Ok(())) => self.no_block_is_believed_that_is_gone(replica).await,
+            Outcome::Followed(Ok(())) => self.no_reorganised_block_is_believed(replica).await,
             Outcome::Followed(done) | Outcome::Captured(done) => self.accept(replica, done.err()),
             Outcome::Committed(requests, Ok(committed)) => {
                 let answers: Answers = requests.into_iter().zip(committed.answers).collect();
                 self.world()
                     .note(|| format!("r{replica} commits {} at {:?}", answers.len(), committed.nonce));
                 if !self.plan.rules.instant {
-                    return self.tell(answers).await;
+                    return self.reply(answers).await;
                 }
                 if let Some(process) = &mut self.replicas[replica].process {
                     process.groups.push_back((answers, committed.nonce));
@@ -579,7 +579,7 @@ impl Run {
                     Err(error) => (None, Some(error)),
                 };
                 self.accept(replica, error)?;
-                self.tell(answers).await?;
+                self.reply(answers).await?;
                 let Some(process) = &mut self.replicas[replica].process else { return Ok(()) };
                 if let Some(settled) = settled {
                     let engine = process.engine.clone();
@@ -594,8 +594,8 @@ impl Run {
         }
     }
 
-    /// Whoever has looked at everything, while the chain stood still, knows which blocks there are.
-    async fn no_block_is_believed_that_is_gone(&self, replica: usize) -> Result<(), Broken> {
+    /// After a complete look at an unchanged chain, the writer must not believe in reorganised blocks.
+    async fn no_reorganised_block_is_believed(&self, replica: usize) -> Result<(), Broken> {
         let Some(process) = &self.replicas[replica].process else { return Ok(()) };
         let Some(account) = process.engine.status().signer else { return Ok(()) };
         let still = {
@@ -618,7 +618,7 @@ impl Run {
         Ok(())
     }
 
-    /// A process may say that it cannot, but not that something is wrong with it.
+    /// A process may be unable to work, but must not report a bug.
     fn accept(&self, replica: usize, error: Option<Error>) -> Result<(), Broken> {
         use portico_store::Error::{Busy, Unavailable};
         let Some(error) = error else { return Ok(()) };
@@ -631,7 +631,7 @@ impl Run {
         }
     }
 
-    async fn tell(&mut self, answers: Answers) -> Result<(), Broken> {
+    async fn reply(&mut self, answers: Answers) -> Result<(), Broken> {
         for (request, answer) in answers {
             self.world().note(|| match &answer {
                 Ok(accepted) => format!("{request}: {:.4}", B256::from(accepted.hash)),
@@ -648,13 +648,13 @@ impl Run {
         Ok(())
     }
 
-    /// Nothing goes wrong any more, and time passes until nothing is left to do.
-    async fn calm_down(&mut self) -> Result<(), Broken> {
+    /// No more faults; time passes until nothing is left to do.
+    async fn run_without_faults(&mut self) -> Result<(), Broken> {
         {
             let mut world = self.world();
             world.note(|| "nothing goes wrong any more".into());
             world.faults = Faults::default();
-            world.lines.fill(Line::default());
+            world.lines.fill(Network::default());
             world.ledger.base_fee = 1_000_000_000;
             world.ledger.granted = true;
             let World { rng, ledger, echoes, .. } = &mut *world;
@@ -662,7 +662,7 @@ impl Run {
                 ledger.submit(&echo, rng);
             }
         }
-        // Who has met its end while a task of it still waits for something is gone now.
+        // A replica that died while one of its tasks was suspended is removed now.
         for replica in 0..self.replicas.len() {
             let process = self.replicas[replica].process.as_ref();
             if process.is_some_and(|process| process.steps.crashed.load(Ordering::Relaxed)) {
@@ -672,36 +672,35 @@ impl Run {
         let clock = self.clock();
         for replica in 0..self.replicas.len() {
             self.replicas[replica].frozen_until = 0;
-            if self.replicas[replica].back_at > clock + 100 * SECOND && self.has_heir(replica) {
+            if self.replicas[replica].back_at > clock + 100 * SECOND && self.has_successor(replica) {
                 continue;
             }
             self.replicas[replica].back_at = clock;
         }
-        self.clockwork();
+        self.run_timed_events();
         for round in 0..400 {
-            self.settle_down().await?;
-            if round > 0 && self.all_told() && super::check::is_quiet(self) {
-                return self.stay_quiet().await;
+            self.run_calm_second().await?;
+            if round > 0 && self.all_told() && super::check::is_idle(self) {
+                return self.assert_stays_idle().await;
             }
         }
         Err("it does not come to rest".into())
     }
 
-    /// Whether every client has heard.
     fn all_told(&self) -> bool {
         self.clients.slots.iter().all(|slot| !slot.busy)
     }
 
-    /// Whether all of a replica's keys are also those of one that runs.
-    fn has_heir(&self, replica: usize) -> bool {
+    /// Whether a running replica has all keys of this one.
+    fn has_successor(&self, replica: usize) -> bool {
         let runs = |other: &Replica| other.process.is_some();
         let has = |other: &Replica, key: &Key| other.keys.iter().any(|own| own.address() == key.address());
         let heirs: Vec<&Replica> = self.replicas.iter().filter(|other| runs(other)).collect();
         self.replicas[replica].keys.iter().all(|key| heirs.iter().any(|heir| has(heir, key)))
     }
 
-    /// A second of calm work.
-    async fn settle_down(&mut self) -> Result<(), Broken> {
+    /// One second without faults.
+    async fn run_calm_second(&mut self) -> Result<(), Broken> {
         self.pass(1_000_000);
         if !self.plan.rules.instant {
             self.on_chain(Event::Mine);
@@ -721,10 +720,10 @@ impl Run {
         Ok(())
     }
 
-    /// What is quiet stays so.
-    async fn stay_quiet(&mut self) -> Result<(), Broken> {
+    /// Nothing happens any more.
+    async fn assert_stays_idle(&mut self) -> Result<(), Broken> {
         for _ in 0..3 {
-            self.settle_down().await?;
+            self.run_calm_second().await?;
         }
         for replica in self.replicas.iter().filter_map(|replica| replica.process.as_ref()) {
             let status = replica.engine.status();
@@ -732,6 +731,6 @@ impl Run {
                 return Err(format!("a process has not come to rest: {status:?}"));
             }
         }
-        if super::check::is_quiet(self) { Ok(()) } else { Err("it does not stay at rest".into()) }
+        if super::check::is_idle(self) { Ok(()) } else { Err("it does not stay at rest".into()) }
     }
 }

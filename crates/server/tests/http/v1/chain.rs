@@ -3,7 +3,7 @@
 use portico_chain::contracts::{Content, check_key, listing_key};
 use portico_domain::chain::Passes;
 use portico_domain::{ListingId, Timestamp, UserId};
-use portico_store::chain::{DesiredItem, Refer, Want};
+use portico_store::chain::{DesiredItem, PutItems, Refer};
 use serde_json::{Value, json};
 
 use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, unique, with};
@@ -177,16 +177,16 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
     let listing = listing_key(&ListingId::stored(id.as_str()));
     let attest = async |passes: Option<Passes>| {
         let content = Content::Check { listing, applicant: reference, passes };
-        let wanted = DesiredItem {
+        let desired = DesiredItem {
             kind: content.kind().number(),
             key: check_key(&listing, &reference),
             payload: content.encode(),
-            gone: content.is_gone(),
+            deleted: content.is_deleted(),
             salt: None,
             above: 0,
             at: Timestamp::from_micros(1),
         };
-        db.write(Want(vec![wanted])).await.unwrap();
+        db.write(PutItems(vec![desired])).await.unwrap();
     };
     let records = format!("/v1/applications/{user}/{id}/records");
     app.get(&format!("/v1/applications/{user}/nowhere/records")).await.refused(404, "application_not_found");

@@ -1,28 +1,28 @@
-//! The kinds of items, each with its contract, and where the contracts are.
+//! Item kinds with their contracts, and the contracts' addresses.
 
 use alloy_primitives::{Address, Bytes};
 use alloy_sol_types::SolValue;
 
 use crate::{Error, Result};
 
-/// What kind of thing an item is; each kind has its contract.
+/// Each kind has its own contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// A listing's terms and digest.
+pub enum ItemKind {
+    /// Terms and digest.
     Listing,
-    /// A person's soulbound token.
+    /// A soulbound token.
     Identity,
-    /// The flags of an application.
+    /// An application's flags.
     Check,
     /// The head of the audit log.
     Anchor,
 }
 
-impl Kind {
-    /// All of them, in the order in which their contracts are deployed.
+impl ItemKind {
+    /// In deployment order.
     pub const ALL: [Self; 4] = [Self::Listing, Self::Identity, Self::Check, Self::Anchor];
 
-    /// Its number in the database.
+    /// In the database.
     pub fn number(self) -> i64 {
         match self {
             Self::Listing => 0,
@@ -32,7 +32,6 @@ impl Kind {
         }
     }
 
-    /// The kind of a number.
     pub fn from_number(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
@@ -46,7 +45,7 @@ impl Kind {
         }
     }
 
-    /// The most gas that one item of the kind takes in a batch, with a reserve; never estimated.
+    /// The highest gas use of one item in a batch, with a reserve; never estimated.
     pub fn gas_per_item(self) -> u64 {
         match self {
             Self::Listing => 55_000,
@@ -73,12 +72,12 @@ impl Kind {
         code.parse().map_err(|_| wrong(field))
     }
 
-    /// The code that stands at the contract's address.
+    /// The runtime code.
     pub fn deployed_code(self) -> Result<Bytes> {
         self.code_of("deployedBytecode")
     }
 
-    /// The data of the transaction that deploys the contract.
+    /// The deployment transaction's data.
     pub fn deployment(self, owner: Address, recorders: &[Address]) -> Result<Bytes> {
         let mut data = self.code_of("bytecode")?.to_vec();
         data.extend((owner, recorders.to_vec()).abi_encode_params());
@@ -86,22 +85,21 @@ impl Kind {
     }
 }
 
-/// Where the contracts are, in the order of [`Kind::ALL`].
+/// In the order of [`ItemKind::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contracts(pub [Address; 4]);
 
 impl Contracts {
-    pub fn of(&self, kind: Kind) -> Address {
+    pub fn of(&self, kind: ItemKind) -> Address {
         match kind {
-            Kind::Listing => self.0[0],
-            Kind::Identity => self.0[1],
-            Kind::Check => self.0[2],
-            Kind::Anchor => self.0[3],
+            ItemKind::Listing => self.0[0],
+            ItemKind::Identity => self.0[1],
+            ItemKind::Check => self.0[2],
+            ItemKind::Anchor => self.0[3],
         }
     }
 
-    /// The kind of a contract.
-    pub fn kind_at(&self, address: Address) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| self.of(*kind) == address)
+    pub fn kind_at(&self, address: Address) -> Option<ItemKind> {
+        ItemKind::ALL.into_iter().find(|kind| self.of(*kind) == address)
     }
 }

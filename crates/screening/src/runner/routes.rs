@@ -1,4 +1,4 @@
-//! A lane per check: its bureau, the circuit breaker between them, and the bound that all checks of a bureau share.
+//! A route per check: its bureau, its circuit breaker, and the concurrency limit that all checks of a bureau share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,47 +10,46 @@ use tokio::sync::Semaphore;
 use crate::breaker::{Breaker, BreakerConfig, Pass, State};
 use crate::{Bureau, BureauError, Check, Routing};
 
-/// How a check's bureau does.
+/// The state of a check's bureau.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub check: Check,
-    /// The bureau that serves it.
     pub bureau: String,
-    /// How the circuit stands.
     pub circuit: State,
-    /// How often the circuit has opened.
     pub opened: u64,
-    /// How often the bureau was asked this check and answered as it should, a refusal included.
+    /// Valid responses to this check, rejections included.
     pub answered: u64,
-    /// How often it was asked this check and did not.
+    /// Failed requests of this check.
     pub failed: u64,
-    /// How many checks of any kind the bureau is asked right now.
+    /// Concurrent requests for any check.
     pub in_flight: usize,
 }
 
 pub(super) struct BureauRoute {
     check: Check,
     pub(super) bureau: Arc<dyn Bureau>,
-    pub(super) gate: Arc<Semaphore>,
-    most_at_once: usize,
+    pub(super) permits: Arc<Semaphore>,
+    max_concurrency: usize,
     breaker: Option<Breaker>,
     answered: AtomicU64,
     failed: AtomicU64,
 }
 
-/// The lanes in the order of [`Check::ALL`].
-pub(super) fn of(routing: &Routing, patience: BreakerConfig) -> [BureauRoute; 4] {
-    let mut gates: HashMap<&str, Arc<Semaphore>> = HashMap::new();
+/// In the order of [`Check::ALL`].
+pub(super) fn of(routing: &Routing, breaker: BreakerConfig) -> [BureauRoute; 4] {
+    let mut permits_by_bureau: HashMap<&str, Arc<Semaphore>> = HashMap::new();
     Check::ALL.map(|check| {
         let bureau = routing.bureau(check);
-        let most_at_once = bureau.most_at_once().clamp(1, Semaphore::MAX_PERMITS);
-        let gate = gates.entry(bureau.name()).or_insert_with(|| Arc::new(Semaphore::new(most_at_once)));
+        let max_concurrency = bureau.max_concurrency().clamp(1, Semaphore::MAX_PERMITS);
+        let permits = permits_by_bureau
+            .entry(bureau.name())
+            .or_insert_with(|| Arc::new(Semaphore::new(max_concurrency)));
         BureauRoute {
             check,
             bureau: Arc::clone(bureau),
-            gate: Arc::clone(gate),
-            most_at_once,
-            breaker: bureau.fails_as_a_whole().then(|| Breaker::new(patience)),
+            permits: Arc::clone(permits),
+            max_concurrency,
+            breaker: bureau.uses_circuit_breaker().then(|| Breaker::new(breaker)),
             answered: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         }
@@ -58,24 +57,24 @@ pub(super) fn of(routing: &Routing, patience: BreakerConfig) -> [BureauRoute; 4]
 }
 
 impl BureauRoute {
-    /// The right to ask the bureau, or how long to leave it alone.
+    /// A permit for one request, or how long to wait.
     pub(super) fn admit(&self) -> Result<Option<Pass<'_>>, Duration> {
         self.breaker.as_ref().map(Breaker::admit).transpose()
     }
 
-    /// Notes how the bureau did. A refusal, or a plea for patience, comes from a bureau that is well.
+    /// Reports the outcome. Rejections and `Retry-After` come from a healthy bureau.
     pub(super) fn note(&self, pass: Option<Pass<'_>>, error: Option<BureauError>) {
-        let failed = error.is_some_and(BureauError::is_the_bureaus_fault);
+        let failed = error.is_some_and(BureauError::counts_as_failure);
         let tally = if failed { &self.failed } else { &self.answered };
         tally.fetch_add(1, Ordering::Relaxed);
         let Some(pass) = pass else { return };
         let (check, bureau) = (self.check, self.bureau.name());
         if failed {
             if pass.failed() {
-                tracing::warn!(%check, bureau, "a bureau has failed several times and is left alone");
+                tracing::warn!(%check, bureau, "a bureau has failed several times: its circuit breaker is open");
             }
         } else if pass.succeeded() {
-            tracing::info!(%check, bureau, "a bureau is well again");
+            tracing::info!(%check, bureau, "a bureau works again: its circuit breaker is closed");
         }
     }
 
@@ -87,7 +86,7 @@ impl BureauRoute {
             opened: self.breaker.as_ref().map_or(0, Breaker::opened),
             answered: self.answered.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
-            in_flight: self.most_at_once.saturating_sub(self.gate.available_permits()),
+            in_flight: self.max_concurrency.saturating_sub(self.permits.available_permits()),
         }
     }
 }
