@@ -1,5 +1,9 @@
 //! One run: processes, clients and a chain, driven by a seed.
 
+mod calm;
+mod events;
+mod summary;
+
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::path::PathBuf;
@@ -18,9 +22,10 @@ use portico_domain::{ListingId, Timestamp};
 use portico_store::chain::{Accepted, PutItems, Refusal, Settled};
 use portico_store::{ChangeContext, Db, DeleteListing};
 
+pub(crate) use self::summary::Summary;
 use super::clients::{Clients, Request};
 use super::ledger::{Ledger, Tx};
-use super::node::{Counts, Faults, Network, ProcessFailpoints, Shared, SimNode, World};
+use super::node::{Faults, Network, ProcessFailpoints, Shared, SimNode, World};
 use super::plan::{Event, Plan};
 use super::rng::Rng;
 use crate::samples;
@@ -68,75 +73,6 @@ struct Replica {
     /// When it restarts; never, if another replica has its keys.
     back_at: i64,
     frozen_until: i64,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Summary {
-    pub(crate) counts: Counts,
-    pub(crate) told: u64,
-    pub(crate) recorded: u64,
-    pub(crate) deleted: u64,
-    pub(crate) bad_items: u64,
-    pub(crate) ends: u64,
-    pub(crate) reorgs: u64,
-    pub(crate) undone_blocks: u64,
-    pub(crate) pools_lost: u64,
-    pub(crate) foreign: u64,
-    pub(crate) reverted: u64,
-    pub(crate) failed_items: u64,
-    pub(crate) takeovers: u64,
-    pub(crate) replacements: u64,
-    pub(crate) fillers: u64,
-    pub(crate) stale: u64,
-    pub(crate) blocks: u64,
-    pub(crate) calls: u64,
-}
-
-impl Summary {
-    fn numbers(&mut self) -> [(&'static str, &mut u64); 22] {
-        let Counts { lost_requests, lost_replies, lost_commits, crashes, echoes } = &mut self.counts;
-        [
-            ("lost requests", lost_requests),
-            ("lost replies", lost_replies),
-            ("lost commits", lost_commits),
-            ("crashes at a step", crashes),
-            ("late duplicates", echoes),
-            ("promises", &mut self.told),
-            ("listings recorded", &mut self.recorded),
-            ("listings deleted", &mut self.deleted),
-            ("items that a contract cannot take", &mut self.bad_items),
-            ("processes that ended", &mut self.ends),
-            ("reorganisations", &mut self.reorgs),
-            ("blocks undone", &mut self.undone_blocks),
-            ("pools lost", &mut self.pools_lost),
-            ("foreign transactions", &mut self.foreign),
-            ("calls reverted", &mut self.reverted),
-            ("items failed", &mut self.failed_items),
-            ("takeovers", &mut self.takeovers),
-            ("replacements", &mut self.replacements),
-            ("nonces filled", &mut self.fillers),
-            ("stale items", &mut self.stale),
-            ("blocks", &mut self.blocks),
-            ("calls", &mut self.calls),
-        ]
-    }
-
-    pub(crate) fn total(summaries: &[Self]) -> Self {
-        let mut total = Self::default();
-        for mut summary in summaries.iter().copied() {
-            for ((_, sum), (_, number)) in total.numbers().into_iter().zip(summary.numbers()) {
-                *sum += *number;
-            }
-        }
-        total
-    }
-
-    /// A fault that never occurs proves nothing.
-    pub(crate) fn assert_everything_happened(mut self) {
-        for (what, number) in self.numbers() {
-            assert!(*number > 0, "there were no {what}");
-        }
-    }
 }
 
 pub(crate) struct Run {
@@ -290,78 +226,6 @@ impl Run {
         self.world().rng.index(self.replicas.len())
     }
 
-    /// Events of the chain and the network.
-    fn on_chain(&mut self, event: Event) {
-        let replica = self.some_replica();
-        let foreign = self.replicas[replica].keys[0].clone();
-        let mut guard = self.world();
-        let World { rng, ledger, lines, echoes, counts, clock, .. } = &mut *guard;
-        let (mut undone, mut lost) = (0, 0);
-        let said = match event {
-            Event::Mine => {
-                ledger.mine(rng);
-                format!("block {}", ledger.height())
-            }
-            Event::ForgetPool => {
-                lost = u64::from(ledger.pool_size() > 0);
-                ledger.forget_pool();
-                "the node starts again without its pool".into()
-            }
-            Event::Outage => {
-                let seconds = rng.between(1, 30);
-                lines[replica].down_until = *clock + i64::try_from(seconds).unwrap() * SECOND;
-                format!("r{replica} does not reach the node for {seconds}s")
-            }
-            Event::Lag => {
-                lines[replica].behind = rng.pick(&[0, 0, 1, 2, 3, 14]);
-                format!("r{replica} asks a node that is {} blocks behind", lines[replica].behind)
-            }
-            Event::Reorg => {
-                let (depth, kept) = (rng.between(1, 12), rng.pick(&[0, 500, 900, 1000]));
-                let grown = rng.pick(&[0, depth, depth, depth + 1]);
-                undone = ledger.reorg(depth, kept, grown, rng);
-                format!("{undone} blocks are undone, {grown} others come, up to block {}", ledger.height())
-            }
-            Event::Fee => {
-                ledger.base_fee = rng.pick(&[1, 2, 3, 5, 20, 100, 700]) * 1_000_000_000;
-                format!("the base fee is {}", ledger.base_fee)
-            }
-            Event::Echo => {
-                if echoes.is_empty() {
-                    return;
-                }
-                let echo = echoes.swap_remove(rng.index(echoes.len()));
-                counts.echoes += 1;
-                let sent = ledger.submit(&echo, rng);
-                format!("a late #{} {:.4} arrives: {sent:?}", echo.nonce, echo.hash)
-            }
-            _ => {
-                let next = if rng.chance(500) {
-                    ledger.next_pending(foreign.address())
-                } else {
-                    ledger.nonce(foreign.address(), ledger.height())
-                };
-                let signer = CallSigner {
-                    key: foreign,
-                    chain_id: CHAIN_ID,
-                    contracts: Contracts([Address::ZERO; 4]),
-                    price: Price { max_fee: 800_000_000_000 + rng.below(1_000_000), tip: 9_000_000_000 },
-                };
-                let tx = Arc::new(Tx::read(&signer.filler(next).raw));
-                let said = format!("somebody else sends {} #{} {:.4}", tx.from, tx.nonce, tx.hash);
-                guard.foreign.insert(tx.hash);
-                let World { rng, ledger, .. } = &mut *guard;
-                ledger.force(tx, rng);
-                said
-            }
-        };
-        guard.note(|| said);
-        drop(guard);
-        self.summary.reorgs += u64::from(undone > 0);
-        self.summary.undone_blocks += undone;
-        self.summary.pools_lost += lost;
-    }
-
     /// Some task continues.
     async fn work(&mut self) -> Result<(), Broken> {
         let replica = self.some_replica();
@@ -408,127 +272,6 @@ impl Run {
             Outcome::Delivered(answers, delivered)
         });
         process.tasks[DELIVER] = Some(Task { future, requests });
-    }
-
-    /// Clients send requests to a replica.
-    async fn record(&mut self) -> Result<(), Broken> {
-        let (replica, clock) = (self.some_replica(), self.clock());
-        let now = self.now(replica);
-        if self.replicas[replica].frozen_until > clock {
-            return Ok(());
-        }
-        let Some(process) = self.replicas[replica].process.as_mut().filter(|up| up.tasks[COMMIT].is_none())
-        else {
-            return Ok(());
-        };
-        let requests = {
-            let mut world = self.world.lock().unwrap();
-            self.clients.ask(self.plan.settings.batch as u64, self.plan.bad, &mut world.rng)
-        };
-        if requests.is_empty() {
-            return Ok(());
-        }
-        let records: Vec<_> = requests.iter().map(|request| self.clients.record(request, now)).collect();
-        let (engine, group) = (process.engine.clone(), requests.clone());
-        let future = Box::pin(async move {
-            let committed = engine.commit(records.into(), now).await;
-            Outcome::Committed(group, committed)
-        });
-        process.tasks[COMMIT] = Some(Task { future, requests });
-        self.advance(replica, COMMIT).await
-    }
-
-    async fn delete(&mut self) -> Result<(), Broken> {
-        let idle = self.clients.idle(true);
-        if idle.is_empty() {
-            return Ok(());
-        }
-        let slot = self.world().rng.pick(&idle);
-        let (id, at) = (self.clients.slots[slot].id.clone(), self.now(0));
-        self.world().note(|| format!("{id} is deleted"));
-        let op = DeleteListing {
-            id: ListingId::stored(id.as_str()),
-            owner: samples::listing(&id).user,
-            retired: samples::retired(&id, at),
-            clear: cleared_check,
-            by: ChangeContext { account: None, at },
-        };
-        self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;
-        self.clients.deleted(slot);
-        self.summary.deleted += 1;
-        Ok(())
-    }
-
-    async fn put_item(&mut self) -> Result<(), Broken> {
-        let at = self.now(0);
-        let (key, content) = {
-            let rng = &mut self.world().rng;
-            let number = u8::try_from(rng.between(1, 3)).unwrap();
-            let word = rng.word();
-            match rng.below(4) {
-                0 => ([number; 32], Content::Anchor { head: word }),
-                1 => (
-                    [number; 32],
-                    Content::Identity { holder: Address::from_slice(&word[..20]), commitment: word },
-                ),
-                2 => ([number; 32], Content::RevokedIdentity),
-                _ => {
-                    let (listing, applicant) = ([number; 32], [9; 32]);
-                    let passes =
-                        rng.chance(700).then(|| Passes::from_bits(u8::try_from(rng.below(16)).unwrap()));
-                    (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
-                }
-            }
-        };
-        self.world().note(|| format!("wanted: {:?} {:02x}", content.kind(), key[0]));
-        let desired = samples::desired(key, content, at);
-        self.db.write(PutItems(vec![desired])).await.map_err(|error| error.to_string())?;
-        self.clients.put_item(key, &content);
-        Ok(())
-    }
-
-    /// A replica shuts down properly and restarts later.
-    async fn leave(&mut self) -> Result<(), Broken> {
-        let replica = self.some_replica();
-        let Some(process) = &self.replicas[replica].process else { return Ok(()) };
-        self.world().note(|| format!("r{replica} gives its signer back and ends"));
-        let engine = process.engine.clone();
-        engine.release().await.map_err(|error| error.to_string())?;
-        drop(engine);
-        self.end(replica).await
-    }
-
-    /// The process dies and loses its memory.
-    async fn end(&mut self, replica: usize) -> Result<(), Broken> {
-        let Some(process) = self.replicas[replica].process.take() else { return Ok(()) };
-        let clock = self.clock();
-        self.summary.ends += 1;
-        // If another replica can take over, it may stay down.
-        let seconds = self.draw(0, 30) + if self.draw(0, 3) == 0 { 1_000_000 } else { 0 };
-        self.replicas[replica].back_at = clock + i64::try_from(seconds).unwrap() * SECOND;
-        let Process { tasks, groups, engine, .. } = process;
-        drop(engine);
-        let unheard: Vec<Request> = tasks
-            .into_iter()
-            .flatten()
-            .flat_map(|task| task.requests)
-            .chain(
-                groups.into_iter().flat_map(|(answers, _)| answers.into_iter().map(|(request, _)| request)),
-            )
-            .collect();
-        self.unheard(unheard).await
-    }
-
-    async fn unheard(&mut self, requests: Vec<Request>) -> Result<(), Broken> {
-        for request in requests {
-            let key = self.clients.slots[request.slot].key;
-            let item = self.db.chain_item(samples::LISTING, &key).await.map_err(|error| error.to_string())?;
-            self.world().note(|| format!("{request}: nothing is heard"));
-            let mut world = self.world.lock().unwrap();
-            self.clients.unheard(&request, item, &mut world.rng)?;
-            self.clients.slots[request.slot].busy = false;
-        }
-        Ok(())
     }
 
     /// Runs a task until it ends or stops at a call.
@@ -646,91 +389,5 @@ impl Run {
             }
         }
         Ok(())
-    }
-
-    /// No more faults; time passes until nothing is left to do.
-    async fn run_without_faults(&mut self) -> Result<(), Broken> {
-        {
-            let mut world = self.world();
-            world.note(|| "nothing goes wrong any more".into());
-            world.faults = Faults::default();
-            world.lines.fill(Network::default());
-            world.ledger.base_fee = 1_000_000_000;
-            world.ledger.granted = true;
-            let World { rng, ledger, echoes, .. } = &mut *world;
-            for echo in echoes.drain(..) {
-                ledger.submit(&echo, rng);
-            }
-        }
-        // A replica that died while one of its tasks was suspended is removed now.
-        for replica in 0..self.replicas.len() {
-            let process = self.replicas[replica].process.as_ref();
-            if process.is_some_and(|process| process.steps.crashed.load(Ordering::Relaxed)) {
-                self.end(replica).await?;
-            }
-        }
-        let clock = self.clock();
-        for replica in 0..self.replicas.len() {
-            self.replicas[replica].frozen_until = 0;
-            if self.replicas[replica].back_at > clock + 100 * SECOND && self.has_successor(replica) {
-                continue;
-            }
-            self.replicas[replica].back_at = clock;
-        }
-        self.run_timed_events();
-        for round in 0..400 {
-            self.run_calm_second().await?;
-            if round > 0 && self.all_told() && super::check::is_idle(self) {
-                return self.assert_stays_idle().await;
-            }
-        }
-        Err("it does not come to rest".into())
-    }
-
-    fn all_told(&self) -> bool {
-        self.clients.slots.iter().all(|slot| !slot.busy)
-    }
-
-    /// Whether a running replica has all keys of this one.
-    fn has_successor(&self, replica: usize) -> bool {
-        let runs = |other: &Replica| other.process.is_some();
-        let has = |other: &Replica, key: &Key| other.keys.iter().any(|own| own.address() == key.address());
-        let heirs: Vec<&Replica> = self.replicas.iter().filter(|other| runs(other)).collect();
-        self.replicas[replica].keys.iter().all(|key| heirs.iter().any(|heir| has(heir, key)))
-    }
-
-    /// One second without faults.
-    async fn run_calm_second(&mut self) -> Result<(), Broken> {
-        self.pass(1_000_000);
-        if !self.plan.rules.instant {
-            self.on_chain(Event::Mine);
-        }
-        for replica in 0..self.replicas.len() {
-            for task in [COMMIT, DELIVER, DELIVER, FOLLOW] {
-                if task == DELIVER
-                    && self.replicas[replica].process.as_ref().is_some_and(|up| up.tasks[DELIVER].is_none())
-                {
-                    self.deliver(replica);
-                }
-                self.advance(replica, task).await?;
-            }
-            self.follow(replica);
-            self.advance(replica, FOLLOW).await?;
-        }
-        Ok(())
-    }
-
-    /// Nothing happens any more.
-    async fn assert_stays_idle(&mut self) -> Result<(), Broken> {
-        for _ in 0..3 {
-            self.run_calm_second().await?;
-        }
-        for replica in self.replicas.iter().filter_map(|replica| replica.process.as_ref()) {
-            let status = replica.engine.status();
-            if status.stopped || status.unmined > 0 {
-                return Err(format!("a process has not come to rest: {status:?}"));
-            }
-        }
-        if super::check::is_idle(self) { Ok(()) } else { Err("it does not stay at rest".into()) }
     }
 }
