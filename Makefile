@@ -7,7 +7,7 @@ SHELL := /usr/bin/env bash
 CACHE := $(or $(PORTICO_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/portico)
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SCRIPTS := $(addprefix scripts/,build fuzz fuzz-api need places prerequisites slowest stage test-rust web with-postgres with-servers) \
-	bench/run bench/peers/run .ci/run contracts/check contracts/forge
+	bench/peers/run .ci/run contracts/check contracts/forge
 # Where the tests find a real Ethereum node, and the tool that reads one.
 export PORTICO_ANVIL := $(CACHE)/tools/bin/anvil
 export PORTICO_CAST := $(CACHE)/tools/bin/cast
@@ -74,14 +74,15 @@ simulate: ## Simulates the writer with faults (SEEDS, default 10000), and the lo
 contracts-fuzz: ## Fuzzes the contracts, 100,000 runs a property
 	@contracts/check --long
 
-bench: ## Benchmarks against a bare axum server, with a million listings, on both engines
+bench: ## Benchmarks against a bare axum server, with a million listings, on both engines (ONLY=chain for one section)
 	@scripts/need postgres wrk foundry
 	@cargo build --locked --release -p portico -p portico-bench
-	@PORTICO_POSTGRES_OPTIONS="-c shared_buffers=512MB -c max_wal_size=4GB" scripts/with-postgres bench/run
+	@PORTICO_POSTGRES_OPTIONS="-c shared_buffers=512MB -c max_wal_size=4GB" \
+		scripts/with-postgres $(TARGET)/release/portico-bench run --binaries $(TARGET)/release
 
 bench-peers: ## Benchmarks against PocketBase and Fastify, same rows, same durability
 	@cargo build --locked --release -p portico -p portico-bench
-	@bench/run peers
+	@$(TARGET)/release/portico-bench peers --binaries $(TARGET)/release
 
 clean: ## Removes what was built
 	@cargo clean

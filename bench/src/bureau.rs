@@ -1,4 +1,4 @@
-//! A bureau that takes its time: every check is answered well, after a while.
+//! A slow bureau: every check passes, after a delay.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use axum::routing::post;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// Serves for ever; prints its address first.
+/// Prints its address and serves until the process ends.
 pub(crate) async fn serve(delay: Duration) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
     let answer = move |body: String| async move {
-        let asked: Value = serde_json::from_str(&body).unwrap_or_default();
+        let request: Value = serde_json::from_str(&body).unwrap_or_default();
         tokio::time::sleep(delay).await;
-        let result = match asked["check"].as_str() {
+        let result = match request["check"].as_str() {
             Some("income") => json!({ "yearly": 85_000 }),
             Some("softCredit") => json!({ "score": 720 }),
             _ => json!({ "found": false }),
         };
-        let told = json!({
-            "reference": asked["reference"], "check": asked["check"], "status": "complete", "result": result,
+        let reply = json!({
+            "reference": request["reference"], "check": request["check"], "status": "complete", "result": result,
         });
-        ([(CONTENT_TYPE, "application/json")], told.to_string())
+        ([(CONTENT_TYPE, "application/json")], reply.to_string())
     };
     Ok(axum::serve(listener, Router::new().route("/v1/checks", post(answer))).await?)
 }

@@ -1,5 +1,5 @@
-//! What a node takes by itself: listings recorded by signed transactions, each followed to its receipt before
-//! the next is sent, one or many listings a transaction.
+//! What a node takes without the service: listings recorded by signed transactions of one or many listings. The
+//! next transaction is sent when the receipt of the last one is there.
 
 use std::time::{Duration, Instant};
 
@@ -54,20 +54,16 @@ fn item(recorded: &mut u32, terms: Terms) -> Versioned {
     Versioned { key, version: 1, payload: Content::Listing { terms, digest: key }.encode() }
 }
 
-/// A new key with funds, on a node that gives them to whoever asks.
-pub(crate) fn funded_key(url: &str) -> Result<String> {
-    let unlike_others = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), url);
-    let secret = format!("{:064x}", (u128::from(unlike_others) << 64) | u128::from(std::process::id()));
+/// A new key with funds, on an Anvil node.
+pub(crate) async fn funded_key(url: &str) -> Result<String> {
+    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), url);
+    let secret = format!("{:064x}", (u128::from(random) << 64) | u128::from(std::process::id()));
     let address = Key::parse(&secret.clone().into())?.address();
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{address}","0x21e19e0c9bab2400000"]}}"#
     );
-    let status = std::process::Command::new("curl")
-        .args(["-fsS", "-o", "/dev/null", "-H", "content-type: application/json", "-d", &body, url])
-        .status()
-        .context("curl is needed")?;
-    if !status.success() {
-        bail!("the node gave no funds");
-    }
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let request = client.post(url).header("content-type", "application/json").body(body);
+    request.send().await?.error_for_status().context("the node gave no funds")?;
     Ok(secret)
 }

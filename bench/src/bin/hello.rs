@@ -1,4 +1,4 @@
-//! The yardstick: the least that an axum server can do.
+//! The baseline: an axum server that does nothing else.
 
 use axum::Router;
 use axum::routing::get;
