@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
@@ -16,9 +16,9 @@ test('somebody who has applied for nothing is told how to begin', async () => {
   await axe(page);
 });
 
-test('applications show their homes and flags, and what to do while nothing is verified', async () => {
-  await app.post('/listings', home('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
-  await app.post('/listings', home('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
+test('applications show their listings and flags, and what to do while nothing is verified', async () => {
+  await app.post('/listings', newListing('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
+  await app.post('/listings', newListing('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
   await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await tokenOf('ben'));
   const page = await app.open('/applications', { as: 'ben' });
   await page.getByText('You applied for 2 homes.').waitFor();
@@ -43,7 +43,7 @@ test('applications show their homes and flags, and what to do while nothing is v
   await page.getByRole('heading', { level: 1, name: 'Screening' }).waitFor();
 });
 
-/** Dev applies for a home of Ada's and is verified. */
+/** Dev applies for one of Ada's listings and is verified. */
 async function verify(id: string) {
   const terms = { minCredit: 620, prefCredit: 700, minIncome: 50000, prefIncome: 90000 };
   const where = { addressStreet: '7 Elm Street', addressCity: 'Austin', addressState: 'TX', addressPostal: '78701' };
@@ -98,7 +98,7 @@ test('after a verification the flags that are met are shown, with the transactio
   await follow(page);
 });
 
-test('the applicant of a home sees where the flags stand, and when they applied', async () => {
+test('an applicant sees the flags on the listing, and when they applied', async () => {
   await verify('elm-8');
   const page = await app.open('/listings/elm-8', { as: 'dev' });
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
@@ -125,7 +125,7 @@ test('flags that wait for a block are on their way, and then there', async () =>
 });
 
 test('when somebody applied is told as their language does', async () => {
-  await app.post('/listings', home('ash-1', { userId: 'ada' }));
+  await app.post('/listings', newListing('ash-1', { userId: 'ada' }));
   await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await tokenOf('erik'));
   const page = await app.open('/applications', { as: 'erik', locale: 'de-DE' });
   const when = page.locator('time');

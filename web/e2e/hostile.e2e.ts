@@ -1,7 +1,7 @@
 // What one person types is text for everybody else: on no page does it become markup, a link or a script.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 const SCRIPT = `"><img src=x onerror="window.hacked=1"><svg onload="window.hacked=1"><b class=evil>{{7*7}}</b>`;
@@ -25,7 +25,7 @@ async function plant(): Promise<string[]> {
     body: JSON.stringify({ ...recorded, id: 'script-link', walkthroughLink: LINK }),
   });
   expect((await refused).status).toBe(400);
-  await app.post('/listings', home(SCRIPT, { userId: WHO, streetAddress: SCRIPT, city: SCRIPT.slice(0, 99) }));
+  await app.post('/listings', newListing(SCRIPT, { userId: WHO, streetAddress: SCRIPT, city: SCRIPT.slice(0, 99) }));
   for (const listingId of ['evil', SCRIPT]) await app.post('/stage/savedListings', { userId: WHO, listingId }, key);
   await app.post('/applications', { userId: WHO, listingIds: ['evil', SCRIPT] }, await app.tokenOf(WHO));
   const item = { protocolName: SCRIPT, protocolIdentifier: SCRIPT, allocationPercentage: 50 };

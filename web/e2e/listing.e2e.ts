@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
@@ -23,7 +23,7 @@ async function record(id: string, more: object = {}) {
   await app.post('/stage/listings', body, await app.keyOf('ada'));
 }
 
-test('a recorded home shows what it asks and the proof that it was not changed', async () => {
+test('a recorded listing shows its requirements and the proof that it was not changed', async () => {
   await record('oak-12', { propertyValue: 450000, walkthroughLink: 'https://example.com/oak-12' });
   const page = await app.open('/listings/oak-12', { as: 'ben' });
   await page.getByRole('heading', { level: 1, name: 'oak-12 Street' }).waitFor();
@@ -62,7 +62,7 @@ test('a proof that does not match says so loudly', async () => {
   await axe(page);
 });
 
-test('a home is saved, and taken off the list again', async () => {
+test('a listing is saved and removed again', async () => {
   await record('elm-3');
   const page = await app.open('/listings/elm-3', { as: 'ben' });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -100,8 +100,8 @@ test('the owner is led to the applicants', async () => {
   await page.getByRole('dialog', { name: 'Applicants' }).waitFor();
 });
 
-test('a home without a record says what is missing', async () => {
-  await app.post('/listings', home('plain-1', { streetAddress: '1 Plain Street', monthlyRent: undefined }));
+test('a listing without a record says what is missing', async () => {
+  await app.post('/listings', newListing('plain-1', { streetAddress: '1 Plain Street', monthlyRent: undefined }));
   const page = await app.open('/listings', { as: 'ada', width: 390, height: 844 });
   await page.getByRole('link', { name: '1 Plain Street' }).click();
   await page.getByText('Rent on request').waitFor();
@@ -112,7 +112,7 @@ test('a home without a record says what is missing', async () => {
 
 test('what has no record is not asked for a proof', async () => {
   await record('oak-99');
-  await app.post('/listings', home('bare-1', { streetAddress: '1 Bare Street' }));
+  await app.post('/listings', newListing('bare-1', { streetAddress: '1 Bare Street' }));
   const page = await app.open('/listings', { as: 'ada' });
   let asked = 0;
   page.on('request', (request) => (asked += request.url().endsWith('/bare-1/proof') ? 1 : 0));
@@ -157,7 +157,7 @@ test('a record that the chain refused says so', async () => {
   await axe(page);
 });
 
-test('a home that is gone says so', async () => {
+test('a deleted listing says so', async () => {
   const page = await app.open('/listings/never-was', { as: 'chloe' });
   await page.getByRole('heading', { name: 'This home is not listed' }).waitFor();
   await axe(page);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
-test('a newcomer lists a home and watches it reach the chain', async () => {
+test('a new user creates a listing and watches it reach the chain', async () => {
   const page = await app.open('/my-listings', { as: 'ada' });
   await page.getByRole('heading', { name: 'You offer no home yet' }).waitFor();
   await axe(page);
@@ -54,7 +54,7 @@ test('what the service finds wrong stands at its field, and what was typed stays
 });
 
 test('an id that is taken is told', async () => {
-  await app.post('/listings', home('taken', { userId: 'ben' }));
+  await app.post('/listings', newListing('taken', { userId: 'ben' }));
   const page = await app.open('/my-listings/new', { as: 'ada' });
   page.watch.allow(/409/);
   const fields = { Street: '1 Elm', City: 'Austin', State: 'TX', 'Postal code': '78701', 'Monthly rent': '900' };
@@ -67,7 +67,7 @@ test('an id that is taken is told', async () => {
 
 test('applicants are shown with their four flags, and the back button closes them', async () => {
   const hostile = '<b>Mallory</b>';
-  await app.post('/listings', home('flat-1', { userId: 'chloe', streetAddress: '1 Flat Road' }));
+  await app.post('/listings', newListing('flat-1', { userId: 'chloe', streetAddress: '1 Flat Road' }));
   for (const userId of ['ben', hostile])
     await app.post(`/applications/${encodeURIComponent(userId)}/flat-1/check`, { userId, listingIds: ['flat-1'] });
   const page = await app.open('/my-listings', { as: 'chloe' });
@@ -87,8 +87,8 @@ test('applicants are shown with their four flags, and the back button closes the
   expect(page.url()).not.toContain('applicants');
 });
 
-test('a home is retired after a confirmation', async () => {
-  await app.post('/listings', home('old-1', { userId: 'dev', streetAddress: '1 Old Road' }));
+test('a listing is retired after a confirmation', async () => {
+  await app.post('/listings', newListing('old-1', { userId: 'dev', streetAddress: '1 Old Road' }));
   const page = await app.open('/my-listings', { as: 'dev' });
   await page.getByRole('button', { name: 'Retire 1 Old Road' }).click();
   await page.getByRole('dialog', { name: 'Retire this listing?' }).waitFor();

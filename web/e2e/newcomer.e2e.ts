@@ -1,5 +1,5 @@
-// The way of somebody who has read nothing: from an empty sandbox to a home on the chain, an application with its four
-// flags, a portfolio and a device. Only what is on the screen is pressed, and no address is typed.
+// The whole tour of a new user: from an empty sandbox to a listing on the chain, an application with its four flags, a
+// portfolio and a device. It only clicks what is on the screen and never types a URL.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
@@ -19,7 +19,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   const page = await app.open('/');
   const main = page.getByRole('main');
 
-  // A landlord lists a home.
+  // A landlord creates a listing.
   await main.getByRole('link', { name: /^List a home/ }).click();
   await main.getByRole('link', { name: 'List a home' }).click();
   const fields = {
@@ -40,7 +40,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await page.getByText('To see it from the other side').waitFor();
   await axe(page);
 
-  // An applicant verifies, and goes on to the home.
+  // An applicant verifies, and continues to the listing.
   await actAs(page, 'Ben Castillo');
   await main.getByRole('link', { name: 'Screening' }).click();
   await page.getByRole('button', { name: 'Good applicant' }).click();

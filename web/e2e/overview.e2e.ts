@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
@@ -17,7 +17,7 @@ test('an empty sandbox welcomes and shows the way', async () => {
 test('an empty sandbox fills itself with demo data in one click', async () => {
   const page = await app.open('/saved');
   await page.route('**/v1/sandbox/demo', async (route) => {
-    await app.post('/listings', home('demo-1', { state: 'NY' }));
+    await app.post('/listings', newListing('demo-1', { state: 'NY' }));
     const made = {
       message: 'Demo data made',
       listings: 240,
@@ -39,7 +39,7 @@ test('an empty sandbox fills itself with demo data in one click', async () => {
 });
 
 test('the overview counts what the service holds, and follows', async () => {
-  await app.post('/listings', home('oak-12'));
+  await app.post('/listings', newListing('oak-12'));
   await app.post('/v1/depin-device', { userId: 'ada', network: 'Helium', deviceIdentifier: 'h-1' });
   await app.post('/v1/user-portfolio', { userId: 'ada', riskLevel: 'Moderate', isCustom: true, protocolItems: [] });
   const page = await app.open('/');
@@ -48,7 +48,7 @@ test('the overview counts what the service holds, and follows', async () => {
   await page.getByRole('img', { name: 'Portfolios by risk' }).waitFor();
   await page.getByRole('img', { name: 'Listings on chain' }).waitFor();
   await page.getByText('Waiting to be signed').waitFor();
-  await app.post('/listings', home('elm-3', { state: 'CA' }));
+  await app.post('/listings', newListing('elm-3', { state: 'CA' }));
   await page.getByRole('link', { name: /Listings\s*2\s/ }).waitFor();
   await axe(page);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
@@ -14,8 +14,8 @@ test('somebody who has saved nothing is told how to begin', async () => {
   await axe(page);
 });
 
-test('a saved home can be taken off the list, and put back', async () => {
-  await app.post('/listings', home('oak-12', { streetAddress: '12 Oak Street' }));
+test('a saved listing can be removed, and restored with undo', async () => {
+  await app.post('/listings', newListing('oak-12', { streetAddress: '12 Oak Street' }));
   await save('ada', 'oak-12');
   await save('ada', 'long-gone');
   const page = await app.open('/saved');
@@ -34,18 +34,18 @@ test('a saved home can be taken off the list, and put back', async () => {
 });
 
 test('acting as somebody else shows their list', async () => {
-  await save('dev', 'devs-home');
+  await save('dev', 'devs-listing');
   const page = await app.open('/saved', { as: 'chloe' });
   await page.getByRole('button', { name: /Acting as Chloe/ }).click();
   await page.getByRole('menuitem', { name: /Dev Raman/ }).waitFor();
   await axe(page);
   await page.getByRole('menuitem', { name: /Dev Raman/ }).click();
-  await page.getByText('devs-home').waitFor();
+  await page.getByText('devs-listing').waitFor();
 });
 
 test('hostile text of a listing stays text', async () => {
   const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
-  await app.post('/listings', home('evil', { streetAddress: script, city: '{{7*7}}' }));
+  await app.post('/listings', newListing('evil', { streetAddress: script, city: '{{7*7}}' }));
   await save('ben', 'evil');
   const page = await app.open('/saved', { as: 'ben' });
   await page.getByRole('link', { name: script }).waitFor();

@@ -1,11 +1,11 @@
-// What a page does with ten thousand homes; they are stored once for all scenarios.
+// Pages with ten thousand listings. They are stored once for all tests.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { fill } from './harness/homes';
+import { storeListings } from './harness/listings';
 
-const app = useConsole((app) => fill(app, 10_000));
+const app = useConsole((app) => storeListings(app, 10_000));
 
-test('ten thousand homes come page by page and scroll smoothly', async () => {
+test('ten thousand listings load page by page and scroll smoothly', async () => {
   const page = await app.open('/listings');
   await page.getByText('10,000 homes').waitFor({ timeout: 60_000 });
   expect(await page.getByRole('article').count()).toBeLessThan(40);

@@ -68,7 +68,7 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
   }
 }
 
-/** Ben is verified, once well and once badly, and applies for some of Ada's homes, who has a pipeline. */
+/** Ada sets up a pipeline. Ben is verified twice, with a low and a good score, and applies for some of Ada's listings. */
 async function people(app: ReturnType<typeof useConsole>): Promise<void> {
   const [ada, ben] = [await app.tokenOf('ada'), await app.tokenOf('ben')];
   const checks = { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true };

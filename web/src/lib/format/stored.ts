@@ -1,7 +1,7 @@
 // Stored records of /stage wrap every attribute: `{ "S": "Austin" }`. Here they become plain values.
 import type { StoredListing } from '../api/generated';
 
-export interface Home {
+export interface StoredDetails {
   id: string;
   userId: string;
   street: string;
@@ -15,7 +15,7 @@ export interface Home {
   walkthrough: string;
 }
 
-export function homeOf(record: StoredListing): Home {
+export function toStoredDetails(record: StoredListing): StoredDetails {
   const { Latitude: latitude, Longitude: longitude } = record;
   const place = 'N' in latitude && 'N' in longitude ? ([Number(latitude.N), Number(longitude.N)] as const) : undefined;
   return {

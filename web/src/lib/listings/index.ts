@@ -1,4 +1,4 @@
-// What several pages know about homes: `import { Flags, applicationsOf } from '$lib/homes'`.
+// What several pages show about listings: `import { Flags, applicationsOf } from '$lib/listings'`.
 export { applicationsOf, flagsOf, UNTIL_MINED } from './applications';
 export { default as DemoButton } from './DemoButton.svelte';
 export { default as Flags } from './Flags.svelte';

@@ -1,7 +1,7 @@
-// Homes to test with.
+// Listings for tests.
 import type { useConsole } from '.';
 
-export function home(listingId: string, more: object = {}) {
+export function newListing(listingId: string, more: object = {}) {
   return {
     listingId,
     userId: 'ben',
@@ -23,11 +23,11 @@ const CITIES = [
   ['Boston', 'MA', 42.3601, -71.0589],
 ] as const;
 
-/** Stores homes of three states, 25 at a time. */
-export async function fill(app: ReturnType<typeof useConsole>, count: number): Promise<void> {
+/** Stores listings in three states, 25 at a time. */
+export async function storeListings(app: ReturnType<typeof useConsole>, count: number): Promise<void> {
   const post = (i: number) => {
     const [city, state, latitude, longitude] = CITIES[i % CITIES.length] ?? CITIES[0];
-    const listing = home(`home-${i}`, {
+    const listing = newListing(`listing-${i}`, {
       streetAddress: `${i} Oak Street`,
       city,
       state,
