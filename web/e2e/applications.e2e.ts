@@ -10,7 +10,7 @@ async function tokenOf(userId: string) {
   return { authorization: `Bearer ${token}` };
 }
 
-test('somebody who has applied for nothing is told how to begin', async () => {
+test('without applications the page explains how to start', async () => {
   const page = await app.open('/applications', { as: 'chloe' });
   await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
   await axe(page);
@@ -24,7 +24,7 @@ test('applications show their listings and flags, and what to do while nothing i
   await page.getByText('You applied for 2 homes.').waitFor();
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).waitFor();
   expect(await page.getByText('Minimum income: not met').count()).toBe(2);
-  // Nothing was verified, so the chain has nothing of it.
+  // Nothing is recorded before a verification.
   expect(await page.getByText('Recorded in block').count()).toBe(0);
   await page.getByText('You are not verified yet').waitFor();
   await axe(page);
@@ -32,7 +32,7 @@ test('applications show their listings and flags, and what to do while nothing i
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.goBack();
   await page.getByText('You applied for 2 homes.').waitFor();
-  // An application ends with its listing. It is deleted while no page asks for it.
+  // Deleting a listing deletes its applications. Delete it while no page is polling.
   await page.goto(`${app.url}/console/saved`);
   await page.locator('h1').waitFor();
   await fetch(`${app.url}/listings/elm-3`, { method: 'DELETE' });
@@ -67,7 +67,7 @@ async function verify(id: string) {
   await app.post(`/verifyRentalRequirements?caseId=${id}`, applicant, dev);
 }
 
-/** Follows the transaction that carries the flags to its page, and to its block. */
+/** Opens the transaction of the flags, then its block. */
 async function follow(page: Page) {
   const block = await page.getByText('Recorded in block').first().getByRole('link').textContent();
   const link = page
@@ -85,7 +85,7 @@ async function follow(page: Page) {
   await page.getByRole('heading', { level: 1, name: `Block ${block}` }).waitFor();
 }
 
-test('after a verification the flags that are met are shown, with the transaction that carries them', async () => {
+test('after a verification the flags show with their transaction', async () => {
   await verify('elm-7');
   const page = await app.open('/applications', { as: 'dev', width: 390, height: 844 });
   await page.getByText('Preferred credit: met').waitFor();
@@ -107,7 +107,7 @@ test('an applicant sees the flags on the listing, and when they applied', async 
   await follow(page);
 });
 
-test('flags that wait for a block are on their way, and then there', async () => {
+test('pending flags update when they are mined', async () => {
   await verify('elm-9');
   const page = await app.open('/', { as: 'dev' });
   let mined = false;
@@ -124,7 +124,7 @@ test('flags that wait for a block are on their way, and then there', async () =>
   expect(await page.getByText('Refused', { exact: true }).count()).toBe(0);
 });
 
-test('when somebody applied is told as their language does', async () => {
+test('the application date follows the locale', async () => {
   await app.post('/listings', newListing('ash-1', { userId: 'ada' }));
   await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await tokenOf('erik'));
   const page = await app.open('/applications', { as: 'erik', locale: 'de-DE' });

@@ -1,4 +1,4 @@
-// What one person types is text for everybody else: on no page does it become markup, a link or a script.
+// User input is shown as text on every page and never becomes markup, a link or a script.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 import { newListing } from './harness/listings';
@@ -84,7 +84,7 @@ test('hostile text stays text on every page', { timeout: 300_000 }, async () => 
   }
 });
 
-test('on the pages of keys and results it is shown as it was typed', async () => {
+test('keys and results show hostile text as typed', async () => {
   const page = await app.open('/api', { as: WHO });
   await page.getByText(SCRIPT).first().waitFor();
   await axe(page);

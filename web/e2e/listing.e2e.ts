@@ -44,7 +44,7 @@ test('a recorded listing shows its requirements and the proof that it was not ch
   await axe(page);
 });
 
-test('a proof that does not match says so loudly', async () => {
+test('a proof mismatch is shown', async () => {
   await record('altered');
   const page = await app.open('/', { as: 'ben' });
   await page.route('**/v1/listings/altered/proof', async (route) => {
@@ -74,7 +74,7 @@ test('a listing is saved and removed again', async () => {
   await page.getByRole('button', { name: 'Saved', pressed: true }).waitFor();
 });
 
-test('applying asks first, and then shows the four flags', async () => {
+test('applying asks for confirmation, then shows the four flags', async () => {
   await record('pine-7');
   const page = await app.open('/listings/pine-7', { as: 'ben' });
   await page.getByRole('button', { name: 'Apply for this home' }).click();
@@ -87,13 +87,13 @@ test('applying asks first, and then shows the four flags', async () => {
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.getByText('Minimum credit: not met').waitFor();
   await page.getByText(/^You applied /).waitFor();
-  // Nothing was verified, so the chain has nothing of it.
+  // Nothing is recorded before a verification.
   expect(await page.getByText('Recorded in block').count()).toBe(0);
   expect(await page.getByRole('link', { name: 'Go to screening' }).getAttribute('href')).toBe('/console/screening');
   await axe(page);
 });
 
-test('the owner is led to the applicants', async () => {
+test('the owner gets a link to the applicants', async () => {
   await record('mine-1');
   const page = await app.open('/listings/mine-1', { as: 'ada' });
   await page.getByRole('link', { name: 'See the applicants' }).click();
@@ -110,7 +110,7 @@ test('a listing without a record says what is missing', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
-test('what has no record is not asked for a proof', async () => {
+test('no proof is requested without a record', async () => {
   await record('oak-99');
   await app.post('/listings', newListing('bare-1', { streetAddress: '1 Bare Street' }));
   const page = await app.open('/listings', { as: 'ada' });
@@ -124,7 +124,7 @@ test('what has no record is not asked for a proof', async () => {
   expect(asked).toBe(0);
 });
 
-test('a record that waits for a block is on its way, and then there', async () => {
+test('a pending record updates when it is mined', async () => {
   await record('slow-1');
   const page = await app.open('/', { as: 'ben' });
   let mined = false;
@@ -167,7 +167,7 @@ test('hostile text and links of a listing stay text', async () => {
   const script = `<script>document.title='hacked'</script><img src=x onerror=alert(1)>`;
   await record('evil', { addressStreet: script, addressCity: '{{7*7}}' });
   const page = await app.open('/', { as: 'ada' });
-  // The service refuses such a link; an older record might still carry one.
+  // The service rejects such a link, but an older record may contain one.
   await page.route('**/stage/listing/evil', async (route) => {
     const answer = await route.fetch();
     const stored = await answer.json();

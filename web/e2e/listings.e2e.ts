@@ -23,7 +23,7 @@ test('an empty sandbox says so, and demo data is one click away', async () => {
   await axe(page);
 });
 
-test('typing searches, filters narrow it down, and both stand in the address', { timeout: 180_000 }, async () => {
+test('search and filters work and are kept in the URL', { timeout: 180_000 }, async () => {
   await storeListings(app, 150);
   const page = await app.open('/listings');
   await page.getByText('151 homes').waitFor();
@@ -56,7 +56,7 @@ test('typing searches, filters narrow it down, and both stand in the address', {
   await page.getByRole('heading', { name: 'No home fits' }).waitFor();
 });
 
-test('the list and the map follow each other', async () => {
+test('the list and the map share the selection', async () => {
   const page = await app.open('/listings?q=listing-1');
   const map = page.getByRole('application', { name: 'Homes on the map' });
   const row = page.getByRole('article').filter({ hasText: '10 Oak Street' }).first();
@@ -99,7 +99,7 @@ test('near me finds listings, and a denied location is explained', async () => {
   await axe(page);
 });
 
-test('at phone width the list and the map take turns', async () => {
+test('at phone width a button switches between list and map', async () => {
   await app.post(
     '/listings',
     newListing('phone', { streetAddress: '1 Pocket Lane', city: 'Phoneville', latitude: 20, longitude: 20 }),

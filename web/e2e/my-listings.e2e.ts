@@ -29,7 +29,7 @@ test('a new user creates a listing and watches it reach the chain', async () => 
   await page.getByText('$1,850.50').waitFor();
 });
 
-test('what the service finds wrong stands at its field, and what was typed stays', async () => {
+test('API errors appear at their fields, and the input stays', async () => {
   const page = await app.open('/my-listings/new', { as: 'ada', width: 390, height: 844 });
   page.watch.allow(/400/);
   await page.getByLabel('City').fill('Austin');
@@ -53,7 +53,7 @@ test('what the service finds wrong stands at its field, and what was typed stays
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
-test('an id that is taken is told', async () => {
+test('a duplicate id shows an error', async () => {
   await app.post('/listings', newListing('taken', { userId: 'ben' }));
   const page = await app.open('/my-listings/new', { as: 'ada' });
   page.watch.allow(/409/);

@@ -15,7 +15,7 @@ async function actAs(page: Page, name: string) {
 const go = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name, exact: true }).click();
 
-test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
+test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   const page = await app.open('/');
   const main = page.getByRole('main');
 
@@ -54,7 +54,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await page.getByRole('button', { name: 'Apply for this home' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
 
-  // Four flags, and where the chain keeps them.
+  // The four flags and their chain record.
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   for (const flag of ['Minimum credit: met', 'Preferred credit: met', 'Minimum income: met'])
     await main.getByText(flag).waitFor();
@@ -85,7 +85,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await axe(page);
   await applicants.getByRole('button', { name: 'Close' }).click();
 
-  // An empty sandbox has no templates, and says where they come from.
+  // An empty sandbox has no templates; demo data adds some.
   await go(page, 'Portfolios');
   await main.getByRole('heading', { name: 'No templates yet' }).waitFor();
   await main.getByRole('button', { name: 'Fill with demo data' }).click();
@@ -107,7 +107,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await main.getByText('newcomers-hotspot', { exact: true }).waitFor();
   await axe(page);
 
-  // Everything that was done counts.
+  // The overview shows the new totals.
   await go(page, 'Overview');
   await main.getByRole('link', { name: /Listings\s*361\s/ }).waitFor();
   expect(await page.getByRole('heading', { name: 'Welcome to your sandbox' }).count()).toBe(0);

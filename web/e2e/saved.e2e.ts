@@ -8,7 +8,7 @@ async function save(userId: string, listingId: string) {
   await app.post('/stage/savedListings', { userId, listingId }, await app.keyOf(userId));
 }
 
-test('somebody who has saved nothing is told how to begin', async () => {
+test('without saved listings the page explains how to start', async () => {
   const page = await app.open('/saved', { as: 'chloe' });
   await page.getByText('Nothing saved yet').waitFor();
   await axe(page);
@@ -25,7 +25,7 @@ test('a saved listing can be removed, and restored with undo', async () => {
 
   await page.getByRole('button', { name: 'Take 12 Oak Street off your list' }).click();
   await page.getByRole('link', { name: '12 Oak Street' }).waitFor({ state: 'detached' });
-  // The message stays while somebody points at it.
+  // Hovering keeps the toast open.
   await page.getByRole('button', { name: 'Undo' }).hover();
   await axe(page);
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -33,7 +33,7 @@ test('a saved listing can be removed, and restored with undo', async () => {
   expect(new URL(page.url()).pathname).toBe('/console/listings/oak-12');
 });
 
-test('acting as somebody else shows their list', async () => {
+test('acting as another user shows their list', async () => {
   await save('dev', 'devs-listing');
   const page = await app.open('/saved', { as: 'chloe' });
   await page.getByRole('button', { name: /Acting as Chloe/ }).click();
@@ -53,7 +53,7 @@ test('hostile text of a listing stays text', async () => {
   expect(await page.locator('main img').count()).toBe(0);
 });
 
-test('an expired sign-in asks again and goes on where it was', async () => {
+test('an expired session asks to sign in and continues', async () => {
   const page = await app.open('/saved', { as: 'chloe' });
   page.watch.allow(/401/);
   await page.evaluate(() => {
@@ -67,7 +67,7 @@ test('an expired sign-in asks again and goes on where it was', async () => {
   await page.getByText('Nothing saved yet').waitFor();
 });
 
-test('a lost connection is told and retried', async () => {
+test('a lost connection is shown and retried', async () => {
   const page = await app.open('/', { as: 'chloe' });
   page.watch.allow(/ERR_FAILED/);
   await page.route('**/stage/**', (route) => route.abort());

@@ -1,4 +1,4 @@
-// Screening: an applicant verifies, sees every outcome and their token; the bureaus are the sandbox's.
+// Screening with the sandbox bureaus: verification, results, pipeline and tokens.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
@@ -36,7 +36,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
   await page.getByText('Version 2026-11').waitFor();
   await axe(page);
 
-  // Another tab does not know the figures, and asks for them.
+  // After a reload the figures are not in memory and must be requested.
   await page.reload();
   await page.getByRole('button', { name: 'Show the figures' }).click();
   await page.getByText('$85,000').waitFor();
@@ -56,7 +56,7 @@ test('with a name alone nothing can be checked, and the form says what is needed
   await axe(page);
 });
 
-test('what is not passed comes with the notice that has to be sent', async () => {
+test('a failed check shows its adverse action notice', async () => {
   const page = await app.open('/screening', { as: 'low' });
   await fillIn(page, 'Low score');
   await fillIn(page, 'Evicted');
@@ -69,7 +69,7 @@ test('what is not passed comes with the notice that has to be sent', async () =>
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('a credit score below the threshold');
 });
 
-test('a bureau that fails is told and asked again on a click, with everything that was typed', async () => {
+test('after a bureau failure the form can be submitted again', async () => {
   const page = await app.open('/screening', { as: 'down' });
   page.watch.allow(/503/);
   await fillIn(page, 'Bureau down');
@@ -89,7 +89,7 @@ test('a bureau that fails is told and asked again on a click, with everything th
   expect(new Set(cases).size).toBe(1);
 });
 
-test('faults of the service stand beside their fields', async () => {
+test('API errors appear at their fields', async () => {
   const page = await app.open('/screening', { as: 'faulty' });
   page.watch.allow(/40[04]/);
   await page.getByLabel('First name').fill('Grace');
@@ -123,7 +123,7 @@ test('a pipeline is set up, switched and switched back, and an applicant is invi
   expect(await income.getAttribute('aria-checked')).toBe('true');
   await income.click();
   await page.getByText('Income is no longer required.').waitFor();
-  // At once: the offer to undo does not stay.
+  // Immediately, because the toast disappears.
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Put back.').waitFor();
   expect(await income.getAttribute('aria-checked')).toBe('true');
@@ -212,7 +212,7 @@ test('a token for a case goes to the browser’s wallet, and can be revoked', as
   await page.getByText('The token of this case was revoked. Choose another case.').waitFor();
 });
 
-test('personal data is erased only by those who type their id', async () => {
+test('personal data is erased after the user types their id', async () => {
   const page = await app.open('/screening', { as: 'gone' });
   await fillIn(page, 'Good applicant');
   await page.getByRole('button', { name: 'Verify', exact: true }).click();

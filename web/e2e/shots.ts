@@ -1,5 +1,5 @@
-// Pictures of every page and of what a click away from it looks like, both themes, phone and desktop: `npm run shots`
-// writes them to e2e/shots/. PORTICO_SHOTS_PAGES=listing,chain takes those alone.
+// Screenshots of all pages in both themes, at phone and desktop width: `npm run shots` writes them to e2e/shots/.
+// PORTICO_SHOTS_PAGES=listing,chain selects pages.
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { test } from 'vitest';
@@ -10,7 +10,7 @@ interface Scene {
   name: string;
   path: string;
   as?: string;
-  /** What is done before the picture is taken. */
+  /** Actions before the screenshot. */
   act?: (page: Page) => Promise<unknown>;
 }
 
@@ -111,7 +111,7 @@ async function take({ name, path, as, act }: Scene): Promise<void> {
   }
 }
 
-test('pictures of every page', { timeout: 1_200_000 }, async () => {
+test('screenshots of every page', { timeout: 1_200_000 }, async () => {
   mkdirSync(FOLDER, { recursive: true });
   const wanted = (scene: Scene) => !ONLY || ONLY.includes(scene.name);
   for (const scene of EMPTY.filter(wanted)) await take(scene);

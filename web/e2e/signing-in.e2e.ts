@@ -1,4 +1,4 @@
-// Signing in: as anybody in the sandbox; where the profile is live, with an issuer or with a key.
+// Sign-in: as any user in the sandbox; with an issuer or an API key in the live profile.
 import { expect, test } from 'vitest';
 import { axe, useConsole, type OpenPage } from './harness';
 import { playIssuer } from './harness/issuer';
@@ -13,7 +13,7 @@ async function signIn(page: OpenPage) {
   await page.getByRole('dialog').waitFor();
 }
 
-test('an issuer signs in by PKCE, and the person gets a key of their own for /stage', async () => {
+test('signing in with an issuer uses PKCE and creates a key for /stage', async () => {
   const page = await app.open('/saved', { config: live() });
   const issuer = await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
   await page.getByText('This page is about your own things').waitFor();
@@ -29,7 +29,7 @@ test('an issuer signs in by PKCE, and the person gets a key of their own for /st
   expect(asked?.get('scope')).toBe('openid profile');
   expect(asked?.get('redirect_uri')).toBe(`${app.url}/console/signed-in`);
 
-  // Nothing of it outlives the tab, and the key goes with the sign-out.
+  // No secret is kept beyond the tab, and signing out revokes the key.
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await tokenOf('zoe'));
   await page.getByRole('button', { name: 'Acting as zoe' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -37,7 +37,7 @@ test('an issuer signs in by PKCE, and the person gets a key of their own for /st
   expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
 });
 
-test('an issuer that refuses is told, and so is a window that is closed', async () => {
+test('an issuer error and a closed popup show a message', async () => {
   const page = await app.open('/saved', { config: live() });
   await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), error: 'access_denied' });
   const openWindow = async () => {
@@ -48,7 +48,7 @@ test('an issuer that refuses is told, and so is a window that is closed', async 
   await signIn(page);
   const refused = await openWindow();
   await page.getByText('The sign-in service refused.').waitFor();
-  // A window that is still open would be used again instead of a new one.
+  // An open popup would be reused.
   if (!refused.isClosed()) await refused.waitForEvent('close');
   await axe(page);
 
@@ -60,7 +60,7 @@ test('an issuer that refuses is told, and so is a window that is closed', async 
   await page.getByText('Sign-in was not finished.').waitFor();
 });
 
-test('an expired token of an issuer asks again, and what was typed is still there', async () => {
+test('an expired token asks to sign in again and keeps the form input', async () => {
   const page = await app.open('/screening', { config: live() });
   page.watch.allow(/401/);
   await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
@@ -81,7 +81,7 @@ test('an expired token of an issuer asks again, and what was typed is still ther
   await page.getByText('Every check that ran was passed.').waitFor();
 });
 
-test('an operator signs in with a key, and is told what only people can do', async () => {
+test('an operator signs in with a key and sees what requires a person', async () => {
   const { 'x-api-key': key } = (await app.keyOf('zoe')) as { 'x-api-key': string };
   const page = await app.open('/saved', { config: { profile: 'live' } });
   await signIn(page);
@@ -101,7 +101,7 @@ test('an operator signs in with a key, and is told what only people can do', asy
   await page.getByText('Keys belong to people').waitFor();
 });
 
-test('in the sandbox anybody can be chosen or named, and stays chosen in the next tab', async () => {
+test('in the sandbox any user id can be chosen and is remembered', async () => {
   const page = await app.open('/api', { as: 'ada' });
   await page.getByRole('button', { name: /Acting as Ada/ }).click();
   await page.getByRole('menuitem', { name: 'Somebody else…' }).click();
@@ -111,7 +111,7 @@ test('in the sandbox anybody can be chosen or named, and stays chosen in the nex
   expect(await page.evaluate(() => localStorage.getItem('portico.acting-as'))).toBe('newcomer');
 });
 
-test('an administrator by token is offered the templates, as an operator is, and others are not', async () => {
+test('an administrator token can manage templates, others cannot', async () => {
   const page = await app.open('/portfolios', { config: live() });
   await playIssuer(page, issuerUrl(), { token: () => app.adminToken('root') });
   await page.getByRole('button', { name: 'Sign in' }).first().click();

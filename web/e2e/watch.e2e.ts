@@ -1,10 +1,10 @@
-// The harness itself: what goes wrong on a page is seen.
+// Tests of the harness: errors on a page are recorded.
 import { expect, test } from 'vitest';
 import { useConsole } from './harness';
 
 const app = useConsole();
 
-test('a refusal of the policy, a failed request and an exception are noticed', async () => {
+test('CSP violations, failed requests and exceptions are recorded', async () => {
   const page = await app.open('/');
   await page.evaluate(async () => {
     document.body.insertAdjacentHTML('beforeend', '<p style="color: red">styled</p>');
@@ -15,7 +15,7 @@ test('a refusal of the policy, a failed request and an exception are noticed', a
   });
   await page.waitForTimeout(200);
   const faults = page.watch.faults.splice(0).join('\n');
-  expect(faults).toContain('refused by the policy: style-src');
+  expect(faults).toContain('CSP violation: style-src');
   expect(faults).toContain('404: GET');
   expect(faults).toContain('exception: Error: on purpose');
 });

@@ -1,4 +1,4 @@
-// Starts the console: fonts and styles, the way requests leave, the session, then the app.
+// Entry point: loads styles, connects the API client and mounts the app.
 import '@fontsource-variable/inter';
 import './styles/fonts.css';
 import './styles/tokens.css';

@@ -1,4 +1,4 @@
-// Every page of the console. A page is a folder under pages/ and is loaded when it is first opened.
+// All routes of the console. A page is a folder under pages/ and is loaded lazily.
 import ChartPie from '@lucide/svelte/icons/chart-pie';
 import Blocks from '@lucide/svelte/icons/blocks';
 import Bookmark from '@lucide/svelte/icons/bookmark';
@@ -17,9 +17,9 @@ export type PageComponent = Component<{ params: Params }>;
 export interface Route {
   path: string;
   load: () => Promise<{ default: PageComponent }>;
-  /** About the person's own things: asks to sign in first. */
+  /** Requires a signed-in user. */
   person?: boolean;
-  /** How it shows in the navigation; pages without it are reached from other pages. */
+  /** Navigation entry; pages without one are reached from other pages. */
   nav?: { label: string; group: Group; icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>; bar?: boolean };
 }
 
@@ -98,7 +98,7 @@ export const routes: readonly Route[] = [
     load: page(() => import('./pages/api/index.svelte')),
     nav: { label: 'API', group: 'System', icon: Code },
   },
-  // Every component in one place, for those who build pages; it is in no menu.
+  // Gallery of all components for developers; not in the navigation.
   { path: '/kit', load: page(() => import('./pages/kit/index.svelte')) },
 ];
 

@@ -1,11 +1,11 @@
-// Accessibility, in both themes.
+// Accessibility checks with axe-core in both themes.
 import axeCore, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What fades or arrives has come to its end, and what that set in motion too. */
+/** Waits for running animations, including those that they start. */
 async function settled(): Promise<void> {
   const moving = () =>
     document.getAnimations().filter((a) => a.playState === 'running' && a.effect?.getTiming().iterations !== Infinity);
@@ -14,7 +14,7 @@ async function settled(): Promise<void> {
   }
 }
 
-/** Rules whose result depends on the theme. All others see the same page in both. */
+/** Rules whose result depends on the theme; the others run once. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 export async function axe(page: Page): Promise<void> {

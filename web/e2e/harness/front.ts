@@ -1,5 +1,5 @@
-// Stands before a server that does not carry the console itself: serves dist/ under /console/ with the headers that the
-// server will send, and passes everything else on.
+// Reverse proxy for a server without an embedded console: serves dist/ under /console/ with the headers of the server and
+// forwards everything else.
 import { readFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ const TYPES: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** The server itself once it carries the console, else (or with PORTICO_CONSOLE=dist) a front before it. */
+/** Returns the server if it embeds the console; otherwise, or with PORTICO_CONSOLE=dist, a proxy in front of it. */
 export async function withConsole(server: Running): Promise<Running> {
   if (process.env.PORTICO_CONSOLE === 'dist') return front(server);
   const own = await fetch(`${server.url}/console/`).catch(() => undefined);

@@ -1,4 +1,4 @@
-// What an end-to-end test needs: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
+// Test harness: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
@@ -16,23 +16,23 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/** The headless shell takes two thirds of the time. */
+/** Prefers the headless shell, which takes two thirds of the time. */
 function browserPath(): string {
   const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
   return process.env.PORTICO_CHROMIUM ?? installed ?? 'chromium';
 }
 
-/** Twice what Playwright allows: four browsers share the machine. */
+/** Twice Playwright's default, because four browsers share the machine. */
 const ACTION_TIMEOUT = 60_000;
 
 export interface OpenOptions {
-  /** Whom to act as. */
+  /** User id to act as. */
   as?: string;
   width?: number;
   height?: number;
   theme?: 'light' | 'dark';
   locale?: string;
-  /** What the server says about signing in, instead of what it really says. */
+  /** Replaces the response of /console/config.json. */
   config?: object;
 }
 
@@ -42,7 +42,7 @@ export interface OpenPage extends Page {
 
 let browser: Promise<Browser> | undefined;
 
-/** One browser for all files that a worker runs; it ends with the worker. */
+/** One browser for all files of a worker; it ends with the worker. */
 function sharedBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: browserPath(), args: FLAGS });
   return browser;
@@ -89,7 +89,7 @@ class App {
     return page;
   }
 
-  /** Closes the test's pages; fails if anything went wrong on one of them. */
+  /** Closes the test's pages and fails if one of them recorded an error. */
   async finish(): Promise<void> {
     const pages = this.#pages.splice(0);
     const faults = pages.flatMap((page) => page.watch.faults);
@@ -97,7 +97,7 @@ class App {
     expect(faults.join('\n')).toBe('');
   }
 
-  /** Prepares data through the API, as a program would. */
+  /** Posts to the API, to prepare test data. */
   async post<T = unknown>(path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
     const response = await fetch(this.url + path, {
       method: 'POST',
@@ -108,29 +108,29 @@ class App {
     return response.json() as Promise<T>;
   }
 
-  /** The headers of a person's token, for what is a person's only. */
+  /** Headers with a user's bearer token. */
   async tokenOf(userId: string): Promise<Record<string, string>> {
     const { token } = await this.post<{ token: string }>('/v1/sandbox/sessions', { userId });
     return { authorization: `Bearer ${token}` };
   }
 
-  /** A token that makes somebody an administrator, as the operator prints one. */
+  /** A token with the admin scope, issued by the CLI. */
   async adminToken(userId: string): Promise<string> {
     if (!this.#running) throw new Error('the server is not started');
     return this.#running.run('token', '--sub', userId, '--scope', 'admin');
   }
 
-  /** The headers of a person's key, for /stage. */
+  /** Headers with a user's API key, for /stage. */
   async keyOf(userId: string): Promise<Record<string, string>> {
     const { apiKey } = await this.post<{ apiKey: string }>('/v1/sandbox/sessions', { userId });
     return { 'x-api-key': apiKey };
   }
 }
 
-/** The time in which a server starts and takes what `prepare` stores. */
+/** Covers the start of the server and `prepare`. */
 const START_TIMEOUT = 300_000;
 
-/** A server of its own for the tests of a file: they count what is there. */
+/** Starts one server per test file, because the tests assert totals. */
 export function useConsole(prepare?: (app: App) => Promise<void>): App {
   const app = new App();
   const start = async () => {
@@ -138,7 +138,7 @@ export function useConsole(prepare?: (app: App) => Promise<void>): App {
     await prepare?.(app);
   };
   beforeAll(start, START_TIMEOUT);
-  // A second attempt must not meet what the first one left behind.
+  // A retry needs a fresh server without the data of the first attempt.
   beforeEach(async ({ task }) => {
     if (!task.result?.retryCount) return;
     await app.stop();

@@ -1,21 +1,20 @@
-// A small OpenID Connect issuer, played inside the browser's network: discovery, a page where one signs in, and the
-// exchange of a code, which holds the caller to PKCE.
+// Mock OpenID Connect issuer as Playwright routes: discovery, authorization page and a token endpoint that verifies PKCE.
 import type { Page } from 'playwright-core';
 
 export interface Issuer {
   url: string;
-  /** What went wrong in the eyes of the issuer. */
+  /** Token requests that the issuer rejected. */
   refusals: string[];
-  /** What the console asked for. */
+  /** Authorization requests of the console. */
   asked: URLSearchParams[];
 }
 
 export interface IssuerOptions {
-  /** Whom it vouches for: the token that it hands out. */
+  /** The access token to return. */
   token: () => Promise<string>;
-  /** It answers with this error instead of a code. */
+  /** Redirects with this error instead of a code. */
   error?: string;
-  /** Somebody has to press a button there, rather than being sent back at once. */
+  /** Shows a link to click instead of redirecting immediately. */
   interactive?: boolean;
 }
 

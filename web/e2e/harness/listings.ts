@@ -36,7 +36,7 @@ export async function storeListings(app: ReturnType<typeof useConsole>, count: n
       latitude: latitude + (i % 17) / 300,
       longitude: longitude + (i % 13) / 300,
     });
-    // A busy machine drops a connection now and then; with a key it is safe to send again.
+    // Retry once: a busy machine can drop a connection, and the idempotency key makes it safe.
     const send = () => app.post('/listings', listing, { 'idempotency-key': listing.listingId });
     return send().catch(send);
   };

@@ -1,4 +1,4 @@
-// A small world for pictures.
+// Demo data for screenshots.
 import type { useConsole } from '.';
 
 const CITIES = [
@@ -72,7 +72,7 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
 async function people(app: ReturnType<typeof useConsole>): Promise<void> {
   const [ada, ben] = [await app.tokenOf('ada'), await app.tokenOf('ben')];
   const checks = { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true };
-  // It answers in words, not in JSON.
+  // The response is text, not JSON.
   await fetch(`${app.url}/verificationPipeline`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...ada },

@@ -1,4 +1,4 @@
-// The real server, on a free port and in a folder of its own.
+// Starts the real server on a free port with a temporary data folder.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 export interface Running {
   url: string;
-  /** What a command of the same program prints about the same data. */
+  /** Runs a CLI command on the same data folder and returns its output. */
   run(...command: string[]): Promise<string>;
   stop(): Promise<void>;
 }

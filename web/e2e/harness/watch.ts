@@ -1,5 +1,5 @@
-// A page on which nothing may go wrong unnoticed: console errors, failed requests, refusals of the
-// Content-Security-Policy. What a test means to provoke, it allows.
+// Records console errors, exceptions, failed requests and Content-Security-Policy violations of a page. A test allows the
+// errors that it expects.
 import type { Page } from 'playwright-core';
 
 export class Watch {
@@ -13,7 +13,7 @@ export class Watch {
     page.on('pageerror', (error) => this.#note(`exception: ${error.stack ?? error.message}`));
     page.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText ?? '';
-      // A page that is left cancels what it was loading.
+      // Navigation cancels pending requests.
       if (reason !== 'net::ERR_ABORTED') this.#note(`failed: ${request.method()} ${request.url()} ${reason}`);
     });
     page.on('response', (response) => {
@@ -31,9 +31,9 @@ export class Watch {
   }
 }
 
-/** Runs in the page before anything else: refusals become console errors, which the watch sees. */
+/** Init script: reports Content-Security-Policy violations as console errors. */
 export function reportRefusals(): void {
   document.addEventListener('securitypolicyviolation', (event) => {
-    console.error(`refused by the policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
+    console.error(`CSP violation: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
   });
 }

@@ -1,10 +1,10 @@
 // One page of a list: `paged((fetch) => listListings({ query: { limit: 200, cursor }, signal, fetch }))`.
-// Without `limit` a list answers all of itself, and needs no paging.
+// Without `limit`, a list operation returns all items.
 import { client } from './generated/client.gen';
 
 export interface Paged<T> {
   items: T[];
-  /** For the next page; absent on the last one. */
+  /** Cursor of the next page; absent on the last page. */
   cursor?: string;
 }
 

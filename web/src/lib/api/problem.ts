@@ -1,12 +1,12 @@
-// What the service says when it refuses: RFC 9457, turned into an Error that pages can show.
+// Errors of API calls. Problem details (RFC 9457) become an Error that pages can show.
 import type { FieldError, Problem } from './generated';
 
 export type { FieldError };
 
-/** `unknown`: what answered was not the service. */
+/** `unknown`: the response has no problem details, for example because a proxy sent it. */
 export type ErrorCode = Problem['code'] | 'unknown';
 
-/** A problem, or what is known of one. */
+/** Problem details of which any field can be missing. */
 type Known = Partial<Omit<Problem, 'code'>> & { code?: ErrorCode };
 
 export class ApiError extends Error {
@@ -14,7 +14,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly faults: FieldError[];
   readonly requestId: string | undefined;
-  /** After how many seconds it is worth trying again, if the service says so. */
+  /** Seconds from the Retry-After header, if there is one. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, problem: Known, retryAfter?: number) {
@@ -28,7 +28,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came at all. */
+/** The service did not respond. */
 export class ConnectionError extends Error {
   constructor() {
     super('The service cannot be reached. Check the connection and try again.');
@@ -40,7 +40,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** The service speaks in lower case without a full stop; people read sentences. */
+/** Error messages of the service are lower case without a full stop; this makes them sentences. */
 export function sentence(words: string): string {
   const text = words.trim();
   if (text === '') return text;

@@ -26,13 +26,13 @@ function around(answers: (number | 'lost')[], more: Partial<TransportDeps> = {})
   return { send, sent, pauses };
 }
 
-test('a read that gets lost is repeated until it is answered', async () => {
+test('a read is retried until it succeeds', async () => {
   const { send, pauses } = around(['lost', 'lost', 'lost', 200]);
   expect((await send(URL_)).status).toBe(200);
   expect(pauses).toEqual([500, 1000, 2000]);
 });
 
-test('a repeated write carries the same idempotency key', async () => {
+test('a retried write sends the same idempotency key', async () => {
   const { send, sent } = around(['lost', 201]);
   await send(URL_, { method: 'POST', body: '{}' });
   const keys = sent.map((request) => request.headers.get('Idempotency-Key'));
@@ -40,7 +40,7 @@ test('a repeated write carries the same idempotency key', async () => {
   expect(keys[0]).toBe(keys[1]);
 });
 
-test('a write is given up in the end, a delete at once', async () => {
+test('a write fails after six attempts, a delete after one', async () => {
   const post = around(Array(9).fill('lost'));
   await expect(post.send(URL_, { method: 'POST', body: '{}' })).rejects.toBeInstanceOf(ConnectionError);
   expect(post.sent).toHaveLength(6);
@@ -61,23 +61,23 @@ test('after signing in again the same request is sent with the new credential', 
   expect(sent.map((request) => request.headers.get('Authorization'))).toEqual(['Bearer old', 'Bearer new']);
 });
 
-test('who does not sign in again gets the refusal', async () => {
+test('without a new sign-in the 401 is returned', async () => {
   const { send } = around([401]);
   expect((await send(URL_)).status).toBe(401);
 });
 
-test('pauses grow up to eight seconds', () => {
+test('retry delays grow up to eight seconds', () => {
   expect([0, 1, 4, 20].map(pauseBefore)).toEqual([500, 1000, 8000, 8000]);
 });
 
-test('stage calls carry the key, others the token, and never both', () => {
+test('stage requests send the key, others the token, never both', () => {
   expect(headersFor('/stage/listings', ada)).toEqual({ 'X-API-Key': 'test_K' });
   expect(headersFor('/listings', ada)).toEqual({ Authorization: 'Bearer T' });
   expect(headersFor('/listings', undefined)).toEqual({});
   expect(headersFor('/v1/sandbox/sessions', ada)).toEqual({});
 });
 
-test("the sandbox's operator is nobody in particular where the sandbox is open", () => {
+test('the sandbox operator sends no token where none is required', () => {
   const operator = { ...ada, operator: true };
   expect(headersFor('/v1/predefined-portfolio', operator)).toEqual({});
   for (const path of ['/v1/keys', '/v1/pipelines', '/v1/users/ada/applications'])
@@ -85,7 +85,7 @@ test("the sandbox's operator is nobody in particular where the sandbox is open",
   expect(headersFor('/stage/listings', operator)).toEqual({ 'X-API-Key': 'test_K' });
 });
 
-test('the sandbox shows an owner the checks of applicants to somebody without a name only', () => {
+test('in the sandbox an owner reads flags of applicants anonymously', () => {
   expect(headersFor('/applications/ada/oak-12/check', ada)).toEqual({ Authorization: 'Bearer T' });
   expect(headersFor('/applications/ben%20c/oak-12/check', ada)).toEqual({});
   expect(headersFor('/v1/applications/ada/oak-12/records', ada)).toEqual({ Authorization: 'Bearer T' });

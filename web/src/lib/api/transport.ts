@@ -1,11 +1,11 @@
-// The one place where requests leave: adds the credential, makes POSTs safe to repeat, repeats what got lost on the
-// way, and asks to sign in again when the service no longer knows the caller.
+// The fetch function of the API client: adds the credential and an idempotency key to POSTs, retries requests after a
+// network error, and asks the user to sign in again after a 401.
 import { headersFor, type Credentials } from './credentials';
 import { ConnectionError, isAbort } from './problem';
 
 export interface TransportDeps {
   credentials(path: string): Promise<Credentials | undefined>;
-  /** Asks the person to sign in again; true once that is done. */
+  /** Asks the user to sign in again; resolves to true once they have. */
   signInAgain(): Promise<boolean>;
   lost(): void;
   restored(): void;
@@ -13,7 +13,7 @@ export interface TransportDeps {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How often a write is repeated before it is given up. Reads go on until their page is left. */
+/** Attempts of a write. Reads are retried until their page is left. */
 const WRITE_ATTEMPTS = 6;
 const LONGEST_PAUSE = 8_000;
 
@@ -31,7 +31,7 @@ export function transport(around: TransportDeps) {
 
   async function untilAnswered(request: Request, path: string): Promise<Response> {
     const read = request.method === 'GET';
-    // A repeated DELETE would answer 404 for what the first one did.
+    // A DELETE is not retried: if the first one succeeded, the second gets a 404.
     const attempts = read ? Infinity : request.method === 'DELETE' ? 1 : WRITE_ATTEMPTS;
     for (let attempt = 0; ; attempt++) {
       try {

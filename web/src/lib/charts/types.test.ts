@@ -8,7 +8,7 @@ test('counts become slices, largest first', () => {
   ]);
 });
 
-test('what is too small to show is shown together', () => {
+test('the smallest slices are merged', () => {
   const slices = slicesOf({ a: 9, b: 8, c: 3, d: 2, e: 1 }, 3);
   expect(slices.map((slice) => slice.label)).toEqual(['a', 'b', '3 others']);
   expect(slices[2]?.value).toBe(6);

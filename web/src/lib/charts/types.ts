@@ -1,7 +1,7 @@
 export interface Slice {
   label: string;
   value: number;
-  /** Which colour of the series, if not the next one. */
+  /** Index of the series colour; the position of the slice by default. */
   series?: number;
 }
 
@@ -10,12 +10,12 @@ export interface Point {
   y: number;
 }
 
-/** The colours of a chart's series, in order; the theme gives them. */
+/** The CSS colour of a series; the theme defines six. */
 export function seriesColor(index: number): string {
   return `var(--series-${(index % 6) + 1})`;
 }
 
-/** A count of each name, as the statistics answer it, largest first; the small ones become one. */
+/** Turns counts by name into slices, largest first. The smallest ones are merged into one slice. */
 export function slicesOf(counts: Record<string, number>, most = 6): Slice[] {
   const all = Object.entries(counts)
     .map(([label, value]) => ({ label, value }))

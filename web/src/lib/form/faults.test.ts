@@ -5,22 +5,22 @@ import { nameOf, sortFaults } from './faults';
 const refused = (errors: { pointer?: string; parameter?: string; code: string; message: string }[]) =>
   new ApiError(400, { detail: 'the request has faults', errors });
 
-test('a fault lands at the field that its pointer names', () => {
+test('an error is assigned to the field of its pointer', () => {
   const error = refused([{ pointer: '/city', code: 'empty', message: 'must not be empty' }]);
   expect(sortFaults(error, ['city'])).toEqual({ fields: { city: 'Must not be empty.' }, form: '' });
 });
 
-test('a fault inside an array keeps its place', () => {
+test('an error inside an array keeps its index', () => {
   const error = refused([{ pointer: '/protocolItems/2/protocolName', code: 'empty', message: 'must not be empty' }]);
   expect(sortFaults(error, ['protocolItems']).fields).toEqual({ 'protocolItems/2/protocolName': 'Must not be empty.' });
 });
 
-test('an alias leads to the field of another name', () => {
+test('an alias maps to the field of another name', () => {
   const error = refused([{ pointer: '/addressCity', code: 'empty', message: 'must not be empty' }]);
   expect(sortFaults(error, ['city'], { addressCity: 'city' }).fields).toEqual({ city: 'Must not be empty.' });
 });
 
-test('a fault without a field is told for the whole form', () => {
+test('an error without a field belongs to the form', () => {
   const error = refused([
     { pointer: '/hidden', code: 'missing', message: 'is missing' },
     { parameter: 'limit', code: 'out_of_range', message: 'must be 1 to 1000' },
@@ -28,7 +28,7 @@ test('a fault without a field is told for the whole form', () => {
   expect(sortFaults(error, ['city'])).toEqual({ fields: {}, form: 'Hidden is missing. Limit must be 1 to 1000.' });
 });
 
-test('the first of two faults of a field is shown', () => {
+test('only the first error of a field is shown', () => {
   const error = refused([
     { pointer: '/city', code: 'too_long', message: 'is too long' },
     { pointer: '/city', code: 'control_character', message: 'has a control character' },
@@ -36,7 +36,7 @@ test('the first of two faults of a field is shown', () => {
   expect(sortFaults(error, ['city']).fields).toEqual({ city: 'Is too long.' });
 });
 
-test('an error without faults is told in its own words', () => {
+test('an error without field errors shows its message', () => {
   expect(sortFaults(new ApiError(409, { detail: 'this listing exists' }), ['city']).form).toBe('This listing exists.');
   expect(sortFaults(new Error('No way'), []).form).toBe('No way');
 });

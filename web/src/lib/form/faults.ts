@@ -1,10 +1,11 @@
-// Which fault belongs to which field. A field is named as the service names it: `city`, `protocolItems/0/protocolName`.
+// Assigns the errors of an API response to form fields. Fields have the names of the API: `city`,
+// `protocolItems/0/protocolName`.
 import { ApiError, describe, sentence, type FieldError } from '../api/problem';
 
 export interface SortedFaults {
-  /** Words for each field. */
+  /** Message by field name. */
   fields: Record<string, string>;
-  /** Words for the form as a whole; empty if every fault has its field. */
+  /** Message for the whole form; empty if every error belongs to a field. */
   form: string;
 }
 
@@ -17,7 +18,7 @@ export function nameOf(fault: FieldError): string {
     .join('/');
 }
 
-/** `known` are the first parts of the names that the form shows, `aliases` other names that the service may use. */
+/** `known` are the top-level field names of the form; `aliases` maps other names that the API uses to them. */
 export function sortFaults(error: unknown, known: string[], aliases: Record<string, string> = {}): SortedFaults {
   if (!(error instanceof ApiError) || error.faults.length === 0) return { fields: {}, form: describe(error) };
   const fields: Record<string, string> = {};
@@ -26,7 +27,7 @@ export function sortFaults(error: unknown, known: string[], aliases: Record<stri
     const given = nameOf(fault);
     const name = aliases[given] ?? given;
     if (!known.includes(name.split('/')[0] ?? '')) rest.push(sentence(`${given} ${fault.message}`.trim()));
-    // The first fault of a field is the one to mend first.
+    // Show only the first error of a field.
     else fields[name] ??= sentence(fault.message);
   }
   return { fields, form: rest.join(' ') };

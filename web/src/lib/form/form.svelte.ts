@@ -1,23 +1,23 @@
-// A form: what was typed, what the service found wrong with it, and whether it is being sent. What was typed stays
-// until it was accepted.
+// The state of a form: values, errors and whether it is being submitted. The values are kept until the service accepts
+// them.
 import { tick } from 'svelte';
 import { isAbort } from '../api/problem';
 import { sortFaults } from './faults';
 
 export interface FormOptions<V extends object> {
   initial: () => V;
-  /** Sends the values; what it throws is shown. */
+  /** Submits the values; errors that it throws are shown. */
   send: (values: V) => Promise<void>;
-  /** Names that the service uses for a field of another name: `{ addressCity: 'city' }`. */
+  /** Maps names that the API uses to field names: `{ addressCity: 'city' }`. */
   aliases?: Record<string, string>;
-  /** Faults that can be told without asking the service. */
+  /** Validates on the client; returns messages by field name. */
   check?: (values: V) => Record<string, string>;
 }
 
 export class Form<V extends object> {
   values = $state() as V;
   faults = $state<Record<string, string>>({});
-  /** What is wrong with the form as a whole. */
+  /** Error message of the whole form. */
   problem = $state('');
   busy = $state(false);
   readonly id = `form-${crypto.randomUUID().slice(0, 8)}`;
@@ -32,7 +32,7 @@ export class Form<V extends object> {
     return this.faults[name];
   }
 
-  /** A field that is being mended is no longer wrong. */
+  /** Clears the error of a field when the user edits it. */
   touched(name: string): void {
     Reflect.deleteProperty(this.faults, name);
     this.problem = '';

@@ -1,4 +1,4 @@
-// Numbers, money and time in the reader's locale. Formatters are made once: they are expensive.
+// Formats numbers, money and time in the user's locale. Intl formatters are cached because they are expensive to create.
 const LOCALE: string | undefined = typeof navigator === 'undefined' ? undefined : navigator.language;
 
 export interface Formats {
@@ -33,7 +33,7 @@ export function formats(locale: string | undefined): Formats {
   return {
     number: (value, digits = 4) => numeric({ maximumFractionDigits: digits }).format(value),
     compact: (value) => numeric({ notation: 'compact', maximumFractionDigits: 1 }).format(value),
-    /** Of a share from 0 to 100, as the service counts. */
+    /** Formats a value from 0 to 100, as the API returns it. */
     percent: (value) => numeric({ style: 'percent', maximumFractionDigits: 4 }).format(value / 100),
     money: (value, currency = 'USD') =>
       numeric({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(value),
@@ -50,12 +50,12 @@ export function formats(locale: string | undefined): Formats {
 
 export const { number, compact, percent, money, date, time, ago } = formats(LOCALE);
 
-/** `0x1234…cdef`: enough to recognise, short enough to read. */
+/** Shortens a hash or address to `0x1234…cdef`. */
 export function shorten(text: string, start = 6, end = 4): string {
   return text.length <= start + end + 1 ? text : `${text.slice(0, start)}…${text.slice(-end)}`;
 }
 
-/** `US` as the reader calls it; what is no code stays as it is. */
+/** The name of a country code in the user's language; other text is returned unchanged. */
 export function countryName(code: string): string {
   if (!/^[A-Za-z]{2}$/.test(code)) return code;
   return new Intl.DisplayNames(LOCALE, { type: 'region', fallback: 'code' }).of(code.toUpperCase()) ?? code;

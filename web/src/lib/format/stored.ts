@@ -1,4 +1,4 @@
-// Stored records of /stage wrap every attribute: `{ "S": "Austin" }`. Here they become plain values.
+// Unwraps the stored records of /stage, which wrap every attribute: `{ "S": "Austin" }`.
 import type { StoredListing } from '../api/generated';
 
 export interface StoredDetails {
@@ -33,7 +33,7 @@ export function toStoredDetails(record: StoredListing): StoredDetails {
   };
 }
 
-/** Only web addresses become links: what somebody typed must not run as script for somebody else. */
+/** Returns only http and https URLs, so that user input cannot become a `javascript:` link. */
 export function safeLink(text: string): string | undefined {
   try {
     const url = new URL(text);

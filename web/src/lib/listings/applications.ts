@@ -1,4 +1,4 @@
-// Questions that several pages ask about applications.
+// Loads applications and their flags for several pages.
 import {
   checkApplication,
   listApplicationRecords,
@@ -8,16 +8,16 @@ import {
   type Record as ChainRecord,
 } from '../api';
 
-/** What somebody applied to, newest first. */
+/** A user's applications, newest first. */
 export async function applicationsOf(userId: string, signal?: AbortSignal): Promise<Application[]> {
   return (await listApplications({ path: { userId }, signal })).reverse();
 }
 
-/** The four flags of an application, and the record that carries them. */
+/** The four flags of an application and their chain record. */
 export interface FlagsFound {
-  /** Absent before a verification. */
+  /** Absent until the applicant is verified. */
   record?: ChainRecord;
-  /** Absent until the chain has them. */
+  /** Absent while the record is not mined. */
   check?: ApplicationCheck;
 }
 
@@ -28,7 +28,7 @@ export async function flagsOf(userId: string, listingId: string, signal?: AbortS
   return { record, check: readable ? await checkApplication({ path, signal }) : undefined };
 }
 
-/** For a resource: what is on its way is asked for until it has arrived. */
+/** Resource options that poll while the record is pending. */
 export const UNTIL_MINED = {
   every: 1_500,
   done: (found: { record?: ChainRecord } | null) => found?.record?.status !== 'pending',

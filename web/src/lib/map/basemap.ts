@@ -1,4 +1,4 @@
-// The ground of the map: countries, states and counties from npm, served by ourselves. There is no tile server.
+// The base map: countries, states and counties from npm packages, served with the console. There is no tile server.
 import L from 'leaflet';
 import type { FeatureCollection, Geometry } from 'geojson';
 import { feature, mesh } from 'topojson-client';
@@ -7,7 +7,7 @@ import countiesUrl from 'us-atlas/counties-10m.json?url';
 import statesUrl from 'us-atlas/states-10m.json?url';
 import countriesUrl from 'world-atlas/countries-50m.json?url';
 
-/** From here on counties are worth their weight. */
+/** Zoom levels from which counties and labels are shown. */
 const COUNTIES_FROM = 7;
 const LABELS_FROM = 5;
 
@@ -36,7 +36,7 @@ function label(text: string, at: L.LatLng): L.Marker {
   return L.marker(at, { icon, interactive: false, keyboard: false });
 }
 
-/** Draws the ground; the returned function colours it again, after the theme changed. */
+/** Draws the base map. The returned function repaints it after a theme change. */
 export async function drawBasemap(map: L.Map): Promise<() => void> {
   const [world, us] = await Promise.all([atlas(countriesUrl), atlas(statesUrl)]);
   const renderer = L.canvas({ padding: 0.5 });

@@ -1,4 +1,4 @@
-// Pins on the map; thousands of them become clusters.
+// Draws pins on the map and clusters them.
 import L from 'leaflet';
 import Supercluster from 'supercluster';
 import { number } from '../format';
@@ -7,7 +7,7 @@ import type { Pin } from './types';
 function element(className: string, text: string): HTMLElement {
   const node = document.createElement('span');
   node.className = className;
-  // Never as markup: what it says was typed by somebody.
+  // User input: never set it as markup.
   node.textContent = text;
   return node;
 }
@@ -16,7 +16,7 @@ function marker(at: L.LatLngExpression, className: string, text: string, title: 
   const icon = L.divIcon({ className: 'map-anchor', html: element(className, text), iconSize: [0, 0] });
   const made = L.marker(at, { icon, title });
   made.on('add', () => made.getElement()?.setAttribute('aria-label', title));
-  // Leaflet gives it the role of a button, but the pointer only.
+  // Leaflet gives markers the button role but no keyboard activation.
   made.on('keydown', ({ originalEvent: event }: L.LeafletKeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
@@ -33,7 +33,7 @@ export class PinLayer {
   #selected: string | undefined;
   #pins = new Map<string, Pin>();
   #drawn = new Map<string, L.Marker>();
-  /** The chosen pin while a cluster hides its own. */
+  /** Extra marker for the selected pin while its own is hidden in a cluster. */
   #alone: L.Marker | undefined;
 
   constructor(map: L.Map, select: (id: string) => void) {
@@ -56,7 +56,7 @@ export class PinLayer {
     this.draw();
   }
 
-  /** Changes only the two pins it is about, so that it can follow the pointer and the keyboard keeps its place. */
+  /** Updates only the two affected pins, which is fast enough for hover and keeps the keyboard focus. */
   select(id: string | undefined): void {
     if (id === this.#selected) return;
     this.#mark(this.#selected, false);
@@ -103,7 +103,7 @@ export class PinLayer {
     const size = point_count < 10 ? 'few' : point_count < 100 ? 'some' : 'many';
     const made = marker(at, `map-cluster ${size}`, number(point_count), `${number(point_count)} here. Zoom in`);
     return made.on('click', () => {
-      // The cluster is about to fall apart; the keyboard goes on from the map.
+      // Zooming removes the cluster; keep the keyboard focus on the map.
       if (made.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
       this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 });
     });

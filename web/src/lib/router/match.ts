@@ -1,4 +1,4 @@
-// Which route a path belongs to. Pure, so that it can be tested without a browser.
+// Matches paths against route patterns. Pure functions, testable without a browser.
 export type Params = Record<string, string>;
 
 export interface Matched<R> {
@@ -22,7 +22,7 @@ export function matchPattern(pattern: string, path: string): Params | undefined 
   return params;
 }
 
-/** The first route that fits: routes with fixed words stand before those with parameters. */
+/** Returns the first matching route, so list static routes before routes with parameters. */
 export function matchRoute<R extends { path: string }>(routes: readonly R[], path: string): Matched<R> | undefined {
   for (const route of routes) {
     const params = matchPattern(route.path, path);
@@ -31,7 +31,7 @@ export function matchRoute<R extends { path: string }>(routes: readonly R[], pat
   return undefined;
 }
 
-/** Fills a pattern; ids may hold any character. */
+/** Inserts URL-encoded parameters into a pattern. */
 export function fill(pattern: string, params: Params): string {
   return pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

@@ -1,4 +1,4 @@
-// The address bar as state. Links are plain <a href={href('/listings')}>; the router takes over the click.
+// The current URL as reactive state. Links are plain <a href={href('/listings')}>; the router intercepts clicks.
 import { fill, type Params } from './match';
 
 const BASE = '/console';
@@ -16,12 +16,12 @@ class Router {
     return this.#at.path;
   }
 
-  /** Follows the address bar; read it with `router.query.get('q')`. */
+  /** Reactive query parameters: `router.query.get('q')`. */
   get query(): URLSearchParams {
     return this.#at.query;
   }
 
-  /** Listens to clicks on links and to the back button, until the returned function is called. */
+  /** Listens to link clicks and history navigation. Returns a function that stops it. */
   start(): () => void {
     const back = () => (this.#at = read());
     window.addEventListener('popstate', back);
@@ -39,7 +39,7 @@ class Router {
     if (before !== this.path) window.scrollTo(0, 0);
   }
 
-  /** Filters belong into the address, so that they can be shared; an empty value leaves it. */
+  /** Sets query parameters; an empty value removes the parameter. */
   setQuery(changes: Record<string, string | undefined>, { replace = true } = {}): void {
     const query = new URLSearchParams(this.query);
     for (const [name, value] of Object.entries(changes)) {
@@ -65,7 +65,7 @@ function isUnder(pathname: string): boolean {
   return pathname === BASE || pathname.startsWith(`${BASE}/`);
 }
 
-/** The address of a route: `href('/listings/:id', { id })`. */
+/** Builds the URL of a route: `href('/listings/:id', { id })`. */
 export function href(pattern: string, params: Params = {}, query: Record<string, string> = {}): string {
   const text = new URLSearchParams(query).toString();
   return BASE + fill(pattern, params) + (text ? `?${text}` : '');

@@ -1,4 +1,4 @@
-// What a token says about itself. Only for display and paths; the service checks the signature.
+// Decodes tokens and keys for display and paths. The service verifies the signature.
 export interface Claims {
   sub: string;
   [claim: string]: unknown;
@@ -10,14 +10,14 @@ export function claimsOf(token: string): Claims {
   return JSON.parse(new TextDecoder().decode(bytes)) as Claims;
 }
 
-/** Whether a claim holds a value: as a word of a text, as scopes are written, or in a list. */
+/** True if a claim contains the value: in a space-separated string, like `scope`, or in an array. */
 export function claimHolds(claims: Claims, claim: string, value: string): boolean {
   const held = claims[claim];
   const words = typeof held === 'string' ? held.split(' ') : held;
   return Array.isArray(words) && words.includes(value);
 }
 
-/** The public part of a key, under which the list of keys knows it: `test_<id>_<secret>`. */
+/** Extracts the public id from a key: `test_<id>_<secret>`. */
 export function keyIdOf(apiKey: string): string | undefined {
   return apiKey.split('_')[1];
 }

@@ -1,4 +1,4 @@
-// OpenID Connect, authorization code with PKCE, in a window of its own: the page behind keeps what was typed.
+// OpenID Connect sign-in: authorization code flow with PKCE in a popup, so that the page keeps its form input.
 // The server's Content-Security-Policy must name the issuer in connect-src.
 import { claimsOf } from './claims';
 import type { Config } from './config';
@@ -9,7 +9,7 @@ export interface Tokens {
   userId: string;
 }
 
-/** Must be called from a click, or the browser refuses the window. */
+/** Call it from a click handler, otherwise the browser blocks the popup. */
 export async function signInWithIssuer(config: Config): Promise<Tokens> {
   const popup = window.open('about:blank', 'portico-sign-in', 'popup,width=480,height=720');
   if (!popup) throw new Error('The browser refused to open the sign-in window. Allow pop-ups for this page.');
@@ -53,7 +53,7 @@ function answerOf(popup: Window, state: string): Promise<string> {
       then();
     };
     channel.onmessage = ({ data }: MessageEvent<Answer>) => {
-      // An answer to another tab's question.
+      // The response belongs to another tab.
       if (data.state !== state) return;
       const { code } = data;
       if (code) finish(() => resolve(code));

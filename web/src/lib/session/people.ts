@@ -1,4 +1,4 @@
-// Whom the sandbox offers to act as. Any other user id can be typed.
+// The demo users of the sandbox. Any other user id can be typed.
 export interface Person {
   userId: string;
   name: string;

@@ -1,5 +1,5 @@
-// Who is signed in. Tokens and keys live in the tab's session storage only; the sandbox's last choice of a person,
-// which is no secret, is remembered across tabs.
+// The signed-in user. Tokens and keys are kept only in the tab's session storage; the last chosen sandbox user is not
+// secret and is kept in local storage.
 import { createKey, openSandboxSession, revokeKey } from '../api';
 import type { Credentials } from '../api/credentials';
 import { claimHolds, claimsOf, keyIdOf } from './claims';
@@ -26,22 +26,22 @@ class Session {
     return this.#who !== undefined;
   }
 
-  /** The signed-in user's id; empty for nobody. */
+  /** Empty if nobody is signed in. */
   get userId(): string {
     return this.#who?.userId ?? '';
   }
 
-  /** Some operations are a person's only: a key, even an operator's, is nobody. */
+  /** True if signed in with a token. Some operations reject API keys, even an operator's. */
   get isPerson(): boolean {
     return this.#who?.token !== undefined;
   }
 
-  /** The id of the key that this tab itself uses. */
+  /** The id of the API key that this tab uses. */
   get keyId(): string | undefined {
     return this.#who?.apiKey && keyIdOf(this.#who.apiKey);
   }
 
-  /** May act for others: by a key, or by a token that says so. */
+  /** May act for other users: signed in with a key, or with a token that has the admin claim. */
   get operator(): boolean {
     const token = this.#who?.token;
     const { claim, value } = this.config.adminClaim ?? { claim: 'scope', value: 'admin' };
@@ -63,10 +63,10 @@ class Session {
     else if (this.sandbox) await this.actAs(localStorage.getItem(ACTING_AS) ?? PEOPLE[0]?.userId ?? 'ada');
   }
 
-  /** Sandbox: becomes another person. */
+  /** Sandbox only: signs in as another user. */
   async actAs(userId: string): Promise<void> {
-    // With the same key the sandbox answers the same API key, so that tabs do not use up a person's hundred keys.
-    // Who is asked to sign in again needs another one: the old key may have been revoked.
+    // The same idempotency key returns the same API key, so that tabs do not use up the user's limit of 100 keys.
+    // Signing in again after a 401 needs a new API key, because the old one may be revoked.
     if (this.asking?.reason === 'expired') localStorage.setItem(ROUND, String(Date.now()));
     const round = localStorage.getItem(ROUND) ?? '';
     const headers = { 'Idempotency-Key': `console-${encodeURIComponent(userId)}${round}` };
@@ -80,19 +80,19 @@ class Session {
     this.#become({ ...(await signInWithIssuer(this.config)), operator: false });
   }
 
-  /** Operators: a key instead of a person. `userId` is whom pages about "my" things then show. */
+  /** For operators: signs in with an API key. Personal pages show the data of `userId`. */
   signInWithKey(apiKey: string, userId: string): void {
     this.#become({ apiKey, userId: userId || 'operator', operator: true });
   }
 
   async signOut(): Promise<void> {
     const keyId = this.#who?.keyId;
-    // The key was made for this tab; without the tab nobody can use it.
+    // The key was created for this tab only.
     if (keyId) await revokeKey({ path: { id: keyId } }).catch(() => undefined);
     this.#become(undefined);
   }
 
-  /** Opens the sign-in dialog; true once somebody has signed in. Many callers share one dialog. */
+  /** Opens the sign-in dialog; resolves to true after a sign-in. Concurrent callers share one dialog. */
   ask(reason: 'expired' | 'wanted'): Promise<boolean> {
     this.#asked ??= new Promise<boolean>((resolve) => {
       this.asking = { reason, answer: resolve };
@@ -106,7 +106,7 @@ class Session {
   async credentials(path: string): Promise<Credentials | undefined> {
     const who = this.#who;
     if (!who || who.apiKey || !path.startsWith('/stage/')) return who;
-    // A person who signed in with an issuer gets a key of their own when one is first needed.
+    // A user who signed in with the issuer gets an API key when the first request needs one.
     this.#key ??= createKey({ body: { name: 'Console' } })
       .then(({ apiKey, id }) => ({ ...who, apiKey, keyId: id }))
       .finally(() => (this.#key = undefined));

@@ -1,4 +1,4 @@
-// The window in which somebody signed in with an issuer comes back to the console here.
+// The redirect target of the OpenID Connect popup.
 export const CHANNEL = 'portico.sign-in';
 export const REDIRECT = `${import.meta.env.BASE_URL}signed-in`;
 
@@ -8,7 +8,7 @@ export interface Answer {
   error?: string;
 }
 
-/** Hands the issuer's answer to the tab that asked, and closes. True if this is that window. */
+/** In the popup: sends the issuer's response to the opening tab, closes the window and returns true. */
 export function finishSignIn(): boolean {
   if (window.location.pathname !== REDIRECT) return false;
   const answer: Answer = Object.fromEntries(new URLSearchParams(window.location.search));

@@ -1,13 +1,13 @@
-// Something that is loaded: `const saved = resource((signal) => getSavedListings({ path, signal }))`.
-// Call it while a component is set up. It loads again when state that the function reads before its first `await`
-// changes, and it stops when the component goes.
+// Loads data for a component: `const saved = resource((signal) => getSavedListings({ path, signal }))`.
+// Call it during component initialisation. It reloads when state changes that the function reads before its first
+// `await`, and it aborts when the component is destroyed.
 import { untrack } from 'svelte';
 import { isAbort } from '../api/problem';
 
 export interface ResourceOptions<T> {
-  /** Loads again after so many milliseconds, as long as the page is visible. */
+  /** Polling interval in milliseconds. Polling pauses while the page is hidden. */
   every?: number;
-  /** True for what will not change any more: it is not asked for again. */
+  /** Stops polling when it returns true. */
   done?: (data: T) => boolean;
 }
 
@@ -35,17 +35,17 @@ export class Resource<T> {
     });
   }
 
-  /** Nothing to show yet: neither data nor an error. */
+  /** True before the first data or error. */
   get pending(): boolean {
     return this.data === undefined && this.error === undefined;
   }
 
-  /** Loads again; what is there stays visible meanwhile. */
+  /** Reloads; the current data stays visible until then. */
   reload = (): void => {
     this.#tick += 1;
   };
 
-  /** Shows a change before the service confirms it. */
+  /** Replaces the data without loading, for optimistic updates. */
   set(data: T): void {
     this.data = data;
   }

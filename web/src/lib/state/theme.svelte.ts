@@ -1,4 +1,4 @@
-// Light or dark. public/theme.js has set it before the first paint; here it follows the switch and the system.
+// The light or dark theme. public/theme.js sets it before the first paint; this follows the toggle and the system setting.
 type Mode = 'light' | 'dark';
 
 const KEY = 'portico.theme';

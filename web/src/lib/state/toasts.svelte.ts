@@ -1,4 +1,4 @@
-// Short messages in the corner: what was done, with a way to take it back.
+// Toast messages, optionally with an undo action.
 import { describe } from '../api/problem';
 
 export interface Toast {
@@ -28,7 +28,7 @@ class Toasts {
     this.list = this.list.filter((toast) => toast.id !== id);
   }
 
-  /** Stays while somebody points at it or tabs into it. */
+  /** Keeps the toast while it is hovered or focused. */
   hold(id: number): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);

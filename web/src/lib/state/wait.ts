@@ -1,4 +1,4 @@
-/** A pause that ends early, with an AbortError, when the signal says so. */
+/** Waits; rejects with an AbortError when the signal is aborted. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

@@ -1,4 +1,4 @@
-// The components that pages are made of: `import { Button, Page } from '$lib/ui'`.
+// Shared components: `import { Button, Page } from '$lib/ui'`.
 export { default as Badge } from './Badge.svelte';
 export { default as Button } from './Button.svelte';
 export { default as Card } from './Card.svelte';

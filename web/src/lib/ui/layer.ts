@@ -1,2 +1,2 @@
-/** Where menus, lists and hints are put: inside the main landmark, so that screen readers find them there. */
+/** Portal target of menus, lists and tooltips: inside the main landmark, so that screen readers find them. */
 export const LAYER = '#content';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { windowOf } from './window';
 
-test('only the rows in view exist, with some to spare', () => {
+test('renders the rows in view plus overscan', () => {
   expect(windowOf({ top: 0, view: 600, rowHeight: 60, count: 10_000 })).toEqual({ from: 0, to: 26 });
   expect(windowOf({ top: 60_000, view: 600, rowHeight: 60, count: 10_000 })).toEqual({ from: 992, to: 1018 });
 });
 
-test('a short list exists as a whole', () => {
+test('a short list is rendered completely', () => {
   expect(windowOf({ top: 0, view: 600, rowHeight: 60, count: 3 })).toEqual({ from: 0, to: 3 });
   expect(windowOf({ top: 0, view: 600, rowHeight: 60, count: 0 })).toEqual({ from: 0, to: 0 });
 });

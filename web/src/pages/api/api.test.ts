@@ -27,21 +27,21 @@ const document: Document = {
 };
 const [stored, keys] = operationsOf(document);
 
-test('who may call is read from the document', () => {
+test('access is parsed from the security requirements', () => {
   expect(accessOf([{}, { bearer: [] }, { apiKey: [] }])).toBe('open');
   expect(accessOf([{ bearer: [] }])).toBe('person');
   expect(accessOf([{ apiKey: [] }])).toBe('key');
   expect(accessOf([{ bearer: [] }, { apiKey: [] }])).toBe('signed-in');
 });
 
-test('operations are found by any of their words, and by who may call them', () => {
+test('operations match by words and by access', () => {
   expect(stored && fits(stored, 'stage record', '')).toBe(true);
   expect(stored && fits(stored, 'keys', '')).toBe(false);
   expect(stored && fits(stored, '', 'person')).toBe(false);
   expect(grouped([stored, keys].filter((one) => one !== undefined)).map(([tag]) => tag)).toEqual(['Stage', 'Keys']);
 });
 
-test('an example names its variables and survives a shell', () => {
+test('a curl example uses variables and quotes the body', () => {
   expect(stored && curlFor(stored, 'http://x')).toBe(
     'curl "http://x/stage/listing/<ListingKey>" \\\n  -H "X-API-Key: $PORTICO_KEY"',
   );

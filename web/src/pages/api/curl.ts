@@ -1,7 +1,7 @@
-// How to call an operation from a shell. Secrets stand as variables, never as themselves.
+// Builds curl commands for operations. Secrets appear as shell variables.
 import type { Operation } from './document';
 
-/** Inside single quotes a shell takes everything as it is, except a single quote. */
+/** Quotes text for a POSIX shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export function curlFor(operation: Operation, origin: string): string {

@@ -1,4 +1,4 @@
-// The service's own document, as a list that people can read.
+// Turns the OpenAPI document into a list of operations for display.
 export interface Parameter {
   name: string;
   where: string;
@@ -15,7 +15,7 @@ export interface Operation {
   tag: string;
   access: Access;
   parameters: Parameter[];
-  /** What the body may hold, by name. */
+  /** Properties of the request body. */
   body: Parameter[];
   example?: unknown;
   answers: { status: string; about: string }[];
@@ -112,7 +112,7 @@ function typeOf(schema: Schema | undefined): string {
   return schema.format && type === 'string' ? schema.format : type;
 }
 
-/** What was typed is found in the path, the summary, the group and the name. */
+/** True if every search word occurs in the method, path, summary, tag or id. */
 export function fits(operation: Operation, words: string, access: string): boolean {
   if (access && operation.access !== access) return false;
   const text =

@@ -7,12 +7,12 @@ test('a balance in wei becomes ether', () => {
   expect(ether('0')).toBe(0);
 });
 
-test('a contract is known by the name that transactions give it', () => {
+test('a contract is found by its name in transactions', () => {
   expect(contractOf('IdentityToken')?.label).toBe('Identity token');
   expect(contractOf('Elsewhere')).toBeUndefined();
 });
 
-test('hashes and numbers are told apart from anything else', () => {
+test('hashes and block numbers are recognised', () => {
   expect(isHash(`0x${'aB'.repeat(32)}`)).toBe(true);
   expect(isHash('0x12')).toBe(false);
   expect(isNumber('12')).toBe(true);

@@ -1,4 +1,4 @@
-// What the chain's own words mean to people.
+// Labels and helpers for the chain pages.
 import type { Block, Contracts } from '$lib/api';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info';
@@ -21,14 +21,14 @@ export const CONTRACTS: { key: keyof Contracts; label: string; keeps: string }[]
   { key: 'auditAnchor', label: 'Audit anchor', keeps: 'Fingerprints of the log' },
 ];
 
-/** `IdentityToken` is the contract that people know as "Identity token". */
+/** Finds a contract by the name that transactions use, such as `IdentityToken`. */
 export function contractOf(name: string | undefined) {
   return CONTRACTS.find(({ key }) => key.toLowerCase() === name?.toLowerCase());
 }
 
 const UNIT = 10n ** 18n;
 
-/** Wei as ether, exact enough to read: a balance has more digits than a number can hold. */
+/** Converts wei to ether. Wei balances exceed the safe integer range, so the parts are divided as BigInt. */
 export function ether(wei: string): number {
   const whole = BigInt(wei);
   return Number(whole / UNIT) + Number(whole % UNIT) / Number(UNIT);
@@ -37,7 +37,7 @@ export function ether(wei: string): number {
 export const isHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);
 export const isNumber = (text: string) => /^[0-9]{1,15}$/.test(text);
 
-/** How full a block is, in percent with two decimals. */
+/** Gas used in percent of the limit, with two decimals. */
 export function fullness({ gasUsed, gasLimit }: Pick<Block, 'gasUsed' | 'gasLimit'>): number {
   return gasLimit === 0 ? 0 : Math.round((gasUsed / gasLimit) * 10_000) / 100;
 }

@@ -1,4 +1,4 @@
-// A file of devices on its way: its rows, what became of each, and how far it is.
+// State of a device import: progress and the result of each row.
 import { describe, isAbort, registerDevice } from '$lib/api';
 import { wait } from '$lib/state/wait';
 import { SvelteMap } from 'svelte/reactivity';
@@ -9,7 +9,7 @@ export type Status = 'ready' | 'fault' | 'duplicate' | 'sending' | 'done' | 'fai
 
 export class Batch {
   running = $state(false);
-  /** Why it ended before its end. */
+  /** Error message if the import was aborted. */
   problem = $state('');
   #results = new SvelteMap<string, Result>();
   #total = $state(0);
@@ -34,7 +34,7 @@ export class Batch {
     return this.#stop && this.running;
   }
 
-  /** Forgets what became of rows of another text. */
+  /** Clears the results after the text changed. */
   clear(): void {
     this.#results.clear();
     this.problem = '';

@@ -1,7 +1,7 @@
-// Reads comma-separated values as spreadsheets write them (RFC 4180): quotes, line ends inside quotes, a byte order mark,
-// and the semicolons or tabs that some locales use instead of commas.
+// Parses and writes CSV (RFC 4180) as spreadsheets export it: quotes, line breaks inside quotes, a byte order mark, and
+// semicolons or tabs instead of commas.
 export interface Line {
-  /** Where it starts in the text, from 1. */
+  /** Line number in the text, from 1. */
   line: number;
   cells: string[];
 }
@@ -18,7 +18,7 @@ export function parseCsv(text: string): Line[] {
 
   const endLine = () => {
     cells.push(cell);
-    // A line without anything on it is no row.
+    // Skip empty lines.
     if (cells.some((value) => value.trim() !== '')) lines.push({ line: start, cells });
     cells = [];
     cell = '';
@@ -49,14 +49,14 @@ export function parseCsv(text: string): Line[] {
   return lines;
 }
 
-/** What separates the cells: whichever the first line has most of. */
+/** The delimiter that occurs most often in the first line. */
 function markOf(source: string): string {
   const first = source.split(/[\r\n]/, 1)[0] ?? '';
   const count = (mark: string) => first.split(mark).length - 1;
   return [',', ';', '\t'].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
 }
 
-/** A cell that would be taken for several is quoted. */
+/** Quotes cells that contain a delimiter, a quote or a line break. */
 export function writeCsv(rows: string[][]): string {
   const cell = (text: string) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return rows.map((cells) => cells.map(cell).join(',') + '\r\n').join('');

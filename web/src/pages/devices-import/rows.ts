@@ -1,4 +1,4 @@
-// What the lines of a file mean, and everything that is wrong with them, before anything is sent.
+// Turns CSV lines into device rows and validates them before they are sent.
 import type { Line } from './csv';
 
 export interface Row {
@@ -6,18 +6,18 @@ export interface Row {
   network: string;
   deviceIdentifier: string;
   userId: string;
-  /** Everything that the service would refuse it for. */
+  /** Validation errors; empty if the row can be sent. */
   faults: string[];
-  /** Why it need not be sent: it stands in the file or in the service already. */
+  /** Set if the device is already in the file or registered; the row is not sent. */
   duplicate?: string;
 }
 
 export interface Around {
-  /** Whose devices they are where the file does not say. */
+  /** Owner of rows without a user id. */
   userId: string;
-  /** May register for others. */
+  /** May register devices of other users. */
   operator: boolean;
-  /** Keys of devices that are registered already. */
+  /** Keys of registered devices. */
   taken: ReadonlySet<string>;
 }
 
@@ -38,7 +38,7 @@ const NAMES: Record<string, Column> = {
   owner: 'userId',
 };
 const LONGEST = 255;
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 export function keyOf(device: { network: string; deviceIdentifier: string }): string {
@@ -53,7 +53,7 @@ export function rowsOf(lines: readonly Line[], around: Around): Row[] {
     const values = { network: '', deviceIdentifier: '', userId: '' };
     for (const [i, name] of columns.entries()) if (name) values[name] = (cells[i] ?? '').trim();
     const faults = faultsOf(values, around);
-    // Whoever takes the first three columns for these may be wrong about all of them.
+    // With extra columns, the assumed column order may be wrong.
     if (cells.slice(columns.length).some((cell) => cell.trim() !== '')) {
       faults.push(`More than ${columns.length} columns.`);
     }
@@ -68,7 +68,7 @@ function faultsOf(values: Record<Column, string>, { userId, operator }: Around):
   for (const name of COLUMNS) {
     const value = values[name];
     if (value === '' && name !== 'userId') faults.push(`The ${WORDS[name]} is missing.`);
-    // The service counts characters, not the halves that some are made of.
+    // The service counts code points, not UTF-16 code units.
     if ([...value].length > LONGEST) faults.push(`The ${WORDS[name]} is longer than ${LONGEST} characters.`);
     if (CONTROL.test(value)) faults.push(`The ${WORDS[name]} has characters that cannot be seen.`);
   }
@@ -84,7 +84,7 @@ function duplicateOf(row: Row, firstAt: Map<string, number>, taken: ReadonlySet<
   return taken.has(key) ? 'Registered already.' : undefined;
 }
 
-/** The columns that a first line names; undefined if it is a device itself. Columns of other names are passed over. */
+/** The columns of a header line, undefined for unknown ones; undefined if the line is not a header. */
 function headOf({ cells }: Line): (Column | undefined)[] | undefined {
   const columns = cells.map((cell) => NAMES[cell.toLowerCase().replace(/[\s_-]/g, '')]);
   const once = COLUMNS.every((name) => columns.filter((column) => column === name).length <= 1);

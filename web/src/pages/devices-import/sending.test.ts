@@ -26,7 +26,7 @@ async function run(send: (row: Row) => Promise<unknown>, stopped = () => false) 
   return { results, error };
 }
 
-test('each row is sent once, and single failures do not stop the others', async () => {
+test('each row is sent once, and failures do not stop the others', async () => {
   const sent: number[] = [];
   const { results } = await run(async ({ line }) => {
     sent.push(line);
@@ -39,7 +39,7 @@ test('each row is sent once, and single failures do not stop the others', async 
   expect([...results.values()].filter((result) => result?.state === 'done')).toHaveLength(8);
 });
 
-test('a service that is busy is asked again', async () => {
+test('a busy service is retried', async () => {
   let asked = 0;
   const { results } = await run(async ({ line }) => {
     if (line === 1 && asked++ < 2) throw new ApiError(429, {});
@@ -47,7 +47,7 @@ test('a service that is busy is asked again', async () => {
   expect(results.get(1)).toEqual({ state: 'done' });
 });
 
-test('a lost connection ends it, and what was not sent is not called a failure', async () => {
+test('a lost connection stops the import without failing rows', async () => {
   const { results, error } = await run(async () => {
     throw new ConnectionError();
   });

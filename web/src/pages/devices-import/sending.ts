@@ -1,4 +1,4 @@
-// Registers many devices, some at a time. A row that is refused does not stop the others.
+// Registers many devices with limited concurrency. A rejected row does not stop the others.
 import { ApiError, ConnectionError, describe, isAbort } from '$lib/api/problem';
 import type { Row } from './rows';
 
@@ -8,14 +8,14 @@ export interface Sending {
   send: (row: Row) => Promise<unknown>;
   report: (row: Row, result: Result | undefined) => void;
   wait: (ms: number) => Promise<void>;
-  /** Once true, what has not been sent stays unsent. */
+  /** When it returns true, no further rows are sent. */
   stopped: () => boolean;
 }
 
 const AT_ONCE = 4;
 const TRIES = 6;
 
-/** Ends when every row was tried, when it was stopped, or when the service cannot be reached any more. */
+/** Resolves when all rows are done or it is stopped; rejects when the service is unreachable. */
 export async function registerAll(rows: readonly Row[], { send, report, wait, stopped }: Sending): Promise<void> {
   const queue = rows.values();
   let lost: unknown;
@@ -38,7 +38,7 @@ export async function registerAll(rows: readonly Row[], { send, report, wait, st
     }
   }
   async function worker(): Promise<void> {
-    // The iterator is shared: each row is taken by one worker.
+    // The workers share the iterator, so each row is sent once.
     for (const row of { [Symbol.iterator]: () => ({ next: () => queue.next() }) }) {
       if (stopped() || lost) return;
       await one(row);

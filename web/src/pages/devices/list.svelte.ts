@@ -1,4 +1,4 @@
-// Devices, page by page: the first page at once, the others when the end of the list comes into view.
+// A paged list of devices. Further pages load when the end of the list scrolls into view.
 import { paged, type Device } from '$lib/api';
 import { resource, type Resource } from '$lib/state/resource.svelte';
 import { toasts } from '$lib/state/toasts.svelte';
@@ -19,7 +19,7 @@ export class Devices {
   #signal: AbortSignal | undefined;
   #loading = false;
 
-  /** `load` is called while a component is set up, and again when what it reads changes. */
+  /** Call it during component initialisation; `load` runs again when state that it reads changes. */
   constructor(load: (options: PageOptions) => Promise<Device[]>) {
     this.#load = load;
     this.first = resource(async (signal) => {
@@ -42,7 +42,7 @@ export class Devices {
     this.#loading = true;
     try {
       const page = await paged((fetch) => this.#load({ query: { limit: LIMIT, cursor }, signal, fetch }));
-      // Meanwhile the list may have become another one.
+      // The list was reloaded meanwhile.
       if (this.#cursor !== cursor) return;
       this.#more = [...this.#more, ...page.items];
       this.#cursor = page.cursor;

@@ -1,4 +1,4 @@
-// Computes a listing's digest from its proof, so that nobody has to believe the service.
+// Computes a listing's digest from its proof, so that users do not have to trust the service.
 import type { ListingProof } from '$lib/api';
 
 export async function digestOf({ salt, content }: Pick<ListingProof, 'salt' | 'content'>): Promise<string> {

@@ -1,19 +1,18 @@
-// What a search found. The first page is small, so that something is there at once; the rest follows page by page until
-// the map has enough, and from then on when the end of the list comes into view.
+// Loads search results. The first page is small, so that it appears quickly. Further pages load automatically up to a
+// limit, and after that when the end of the list scrolls into view.
 import { untrack } from 'svelte';
 import { isAbort, listListings, paged, type Listing } from '$lib/api';
 import type { Conditions } from './search';
 
 const FIRST = 100;
 const PAGE = 1000;
-/** So many come by themselves. */
 const ENOUGH = 10_000;
 
 export class Results {
   items = $state.raw<Listing[]>([]);
   error = $state.raw<unknown>();
   loading = $state(true);
-  /** Counts searches that have begun to answer. */
+  /** Number of searches of which the first page has arrived. */
   answered = $state(0);
   #cursor = $state<string>();
   #again = $state(0);
@@ -31,7 +30,7 @@ export class Results {
     });
   }
 
-  /** Whether there are more than those that are here. */
+  /** True if further pages exist. */
   get more(): boolean {
     return this.#cursor !== undefined;
   }
@@ -40,7 +39,7 @@ export class Results {
     this.#again += 1;
   };
 
-  /** Goes on after those that are here. */
+  /** Loads the next page. */
   next = (): void => {
     if (this.#signal && this.#cursor && !this.loading) void this.#run(this.#signal, false);
   };
@@ -63,7 +62,7 @@ export class Results {
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
       this.error = error;
-      // Old results would look like those of the new search.
+      // Do not show the results of the previous search.
       if (first) this.items = [];
     }
     this.loading = false;

@@ -3,7 +3,7 @@ import { chipsOf, conditionsOf } from './search';
 
 const of = (text: string) => conditionsOf(new URLSearchParams(text));
 
-test('an address becomes conditions', () => {
+test('a URL query is parsed into conditions', () => {
   expect(of('q=oak&minRent=900&maxRent=2000.5&beds=2&baths=1')).toEqual({
     searchTerm: 'oak',
     minRent: 900,
@@ -16,11 +16,11 @@ test('an address becomes conditions', () => {
   expect(of('area=-98,30,-97,31')).toEqual({ bbox: '-98,30,-97,31' });
 });
 
-test('what makes no sense in an address is left out', () => {
+test('invalid query values are ignored', () => {
   expect(of('q=%20&minRent=x&maxRent=-1&beds=&near=1&area=1,2,3,&km=5')).toEqual({});
 });
 
-test('filters are told in words, and a chip takes its own away', () => {
+test('chips describe filters and clear their own parameters', () => {
   const chips = chipsOf(of('minRent=900&maxRent=2000&beds=1&baths=2&near=1,2&area=1,2,3,4'), 'USD');
   expect(chips.map(({ text }) => text)).toEqual([
     '$900 to $2,000',

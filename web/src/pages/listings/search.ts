@@ -1,10 +1,10 @@
-// What is searched for, as it stands in the address: `?q=austin&maxRent=2000&beds=2&area=…`.
+// Search conditions in the URL query: `?q=austin&maxRent=2000&beds=2&area=…`.
 import type { ListListingsData } from '$lib/api';
 import { money, number } from '$lib/format';
 
 export type Conditions = NonNullable<ListListingsData['query']>;
 
-/** The names in the address, and those of the service. */
+/** Maps names in the URL query to API parameters. */
 const NUMBERS = { minRent: 'minRent', maxRent: 'maxRent', beds: 'bedrooms', baths: 'bathrooms' } as const;
 export const RADIUS = 10;
 export const RADII = [2, 5, 10, 25, 50, 100];
@@ -19,7 +19,7 @@ export const CLEARED = {
   area: undefined,
 };
 
-/** An address may have been typed by hand: what makes no sense is left out. */
+/** URLs can be edited by hand, so invalid values are ignored. */
 function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)?.trim();
   const value = Number(text);
@@ -52,13 +52,13 @@ export function conditionsOf(query: URLSearchParams): Conditions {
 
 export interface Chip {
   text: string;
-  /** What the address loses when the chip is taken away. */
+  /** Query parameters that removing the chip clears. */
   clears: Partial<typeof CLEARED>;
 }
 
 const rooms = (count: number, kind: string) => `${number(count)} ${kind}${count === 1 ? '' : 's'}`;
 
-/** The filters in words. The search term is not among them: it stands in its field. */
+/** Builds chips for the active filters. The search term has no chip. */
 export function chipsOf(found: Conditions, currency: string): Chip[] {
   const chips: Chip[] = [];
   const add = (text: string, ...names: (keyof typeof CLEARED)[]) =>

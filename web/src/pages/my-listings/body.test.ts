@@ -11,7 +11,7 @@ test('empty fields are left out, numbers become numbers', () => {
   });
 });
 
-test('what is no number is told at its field', () => {
+test('fields that are not numbers are reported', () => {
   expect(notNumbers({ ...blank(), minCredit: 'high', minIncome: '55 000' })).toEqual({
     minCredit: 'Must be a number.',
   });

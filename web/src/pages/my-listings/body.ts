@@ -1,4 +1,4 @@
-// The form of a new listing and what is sent of it. Fields are named as in the request.
+// Form values of a new listing and their request body. Fields have the names of the request.
 import type { RecordListingData } from '$lib/api';
 
 export type Body = RecordListingData['body'];
@@ -21,19 +21,19 @@ export function blank(): Values {
   return Object.fromEntries([...TEXTS, ...NUMBERS].map((name) => [name, ''])) as Values;
 }
 
-/** `1,850.50` and `$1850.5` are what people type. */
+/** Parses user input such as `1,850.50` and `$1850.5`; NaN if it is empty or not a number. */
 export function numberOf(text: string): number {
   const plain = text.replace(/[\s$€£,_']/g, '');
   return plain === '' ? NaN : Number(plain);
 }
 
-/** What is no number at all can be told without asking the service; everything else it knows better. */
+/** Reports fields that are not numbers. The service validates everything else. */
 export function notNumbers(values: Values): Record<string, string> {
   const wrong = NUMBERS.filter((name) => values[name].trim() !== '' && !Number.isFinite(numberOf(values[name])));
   return Object.fromEntries(wrong.map((name) => [name, 'Must be a number.']));
 }
 
-/** Empty fields are left out: the service then says what is missing, or takes its default. */
+/** Omits empty fields, so that the service reports missing ones or uses its defaults. */
 export function bodyOf(values: Values, userId: string): Body {
   const body: Record<string, string | number> = { userId };
   for (const name of TEXTS) if (values[name].trim() !== '') body[name] = values[name];

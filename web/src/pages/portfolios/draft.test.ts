@@ -10,13 +10,13 @@ const source = {
   ],
 };
 
-test('what is opened and saved untouched stays the same', () => {
+test('an unchanged draft produces the same body', () => {
   const draft = draftOf(source);
   expect(checkDraft(draft)).toEqual({});
   expect(bodyOf(draft)).toEqual({ ...source, description: '' });
 });
 
-test('every fault is told at once, at its field', () => {
+test('all errors are reported by field', () => {
   const draft = draftOf();
   draft.protocolItems = [newItem(), newItem({ protocolName: 'Helium', allocationPercentage: '1.23456' })];
   expect(Object.keys(checkDraft(draft)).sort()).toEqual([
@@ -30,7 +30,7 @@ test('every fault is told at once, at its field', () => {
   ]);
 });
 
-test('more than 100 is a fault, and exactly 100 is none', () => {
+test('more than 100% is an error, exactly 100% is not', () => {
   const draft = draftOf(source);
   expect(allocated(draft.protocolItems)).toBe(1_000_000);
   draft.protocolItems.push(newItem({ protocolName: 'a', protocolIdentifier: 'b', allocationPercentage: '0.0001' }));

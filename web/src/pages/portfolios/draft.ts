@@ -1,10 +1,10 @@
-// A portfolio or template while it is being written: all text, as typed.
+// Form values of a portfolio or template, as typed.
 import type { ProtocolItem } from '$lib/api';
 import type { RiskLevel } from '$lib/format/risk';
 import { numberOf, parseShare, textOf, unitsOf, WHOLE } from './shares';
 
 export interface DraftItem {
-  /** Rows keep their place in the page while others come and go. */
+  /** Stable key of the row. */
   key: string;
   protocolName: string;
   protocolIdentifier: string;
@@ -47,12 +47,12 @@ export function draftOf(source?: Source): Draft {
   };
 }
 
-/** What is allocated so far; shares that are not numbers yet count as none. */
+/** Sum of the shares in units; invalid shares count as zero. */
 export function allocated(items: readonly DraftItem[]): number {
   return items.reduce((sum, item) => sum + (parseShare(item.allocationPercentage).units ?? 0), 0);
 }
 
-/** All faults at once, named as the service names the fields. */
+/** Returns all errors by API field name. */
 export function checkDraft(draft: Draft): Record<string, string> {
   const faults: Record<string, string> = {};
   if (draft.name.trim() === '') faults.name = 'Give it a name.';
@@ -70,7 +70,7 @@ export function checkDraft(draft: Draft): Record<string, string> {
 export function bodyOf(draft: Draft): Written {
   return {
     name: draft.name,
-    // The service takes one line; people press Enter.
+    // The API accepts a single line.
     description: draft.description.replace(/\s*[\r\n]+\s*/g, ' ').trim(),
     riskLevel: draft.riskLevel as RiskLevel,
     protocolItems: draft.protocolItems.map(({ protocolName, protocolIdentifier, allocationPercentage }) => ({

@@ -1,5 +1,5 @@
-// The service lists active templates only, but still shows every one by its id. So this browser remembers which ones it
-// has met, to find those that were deactivated. Ids are no secret.
+// Remembers template ids in local storage to find deactivated templates: the API lists only active templates, but returns
+// any by id. The ids are not secret.
 const STORED = 'portico.templates';
 const MOST = 1_000;
 

@@ -24,22 +24,22 @@ test.each([
   ['100.0001', 'From 0 to 100.'],
   ['100.00001', 'From 0 to 100.'],
   ['12.34567', 'At most 4 decimals.'],
-])('“%s” is none', (text, fault) => {
+])('“%s” is not a share', (text, fault) => {
   expect(parseShare(text, '.').fault).toBe(fault);
 });
 
-test('a comma is a decimal mark where people write it so, and a point works everywhere', () => {
+test('a locale can use a decimal comma, and a point always works', () => {
   expect(parseShare('62,5', ',').units).toBe(625_000);
   expect(parseShare('62.5', ',').units).toBe(625_000);
   expect(textOf(625_000, ',')).toBe('62,5');
 });
 
-test('shares that look inexact add up exactly', () => {
+test('shares add up exactly', () => {
   const units = [33.3, 66.7].map(unitsOf).reduce((sum, share) => sum + share, 0);
   expect(units).toBe(WHOLE);
   expect(numberOf(333_333)).toBe(33.3333);
 });
 
-test.each([1, 3, 7, 999])('%i equal parts are 100 together', (count) => {
+test.each([1, 3, 7, 999])('%i equal parts add up to 100%', (count) => {
   expect(evenly(count).reduce((sum, units) => sum + units, 0)).toBe(WHOLE);
 });

@@ -1,9 +1,9 @@
-// Shares in whole ten-thousandths of a percent, as the service counts them: in binary fractions 33.3 + 66.7 can miss 100.
+// Shares as integers of 1/10,000 percent, like the service, because floating-point sums such as 33.3 + 66.7 are inexact.
 const UNIT = 10_000;
 const DECIMALS = 4;
 export const WHOLE = 100 * UNIT;
 
-/** What the reader's locale writes between 62 and 5. */
+/** The decimal separator of the user's locale. */
 export const DECIMAL_MARK =
   new Intl.NumberFormat(typeof navigator === 'undefined' ? 'en-US' : navigator.language)
     .formatToParts(1.5)
@@ -29,17 +29,17 @@ export function unitsOf(share: number): number {
   return Math.round(share * UNIT);
 }
 
-/** The number that the service takes: exact, because it has at most four decimals. */
+/** Converts units to a percentage with at most four decimals. */
 export function numberOf(units: number): number {
   return units / UNIT;
 }
 
-/** As somebody would type it. */
+/** Formats units as an input value. */
 export function textOf(units: number, mark = DECIMAL_MARK): string {
   return String(numberOf(units)).replace('.', mark);
 }
 
-/** The whole in equal parts; what cannot be divided goes to the first ones, so that the sum is exactly 100. */
+/** Splits 100% into equal parts; the remainder goes to the first ones, so that the sum is exact. */
 export function evenly(count: number): number[] {
   const part = Math.floor(WHOLE / count);
   return Array.from({ length: count }, (_, i) => part + (i < WHOLE % count ? 1 : 0));

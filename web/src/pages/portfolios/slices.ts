@@ -1,11 +1,11 @@
-// What a donut shows of a portfolio.
+// Chart slices of a portfolio.
 import type { ProtocolItem } from '$lib/api';
 import type { Slice } from '$lib/charts';
 
-/** There are six colours; a seventh slice would look like the first. */
+/** The theme has six series colours. */
 const MOST = 6;
 
-/** One slice a protocol, in the portfolio's own order; what is beyond the colours stands together at the end. */
+/** One slice per protocol, in the portfolio's order. Protocols beyond the limit are merged into the last slice. */
 export function slicesOfItems(items: readonly Pick<ProtocolItem, 'protocolName' | 'allocationPercentage'>[]): Slice[] {
   const shares = new Map<string, number>();
   for (const { protocolName, allocationPercentage } of items) {

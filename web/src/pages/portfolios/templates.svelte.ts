@@ -1,4 +1,4 @@
-// What can be done with a template, wherever it is shown.
+// Loads, copies, activates and deactivates templates.
 import {
   changePredefinedPortfolio,
   copyPredefinedPortfolio,
@@ -15,22 +15,22 @@ import { seen } from './seen';
 
 export interface Templates {
   active: PredefinedPortfolio[];
-  /** How many there are that are not offered. */
+  /** Number of inactive templates. */
   inactive: number;
 }
 
-/** Grows when a copy was taken back, so that the list it stood in loads again. */
+/** Incremented when a copy is undone, so that the list of portfolios reloads. */
 export const copies = $state({ undone: 0 });
 
 export async function loadTemplates(signal: AbortSignal): Promise<Templates> {
-  // An empty list is a 404; the totals say that it is empty without one.
+  // The API answers 404 for an empty list, so check the totals first.
   const { predefinedPortfolios: totals } = await getPortfolioStatistics({ signal });
   const active = totals.active === 0 ? [] : await listPredefinedPortfolios({ signal });
   if (session.operator) seen.add(active.map((template) => template.predefinedPortfolioId));
   return { active, inactive: totals.total - totals.active };
 }
 
-/** Copies it to the person's own portfolios; to customise it means to go on in the editor. */
+/** Copies a template to the user's portfolios; `customize` opens the copy in the editor. */
 export async function copy(template: PredefinedPortfolio, customize: boolean): Promise<void> {
   if (!session.signedIn && !(await session.ask('wanted'))) return;
   try {
@@ -57,7 +57,7 @@ export async function setActive(template: PredefinedPortfolio, isActive: boolean
   seen.add([path.portfolioId]);
 }
 
-/** With the other way round as its undo. `changed` is called after each. */
+/** Activates or deactivates a template, with undo. `changed` is called after each change. */
 export async function switchActive(
   template: PredefinedPortfolio,
   isActive: boolean,

@@ -1,4 +1,4 @@
-// The four checks, in the words of people, and what the sandbox's bureau can be made to find.
+// The four checks with their labels, and the test applicants of the sandbox bureau.
 import type { Pipeline } from '$lib/api';
 
 export const FIELDS = [
@@ -32,9 +32,9 @@ export const NAMES: Record<ApplicantField, string> = {
 };
 
 export interface Check {
-  /** As results name it. */
+  /** Name in verification results. */
   id: string;
-  /** As the pipeline names it. */
+  /** Name in the pipeline. */
   switch: keyof Pipeline & `${string}Check`;
   label: string;
   asks: string;
@@ -76,7 +76,7 @@ export function missing(check: Check, applicant: Applicant): ApplicantField[] {
   return check.needs.filter((field) => applicant[field].trim() === '');
 }
 
-/** The service calls checks by the names of its interface; people read their labels. */
+/** Replaces check ids in a message of the service with their labels. */
 export function inWords(text: string): string {
   return CHECKS.reduce(
     (words, { id, label }) => words.replace(`the ${id} check`, `the ${label.toLowerCase()} check`),

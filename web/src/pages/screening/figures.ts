@@ -1,5 +1,5 @@
-// The figures of results are shown once by the service, to those who just verified. Here they stay until the tab
-// closes, and nowhere else.
+// Keeps the figures of verification results in memory until the tab closes. The service returns them only right after a
+// verification or on explicit request.
 import { verifyRentalRequirements, type VerificationResults } from '$lib/api';
 
 const kept = new Map<string, VerificationResults>();
@@ -11,7 +11,7 @@ export const figures = {
   of(id: string): VerificationResults | undefined {
     return kept.get(id);
   },
-  /** Asks for those of an earlier result again; no bureau hears of it. */
+  /** Requests the figures of an earlier result; this does not query the bureaus. */
   async again(id: string): Promise<VerificationResults> {
     const { verificationResults } = await verifyRentalRequirements({ query: { verifiedId: id }, body: {} });
     this.keep(verificationResults);

@@ -1,10 +1,10 @@
-// Who holds a token, read from the chain itself: from the sandbox's own node, or through the browser's wallet.
+// Reads the owner of a token from the chain, through the sandbox node or the browser wallet.
 import { hasWallet } from '$lib/wallet/wallet';
 
 export interface Holder {
-  /** False where no node can be asked from here. */
+  /** False if no node is reachable from the browser. */
   asked: boolean;
-  /** Absent while the token is not on the chain. */
+  /** Absent if the token is not on the chain. */
   address?: string;
 }
 
@@ -27,7 +27,7 @@ export async function holderOf(token: Token, sandbox: boolean, signal: AbortSign
       signal,
     });
     if (!response.ok) return { asked: false };
-    // A token that is not there is an error in the answer.
+    // A missing token is an error in the JSON-RPC response.
     const { result } = (await response.json()) as { result?: string };
     return { asked: true, address: result && addressIn(result) };
   }
@@ -39,7 +39,7 @@ export async function holderOf(token: Token, sandbox: boolean, signal: AbortSign
   return { asked: true, address: answer?.data && addressIn(answer.data) };
 }
 
-/** The last 20 of 32 bytes. */
+/** Extracts the address from a 32-byte ABI word. */
 export function addressIn(word: string): string {
   return `0x${word.slice(-40)}`;
 }

@@ -1,4 +1,4 @@
-// Tokens of the person: those of their results, and those that were made for a case in this tab, which no list holds.
+// The user's tokens: those of their results, and those created in this tab, which the API does not list.
 import { listVerifications, revokeIdentity } from '$lib/api';
 
 export interface Token {

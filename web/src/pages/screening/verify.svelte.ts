@@ -1,11 +1,11 @@
-// A verification on its way: what was typed, the case it belongs to, and a bureau that did not answer.
+// State of the verification form: values, case id and the retry after a bureau failure.
 import { ApiError, verifyRentalRequirements } from '$lib/api';
 import { useForm, type Form } from '$lib/form/form.svelte';
 import { href, router } from '$lib/router/router.svelte';
 import { FIELDS, inWords, NAMES, type Applicant } from './checks';
 import { figures } from './figures';
 
-/** The text beside the box that is ticked; a change of the text is a new version. */
+/** Text of the consent checkbox. Change the version with the text. */
 export const CONSENT = {
   version: '2026-11',
   text: 'I am the applicant, and I agree that the bureaus are asked about me for this rental application.',
@@ -16,13 +16,13 @@ export interface Values extends Applicant {
   caseId: string;
   wallet: 'custody' | 'own';
   walletId: string;
-  /** When it was given; empty until then. */
+  /** Time of the consent; empty without consent. */
   consentedAt: string;
 }
 
 export const isAddress = (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text.trim());
 
-/** What is wrong with the choice of a wallet. A wrong address would quietly become an address that is kept here. */
+/** Validates the wallet address. The service would treat an invalid address as a custodial wallet. */
 export function walletFault({ wallet, walletId }: Pick<Values, 'wallet' | 'walletId'>): Record<string, string> {
   if (wallet === 'custody' || isAddress(walletId)) return {};
   return { walletId: 'Enter an address of 0x and 40 digits, or ask the browser’s wallet.' };
@@ -30,9 +30,9 @@ export function walletFault({ wallet, walletId }: Pick<Values, 'wallet' | 'walle
 
 export class Verifying {
   form: Form<Values>;
-  /** A bureau did not answer: what was said, and when it is worth trying again. */
+  /** Set after a bureau did not answer: message and earliest time to retry. */
   waiting = $state.raw<{ text: string; until: number } | undefined>();
-  // Stays for every try, so that what was found is not asked for twice.
+  // The same for every attempt, so that completed checks are not repeated.
   #case: string = crypto.randomUUID();
 
   constructor(clientId: string) {
@@ -82,7 +82,7 @@ function empty(): Values {
   return { ...nobody, clientId: '', caseId: '', wallet: 'custody', walletId: '', consentedAt: '' };
 }
 
-/** Refusals that name no field, though they are about one. */
+/** Field and message for error codes that belong to a field but do not name it. */
 const ABOUT: Record<string, [keyof Values, string]> = {
   pipeline_not_found: ['clientId', 'No landlord has this client id.'],
   case_not_found: ['caseId', 'This case is somebody else’s. Choose another one.'],
@@ -101,7 +101,7 @@ function atItsField(error: ApiError): ApiError {
   return new ApiError(error.status, { detail: error.message, code: error.code, errors });
 }
 
-/** What the fields are called, for whom reads about them elsewhere. */
+/** Joins field labels to a list in the user's language. */
 export const listed = (fields: (keyof typeof NAMES)[]) =>
   new Intl.ListFormat(navigator.language, { type: 'conjunction' }).format(
     fields.map((field) => NAMES[field].toLowerCase()),

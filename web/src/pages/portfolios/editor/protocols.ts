@@ -1,4 +1,4 @@
-// Networks that people often hold, offered while typing. Any other can be typed as well.
+// Common protocols, suggested while typing. Any other can be entered.
 export const PROTOCOLS: readonly { name: string; identifier: string }[] = [
   { name: 'Akash', identifier: 'akt' },
   { name: 'Arweave', identifier: 'ar' },
