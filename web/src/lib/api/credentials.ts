@@ -7,7 +7,7 @@ export interface Credentials {
 }
 
 /** Paths that require a bearer token even in the sandbox. */
-const NEEDS_PERSON = [
+const PERSON_ONLY_PATHS = [
   '/verificationPipeline',
   '/chainIdentityInd',
   '/verifyRentalRequirements',
@@ -20,19 +20,19 @@ const NEEDS_PERSON = [
 ];
 
 /** Paths of the flags of an application and of their chain records. */
-const FLAGS = /^(?:\/v1)?\/applications\/([^/]+)\/[^/]+\/(?:check|records)$/;
+const FLAGS_PATH = /^(?:\/v1)?\/applications\/([^/]+)\/[^/]+\/(?:check|records)$/;
 
-export function headersFor(path: string, who: Credentials | undefined): Record<string, string> {
-  if (!who || path.startsWith('/v1/sandbox/')) return {};
-  if (path.startsWith('/stage/')) return who.apiKey ? { 'X-API-Key': who.apiKey } : {};
-  if (!who.token) return who.apiKey ? { 'X-API-Key': who.apiKey } : {};
+export function headersFor(path: string, credentials: Credentials | undefined): Record<string, string> {
+  if (!credentials || path.startsWith('/v1/sandbox/')) return {};
+  if (path.startsWith('/stage/')) return credentials.apiKey ? { 'X-API-Key': credentials.apiKey } : {};
+  if (!credentials.token) return credentials.apiKey ? { 'X-API-Key': credentials.apiKey } : {};
   // Sandbox tokens never have the admin scope, so the sandbox operator sends no token where none is required.
-  const needed = NEEDS_PERSON.some((start) => path.startsWith(start)) || path.endsWith('/applicants');
-  if (who.operator && !needed && who.apiKey?.startsWith('test_')) return {};
+  const requiresPerson = PERSON_ONLY_PATHS.some((prefix) => path.startsWith(prefix)) || path.endsWith('/applicants');
+  if (credentials.operator && !requiresPerson && credentials.apiKey?.startsWith('test_')) return {};
   // In the sandbox, a signed-in user can read only their own flags, but anonymous requests can read all of them. An owner
   // therefore requests the flags of applicants anonymously.
-  const applicant = FLAGS.exec(path)?.[1];
-  const others = applicant !== undefined && decodeURIComponent(applicant) !== who.userId;
-  if (others && who.apiKey?.startsWith('test_')) return {};
-  return { Authorization: `Bearer ${who.token}` };
+  const applicant = FLAGS_PATH.exec(path)?.[1];
+  const isOtherUser = applicant !== undefined && decodeURIComponent(applicant) !== credentials.userId;
+  if (isOtherUser && credentials.apiKey?.startsWith('test_')) return {};
+  return { Authorization: `Bearer ${credentials.token}` };
 }

@@ -16,11 +16,11 @@ export async function paged<T>(call: (fetch: typeof globalThis.fetch) => Promise
     link = response.headers.get('Link');
     return response;
   });
-  return { items, cursor: cursorOf(link) };
+  return { items, cursor: parseNextCursor(link) };
 }
 
 /** The cursor in `Link: </listings?cursor=…>; rel="next"`. */
-export function cursorOf(link: string | null): string | undefined {
+export function parseNextCursor(link: string | null): string | undefined {
   const next = /<([^>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
   return next ? (new URL(next, 'http://localhost').searchParams.get('cursor') ?? undefined) : undefined;
 }

@@ -7,22 +7,22 @@ export type { FieldError };
 export type ErrorCode = Problem['code'] | 'unknown';
 
 /** Problem details of which any field can be missing. */
-type Known = Partial<Omit<Problem, 'code'>> & { code?: ErrorCode };
+type PartialProblem = Partial<Omit<Problem, 'code'>> & { code?: ErrorCode };
 
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
-  readonly faults: FieldError[];
+  readonly fieldErrors: FieldError[];
   readonly requestId: string | undefined;
   /** Seconds from the Retry-After header, if there is one. */
   readonly retryAfter: number | undefined;
 
-  constructor(status: number, problem: Known, retryAfter?: number) {
-    super(sentence(problem.detail ?? problem.title ?? 'the service could not answer'));
+  constructor(status: number, problem: PartialProblem, retryAfter?: number) {
+    super(toSentence(problem.detail ?? problem.title ?? 'the service could not answer'));
     this.name = 'ApiError';
     this.status = status;
     this.code = problem.code ?? 'unknown';
-    this.faults = problem.errors ?? [];
+    this.fieldErrors = problem.errors ?? [];
     this.requestId = problem.requestId;
     this.retryAfter = retryAfter;
   }
@@ -41,13 +41,13 @@ export function isAbort(error: unknown): boolean {
 }
 
 /** Error messages of the service are lower case without a full stop; this makes them sentences. */
-export function sentence(words: string): string {
-  const text = words.trim();
+export function toSentence(message: string): string {
+  const text = message.trim();
   if (text === '') return text;
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
-export function describe(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   return 'Something went wrong.';
 }

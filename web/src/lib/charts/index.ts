@@ -2,4 +2,4 @@
 export { default as Bars } from './Bars.svelte';
 export { default as Donut } from './Donut.svelte';
 export { default as Line } from './Line.svelte';
-export { slicesOf, type Point, type Slice } from './types';
+export { toSlices, type Point, type Slice } from './types';

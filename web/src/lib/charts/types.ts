@@ -16,14 +16,14 @@ export function seriesColor(index: number): string {
 }
 
 /** Turns counts by name into slices, largest first. The smallest ones are merged into one slice. */
-export function slicesOf(counts: Record<string, number>, most = 6): Slice[] {
-  const all = Object.entries(counts)
+export function toSlices(counts: Record<string, number>, maxSlices = 6): Slice[] {
+  const slices = Object.entries(counts)
     .map(([label, value]) => ({ label, value }))
     .sort((a, b) => b.value - a.value || a.label.localeCompare(b.label));
-  if (all.length <= most) return all;
-  const rest = all.slice(most - 1);
+  if (slices.length <= maxSlices) return slices;
+  const rest = slices.slice(maxSlices - 1);
   return [
-    ...all.slice(0, most - 1),
+    ...slices.slice(0, maxSlices - 1),
     { label: `${rest.length} others`, value: rest.reduce((sum, s) => sum + s.value, 0) },
   ];
 }

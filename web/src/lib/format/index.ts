@@ -11,7 +11,7 @@ export interface Formats {
   ago(value: string | Date, now?: Date): string;
 }
 
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
@@ -19,31 +19,33 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 export function formats(locale: string | undefined): Formats {
-  const made = new Map<string, Intl.NumberFormat>();
-  const numeric = (options: Intl.NumberFormatOptions) => {
+  const cache = new Map<string, Intl.NumberFormat>();
+  const numberFormat = (options: Intl.NumberFormatOptions) => {
     const key = JSON.stringify(options);
-    let format = made.get(key);
-    if (!format) made.set(key, (format = new Intl.NumberFormat(locale, options)));
+    let format = cache.get(key);
+    if (!format) cache.set(key, (format = new Intl.NumberFormat(locale, options)));
     return format;
   };
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const dateFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const dateTimeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
   return {
-    number: (value, digits = 4) => numeric({ maximumFractionDigits: digits }).format(value),
-    compact: (value) => numeric({ notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    number: (value, digits = 4) => numberFormat({ maximumFractionDigits: digits }).format(value),
+    compact: (value) => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value),
     /** Formats a value from 0 to 100, as the API returns it. */
-    percent: (value) => numeric({ style: 'percent', maximumFractionDigits: 4 }).format(value / 100),
+    percent: (value) => numberFormat({ style: 'percent', maximumFractionDigits: 4 }).format(value / 100),
     money: (value, currency = 'USD') =>
-      numeric({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(value),
-    date: (value) => day.format(new Date(value)),
-    time: (value) => moment.format(new Date(value)),
+      numberFormat({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(
+        value,
+      ),
+    date: (value) => dateFormat.format(new Date(value)),
+    time: (value) => dateTimeFormat.format(new Date(value)),
     ago: (value, now = new Date()) => {
       const seconds = Math.round((new Date(value).getTime() - now.getTime()) / 1000);
-      if (Math.abs(seconds) >= 30 * 86_400) return day.format(new Date(value));
-      const [unit, size] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-      return relative.format(Math.trunc(seconds / size), unit);
+      if (Math.abs(seconds) >= 30 * 86_400) return dateFormat.format(new Date(value));
+      const [unit, size] = RELATIVE_UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+      return relativeFormat.format(Math.trunc(seconds / size), unit);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fill, matchPattern, matchRoute } from './match';
+import { fillPattern, matchPattern, matchRoute } from './match';
 
 test('a fixed path matches itself, with or without a final slash', () => {
   expect(matchPattern('/saved', '/saved')).toEqual({});
@@ -26,6 +26,6 @@ test('the first matching route wins', () => {
 
 test('a filled pattern matches with the same parameters', () => {
   for (const id of ['oak-12', 'a/b', '?x=1', '100%', '#', 'ä b']) {
-    expect(matchPattern('/listings/:id', fill('/listings/:id', { id }))).toEqual({ id });
+    expect(matchPattern('/listings/:id', fillPattern('/listings/:id', { id }))).toEqual({ id });
   }
 });

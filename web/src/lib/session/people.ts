@@ -14,7 +14,7 @@ export const PEOPLE: readonly Person[] = [
   { userId: 'operator', name: 'Operator', role: 'Looks after this service', operator: true },
 ];
 
-export function personOf(userId: string): Person {
+export function getPerson(userId: string): Person {
   return PEOPLE.find((person) => person.userId === userId) ?? { userId, name: userId, role: 'Sandbox user' };
 }
 

@@ -6,9 +6,9 @@ import { isAbort } from '../api/problem';
 
 export interface ResourceOptions<T> {
   /** Polling interval in milliseconds. Polling pauses while the page is hidden. */
-  every?: number;
+  pollMs?: number;
   /** Stops polling when it returns true. */
-  done?: (data: T) => boolean;
+  isDone?: (data: T) => boolean;
 }
 
 export class Resource<T> {
@@ -17,19 +17,19 @@ export class Resource<T> {
   loading = $state(true);
   #load: (signal: AbortSignal) => Promise<T>;
   #options: ResourceOptions<T>;
-  #tick = $state(0);
+  #reloadCount = $state(0);
 
   constructor(load: (signal: AbortSignal) => Promise<T>, options: ResourceOptions<T>) {
     this.#load = load;
     this.#options = options;
     $effect(() => {
-      void this.#tick;
-      const stop = new AbortController();
-      const answer = load(stop.signal);
-      untrack(() => void this.#take(answer, stop.signal));
-      const timer = this.#poll(stop.signal);
+      void this.#reloadCount;
+      const controller = new AbortController();
+      const promise = load(controller.signal);
+      untrack(() => void this.#apply(promise, controller.signal));
+      const timer = this.#poll(controller.signal);
       return () => {
-        stop.abort();
+        controller.abort();
         clearInterval(timer);
       };
     });
@@ -42,7 +42,7 @@ export class Resource<T> {
 
   /** Reloads; the current data stays visible until then. */
   reload = (): void => {
-    this.#tick += 1;
+    this.#reloadCount += 1;
   };
 
   /** Replaces the data without loading, for optimistic updates. */
@@ -51,18 +51,18 @@ export class Resource<T> {
   }
 
   #poll(signal: AbortSignal) {
-    const { every, done } = this.#options;
-    if (!every) return undefined;
+    const { pollMs, isDone } = this.#options;
+    if (!pollMs) return undefined;
     return setInterval(() => {
-      if (this.data !== undefined && done?.(this.data)) return;
-      if (!document.hidden && !this.loading) void this.#take(this.#load(signal), signal);
-    }, every);
+      if (this.data !== undefined && isDone?.(this.data)) return;
+      if (!document.hidden && !this.loading) void this.#apply(this.#load(signal), signal);
+    }, pollMs);
   }
 
-  async #take(answer: Promise<T>, signal: AbortSignal): Promise<void> {
+  async #apply(promise: Promise<T>, signal: AbortSignal): Promise<void> {
     this.loading = true;
     try {
-      const data = await answer;
+      const data = await promise;
       if (signal.aborted) return;
       this.data = data;
       this.error = undefined;

@@ -2,12 +2,12 @@
 import type { Operation } from './document';
 
 /** Quotes text for a POSIX shell. */
-export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function curlFor(operation: Operation, origin: string): string {
+export function buildCurl(operation: Operation, origin: string): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => `<${name}>`);
   const query = operation.parameters
-    .filter((parameter) => parameter.where === 'query' && parameter.required)
+    .filter((parameter) => parameter.location === 'query' && parameter.required)
     .map(({ name }) => `${name}=<${name}>`)
     .join('&');
   const lines = [
@@ -17,7 +17,7 @@ export function curlFor(operation: Operation, origin: string): string {
   else if (operation.access !== 'open') lines.push('-H "Authorization: Bearer $PORTICO_TOKEN"');
   if (operation.body.length > 0) {
     lines.push('-H "Content-Type: application/json"');
-    if (operation.example !== undefined) lines.push(`-d ${quoted(JSON.stringify(operation.example))}`);
+    if (operation.example !== undefined) lines.push(`-d ${shellQuote(JSON.stringify(operation.example))}`);
   }
   return lines.join(' \\\n  ');
 }

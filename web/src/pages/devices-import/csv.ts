@@ -8,11 +8,11 @@ export interface Line {
 
 export function parseCsv(text: string): Line[] {
   const source = text.replace(/^\uFEFF/, '');
-  const mark = markOf(source);
+  const delimiter = detectDelimiter(source);
   const lines: Line[] = [];
   let cells: string[] = [];
   let cell = '';
-  let quoted = false;
+  let inQuotes = false;
   let line = 1;
   let start = 1;
 
@@ -25,17 +25,17 @@ export function parseCsv(text: string): Line[] {
   };
   for (let i = 0; i < source.length; i++) {
     const char = source[i] as string;
-    if (quoted) {
+    if (inQuotes) {
       if (char === '"' && source[i + 1] === '"') {
         cell += '"';
         i += 1;
-      } else if (char === '"') quoted = false;
+      } else if (char === '"') inQuotes = false;
       else cell += char;
       if (char === '\n') line += 1;
     } else if (char === '"' && cell.trim() === '') {
       cell = '';
-      quoted = true;
-    } else if (char === mark) {
+      inQuotes = true;
+    } else if (char === delimiter) {
       cells.push(cell);
       cell = '';
     } else if (char === '\n' || char === '\r') {
@@ -50,10 +50,10 @@ export function parseCsv(text: string): Line[] {
 }
 
 /** The delimiter that occurs most often in the first line. */
-function markOf(source: string): string {
+function detectDelimiter(source: string): string {
   const first = source.split(/[\r\n]/, 1)[0] ?? '';
-  const count = (mark: string) => first.split(mark).length - 1;
-  return [',', ';', '\t'].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
+  const count = (delimiter: string) => first.split(delimiter).length - 1;
+  return [',', ';', '\t'].reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
 }
 
 /** Quotes cells that contain a delimiter, a quote or a line break. */

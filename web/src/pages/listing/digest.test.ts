@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestOf } from './digest';
+import { computeDigest } from './digest';
 
 // Recorded from a running service.
 const proof = {
@@ -9,10 +9,10 @@ const proof = {
 
 // The first test loads viem, which is slow on a busy machine.
 test('computes the same digest as the service', { timeout: 60_000 }, async () => {
-  expect(await digestOf(proof)).toBe('0x5ef5ad7ad65133d0d3576349f192b7f2edb2717cae9497363caca29ab4299337');
+  expect(await computeDigest(proof)).toBe('0x5ef5ad7ad65133d0d3576349f192b7f2edb2717cae9497363caca29ab4299337');
 });
 
 test('a changed value changes the digest', async () => {
   const changed = proof.content.map((field, i) => (i === 6 ? { ...field, value: '13' } : field));
-  expect(await digestOf({ ...proof, content: changed })).not.toMatch(/^0x5ef5ad7a/);
+  expect(await computeDigest({ ...proof, content: changed })).not.toMatch(/^0x5ef5ad7a/);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { chipsOf, conditionsOf } from './search';
+import { buildChips, parseConditions } from './search';
 
-const of = (text: string) => conditionsOf(new URLSearchParams(text));
+const of = (text: string) => parseConditions(new URLSearchParams(text));
 
 test('a URL query is parsed into conditions', () => {
   expect(of('q=oak&minRent=900&maxRent=2000.5&beds=2&baths=1')).toEqual({
@@ -21,7 +21,7 @@ test('invalid query values are ignored', () => {
 });
 
 test('chips describe filters and clear their own parameters', () => {
-  const chips = chipsOf(of('minRent=900&maxRent=2000&beds=1&baths=2&near=1,2&area=1,2,3,4'), 'USD');
+  const chips = buildChips(of('minRent=900&maxRent=2000&beds=1&baths=2&near=1,2&area=1,2,3,4'), 'USD');
   expect(chips.map(({ text }) => text)).toEqual([
     '$900 to $2,000',
     '1 bedroom',
@@ -30,5 +30,5 @@ test('chips describe filters and clear their own parameters', () => {
     'In the chosen area',
   ]);
   expect(chips[0]?.clears).toEqual({ minRent: undefined, maxRent: undefined });
-  expect(chipsOf(of('beds=0&maxRent=5'), 'USD').map(({ text }) => text)).toEqual(['Up to $5', 'Studio']);
+  expect(buildChips(of('beds=0&maxRent=5'), 'USD').map(({ text }) => text)).toEqual(['Up to $5', 'Studio']);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { blank, bodyOf, notNumbers, numberOf } from './body';
+import { emptyValues, toRequestBody, validateNumbers, parseNumber } from './body';
 
 test('empty fields are left out, numbers become numbers', () => {
-  const values = { ...blank(), addressStreet: '12 Oak Street', monthlyPayment: '$1,850.50', latitude: '-30.5' };
-  expect(bodyOf(values, 'ada')).toEqual({
+  const values = { ...emptyValues(), addressStreet: '12 Oak Street', monthlyPayment: '$1,850.50', latitude: '-30.5' };
+  expect(toRequestBody(values, 'ada')).toEqual({
     userId: 'ada',
     addressStreet: '12 Oak Street',
     monthlyPayment: 1850.5,
@@ -12,8 +12,8 @@ test('empty fields are left out, numbers become numbers', () => {
 });
 
 test('fields that are not numbers are reported', () => {
-  expect(notNumbers({ ...blank(), minCredit: 'high', minIncome: '55 000' })).toEqual({
+  expect(validateNumbers({ ...emptyValues(), minCredit: 'high', minIncome: '55 000' })).toEqual({
     minCredit: 'Must be a number.',
   });
-  expect(numberOf('  ')).toBeNaN();
+  expect(parseNumber('  ')).toBeNaN();
 });

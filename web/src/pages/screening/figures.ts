@@ -2,17 +2,17 @@
 // verification or on explicit request.
 import { verifyRentalRequirements, type VerificationResults } from '$lib/api';
 
-const kept = new Map<string, VerificationResults>();
+const cache = new Map<string, VerificationResults>();
 
 export const figures = {
   keep(results: VerificationResults): void {
-    kept.set(results.Id, results);
+    cache.set(results.Id, results);
   },
-  of(id: string): VerificationResults | undefined {
-    return kept.get(id);
+  get(id: string): VerificationResults | undefined {
+    return cache.get(id);
   },
   /** Requests the figures of an earlier result; this does not query the bureaus. */
-  async again(id: string): Promise<VerificationResults> {
+  async refetch(id: string): Promise<VerificationResults> {
     const { verificationResults } = await verifyRentalRequirements({ query: { verifiedId: id }, body: {} });
     this.keep(verificationResults);
     return verificationResults;

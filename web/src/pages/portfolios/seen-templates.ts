@@ -1,11 +1,11 @@
 // Remembers template ids in local storage to find deactivated templates: the API lists only active templates, but returns
 // any by id. The ids are not secret.
-const STORED = 'portico.templates';
-const MOST = 1_000;
+const STORAGE_KEY = 'portico.templates';
+const MAX_IDS = 1_000;
 
 function read(): string[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? '[]');
+    const stored: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]');
     return Array.isArray(stored) ? stored.filter((id) => typeof id === 'string') : [];
   } catch {
     return [];
@@ -13,10 +13,10 @@ function read(): string[] {
 }
 
 function write(ids: string[]): void {
-  localStorage.setItem(STORED, JSON.stringify(ids.slice(-MOST)));
+  localStorage.setItem(STORAGE_KEY, JSON.stringify(ids.slice(-MAX_IDS)));
 }
 
-export const seen = {
+export const seenTemplates = {
   all: read,
   add(ids: string[]): void {
     const known = new Set(read());

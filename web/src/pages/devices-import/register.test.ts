@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import { ApiError, ConnectionError } from '$lib/api/problem';
 import type { Row } from './rows';
-import { registerAll, type Result } from './sending';
+import { registerAll, type Result } from './register';
 
 const rows: Row[] = Array.from({ length: 10 }, (_, i) => ({
   line: i + 1,
   network: 'Helium',
   deviceIdentifier: `h-${i + 1}`,
   userId: 'dev',
-  faults: [],
+  errors: [],
 }));
 
-async function run(send: (row: Row) => Promise<unknown>, stopped = () => false) {
+async function run(send: (row: Row) => Promise<unknown>, isStopped = () => false) {
   const results = new Map<number, Result | undefined>();
   const ended = registerAll(rows, {
     send,
     report: (row, result) => results.set(row.line, result),
     wait: async () => undefined,
-    stopped,
+    isStopped,
   });
   const error = await ended.then(
     () => undefined,
@@ -34,8 +34,8 @@ test('each row is sent once, and failures do not stop the others', async () => {
     if (line === 5) throw new ApiError(403, { detail: 'this belongs to someone else' });
   });
   expect(sent.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  expect(results.get(3)).toEqual({ state: 'taken', why: 'Registered already.' });
-  expect(results.get(5)).toEqual({ state: 'failed', why: 'This belongs to someone else.' });
+  expect(results.get(3)).toEqual({ state: 'taken', reason: 'Registered already.' });
+  expect(results.get(5)).toEqual({ state: 'failed', reason: 'This belongs to someone else.' });
   expect([...results.values()].filter((result) => result?.state === 'done')).toHaveLength(8);
 });
 
