@@ -6,7 +6,7 @@ const app = useConsole();
 
 test('a key is created, shown once, works, and is refused once it is revoked', async () => {
   const page = await app.open('/api', { as: 'programmer' });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('Must not be empty.').waitFor();
   await axe(page);
@@ -32,7 +32,7 @@ test('a key is created, shown once, works, and is refused once it is revoked', a
 
 test('after revoking the console’s own key, signing in again creates another', async () => {
   const page = await app.open('/api', { as: 'careless' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.getByText('This console', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Revoke Sandbox session' }).click();
   await page.getByText('This console uses the key itself').waitFor();

@@ -5,11 +5,6 @@ import { newListing } from './harness/listings';
 
 const app = useConsole();
 
-async function tokenOf(userId: string) {
-  const { token } = await app.post<{ token: string }>('/v1/sandbox/sessions', { userId });
-  return { authorization: `Bearer ${token}` };
-}
-
 test('without applications the page explains how to start', async () => {
   const page = await app.open('/applications', { as: 'chloe' });
   await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
@@ -19,7 +14,7 @@ test('without applications the page explains how to start', async () => {
 test('applications show their listings and flags, and what to do while nothing is verified', async () => {
   await app.post('/listings', newListing('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
   await app.post('/listings', newListing('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
-  await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await tokenOf('ben'));
+  await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await app.tokenHeaders('ben'));
   const page = await app.open('/applications', { as: 'ben' });
   await page.getByText('You applied for 2 homes.').waitFor();
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).waitFor();
@@ -48,8 +43,8 @@ async function verify(id: string) {
   const terms = { minCredit: 620, prefCredit: 700, minIncome: 50000, prefIncome: 90000 };
   const where = { addressStreet: '7 Elm Street', addressCity: 'Austin', addressState: 'TX', addressPostal: '78701' };
   const listing = { id, userId: 'ada', ...where, monthlyPayment: 1850, ...terms };
-  await app.post('/stage/listings', listing, await app.keyOf('ada'));
-  const dev = await tokenOf('dev');
+  await app.post('/stage/listings', listing, await app.keyHeaders('ada'));
+  const dev = await app.tokenHeaders('dev');
   await app.post('/applications', { userId: 'dev', listingIds: [id] }, dev);
   const applicant = {
     FirstName: 'Dev',
@@ -126,7 +121,7 @@ test('pending flags update when they are mined', async () => {
 
 test('the application date follows the locale', async () => {
   await app.post('/listings', newListing('ash-1', { userId: 'ada' }));
-  await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await tokenOf('erik'));
+  await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await app.tokenHeaders('erik'));
   const page = await app.open('/applications', { as: 'erik', locale: 'de-DE' });
   const when = page.locator('time');
   const at = (await when.getAttribute('datetime')) ?? '';

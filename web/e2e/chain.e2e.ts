@@ -9,7 +9,7 @@ async function record(id: string): Promise<string> {
   const { transactionHash } = await app.post<{ transactionHash: string }>(
     '/stage/listings',
     body,
-    await app.keyOf('ada'),
+    await app.keyHeaders('ada'),
   );
   return transactionHash;
 }
@@ -75,7 +75,7 @@ test('unknown transactions and invalid hashes show a message', async () => {
   const page = await app.open('/chain/transactions/0x12');
   await page.getByText('A hash is 0x and 64 digits.').waitFor();
   await axe(page);
-  page.watch.allow(/404/);
+  page.monitor.allow(/404/);
   await page.goto(`${app.url}/console/chain/transactions/0x${'0'.repeat(64)}`);
   await page.getByText('This service has sent none with this hash.').waitFor();
   const none = await app.open('/chain/blocks/first');

@@ -31,7 +31,7 @@ test('a device is registered, removed, and brought back', async () => {
 test('a duplicate device shows an error at its identifier', async () => {
   await device('ben', 'DIMO', 'car-1');
   const page = await app.open('/devices', { as: 'chloe' });
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   await page.getByRole('button', { name: 'Register a device' }).click();
   await page.getByLabel('Network', { exact: true }).fill('DIMO');
   await page.getByLabel('Device identifier').fill('car-1');
@@ -88,7 +88,7 @@ test('a CSV shows all errors first, and a rejected row does not stop the rest', 
 
   // Another user registers one of them first.
   await device('ben', 'Geodnet', 'g-2');
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   await page.getByRole('button', { name: 'Register 3 devices' }).click();
   await page.getByText('2 devices registered.').waitFor();
   await page.getByRole('row', { name: /g-2 .*Duplicate/ }).waitFor();

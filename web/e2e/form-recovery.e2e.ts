@@ -7,7 +7,7 @@ const VERIFY = '**/verifyRentalRequirements*';
 
 test('an expired session asks to sign in and keeps the form input', async () => {
   const page = await app.open('/screening', { as: 'late' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByLabel('First name').fill('Slowly typed');
   await page.getByRole('checkbox').check();
@@ -29,7 +29,7 @@ test('an expired session asks to sign in and keeps the form input', async () => 
 
 test('dismissing the sign-in dialog keeps the form input', async () => {
   const page = await app.open('/screening', { as: 'later' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByRole('checkbox').check();
   await page.route(VERIFY, (route) =>
@@ -47,7 +47,7 @@ test('dismissing the sign-in dialog keeps the form input', async () => {
 
 test('a lost connection during submit is retried, and nothing runs twice', async () => {
   const page = await app.open('/screening', { as: 'tunnel' });
-  page.watch.allow(/ERR_(FAILED|INTERNET_DISCONNECTED)/);
+  page.monitor.allow(/ERR_(FAILED|INTERNET_DISCONNECTED)/);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByRole('checkbox').check();
   // The first request arrives, but its response is lost; the next two requests fail.

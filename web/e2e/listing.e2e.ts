@@ -20,7 +20,7 @@ async function record(id: string, more: object = {}) {
     longitude: -97.7431,
     ...more,
   };
-  await app.post('/stage/listings', body, await app.keyOf('ada'));
+  await app.post('/stage/listings', body, await app.keyHeaders('ada'));
 }
 
 test('a recorded listing shows its requirements and the proof that it was not changed', async () => {
@@ -114,14 +114,14 @@ test('no proof is requested without a record', async () => {
   await record('oak-99');
   await app.post('/listings', newListing('bare-1', { streetAddress: '1 Bare Street' }));
   const page = await app.open('/listings', { as: 'ada' });
-  let asked = 0;
-  page.on('request', (request) => (asked += request.url().endsWith('/bare-1/proof') ? 1 : 0));
+  let proofRequests = 0;
+  page.on('request', (request) => (proofRequests += request.url().endsWith('/bare-1/proof') ? 1 : 0));
   for (let visit = 0; visit < 2; visit++) {
     await page.getByRole('link', { name: '1 Bare Street' }).click();
     await page.getByText('listed without a record on the chain').waitFor();
     await page.goBack();
   }
-  expect(asked).toBe(0);
+  expect(proofRequests).toBe(0);
 });
 
 test('a pending record updates when it is mined', async () => {

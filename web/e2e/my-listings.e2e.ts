@@ -31,7 +31,7 @@ test('a new user creates a listing and watches it reach the chain', async () => 
 
 test('API errors appear at their fields, and the input stays', async () => {
   const page = await app.open('/my-listings/new', { as: 'ada', width: 390, height: 844 });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByLabel('City').fill('Austin');
   await page.getByLabel('Monthly rent').fill('cheap');
   await page.getByRole('button', { name: 'List this home' }).click();
@@ -43,9 +43,9 @@ test('API errors appear at their fields, and the input stays', async () => {
   await page.getByLabel('Latitude').fill('30');
   await page.getByLabel('Link to a video').fill('javascript:alert(1)');
   await page.getByRole('button', { name: 'List this home' }).click();
-  const fault = (label: string) => page.getByLabel(label).and(page.locator('[aria-invalid=true]'));
+  const invalidField = (label: string) => page.getByLabel(label).and(page.locator('[aria-invalid=true]'));
   for (const label of ['Street', 'State', 'Postal code', 'Monthly rent', 'Minimum credit', 'Link to a video'])
-    await fault(label).waitFor();
+    await invalidField(label).waitFor();
   await page.getByText('Must be an http or https URL.').waitFor();
   expect(await page.getByLabel('City').inputValue()).toBe('Austin');
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('addressStreet');
@@ -56,7 +56,7 @@ test('API errors appear at their fields, and the input stays', async () => {
 test('a duplicate id shows an error', async () => {
   await app.post('/listings', newListing('taken', { userId: 'ben' }));
   const page = await app.open('/my-listings/new', { as: 'ada' });
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   const fields = { Street: '1 Elm', City: 'Austin', State: 'TX', 'Postal code': '78701', 'Monthly rent': '900' };
   for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
   await page.getByLabel('Listing id').fill('taken');

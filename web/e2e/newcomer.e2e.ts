@@ -12,7 +12,7 @@ async function actAs(page: Page, name: string) {
   await page.getByRole('button', { name: `Acting as ${name}` }).waitFor();
 }
 
-const go = (page: Page, name: string) =>
+const openPage = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name, exact: true }).click();
 
 test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
@@ -75,7 +75,7 @@ test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   await page.goBack();
 
   // The landlord sees the same.
-  await go(page, 'My listings');
+  await openPage(page, 'My listings');
   await actAs(page, 'Ada Okafor');
   await main.getByRole('link', { name: 'Applicants of 12 Oak Street' }).click();
   const applicants = page.getByRole('dialog', { name: 'Applicants' });
@@ -86,7 +86,7 @@ test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   await applicants.getByRole('button', { name: 'Close' }).click();
 
   // An empty sandbox has no templates; demo data adds some.
-  await go(page, 'Portfolios');
+  await openPage(page, 'Portfolios');
   await main.getByRole('heading', { name: 'No templates yet' }).waitFor();
   await main.getByRole('button', { name: 'Fill with demo data' }).click();
   await main
@@ -98,7 +98,7 @@ test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   await main.getByText('Copy', { exact: true }).first().waitFor();
 
   // A device.
-  await go(page, 'Devices');
+  await openPage(page, 'Devices');
   await main.getByRole('button', { name: 'Register a device' }).click();
   const dialog = page.getByRole('dialog', { name: 'Register a device' });
   await dialog.getByLabel('Network').fill('Helium');
@@ -108,7 +108,7 @@ test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   await axe(page);
 
   // The overview shows the new totals.
-  await go(page, 'Overview');
+  await openPage(page, 'Overview');
   await main.getByRole('link', { name: /Listings\s*361\s/ }).waitFor();
   expect(await page.getByRole('heading', { name: 'Welcome to your sandbox' }).count()).toBe(0);
 });

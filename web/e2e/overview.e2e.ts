@@ -18,7 +18,7 @@ test('demo data fills an empty sandbox in one click', async () => {
   const page = await app.open('/saved');
   await page.route('**/v1/sandbox/demo', async (route) => {
     await app.post('/listings', newListing('demo-1', { state: 'NY' }));
-    const made = {
+    const totals = {
       message: 'Demo data made',
       listings: 240,
       people: 12,
@@ -26,7 +26,7 @@ test('demo data fills an empty sandbox in one click', async () => {
       portfolios: 15,
       devices: 60,
     };
-    await route.fulfill({ status: 201, json: made });
+    await route.fulfill({ status: 201, json: totals });
   });
   await page.getByRole('link', { name: 'Overview' }).first().click();
   await page.getByRole('button', { name: 'Fill with demo data' }).waitFor();
@@ -55,7 +55,7 @@ test('the overview shows totals and updates them', async () => {
 
 test('stale figures are marked until they update again', async () => {
   const page = await app.open('/');
-  page.watch.allow(/500/);
+  page.monitor.allow(/500/);
   await page.getByText('Live', { exact: true }).waitFor();
   await page.route('**/v1/chain/status', (route) => route.fulfill({ status: 500, json: {} }));
   await page.getByText('Not up to date, trying again').waitFor();

@@ -11,15 +11,15 @@ const item = (protocolName: string, allocationPercentage: number) => ({
   allocationPercentage,
 });
 
-async function template(name: string, riskLevel: string, more: object = {}): Promise<string> {
+async function createTemplate(name: string, riskLevel: string, more: object = {}): Promise<string> {
   const protocolItems = [item('Filecoin', 62.5), item('Helium', 37.5)];
-  const made = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
+  const created = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
     name,
     riskLevel,
     protocolItems,
     ...more,
   });
-  return made.predefinedPortfolioId;
+  return created.predefinedPortfolioId;
 }
 
 const row = (page: Page, number: number) => page.getByRole('group', { name: `Protocol ${number}`, exact: true });
@@ -36,8 +36,8 @@ test('without templates the page offers to start from nothing', async () => {
 });
 
 test('templates filter by risk, and a copy can be undone', async () => {
-  await template('Steady storage', 'Conservative');
-  await template('Wild wireless', 'Aggressive');
+  await createTemplate('Steady storage', 'Conservative');
+  await createTemplate('Wild wireless', 'Aggressive');
   const page = await app.open('/portfolios', { as: 'chloe' });
   await page.getByRole('img', { name: 'What Steady storage holds' }).waitFor();
   await axe(page);
@@ -57,7 +57,7 @@ test('templates filter by risk, and a copy can be undone', async () => {
 });
 
 test('the editor shows the unallocated share and rejects invalid values', async () => {
-  await template('Balanced', 'Moderate');
+  await createTemplate('Balanced', 'Moderate');
   const page = await app.open('/portfolios', { as: 'dev' });
   await page.getByRole('button', { name: 'Customise a copy of Balanced' }).click();
   await page.getByRole('heading', { level: 1, name: 'Balanced' }).waitFor();
@@ -126,7 +126,7 @@ test('a comma is the decimal separator in a German locale', async () => {
 
 test('API errors appear at their fields', async () => {
   const page = await app.open('/portfolios/new', { as: 'zoe' });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByLabel('Name').fill('Odd');
   await page.getByRole('combobox', { name: 'Risk' }).click();
   await page.getByRole('option', { name: 'Aggressive', exact: true }).click();
@@ -189,7 +189,7 @@ test('the operator makes, edits, deactivates and restores a template', async () 
 });
 
 test('an inactive template that this browser has never seen opens by its id', async () => {
-  const id = await template('Elsewhere', 'Moderate', { isActive: false });
+  const id = await createTemplate('Elsewhere', 'Moderate', { isActive: false });
   const page = await app.open('/portfolios?tab=inactive', { as: 'operator' });
   await page.getByRole('heading', { name: 'One more is inactive' }).waitFor();
   await axe(page);
@@ -202,7 +202,7 @@ test('an inactive template that this browser has never seen opens by its id', as
 
 test('hostile text of a template stays text in view and editor', async () => {
   const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
-  const id = await template(script, 'Moderate', {
+  const id = await createTemplate(script, 'Moderate', {
     description: '{{7*7}} javascript:alert(1)',
     protocolItems: [item(script, 50), item(script, 25), item('2 others', 1)],
   });
@@ -221,10 +221,10 @@ test('hostile text of a template stays text in view and editor', async () => {
 
 test('an unknown portfolio shows an error', async () => {
   const page = await app.open('/portfolios/nothing-here');
-  page.watch.allow(/404/);
+  page.monitor.allow(/404/);
   await page.reload();
   await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
-  page.watch.faults.length = 0;
+  page.monitor.errors.length = 0;
 });
 
 test('everything fits at phone width', async () => {

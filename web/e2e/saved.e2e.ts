@@ -5,7 +5,7 @@ import { newListing } from './harness/listings';
 const app = useConsole();
 
 async function save(userId: string, listingId: string) {
-  await app.post('/stage/savedListings', { userId, listingId }, await app.keyOf(userId));
+  await app.post('/stage/savedListings', { userId, listingId }, await app.keyHeaders(userId));
 }
 
 test('without saved listings the page explains how to start', async () => {
@@ -55,7 +55,7 @@ test('hostile text of a listing stays text', async () => {
 
 test('an expired session asks to sign in and continues', async () => {
   const page = await app.open('/saved', { as: 'chloe' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.evaluate(() => {
     const stored = JSON.parse(sessionStorage.getItem('portico.session') ?? '{}');
     sessionStorage.setItem('portico.session', JSON.stringify({ ...stored, apiKey: 'test_0000000000000000_x' }));
@@ -69,7 +69,7 @@ test('an expired session asks to sign in and continues', async () => {
 
 test('a lost connection is shown and retried', async () => {
   const page = await app.open('/', { as: 'chloe' });
-  page.watch.allow(/ERR_FAILED/);
+  page.monitor.allow(/ERR_FAILED/);
   await page.route('**/stage/**', (route) => route.abort());
   await page.getByRole('link', { name: 'Saved' }).first().click();
   await page.getByText('The connection to the service is lost').waitFor();

@@ -1,12 +1,13 @@
 // Sign-in: as any user in the sandbox; with an issuer or an API key in the live profile.
 import { expect, test } from 'vitest';
 import { axe, useConsole, type OpenPage } from './harness';
-import { playIssuer } from './harness/issuer';
+import { mockIssuer } from './harness/issuer';
 
 const app = useConsole();
 const issuerUrl = () => `${app.url}/issuer`;
-const live = () => ({ profile: 'live', issuer: issuerUrl(), clientId: 'console', scope: 'profile' });
-const tokenOf = async (userId: string) => (await app.tokenOf(userId)).authorization?.slice('Bearer '.length) ?? '';
+const liveConfig = () => ({ profile: 'live', issuer: issuerUrl(), clientId: 'console', scope: 'profile' });
+const bearerToken = async (userId: string) =>
+  (await app.tokenHeaders(userId)).authorization?.slice('Bearer '.length) ?? '';
 
 async function signIn(page: OpenPage) {
   await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
@@ -14,23 +15,23 @@ async function signIn(page: OpenPage) {
 }
 
 test('signing in with an issuer uses PKCE and creates a key for /stage', async () => {
-  const page = await app.open('/saved', { config: live() });
-  const issuer = await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
+  const page = await app.open('/saved', { config: liveConfig() });
+  const issuer = await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe') });
   await page.getByText('This page is about your own things').waitFor();
   await axe(page);
   await signIn(page);
   await axe(page);
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByText('Nothing saved yet').waitFor();
-  expect(issuer.refusals).toEqual([]);
-  const [asked] = issuer.asked;
-  expect(asked?.get('response_type')).toBe('code');
-  expect(asked?.get('code_challenge_method')).toBe('S256');
-  expect(asked?.get('scope')).toBe('openid profile');
-  expect(asked?.get('redirect_uri')).toBe(`${app.url}/console/signed-in`);
+  expect(issuer.rejectedRequests).toEqual([]);
+  const [request] = issuer.authorizationRequests;
+  expect(request?.get('response_type')).toBe('code');
+  expect(request?.get('code_challenge_method')).toBe('S256');
+  expect(request?.get('scope')).toBe('openid profile');
+  expect(request?.get('redirect_uri')).toBe(`${app.url}/console/signed-in`);
 
   // No secret is kept beyond the tab, and signing out revokes the key.
-  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await tokenOf('zoe'));
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await bearerToken('zoe'));
   await page.getByRole('button', { name: 'Acting as zoe' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByText('This page is about your own things').waitFor();
@@ -38,8 +39,8 @@ test('signing in with an issuer uses PKCE and creates a key for /stage', async (
 });
 
 test('an issuer error and a closed popup show a message', async () => {
-  const page = await app.open('/saved', { config: live() });
-  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), error: 'access_denied' });
+  const page = await app.open('/saved', { config: liveConfig() });
+  await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe'), error: 'access_denied' });
   const openWindow = async () => {
     const opened = page.waitForEvent('popup');
     await page.getByRole('button', { name: /Sign in with/ }).click();
@@ -53,7 +54,7 @@ test('an issuer error and a closed popup show a message', async () => {
   await axe(page);
 
   await page.context().unroute(`${issuerUrl()}/**`);
-  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), interactive: true });
+  await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe'), interactive: true });
   const window = await openWindow();
   await window.getByText('Let me in').waitFor();
   await window.close();
@@ -61,9 +62,9 @@ test('an issuer error and a closed popup show a message', async () => {
 });
 
 test('an expired token asks to sign in again and keeps the form input', async () => {
-  const page = await app.open('/screening', { config: live() });
-  page.watch.allow(/401/);
-  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
+  const page = await app.open('/screening', { config: liveConfig() });
+  page.monitor.allow(/401/);
+  await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe') });
   await signIn(page);
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByLabel('First name').fill('Zoë');
@@ -82,7 +83,7 @@ test('an expired token asks to sign in again and keeps the form input', async ()
 });
 
 test('an operator signs in with a key and sees what requires a person', async () => {
-  const { 'x-api-key': key } = (await app.keyOf('zoe')) as { 'x-api-key': string };
+  const { 'x-api-key': key } = (await app.keyHeaders('zoe')) as { 'x-api-key': string };
   const page = await app.open('/saved', { config: { profile: 'live' } });
   await signIn(page);
   await page.getByRole('button', { name: 'Use the key' }).click();
@@ -112,8 +113,8 @@ test('in the sandbox any user id can be chosen and is remembered', async () => {
 });
 
 test('an administrator token can manage templates, others cannot', async () => {
-  const page = await app.open('/portfolios', { config: live() });
-  await playIssuer(page, issuerUrl(), { token: () => app.adminToken('root') });
+  const page = await app.open('/portfolios', { config: liveConfig() });
+  await mockIssuer(page, issuerUrl(), { token: () => app.adminToken('root') });
   await page.getByRole('button', { name: 'Sign in' }).first().click();
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByRole('link', { name: 'New template' }).click();
@@ -130,8 +131,8 @@ test('an administrator token can manage templates, others cannot', async () => {
   await page.getByRole('heading', { name: 'Every template is offered' }).waitFor();
   await axe(page);
 
-  const other = await app.open('/portfolios', { config: live() });
-  await playIssuer(other, issuerUrl(), { token: () => tokenOf('zoe') });
+  const other = await app.open('/portfolios', { config: liveConfig() });
+  await mockIssuer(other, issuerUrl(), { token: () => bearerToken('zoe') });
   await other.getByRole('button', { name: 'Sign in' }).first().click();
   await other.getByRole('button', { name: /Sign in with/ }).click();
   await other.getByRole('link', { name: 'By an administrator', exact: true }).waitFor();

@@ -3,13 +3,13 @@ import axeCore, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Waits for running animations, including those that they start. */
-async function settled(): Promise<void> {
-  const moving = () =>
+async function waitForAnimations(): Promise<void> {
+  const runningAnimations = () =>
     document.getAnimations().filter((a) => a.playState === 'running' && a.effect?.getTiming().iterations !== Infinity);
-  for (let now = moving(); now.length > 0; now = moving()) {
+  for (let now = runningAnimations(); now.length > 0; now = runningAnimations()) {
     await Promise.all(now.map((animation) => animation.finished.catch(() => null)));
   }
 }
@@ -20,14 +20,14 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 export async function axe(page: Page): Promise<void> {
   const before = await page.evaluate(() => document.documentElement.dataset.theme);
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(`${axeCore.source}; undefined`);
-  const found = [...(await violations(page, 'light', TAGS)), ...(await violations(page, 'dark', COLOUR_RULES))];
+  const found = [...(await violations(page, 'light', AXE_TAGS)), ...(await violations(page, 'dark', COLOUR_RULES))];
   expect(found.join('\n')).toBe('');
   await page.evaluate((name) => (document.documentElement.dataset.theme = name), before);
 }
 
 async function violations(page: Page, theme: string, runOnly: string[]): Promise<string[]> {
   await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme);
-  await page.evaluate(settled);
+  await page.evaluate(waitForAnimations);
   const results = await page.evaluate<AxeResults, RunOptions>(
     (options) => (window as never as { axe: { run: (o: object) => Promise<AxeResults> } }).axe.run(options),
     { runOnly, resultTypes: ['violations'] },

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { withConsole } from './front';
-import { startServer, type Running } from './server';
-import { reportRefusals, Watch } from './watch';
+import { withConsole } from './proxy';
+import { startServer, type ServerHandle } from './server';
+import { reportCspViolations, ErrorMonitor } from './error-monitor';
 
 export { axe } from './axe';
 
-const FLAGS = [
+const BROWSER_ARGS = [
   '--no-sandbox',
   '--disable-background-networking',
   '--disable-component-update',
@@ -23,7 +23,7 @@ function browserPath(): string {
 }
 
 /** Twice Playwright's default, because four browsers share the machine. */
-const ACTION_TIMEOUT = 60_000;
+const ACTION_TIMEOUT_MS = 60_000;
 
 export interface OpenOptions {
   /** User id to act as. */
@@ -37,33 +37,33 @@ export interface OpenOptions {
 }
 
 export interface OpenPage extends Page {
-  watch: Watch;
+  monitor: ErrorMonitor;
 }
 
 let browser: Promise<Browser> | undefined;
 
 /** One browser for all files of a worker; it ends with the worker. */
 function sharedBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: browserPath(), args: FLAGS });
+  browser ??= chromium.launch({ executablePath: browserPath(), args: BROWSER_ARGS });
   return browser;
 }
 
 class App {
-  #running: Running | undefined;
+  #server: ServerHandle | undefined;
   #pages: OpenPage[] = [];
 
   get url(): string {
-    if (!this.#running) throw new Error('the server is not started');
-    return this.#running.url;
+    if (!this.#server) throw new Error('the server is not started');
+    return this.#server.url;
   }
 
   async start(): Promise<void> {
-    this.#running = await withConsole(await startServer());
+    this.#server = await withConsole(await startServer());
     await sharedBrowser();
   }
 
   async stop(): Promise<void> {
-    await this.#running?.stop();
+    await this.#server?.stop();
   }
 
   async open(path: string, options: OpenOptions = {}): Promise<OpenPage> {
@@ -77,12 +77,12 @@ class App {
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(ACTION_TIMEOUT);
+    context.setDefaultTimeout(ACTION_TIMEOUT_MS);
     await context.addInitScript((userId) => localStorage.setItem('portico.acting-as', userId), as);
-    await context.addInitScript(reportRefusals);
+    await context.addInitScript(reportCspViolations);
     if (config) await context.route('**/console/config.json', (route) => route.fulfill({ json: config }));
     const page = (await context.newPage()) as OpenPage;
-    page.watch = new Watch(page);
+    page.monitor = new ErrorMonitor(page);
     this.#pages.push(page);
     await page.goto(`${this.url}/console${path}`);
     await page.locator('h1').waitFor();
@@ -90,11 +90,11 @@ class App {
   }
 
   /** Closes the test's pages and fails if one of them recorded an error. */
-  async finish(): Promise<void> {
+  async closePages(): Promise<void> {
     const pages = this.#pages.splice(0);
-    const faults = pages.flatMap((page) => page.watch.faults);
+    const errors = pages.flatMap((page) => page.monitor.errors);
     await Promise.all(pages.map((page) => page.context().close()));
-    expect(faults.join('\n')).toBe('');
+    expect(errors.join('\n')).toBe('');
   }
 
   /** Posts to the API, to prepare test data. */
@@ -109,26 +109,26 @@ class App {
   }
 
   /** Headers with a user's bearer token. */
-  async tokenOf(userId: string): Promise<Record<string, string>> {
+  async tokenHeaders(userId: string): Promise<Record<string, string>> {
     const { token } = await this.post<{ token: string }>('/v1/sandbox/sessions', { userId });
     return { authorization: `Bearer ${token}` };
   }
 
   /** A token with the admin scope, issued by the CLI. */
   async adminToken(userId: string): Promise<string> {
-    if (!this.#running) throw new Error('the server is not started');
-    return this.#running.run('token', '--sub', userId, '--scope', 'admin');
+    if (!this.#server) throw new Error('the server is not started');
+    return this.#server.run('token', '--sub', userId, '--scope', 'admin');
   }
 
   /** Headers with a user's API key, for /stage. */
-  async keyOf(userId: string): Promise<Record<string, string>> {
+  async keyHeaders(userId: string): Promise<Record<string, string>> {
     const { apiKey } = await this.post<{ apiKey: string }>('/v1/sandbox/sessions', { userId });
     return { 'x-api-key': apiKey };
   }
 }
 
 /** Covers the start of the server and `prepare`. */
-const START_TIMEOUT = 300_000;
+const START_TIMEOUT_MS = 300_000;
 
 /** Starts one server per test file, because the tests assert totals. */
 export function useConsole(prepare?: (app: App) => Promise<void>): App {
@@ -137,14 +137,14 @@ export function useConsole(prepare?: (app: App) => Promise<void>): App {
     await app.start();
     await prepare?.(app);
   };
-  beforeAll(start, START_TIMEOUT);
+  beforeAll(start, START_TIMEOUT_MS);
   // A retry needs a fresh server without the data of the first attempt.
   beforeEach(async ({ task }) => {
     if (!task.result?.retryCount) return;
     await app.stop();
     await start();
-  }, START_TIMEOUT);
-  afterEach(() => app.finish());
+  }, START_TIMEOUT_MS);
+  afterEach(() => app.closePages());
   afterAll(() => app.stop());
   return app;
 }

@@ -1,7 +1,7 @@
 // Listings for tests.
 import type { useConsole } from '.';
 
-export function newListing(listingId: string, more: object = {}) {
+export function newListing(listingId: string, overrides: object = {}) {
   return {
     listingId,
     userId: 'ben',
@@ -13,7 +13,7 @@ export function newListing(listingId: string, more: object = {}) {
     bedRoomCount: 2,
     latitude: 30.2672,
     longitude: -97.7431,
-    ...more,
+    ...overrides,
   };
 }
 

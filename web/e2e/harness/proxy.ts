@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, resolve } from 'node:path';
-import type { Running } from './server';
+import type { ServerHandle } from './server';
 
 const DIST = resolve(import.meta.dirname, '../../dist');
 
@@ -21,7 +21,7 @@ const CSP = [
   "manifest-src 'self'",
 ].join('; ');
 
-const TYPES: Record<string, string> = {
+const CONTENT_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
   '.css': 'text/css',
@@ -33,15 +33,15 @@ const TYPES: Record<string, string> = {
 };
 
 /** Returns the server if it embeds the console; otherwise, or with PORTICO_CONSOLE=dist, a proxy in front of it. */
-export async function withConsole(server: Running): Promise<Running> {
-  if (process.env.PORTICO_CONSOLE === 'dist') return front(server);
-  const own = await fetch(`${server.url}/console/`).catch(() => undefined);
-  return own?.ok ? server : front(server);
+export async function withConsole(server: ServerHandle): Promise<ServerHandle> {
+  if (process.env.PORTICO_CONSOLE === 'dist') return startProxy(server);
+  const embedded = await fetch(`${server.url}/console/`).catch(() => undefined);
+  return embedded?.ok ? server : startProxy(server);
 }
 
-async function front(server: Running): Promise<Running> {
+async function startProxy(server: ServerHandle): Promise<ServerHandle> {
   const target = new URL(server.url);
-  const listener = createServer(async (incoming, outgoing) => {
+  const proxy = createServer(async (incoming, outgoing) => {
     const path = new URL(incoming.url ?? '/', server.url).pathname;
     if (path === '/console/config.json') {
       outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ profile: 'sandbox' }));
@@ -49,12 +49,12 @@ async function front(server: Running): Promise<Running> {
       const name = decodeURIComponent(path.slice('/console/'.length));
       const file = extname(name) ? name : 'index.html';
       const body = await readFile(join(DIST, file)).catch(() => undefined);
-      const type = TYPES[extname(file)] ?? 'application/octet-stream';
+      const type = CONTENT_TYPES[extname(file)] ?? 'application/octet-stream';
       if (body) outgoing.writeHead(200, { 'content-type': type, 'content-security-policy': CSP }).end(body);
       else outgoing.writeHead(404).end();
     } else {
       const { method, headers } = incoming;
-      const onward = request(
+      const upstream = request(
         {
           host: target.hostname,
           port: target.port,
@@ -62,22 +62,22 @@ async function front(server: Running): Promise<Running> {
           method,
           headers: { ...headers, host: target.host },
         },
-        (answer) => {
-          outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-          answer.pipe(outgoing);
+        (response) => {
+          outgoing.writeHead(response.statusCode ?? 502, response.headers);
+          response.pipe(outgoing);
         },
       );
-      onward.on('error', () => outgoing.destroy());
-      incoming.pipe(onward);
+      upstream.on('error', () => outgoing.destroy());
+      incoming.pipe(upstream);
     }
   });
-  await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
   return {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     run: (...command) => server.run(...command),
     async stop() {
-      listener.closeAllConnections();
-      listener.close();
+      proxy.closeAllConnections();
+      proxy.close();
       await server.stop();
     },
   };

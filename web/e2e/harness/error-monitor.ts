@@ -2,23 +2,23 @@
 // errors that it expects.
 import type { Page } from 'playwright-core';
 
-export class Watch {
-  readonly faults: string[] = [];
+export class ErrorMonitor {
+  readonly errors: string[] = [];
   #allowed: RegExp[] = [];
 
   constructor(page: Page) {
     page.on('console', (message) => {
-      if (message.type() === 'error') this.#note(`console: ${message.text()} ${message.location().url}`);
+      if (message.type() === 'error') this.#record(`console: ${message.text()} ${message.location().url}`);
     });
-    page.on('pageerror', (error) => this.#note(`exception: ${error.stack ?? error.message}`));
+    page.on('pageerror', (error) => this.#record(`exception: ${error.stack ?? error.message}`));
     page.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText ?? '';
       // Navigation cancels pending requests.
-      if (reason !== 'net::ERR_ABORTED') this.#note(`failed: ${request.method()} ${request.url()} ${reason}`);
+      if (reason !== 'net::ERR_ABORTED') this.#record(`failed: ${request.method()} ${request.url()} ${reason}`);
     });
     page.on('response', (response) => {
       if (response.status() >= 400)
-        this.#note(`${response.status()}: ${response.request().method()} ${response.url()}`);
+        this.#record(`${response.status()}: ${response.request().method()} ${response.url()}`);
     });
   }
 
@@ -26,13 +26,13 @@ export class Watch {
     this.#allowed.push(...patterns);
   }
 
-  #note(fault: string): void {
-    if (!this.#allowed.some((pattern) => pattern.test(fault))) this.faults.push(fault);
+  #record(error: string): void {
+    if (!this.#allowed.some((pattern) => pattern.test(error))) this.errors.push(error);
   }
 }
 
 /** Init script: reports Content-Security-Policy violations as console errors. */
-export function reportRefusals(): void {
+export function reportCspViolations(): void {
   document.addEventListener('securitypolicyviolation', (event) => {
     console.error(`CSP violation: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
   });

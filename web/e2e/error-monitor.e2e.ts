@@ -14,8 +14,8 @@ test('CSP violations, failed requests and exceptions are recorded', async () => 
     });
   });
   await page.waitForTimeout(200);
-  const faults = page.watch.faults.splice(0).join('\n');
-  expect(faults).toContain('CSP violation: style-src');
-  expect(faults).toContain('404: GET');
-  expect(faults).toContain('exception: Error: on purpose');
+  const errors = page.monitor.errors.splice(0).join('\n');
+  expect(errors).toContain('CSP violation: style-src');
+  expect(errors).toContain('404: GET');
+  expect(errors).toContain('exception: Error: on purpose');
 });
