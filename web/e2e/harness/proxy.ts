@@ -60,7 +60,8 @@ async function startProxy(server: ServerHandle): Promise<ServerHandle> {
           port: target.port,
           path: incoming.url,
           method,
-          headers: { ...headers, host: target.host },
+          // Includes the browser's Host header: the server rejects writes whose Origin has another host.
+          headers,
         },
         (response) => {
           outgoing.writeHead(response.statusCode ?? 502, response.headers);
