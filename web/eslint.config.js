@@ -13,19 +13,19 @@ export default ts.config(
     files: ['**/*.svelte', '**/*.svelte.ts'],
     languageOptions: { parserOptions: { parser: ts.parser } },
     rules: {
-      // The router is our own; the rule is about SvelteKit's.
+      // This rule is for SvelteKit's router; the console has its own.
       'svelte/no-navigation-without-resolve': 'off',
-      // Addresses are replaced as a whole, never changed in place.
+      // URL and URLSearchParams objects are replaced, never mutated.
       'svelte/prefer-svelte-reactivity': 'off',
     },
   },
   {
     rules: {
-      // TypeScript knows better which names exist.
+      // TypeScript checks undefined names.
       'no-undef': 'off',
-      // Nothing that was typed by a person may become markup.
+      // User input must never become markup.
       'svelte/no-at-html-tags': 'error',
-      // The Content-Security-Policy refuses style attributes in markup; `style:` directives are fine.
+      // The Content-Security-Policy blocks style attributes in markup; `style:` directives are allowed.
       'no-restricted-syntax': [
         'error',
         { selector: 'SvelteAttribute[key.name="style"]', message: 'Use a `style:` directive.' },

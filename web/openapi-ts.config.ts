@@ -1,4 +1,4 @@
-// The API client is written from the service's own document, so that the two cannot drift apart.
+// The API client is generated from the service's OpenAPI document, so that the two cannot drift apart.
 import { defineConfig } from '@hey-api/openapi-ts';
 
 export default defineConfig({
@@ -7,7 +7,7 @@ export default defineConfig({
   plugins: [
     { name: '@hey-api/client-fetch', throwOnError: true },
     '@hey-api/typescript',
-    // An operation answers its data and throws an ApiError, so that pages read like prose.
+    // An operation returns its data and throws an ApiError.
     { name: '@hey-api/sdk', responseStyle: 'data' },
   ],
 });

@@ -30,7 +30,7 @@ export default defineConfig({
   build: {
     target: 'es2022',
     manifest: true,
-    // A data: URL would need an exception in the Content-Security-Policy.
+    // data: URLs would need an exception in the Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,

@@ -1,5 +1,5 @@
 // Fails if the first load needs more than 150 kB of compressed JavaScript: everything that index.html and the
-// Overview page import, without what is loaded on demand.
+// Overview page import, not counting lazy chunks.
 import { readFileSync, statSync } from 'node:fs';
 
 const LIMIT = 150_000;

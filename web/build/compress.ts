@@ -1,4 +1,4 @@
-// Writes a Brotli and a gzip copy beside every text file of the build, so that the server never compresses one.
+// Writes a Brotli and a gzip copy next to every text file of the build, so that the server never compresses at runtime.
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,7 +27,7 @@ export function compress(): Plugin {
       folder = config.build.outDir;
     },
     closeBundle: {
-      // After Vite has copied the files of public/.
+      // Runs after Vite has copied public/.
       order: 'post',
       sequential: true,
       async handler() {

@@ -1,4 +1,4 @@
-// Keys and the reference.
+// API page: keys, operations and examples.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 
@@ -6,7 +6,7 @@ const app = useConsole();
 
 test('a key is created, shown once, works, and is refused once it is revoked', async () => {
   const page = await app.open('/api', { as: 'programmer' });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('Must not be empty.').waitFor();
   await axe(page);
@@ -30,9 +30,9 @@ test('a key is created, shown once, works, and is refused once it is revoked', a
   await axe(page);
 });
 
-test('the console’s own key may be revoked: signing in again brings another one', async () => {
+test('after revoking the console’s own key, signing in again creates another', async () => {
   const page = await app.open('/api', { as: 'careless' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.getByText('This console', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Revoke Sandbox session' }).click();
   await page.getByText('This console uses the key itself').waitFor();
@@ -44,7 +44,7 @@ test('the console’s own key may be revoked: signing in again brings another on
   await page.getByText('Nothing saved yet').waitFor();
 });
 
-test('operations are found by words and by who may call them, and say how', async () => {
+test('operations can be searched by text and access, and show examples', async () => {
   const page = await app.open('/api?tab=operations');
   await page.getByText(/of \d+ operations/).waitFor();
   await page.getByLabel('Find an operation').fill('verify');

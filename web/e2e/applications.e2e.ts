@@ -1,30 +1,25 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
-async function tokenOf(userId: string) {
-  const { token } = await app.post<{ token: string }>('/v1/sandbox/sessions', { userId });
-  return { authorization: `Bearer ${token}` };
-}
-
-test('somebody who has applied for nothing is told how to begin', async () => {
+test('without applications the page explains how to start', async () => {
   const page = await app.open('/applications', { as: 'chloe' });
   await page.getByRole('heading', { name: 'No applications yet' }).waitFor();
   await axe(page);
 });
 
-test('applications show their homes and flags, and what to do while nothing is verified', async () => {
-  await app.post('/listings', home('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
-  await app.post('/listings', home('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
-  await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await tokenOf('ben'));
+test('applications show their listings and flags, and what to do while nothing is verified', async () => {
+  await app.post('/listings', newListing('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
+  await app.post('/listings', newListing('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
+  await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await app.tokenHeaders('ben'));
   const page = await app.open('/applications', { as: 'ben' });
   await page.getByText('You applied for 2 homes.').waitFor();
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).waitFor();
   expect(await page.getByText('Minimum income: not met').count()).toBe(2);
-  // Nothing was verified, so the chain has nothing of it.
+  // Nothing is recorded before a verification.
   expect(await page.getByText('Recorded in block').count()).toBe(0);
   await page.getByText('You are not verified yet').waitFor();
   await axe(page);
@@ -32,7 +27,7 @@ test('applications show their homes and flags, and what to do while nothing is v
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.goBack();
   await page.getByText('You applied for 2 homes.').waitFor();
-  // An application ends with its listing. It is deleted while no page asks for it.
+  // Deleting a listing deletes its applications. Delete it while no page is polling.
   await page.goto(`${app.url}/console/saved`);
   await page.locator('h1').waitFor();
   await fetch(`${app.url}/listings/elm-3`, { method: 'DELETE' });
@@ -43,13 +38,13 @@ test('applications show their homes and flags, and what to do while nothing is v
   await page.getByRole('heading', { level: 1, name: 'Screening' }).waitFor();
 });
 
-/** Dev applies for a home of Ada's and is verified. */
+/** Dev applies for one of Ada's listings and is verified. */
 async function verify(id: string) {
   const terms = { minCredit: 620, prefCredit: 700, minIncome: 50000, prefIncome: 90000 };
   const where = { addressStreet: '7 Elm Street', addressCity: 'Austin', addressState: 'TX', addressPostal: '78701' };
   const listing = { id, userId: 'ada', ...where, monthlyPayment: 1850, ...terms };
-  await app.post('/stage/listings', listing, await app.keyOf('ada'));
-  const dev = await tokenOf('dev');
+  await app.post('/stage/listings', listing, await app.keyHeaders('ada'));
+  const dev = await app.tokenHeaders('dev');
   await app.post('/applications', { userId: 'dev', listingIds: [id] }, dev);
   const applicant = {
     FirstName: 'Dev',
@@ -67,7 +62,7 @@ async function verify(id: string) {
   await app.post(`/verifyRentalRequirements?caseId=${id}`, applicant, dev);
 }
 
-/** Follows the transaction that carries the flags to its page, and to its block. */
+/** Opens the transaction of the flags, then its block. */
 async function follow(page: Page) {
   const block = await page.getByText('Recorded in block').first().getByRole('link').textContent();
   const link = page
@@ -85,7 +80,7 @@ async function follow(page: Page) {
   await page.getByRole('heading', { level: 1, name: `Block ${block}` }).waitFor();
 }
 
-test('after a verification the flags that are met are shown, with the transaction that carries them', async () => {
+test('after a verification the flags show with their transaction', async () => {
   await verify('elm-7');
   const page = await app.open('/applications', { as: 'dev', width: 390, height: 844 });
   await page.getByText('Preferred credit: met').waitFor();
@@ -98,7 +93,7 @@ test('after a verification the flags that are met are shown, with the transactio
   await follow(page);
 });
 
-test('the applicant of a home sees where the flags stand, and when they applied', async () => {
+test('an applicant sees the flags on the listing, and when they applied', async () => {
   await verify('elm-8');
   const page = await app.open('/listings/elm-8', { as: 'dev' });
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
@@ -107,7 +102,7 @@ test('the applicant of a home sees where the flags stand, and when they applied'
   await follow(page);
 });
 
-test('flags that wait for a block are on their way, and then there', async () => {
+test('pending flags update when they are mined', async () => {
   await verify('elm-9');
   const page = await app.open('/', { as: 'dev' });
   let mined = false;
@@ -124,9 +119,9 @@ test('flags that wait for a block are on their way, and then there', async () =>
   expect(await page.getByText('Refused', { exact: true }).count()).toBe(0);
 });
 
-test('when somebody applied is told as their language does', async () => {
-  await app.post('/listings', home('ash-1', { userId: 'ada' }));
-  await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await tokenOf('erik'));
+test('the application date follows the locale', async () => {
+  await app.post('/listings', newListing('ash-1', { userId: 'ada' }));
+  await app.post('/applications', { userId: 'erik', listingIds: ['ash-1'] }, await app.tokenHeaders('erik'));
   const page = await app.open('/applications', { as: 'erik', locale: 'de-DE' });
   const when = page.locator('time');
   const at = (await when.getAttribute('datetime')) ?? '';

@@ -9,7 +9,7 @@ async function record(id: string): Promise<string> {
   const { transactionHash } = await app.post<{ transactionHash: string }>(
     '/stage/listings',
     body,
-    await app.keyOf('ada'),
+    await app.keyHeaders('ada'),
   );
   return transactionHash;
 }
@@ -35,7 +35,7 @@ test('a new block appears by itself, and leads to its transaction and back', asy
   await page.getByText('Listing registry · 1 item').waitFor();
 });
 
-test('older blocks are a page of their own, and the way back to the newest is there', async () => {
+test('older blocks are paged, with a link to the newest', async () => {
   for (let i = 0; i < 14; i++) await record(`many-${i}`);
   const page = await app.open('/chain');
   await page.getByRole('link', { name: 'Older' }).click();
@@ -47,7 +47,7 @@ test('older blocks are a page of their own, and the way back to the newest is th
   await page.getByText('The newest first, as they come.').waitFor();
 });
 
-test('a number or a hash leads to its page; anything else is told beside the field', async () => {
+test('lookup opens blocks and transactions, or shows an error', async () => {
   const page = await app.open('/chain');
   const field = page.getByLabel('Find a block or a transaction');
   await field.fill('the newest');
@@ -62,7 +62,7 @@ test('a number or a hash leads to its page; anything else is told beside the fie
   await axe(page);
 });
 
-test('a block that is not there yet is waited for', async () => {
+test('a future block appears once it is mined', async () => {
   const { head } = await (await fetch(`${app.url}/v1/chain/status`)).json();
   const page = await app.open(`/chain/blocks/${head.number + 1}`);
   await page.getByText('This block is not mined yet').waitFor();
@@ -71,18 +71,18 @@ test('a block that is not there yet is waited for', async () => {
   await page.getByText('Listing registry · 1 item').waitFor({ timeout: 15_000 });
 });
 
-test('an unknown transaction is told, and so is something that is no hash', async () => {
+test('unknown transactions and invalid hashes show a message', async () => {
   const page = await app.open('/chain/transactions/0x12');
   await page.getByText('A hash is 0x and 64 digits.').waitFor();
   await axe(page);
-  page.watch.allow(/404/);
+  page.monitor.allow(/404/);
   await page.goto(`${app.url}/console/chain/transactions/0x${'0'.repeat(64)}`);
   await page.getByText('This service has sent none with this hash.').waitFor();
   const none = await app.open('/chain/blocks/first');
   await none.getByText('A block has a whole number').waitFor();
 });
 
-test('a transaction on its way is followed until it is mined, and a replaced one names its replacement', async () => {
+test('a pending transaction is polled, and a replaced one links its replacement', async () => {
   const hash = await record('followed');
   const page = await app.open('/');
   let status = 'pending';

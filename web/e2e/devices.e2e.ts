@@ -28,10 +28,10 @@ test('a device is registered, removed, and brought back', async () => {
   await page.getByText('112qB3YaH5bZkCnKA5uRH', { exact: true }).waitFor();
 });
 
-test('a device that is there already is told at its identifier', async () => {
+test('a duplicate device shows an error at its identifier', async () => {
   await device('ben', 'DIMO', 'car-1');
   const page = await app.open('/devices', { as: 'chloe' });
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   await page.getByRole('button', { name: 'Register a device' }).click();
   await page.getByLabel('Network', { exact: true }).fill('DIMO');
   await page.getByLabel('Device identifier').fill('car-1');
@@ -40,7 +40,7 @@ test('a device that is there already is told at its identifier', async () => {
   expect(await page.getByLabel('Device identifier').getAttribute('aria-invalid')).toBe('true');
 });
 
-test('devices show by network, and for the operator by user; the choice is in the address', async () => {
+test('devices are grouped by network and, for operators, by user', async () => {
   await device('ben', 'Render', 'gpu-1');
   await device('ben', 'Storj', 'disk-1');
   await device('chloe', 'Render', 'gpu-2');
@@ -62,7 +62,7 @@ test('devices show by network, and for the operator by user; the choice is in th
   await axe(page);
 });
 
-test('a CSV shows all its faults before anything is sent, and single refusals do not stop the rest', async () => {
+test('a CSV shows all errors first, and a rejected row does not stop the rest', async () => {
   await device('zoe', 'Geodnet', 'taken-1');
   const page = await app.open('/devices/import', { as: 'zoe' });
   await axe(page);
@@ -86,9 +86,9 @@ test('a CSV shows all its faults before anything is sent, and single refusals do
   expect(await page.getByRole('row').count()).toBe(2);
   await page.getByRole('button', { name: 'All 6' }).click();
 
-  // Somebody else is faster with one of them.
+  // Another user registers one of them first.
   await device('ben', 'Geodnet', 'g-2');
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   await page.getByRole('button', { name: 'Register 3 devices' }).click();
   await page.getByText('2 devices registered.').waitFor();
   await page.getByRole('row', { name: /g-2 .*Duplicate/ }).waitFor();
@@ -112,7 +112,7 @@ test('a CSV can be dropped or pasted', async () => {
   await page.getByText('1 device registered.').waitFor();
 });
 
-test('several hundred rows register with progress, and what a page cannot show at once comes when asked', async () => {
+test('several hundred rows register with progress and load page by page', async () => {
   const page = await app.open('/devices/import', { as: 'ida' });
   const text = Array.from({ length: 300 }, (_, i) => `Hivemapper,cam-${i}`).join('\n');
   await page.getByLabel('Rows', { exact: true }).fill(text);

@@ -1,17 +1,17 @@
-// What goes wrong around a form: the sign-in expires, the connection breaks. What was typed stays, and arrives.
+// Forms keep their input and can be submitted after the session expires or the connection breaks.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 
 const app = useConsole();
 const VERIFY = '**/verifyRentalRequirements*';
 
-test('an expired sign-in asks again without losing what was typed', async () => {
+test('an expired session asks to sign in and keeps the form input', async () => {
   const page = await app.open('/screening', { as: 'late' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByLabel('First name').fill('Slowly typed');
   await page.getByRole('checkbox').check();
-  // The token is a day old by the time the form is sent.
+  // The token has expired when the form is submitted.
   await page.route(
     VERIFY,
     (route) => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer e30.e30.old' } }),
@@ -27,9 +27,9 @@ test('an expired sign-in asks again without losing what was typed', async () => 
   await page.getByText('Every check that ran was passed.').waitFor();
 });
 
-test('who does not sign in again keeps what was typed all the same', async () => {
+test('dismissing the sign-in dialog keeps the form input', async () => {
   const page = await app.open('/screening', { as: 'later' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByRole('checkbox').check();
   await page.route(VERIFY, (route) =>
@@ -45,12 +45,12 @@ test('who does not sign in again keeps what was typed all the same', async () =>
   await page.getByText('Every check that ran was passed.').waitFor();
 });
 
-test('a connection that is lost while a form is sent is told, retried, and nothing is done twice', async () => {
+test('a lost connection during submit is retried, and nothing runs twice', async () => {
   const page = await app.open('/screening', { as: 'tunnel' });
-  page.watch.allow(/ERR_(FAILED|INTERNET_DISCONNECTED)/);
+  page.monitor.allow(/ERR_(FAILED|INTERNET_DISCONNECTED)/);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByRole('checkbox').check();
-  // The service hears the first request, but its answer is lost on the way; then nothing arrives for a while.
+  // The first request arrives, but its response is lost; the next two requests fail.
   let attempts = 0;
   await page.route(
     VERIFY,

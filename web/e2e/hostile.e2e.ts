@@ -1,22 +1,22 @@
-// What one person types is text for everybody else: on no page does it become markup, a link or a script.
+// User input is shown as text on every page and never becomes markup, a link or a script.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 const SCRIPT = `"><img src=x onerror="window.hacked=1"><svg onload="window.hacked=1"><b class=evil>{{7*7}}</b>`;
 const LINK = 'javascript:window.hacked=1//https://example.com';
-const WHO = `eve <i class=evil>\${7*7}</i>`;
+const HOSTILE_USER = `eve <i class=evil>\${7*7}</i>`;
 
-async function plant(): Promise<string[]> {
-  const key = await app.keyOf(WHO);
+async function storeHostileData(): Promise<string[]> {
+  const key = await app.keyHeaders(HOSTILE_USER);
   const where = {
     addressStreet: SCRIPT,
     addressCity: 'Austin',
     addressState: SCRIPT.slice(0, 99),
     addressPostal: SCRIPT,
   };
-  const recorded = { id: 'evil', userId: WHO, ...where, monthlyPayment: 1, latitude: 30.2, longitude: -97.7 };
+  const recorded = { id: 'evil', userId: HOSTILE_USER, ...where, monthlyPayment: 1, latitude: 30.2, longitude: -97.7 };
   const link = 'https://example.com/"><img src=x onerror=window.hacked=1>';
   await app.post('/stage/listings', { ...recorded, walkthroughLink: link }, key);
   const refused = fetch(`${app.url}/stage/listings`, {
@@ -25,21 +25,34 @@ async function plant(): Promise<string[]> {
     body: JSON.stringify({ ...recorded, id: 'script-link', walkthroughLink: LINK }),
   });
   expect((await refused).status).toBe(400);
-  await app.post('/listings', home(SCRIPT, { userId: WHO, streetAddress: SCRIPT, city: SCRIPT.slice(0, 99) }));
-  for (const listingId of ['evil', SCRIPT]) await app.post('/stage/savedListings', { userId: WHO, listingId }, key);
-  await app.post('/applications', { userId: WHO, listingIds: ['evil', SCRIPT] }, await app.tokenOf(WHO));
+  await app.post(
+    '/listings',
+    newListing(SCRIPT, { userId: HOSTILE_USER, streetAddress: SCRIPT, city: SCRIPT.slice(0, 99) }),
+  );
+  for (const listingId of ['evil', SCRIPT])
+    await app.post('/stage/savedListings', { userId: HOSTILE_USER, listingId }, key);
+  await app.post(
+    '/applications',
+    { userId: HOSTILE_USER, listingIds: ['evil', SCRIPT] },
+    await app.tokenHeaders(HOSTILE_USER),
+  );
   const item = { protocolName: SCRIPT, protocolIdentifier: SCRIPT, allocationPercentage: 50 };
   const portfolio = { name: SCRIPT, description: SCRIPT, riskLevel: 'Moderate', protocolItems: [item] };
   const template = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', portfolio);
-  const own = { ...portfolio, userId: WHO, isCustom: true, basedOnPredefinedId: template.predefinedPortfolioId };
+  const own = {
+    ...portfolio,
+    userId: HOSTILE_USER,
+    isCustom: true,
+    basedOnPredefinedId: template.predefinedPortfolioId,
+  };
   await app.post('/v1/user-portfolio', own);
-  await app.post('/v1/depin-device', { userId: WHO, network: SCRIPT, deviceIdentifier: SCRIPT });
-  await app.post('/v1/keys', { name: SCRIPT }, await app.tokenOf(WHO));
+  await app.post('/v1/depin-device', { userId: HOSTILE_USER, network: SCRIPT, deviceIdentifier: SCRIPT });
+  await app.post('/v1/keys', { name: SCRIPT }, await app.tokenHeaders(HOSTILE_USER));
   const applicant = { FirstName: SCRIPT, LastName: 'Evicted', DateOfBirth: '1990-01-01', consentVersion: SCRIPT };
   const { verificationResults } = await app.post<{ verificationResults: { Id: string } }>(
     `/verifyRentalRequirements?caseId=${encodeURIComponent(SCRIPT)}`,
     applicant,
-    await app.tokenOf(WHO),
+    await app.tokenHeaders(HOSTILE_USER),
   );
   return [
     '/',
@@ -68,8 +81,8 @@ async function plant(): Promise<string[]> {
 }
 
 test('hostile text stays text on every page', { timeout: 300_000 }, async () => {
-  const paths = await plant();
-  const page = await app.open('/', { as: WHO });
+  const paths = await storeHostileData();
+  const page = await app.open('/', { as: HOSTILE_USER });
   page.on('dialog', () => expect.fail('a dialog was opened by hostile text'));
   for (const path of paths) {
     await page.goto(`${app.url}/console${path}`);
@@ -84,8 +97,8 @@ test('hostile text stays text on every page', { timeout: 300_000 }, async () => 
   }
 });
 
-test('on the pages of keys and results it is shown as it was typed', async () => {
-  const page = await app.open('/api', { as: WHO });
+test('keys and results show hostile text as typed', async () => {
+  const page = await app.open('/api', { as: HOSTILE_USER });
   await page.getByText(SCRIPT).first().waitFor();
   await axe(page);
   await page.goto(`${app.url}/console/screening?tab=identifier`);

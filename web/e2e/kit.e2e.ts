@@ -1,16 +1,16 @@
-// Every component, under the real Content-Security-Policy.
+// All components under the real Content-Security-Policy.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 
 const app = useConsole();
 
-test.each(['basics', 'lists', 'charts'])('the %s have no accessibility faults', async (tab) => {
+test.each(['basics', 'lists', 'charts'])('the %s have no accessibility violations', async (tab) => {
   const page = await app.open(`/kit?tab=${tab}`);
   await page.waitForLoadState('networkidle');
   await axe(page);
 });
 
-test('faults of the service land at their fields, and what was typed stays', async () => {
+test('API errors appear at their fields, and the input stays', async () => {
   const page = await app.open('/kit?tab=forms');
   await page.getByLabel('Notes').fill('typed before');
   await page.getByRole('button', { name: 'Send' }).click();
@@ -48,7 +48,7 @@ test('a select and a switch work by keyboard alone', async () => {
   expect(await check.getAttribute('aria-checked')).toBe('false');
 });
 
-test('dialogs, popovers and hints open, close with Escape and give the focus back', async () => {
+test('dialogs, popovers and tooltips close with Escape and restore the focus', async () => {
   const page = await app.open('/kit?tab=overlays');
   for (const name of ['Dialog', 'Confirmation']) {
     await page.getByRole('button', { name, exact: true }).click();
@@ -67,7 +67,7 @@ test('dialogs, popovers and hints open, close with Escape and give the focus bac
   await axe(page);
 });
 
-test('a list of ten thousand rows holds only those in view', async () => {
+test('a list of ten thousand rows renders only those in view', async () => {
   const page = await app.open('/kit?tab=lists');
   const list = page.getByRole('region', { name: 'Homes', exact: true });
   await list.getByText('1 Oak Street', { exact: true }).waitFor();

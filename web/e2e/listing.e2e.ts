@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
@@ -20,10 +20,10 @@ async function record(id: string, more: object = {}) {
     longitude: -97.7431,
     ...more,
   };
-  await app.post('/stage/listings', body, await app.keyOf('ada'));
+  await app.post('/stage/listings', body, await app.keyHeaders('ada'));
 }
 
-test('a recorded home shows what it asks and the proof that it was not changed', async () => {
+test('a recorded listing shows its requirements and the proof that it was not changed', async () => {
   await record('oak-12', { propertyValue: 450000, walkthroughLink: 'https://example.com/oak-12' });
   const page = await app.open('/listings/oak-12', { as: 'ben' });
   await page.getByRole('heading', { level: 1, name: 'oak-12 Street' }).waitFor();
@@ -44,7 +44,7 @@ test('a recorded home shows what it asks and the proof that it was not changed',
   await axe(page);
 });
 
-test('a proof that does not match says so loudly', async () => {
+test('a proof mismatch is shown', async () => {
   await record('altered');
   const page = await app.open('/', { as: 'ben' });
   await page.route('**/v1/listings/altered/proof', async (route) => {
@@ -62,7 +62,7 @@ test('a proof that does not match says so loudly', async () => {
   await axe(page);
 });
 
-test('a home is saved, and taken off the list again', async () => {
+test('a listing is saved and removed again', async () => {
   await record('elm-3');
   const page = await app.open('/listings/elm-3', { as: 'ben' });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -74,7 +74,7 @@ test('a home is saved, and taken off the list again', async () => {
   await page.getByRole('button', { name: 'Saved', pressed: true }).waitFor();
 });
 
-test('applying asks first, and then shows the four flags', async () => {
+test('applying asks for confirmation, then shows the four flags', async () => {
   await record('pine-7');
   const page = await app.open('/listings/pine-7', { as: 'ben' });
   await page.getByRole('button', { name: 'Apply for this home' }).click();
@@ -87,21 +87,21 @@ test('applying asks first, and then shows the four flags', async () => {
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.getByText('Minimum credit: not met').waitFor();
   await page.getByText(/^You applied /).waitFor();
-  // Nothing was verified, so the chain has nothing of it.
+  // Nothing is recorded before a verification.
   expect(await page.getByText('Recorded in block').count()).toBe(0);
   expect(await page.getByRole('link', { name: 'Go to screening' }).getAttribute('href')).toBe('/console/screening');
   await axe(page);
 });
 
-test('the owner is led to the applicants', async () => {
+test('the owner gets a link to the applicants', async () => {
   await record('mine-1');
   const page = await app.open('/listings/mine-1', { as: 'ada' });
   await page.getByRole('link', { name: 'See the applicants' }).click();
   await page.getByRole('dialog', { name: 'Applicants' }).waitFor();
 });
 
-test('a home without a record says what is missing', async () => {
-  await app.post('/listings', home('plain-1', { streetAddress: '1 Plain Street', monthlyRent: undefined }));
+test('a listing without a record says what is missing', async () => {
+  await app.post('/listings', newListing('plain-1', { streetAddress: '1 Plain Street', monthlyRent: undefined }));
   const page = await app.open('/listings', { as: 'ada', width: 390, height: 844 });
   await page.getByRole('link', { name: '1 Plain Street' }).click();
   await page.getByText('Rent on request').waitFor();
@@ -110,21 +110,21 @@ test('a home without a record says what is missing', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
-test('what has no record is not asked for a proof', async () => {
+test('no proof is requested without a record', async () => {
   await record('oak-99');
-  await app.post('/listings', home('bare-1', { streetAddress: '1 Bare Street' }));
+  await app.post('/listings', newListing('bare-1', { streetAddress: '1 Bare Street' }));
   const page = await app.open('/listings', { as: 'ada' });
-  let asked = 0;
-  page.on('request', (request) => (asked += request.url().endsWith('/bare-1/proof') ? 1 : 0));
+  let proofRequests = 0;
+  page.on('request', (request) => (proofRequests += request.url().endsWith('/bare-1/proof') ? 1 : 0));
   for (let visit = 0; visit < 2; visit++) {
     await page.getByRole('link', { name: '1 Bare Street' }).click();
     await page.getByText('listed without a record on the chain').waitFor();
     await page.goBack();
   }
-  expect(asked).toBe(0);
+  expect(proofRequests).toBe(0);
 });
 
-test('a record that waits for a block is on its way, and then there', async () => {
+test('a pending record updates when it is mined', async () => {
   await record('slow-1');
   const page = await app.open('/', { as: 'ben' });
   let mined = false;
@@ -157,7 +157,7 @@ test('a record that the chain refused says so', async () => {
   await axe(page);
 });
 
-test('a home that is gone says so', async () => {
+test('a deleted listing says so', async () => {
   const page = await app.open('/listings/never-was', { as: 'chloe' });
   await page.getByRole('heading', { name: 'This home is not listed' }).waitFor();
   await axe(page);
@@ -167,7 +167,7 @@ test('hostile text and links of a listing stay text', async () => {
   const script = `<script>document.title='hacked'</script><img src=x onerror=alert(1)>`;
   await record('evil', { addressStreet: script, addressCity: '{{7*7}}' });
   const page = await app.open('/', { as: 'ada' });
-  // The service refuses such a link; an older record might still carry one.
+  // The service rejects such a link, but an older record may contain one.
   await page.route('**/stage/listing/evil', async (route) => {
     const answer = await route.fetch();
     const stored = await answer.json();

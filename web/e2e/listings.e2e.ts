@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { fill, home } from './harness/homes';
+import { newListing, storeListings } from './harness/listings';
 
 const app = useConsole();
 
@@ -11,7 +11,7 @@ test('an empty sandbox says so, and demo data is one click away', async () => {
   await axe(page);
 
   await page.route('**/v1/sandbox/demo', async (route) => {
-    await app.post('/listings', home('demo-1', { streetAddress: '1 Demo Street' }));
+    await app.post('/listings', newListing('demo-1', { streetAddress: '1 Demo Street' }));
     await route.fulfill({
       status: 201,
       json: { message: 'Done', listings: 1, people: 5, applications: 0, portfolios: 0, devices: 0 },
@@ -23,8 +23,8 @@ test('an empty sandbox says so, and demo data is one click away', async () => {
   await axe(page);
 });
 
-test('typing searches, filters narrow it down, and both stand in the address', { timeout: 180_000 }, async () => {
-  await fill(app, 150);
+test('search and filters work and are kept in the URL', { timeout: 180_000 }, async () => {
+  await storeListings(app, 150);
   const page = await app.open('/listings');
   await page.getByText('151 homes').waitFor();
   await page.getByRole('searchbox', { name: 'Search homes' }).fill('denver');
@@ -56,8 +56,8 @@ test('typing searches, filters narrow it down, and both stand in the address', {
   await page.getByRole('heading', { name: 'No home fits' }).waitFor();
 });
 
-test('the list and the map follow each other', async () => {
-  const page = await app.open('/listings?q=home-1');
+test('the list and the map share the selection', async () => {
+  const page = await app.open('/listings?q=listing-1');
   const map = page.getByRole('application', { name: 'Homes on the map' });
   const row = page.getByRole('article').filter({ hasText: '10 Oak Street' }).first();
   await row.hover();
@@ -68,7 +68,7 @@ test('the list and the map follow each other', async () => {
   await page.getByRole('button', { name: 'Show 10 Oak Street on the map' }).click();
   await page.getByRole('searchbox').hover();
   await map.locator('.map-pin.chosen').waitFor();
-  await page.goto(`${app.url}/console/listings?q=home-149`);
+  await page.goto(`${app.url}/console/listings?q=listing-149`);
   await map.locator('.map-pin').click();
   await page.locator('article.chosen').filter({ hasText: '149 Oak Street' }).waitFor();
 });
@@ -87,7 +87,7 @@ test('moving the map offers to search there', async () => {
   await page.getByText('150 homes').waitFor();
 });
 
-test('homes near me are found, and a browser that does not tell is explained', async () => {
+test('near me finds listings, and a denied location is explained', async () => {
   const page = await app.open('/listings');
   await page.getByRole('button', { name: 'Near me' }).click();
   await page.getByText('does not tell where you are').waitFor();
@@ -99,10 +99,10 @@ test('homes near me are found, and a browser that does not tell is explained', a
   await axe(page);
 });
 
-test('at phone width the list and the map take turns', async () => {
+test('at phone width a button switches between list and map', async () => {
   await app.post(
     '/listings',
-    home('phone', { streetAddress: '1 Pocket Lane', city: 'Phoneville', latitude: 20, longitude: 20 }),
+    newListing('phone', { streetAddress: '1 Pocket Lane', city: 'Phoneville', latitude: 20, longitude: 20 }),
   );
   const page = await app.open('/listings?q=phoneville', { width: 390, height: 844 });
   await page.getByRole('link', { name: '1 Pocket Lane' }).waitFor();
@@ -120,7 +120,7 @@ test('hostile text of a listing stays text, in the list and on the map', async (
   const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
   await app.post(
     '/listings',
-    home('evil', { streetAddress: script, city: 'Nowhereville', latitude: 10, longitude: 10 }),
+    newListing('evil', { streetAddress: script, city: 'Nowhereville', latitude: 10, longitude: 10 }),
   );
   const page = await app.open('/listings?q=nowhereville');
   await page.getByRole('link', { name: script }).waitFor();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
-test('a newcomer lists a home and watches it reach the chain', async () => {
+test('a new user creates a listing and watches it reach the chain', async () => {
   const page = await app.open('/my-listings', { as: 'ada' });
   await page.getByRole('heading', { name: 'You offer no home yet' }).waitFor();
   await axe(page);
@@ -29,9 +29,9 @@ test('a newcomer lists a home and watches it reach the chain', async () => {
   await page.getByText('$1,850.50').waitFor();
 });
 
-test('what the service finds wrong stands at its field, and what was typed stays', async () => {
+test('API errors appear at their fields, and the input stays', async () => {
   const page = await app.open('/my-listings/new', { as: 'ada', width: 390, height: 844 });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByLabel('City').fill('Austin');
   await page.getByLabel('Monthly rent').fill('cheap');
   await page.getByRole('button', { name: 'List this home' }).click();
@@ -43,9 +43,9 @@ test('what the service finds wrong stands at its field, and what was typed stays
   await page.getByLabel('Latitude').fill('30');
   await page.getByLabel('Link to a video').fill('javascript:alert(1)');
   await page.getByRole('button', { name: 'List this home' }).click();
-  const fault = (label: string) => page.getByLabel(label).and(page.locator('[aria-invalid=true]'));
+  const invalidField = (label: string) => page.getByLabel(label).and(page.locator('[aria-invalid=true]'));
   for (const label of ['Street', 'State', 'Postal code', 'Monthly rent', 'Minimum credit', 'Link to a video'])
-    await fault(label).waitFor();
+    await invalidField(label).waitFor();
   await page.getByText('Must be an http or https URL.').waitFor();
   expect(await page.getByLabel('City').inputValue()).toBe('Austin');
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('addressStreet');
@@ -53,10 +53,10 @@ test('what the service finds wrong stands at its field, and what was typed stays
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
-test('an id that is taken is told', async () => {
-  await app.post('/listings', home('taken', { userId: 'ben' }));
+test('a duplicate id shows an error', async () => {
+  await app.post('/listings', newListing('taken', { userId: 'ben' }));
   const page = await app.open('/my-listings/new', { as: 'ada' });
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   const fields = { Street: '1 Elm', City: 'Austin', State: 'TX', 'Postal code': '78701', 'Monthly rent': '900' };
   for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
   await page.getByLabel('Listing id').fill('taken');
@@ -67,7 +67,7 @@ test('an id that is taken is told', async () => {
 
 test('applicants are shown with their four flags, and the back button closes them', async () => {
   const hostile = '<b>Mallory</b>';
-  await app.post('/listings', home('flat-1', { userId: 'chloe', streetAddress: '1 Flat Road' }));
+  await app.post('/listings', newListing('flat-1', { userId: 'chloe', streetAddress: '1 Flat Road' }));
   for (const userId of ['ben', hostile])
     await app.post(`/applications/${encodeURIComponent(userId)}/flat-1/check`, { userId, listingIds: ['flat-1'] });
   const page = await app.open('/my-listings', { as: 'chloe' });
@@ -87,8 +87,8 @@ test('applicants are shown with their four flags, and the back button closes the
   expect(page.url()).not.toContain('applicants');
 });
 
-test('a home is retired after a confirmation', async () => {
-  await app.post('/listings', home('old-1', { userId: 'dev', streetAddress: '1 Old Road' }));
+test('a listing is retired after a confirmation', async () => {
+  await app.post('/listings', newListing('old-1', { userId: 'dev', streetAddress: '1 Old Road' }));
   const page = await app.open('/my-listings', { as: 'dev' });
   await page.getByRole('button', { name: 'Retire 1 Old Road' }).click();
   await page.getByRole('dialog', { name: 'Retire this listing?' }).waitFor();

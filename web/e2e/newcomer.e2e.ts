@@ -1,5 +1,5 @@
-// The way of somebody who has read nothing: from an empty sandbox to a home on the chain, an application with its four
-// flags, a portfolio and a device. Only what is on the screen is pressed, and no address is typed.
+// The whole tour of a new user: from an empty sandbox to a listing on the chain, an application with its four flags, a
+// portfolio and a device. It only clicks what is on the screen and never types a URL.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
@@ -12,14 +12,14 @@ async function actAs(page: Page, name: string) {
   await page.getByRole('button', { name: `Acting as ${name}` }).waitFor();
 }
 
-const go = (page: Page, name: string) =>
+const openPage = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name, exact: true }).click();
 
-test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
+test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   const page = await app.open('/');
   const main = page.getByRole('main');
 
-  // A landlord lists a home.
+  // A landlord creates a listing.
   await main.getByRole('link', { name: /^List a home/ }).click();
   await main.getByRole('link', { name: 'List a home' }).click();
   const fields = {
@@ -40,7 +40,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await page.getByText('To see it from the other side').waitFor();
   await axe(page);
 
-  // An applicant verifies, and goes on to the home.
+  // An applicant verifies, and continues to the listing.
   await actAs(page, 'Ben Castillo');
   await main.getByRole('link', { name: 'Screening' }).click();
   await page.getByRole('button', { name: 'Good applicant' }).click();
@@ -54,7 +54,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await page.getByRole('button', { name: 'Apply for this home' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
 
-  // Four flags, and where the chain keeps them.
+  // The four flags and their chain record.
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   for (const flag of ['Minimum credit: met', 'Preferred credit: met', 'Minimum income: met'])
     await main.getByText(flag).waitFor();
@@ -75,7 +75,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await page.goBack();
 
   // The landlord sees the same.
-  await go(page, 'My listings');
+  await openPage(page, 'My listings');
   await actAs(page, 'Ada Okafor');
   await main.getByRole('link', { name: 'Applicants of 12 Oak Street' }).click();
   const applicants = page.getByRole('dialog', { name: 'Applicants' });
@@ -85,8 +85,8 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await axe(page);
   await applicants.getByRole('button', { name: 'Close' }).click();
 
-  // An empty sandbox has no templates, and says where they come from.
-  await go(page, 'Portfolios');
+  // An empty sandbox has no templates; demo data adds some.
+  await openPage(page, 'Portfolios');
   await main.getByRole('heading', { name: 'No templates yet' }).waitFor();
   await main.getByRole('button', { name: 'Fill with demo data' }).click();
   await main
@@ -98,7 +98,7 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await main.getByText('Copy', { exact: true }).first().waitFor();
 
   // A device.
-  await go(page, 'Devices');
+  await openPage(page, 'Devices');
   await main.getByRole('button', { name: 'Register a device' }).click();
   const dialog = page.getByRole('dialog', { name: 'Register a device' });
   await dialog.getByLabel('Network').fill('Helium');
@@ -107,8 +107,8 @@ test('a newcomer finds the whole way alone', { timeout: 180_000 }, async () => {
   await main.getByText('newcomers-hotspot', { exact: true }).waitFor();
   await axe(page);
 
-  // Everything that was done counts.
-  await go(page, 'Overview');
+  // The overview shows the new totals.
+  await openPage(page, 'Overview');
   await main.getByRole('link', { name: /Listings\s*361\s/ }).waitFor();
   expect(await page.getByRole('heading', { name: 'Welcome to your sandbox' }).count()).toBe(0);
 });

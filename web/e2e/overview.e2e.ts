@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
-test('an empty sandbox welcomes and shows the way', async () => {
+test('an empty sandbox shows the first steps', async () => {
   const page = await app.open('/');
   await page.getByRole('heading', { name: 'Welcome to your sandbox' }).waitFor();
   await page
@@ -14,11 +14,11 @@ test('an empty sandbox welcomes and shows the way', async () => {
   await axe(page);
 });
 
-test('an empty sandbox fills itself with demo data in one click', async () => {
+test('demo data fills an empty sandbox in one click', async () => {
   const page = await app.open('/saved');
   await page.route('**/v1/sandbox/demo', async (route) => {
-    await app.post('/listings', home('demo-1', { state: 'NY' }));
-    const made = {
+    await app.post('/listings', newListing('demo-1', { state: 'NY' }));
+    const totals = {
       message: 'Demo data made',
       listings: 240,
       people: 12,
@@ -26,7 +26,7 @@ test('an empty sandbox fills itself with demo data in one click', async () => {
       portfolios: 15,
       devices: 60,
     };
-    await route.fulfill({ status: 201, json: made });
+    await route.fulfill({ status: 201, json: totals });
   });
   await page.getByRole('link', { name: 'Overview' }).first().click();
   await page.getByRole('button', { name: 'Fill with demo data' }).waitFor();
@@ -38,8 +38,8 @@ test('an empty sandbox fills itself with demo data in one click', async () => {
   await fetch(`${app.url}/listings/demo-1`, { method: 'DELETE' });
 });
 
-test('the overview counts what the service holds, and follows', async () => {
-  await app.post('/listings', home('oak-12'));
+test('the overview shows totals and updates them', async () => {
+  await app.post('/listings', newListing('oak-12'));
   await app.post('/v1/depin-device', { userId: 'ada', network: 'Helium', deviceIdentifier: 'h-1' });
   await app.post('/v1/user-portfolio', { userId: 'ada', riskLevel: 'Moderate', isCustom: true, protocolItems: [] });
   const page = await app.open('/');
@@ -48,14 +48,14 @@ test('the overview counts what the service holds, and follows', async () => {
   await page.getByRole('img', { name: 'Portfolios by risk' }).waitFor();
   await page.getByRole('img', { name: 'Listings on chain' }).waitFor();
   await page.getByText('Waiting to be signed').waitFor();
-  await app.post('/listings', home('elm-3', { state: 'CA' }));
+  await app.post('/listings', newListing('elm-3', { state: 'CA' }));
   await page.getByRole('link', { name: /Listings\s*2\s/ }).waitFor();
   await axe(page);
 });
 
-test('figures that cannot be brought up to date say so and come back', async () => {
+test('stale figures are marked until they update again', async () => {
   const page = await app.open('/');
-  page.watch.allow(/500/);
+  page.monitor.allow(/500/);
   await page.getByText('Live', { exact: true }).waitFor();
   await page.route('**/v1/chain/status', (route) => route.fulfill({ status: 500, json: {} }));
   await page.getByText('Not up to date, trying again').waitFor();
@@ -66,7 +66,7 @@ test('figures that cannot be brought up to date say so and come back', async () 
 
 test('names that collide or are hostile are shown as they are', async () => {
   const script = `<img src=x onerror="document.title='hacked'">`;
-  // A network of the very name under which the chart gathers the small ones.
+  // A network with the same name as the merged slice of the chart.
   for (const network of [script, '2 others', 'a', 'b', 'c', 'd', 'e', 'f']) {
     await app.post('/v1/depin-device', { userId: 'ada', network, deviceIdentifier: 'x' });
   }
@@ -78,7 +78,7 @@ test('names that collide or are hostile are shown as they are', async () => {
   expect(await page.title()).toBe('Overview · Portico');
 });
 
-test('every page of the navigation opens, is its own address, and the back button returns', async () => {
+test('every navigation entry has its own URL, and the back button works', async () => {
   const page = await app.open('/');
   for (const name of [
     'Listings',
@@ -100,13 +100,13 @@ test('every page of the navigation opens, is its own address, and the back butto
   await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();
 });
 
-test('an address that names nothing says so', async () => {
+test('an unknown URL shows the not-found page', async () => {
   const page = await app.open('/no/such/page');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
   await axe(page);
 });
 
-test('at phone width all pages are within reach', async () => {
+test('at phone width all pages are reachable', async () => {
   const page = await app.open('/', { width: 390, height: 844 });
   await page.getByRole('button', { name: 'More' }).click();
   await axe(page);
@@ -116,7 +116,7 @@ test('at phone width all pages are within reach', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
-test('the theme is the chosen one before the first paint', async () => {
+test('the chosen theme is set before the first paint', async () => {
   const page = await app.open('/', { theme: 'light' });
   await page.getByRole('button', { name: 'Use the dark theme' }).click();
   await page.reload({ waitUntil: 'commit' });

@@ -1,4 +1,4 @@
-// Portfolios: templates, copies, the editor, and the operator's side of templates.
+// Portfolios: templates, copies, the editor, and template management by operators.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
@@ -11,20 +11,20 @@ const item = (protocolName: string, allocationPercentage: number) => ({
   allocationPercentage,
 });
 
-async function template(name: string, riskLevel: string, more: object = {}): Promise<string> {
+async function createTemplate(name: string, riskLevel: string, more: object = {}): Promise<string> {
   const protocolItems = [item('Filecoin', 62.5), item('Helium', 37.5)];
-  const made = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
+  const created = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
     name,
     riskLevel,
     protocolItems,
     ...more,
   });
-  return made.predefinedPortfolioId;
+  return created.predefinedPortfolioId;
 }
 
 const row = (page: Page, number: number) => page.getByRole('group', { name: `Protocol ${number}`, exact: true });
 
-test('without templates the page says so, and shows the way to the first portfolio', async () => {
+test('without templates the page offers to start from nothing', async () => {
   const page = await app.open('/portfolios', { as: 'chloe' });
   await page.getByRole('heading', { name: 'No templates yet' }).waitFor();
   await axe(page);
@@ -35,9 +35,9 @@ test('without templates the page says so, and shows the way to the first portfol
   await page.getByRole('heading', { level: 1, name: 'New portfolio' }).waitFor();
 });
 
-test('templates show by risk, and a copy is one press away and can be taken back', async () => {
-  await template('Steady storage', 'Conservative');
-  await template('Wild wireless', 'Aggressive');
+test('templates filter by risk, and a copy can be undone', async () => {
+  await createTemplate('Steady storage', 'Conservative');
+  await createTemplate('Wild wireless', 'Aggressive');
   const page = await app.open('/portfolios', { as: 'chloe' });
   await page.getByRole('img', { name: 'What Steady storage holds' }).waitFor();
   await axe(page);
@@ -49,15 +49,15 @@ test('templates show by risk, and a copy is one press away and can be taken back
   await page.getByText('“Steady storage” is in your portfolios.').waitFor();
   await page.getByRole('tab', { name: 'My portfolios' }).click();
   await page.getByRole('link', { name: 'Steady storage', exact: true }).waitFor();
-  // The message stays while somebody points at it.
+  // Hovering keeps the toast open.
   await page.getByRole('button', { name: 'Undo' }).hover();
   await axe(page);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
 });
 
-test('a copy is customised in the editor, which shows what is left and cannot save what is wrong', async () => {
-  await template('Balanced', 'Moderate');
+test('the editor shows the unallocated share and rejects invalid values', async () => {
+  await createTemplate('Balanced', 'Moderate');
   const page = await app.open('/portfolios', { as: 'dev' });
   await page.getByRole('button', { name: 'Customise a copy of Balanced' }).click();
   await page.getByRole('heading', { level: 1, name: 'Balanced' }).waitFor();
@@ -115,7 +115,7 @@ test('three equal shares are exactly 100, by keyboard alone', async () => {
   await page.getByText('Aggressive', { exact: true }).waitFor();
 });
 
-test('a comma is a decimal mark where people write it so', async () => {
+test('a comma is the decimal separator in a German locale', async () => {
   const page = await app.open('/portfolios/new', { as: 'zoe', locale: 'de-DE' });
   await row(page, 1).getByLabel('Share in %').fill('62,5');
   await page
@@ -124,9 +124,9 @@ test('a comma is a decimal mark where people write it so', async () => {
     .waitFor();
 });
 
-test('what the service refuses all the same stands beside its field', async () => {
+test('API errors appear at their fields', async () => {
   const page = await app.open('/portfolios/new', { as: 'zoe' });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByLabel('Name').fill('Odd');
   await page.getByRole('combobox', { name: 'Risk' }).click();
   await page.getByRole('option', { name: 'Aggressive', exact: true }).click();
@@ -138,7 +138,7 @@ test('what the service refuses all the same stands beside its field', async () =
   expect(await row(page, 1).getByLabel('Protocol', { exact: true }).getAttribute('aria-invalid')).toBe('true');
 });
 
-test('deleting a portfolio can be taken back, and asks first where it cannot', async () => {
+test('deleting a portfolio can be undone or asks for confirmation', async () => {
   await app.post('/v1/user-portfolio', {
     userId: 'ivy',
     name: 'Keep me',
@@ -189,7 +189,7 @@ test('the operator makes, edits, deactivates and restores a template', async () 
 });
 
 test('an inactive template that this browser has never seen opens by its id', async () => {
-  const id = await template('Elsewhere', 'Moderate', { isActive: false });
+  const id = await createTemplate('Elsewhere', 'Moderate', { isActive: false });
   const page = await app.open('/portfolios?tab=inactive', { as: 'operator' });
   await page.getByRole('heading', { name: 'One more is inactive' }).waitFor();
   await axe(page);
@@ -200,9 +200,9 @@ test('an inactive template that this browser has never seen opens by its id', as
   await page.getByText('“Elsewhere” is offered again.').waitFor();
 });
 
-test('hostile text of a template stays text, for those who look at it and those who edit it', async () => {
+test('hostile text of a template stays text in view and editor', async () => {
   const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
-  const id = await template(script, 'Moderate', {
+  const id = await createTemplate(script, 'Moderate', {
     description: '{{7*7}} javascript:alert(1)',
     protocolItems: [item(script, 50), item(script, 25), item('2 others', 1)],
   });
@@ -219,12 +219,12 @@ test('hostile text of a template stays text, for those who look at it and those 
   expect(await editor.locator('main img').count()).toBe(0);
 });
 
-test('an address of a portfolio that is not there says so', async () => {
+test('an unknown portfolio shows an error', async () => {
   const page = await app.open('/portfolios/nothing-here');
-  page.watch.allow(/404/);
+  page.monitor.allow(/404/);
   await page.reload();
   await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
-  page.watch.faults.length = 0;
+  page.monitor.errors.length = 0;
 });
 
 test('everything fits at phone width', async () => {

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { home } from './harness/homes';
+import { newListing } from './harness/listings';
 
 const app = useConsole();
 
 async function save(userId: string, listingId: string) {
-  await app.post('/stage/savedListings', { userId, listingId }, await app.keyOf(userId));
+  await app.post('/stage/savedListings', { userId, listingId }, await app.keyHeaders(userId));
 }
 
-test('somebody who has saved nothing is told how to begin', async () => {
+test('without saved listings the page explains how to start', async () => {
   const page = await app.open('/saved', { as: 'chloe' });
   await page.getByText('Nothing saved yet').waitFor();
   await axe(page);
 });
 
-test('a saved home can be taken off the list, and put back', async () => {
-  await app.post('/listings', home('oak-12', { streetAddress: '12 Oak Street' }));
+test('a saved listing can be removed, and restored with undo', async () => {
+  await app.post('/listings', newListing('oak-12', { streetAddress: '12 Oak Street' }));
   await save('ada', 'oak-12');
   await save('ada', 'long-gone');
   const page = await app.open('/saved');
@@ -25,7 +25,7 @@ test('a saved home can be taken off the list, and put back', async () => {
 
   await page.getByRole('button', { name: 'Take 12 Oak Street off your list' }).click();
   await page.getByRole('link', { name: '12 Oak Street' }).waitFor({ state: 'detached' });
-  // The message stays while somebody points at it.
+  // Hovering keeps the toast open.
   await page.getByRole('button', { name: 'Undo' }).hover();
   await axe(page);
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -33,19 +33,19 @@ test('a saved home can be taken off the list, and put back', async () => {
   expect(new URL(page.url()).pathname).toBe('/console/listings/oak-12');
 });
 
-test('acting as somebody else shows their list', async () => {
-  await save('dev', 'devs-home');
+test('acting as another user shows their list', async () => {
+  await save('dev', 'devs-listing');
   const page = await app.open('/saved', { as: 'chloe' });
   await page.getByRole('button', { name: /Acting as Chloe/ }).click();
   await page.getByRole('menuitem', { name: /Dev Raman/ }).waitFor();
   await axe(page);
   await page.getByRole('menuitem', { name: /Dev Raman/ }).click();
-  await page.getByText('devs-home').waitFor();
+  await page.getByText('devs-listing').waitFor();
 });
 
 test('hostile text of a listing stays text', async () => {
   const script = `<img src=x onerror="document.title='hacked'"><b>bold</b>`;
-  await app.post('/listings', home('evil', { streetAddress: script, city: '{{7*7}}' }));
+  await app.post('/listings', newListing('evil', { streetAddress: script, city: '{{7*7}}' }));
   await save('ben', 'evil');
   const page = await app.open('/saved', { as: 'ben' });
   await page.getByRole('link', { name: script }).waitFor();
@@ -53,9 +53,9 @@ test('hostile text of a listing stays text', async () => {
   expect(await page.locator('main img').count()).toBe(0);
 });
 
-test('an expired sign-in asks again and goes on where it was', async () => {
+test('an expired session asks to sign in and continues', async () => {
   const page = await app.open('/saved', { as: 'chloe' });
-  page.watch.allow(/401/);
+  page.monitor.allow(/401/);
   await page.evaluate(() => {
     const stored = JSON.parse(sessionStorage.getItem('portico.session') ?? '{}');
     sessionStorage.setItem('portico.session', JSON.stringify({ ...stored, apiKey: 'test_0000000000000000_x' }));
@@ -67,9 +67,9 @@ test('an expired sign-in asks again and goes on where it was', async () => {
   await page.getByText('Nothing saved yet').waitFor();
 });
 
-test('a lost connection is told and retried', async () => {
+test('a lost connection is shown and retried', async () => {
   const page = await app.open('/', { as: 'chloe' });
-  page.watch.allow(/ERR_FAILED/);
+  page.monitor.allow(/ERR_FAILED/);
   await page.route('**/stage/**', (route) => route.abort());
   await page.getByRole('link', { name: 'Saved' }).first().click();
   await page.getByText('The connection to the service is lost').waitFor();

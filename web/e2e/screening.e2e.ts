@@ -1,11 +1,11 @@
-// Screening: an applicant verifies, sees every outcome and their token; the bureaus are the sandbox's.
+// Screening with the sandbox bureaus: verification, results, pipeline and tokens.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
 
 const app = useConsole();
 
-async function fillIn(page: Page, hint: string) {
+async function fillForm(page: Page, hint: string) {
   await page.getByRole('button', { name: hint }).click();
   await page.getByRole('checkbox').check();
 }
@@ -24,7 +24,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
     await held;
     await route.continue();
   });
-  await fillIn(page, 'Good applicant');
+  await fillForm(page, 'Good applicant');
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByText('Asking the bureaus…').waitFor();
   await axe(page);
@@ -36,7 +36,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
   await page.getByText('Version 2026-11').waitFor();
   await axe(page);
 
-  // Another tab does not know the figures, and asks for them.
+  // After a reload the figures are not in memory and must be requested.
   await page.reload();
   await page.getByRole('button', { name: 'Show the figures' }).click();
   await page.getByText('$85,000').waitFor();
@@ -47,7 +47,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
 
 test('with a name alone nothing can be checked, and the form says what is needed', async () => {
   const page = await app.open('/screening', { as: 'warren' });
-  page.watch.allow(/400/);
+  page.monitor.allow(/400/);
   await page.getByLabel('First name').fill('Warren');
   await page.getByLabel('Last name').fill('Buffett');
   await page.getByRole('checkbox').check();
@@ -56,10 +56,10 @@ test('with a name alone nothing can be checked, and the form says what is needed
   await axe(page);
 });
 
-test('what is not passed comes with the notice that has to be sent', async () => {
+test('a failed check shows its adverse action notice', async () => {
   const page = await app.open('/screening', { as: 'low' });
-  await fillIn(page, 'Low score');
-  await fillIn(page, 'Evicted');
+  await fillForm(page, 'Low score');
+  await fillForm(page, 'Evicted');
   await page.getByRole('button', { name: 'Undo' }).last().click();
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByText('Not every check was passed.').waitFor();
@@ -69,10 +69,10 @@ test('what is not passed comes with the notice that has to be sent', async () =>
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('a credit score below the threshold');
 });
 
-test('a bureau that fails is told and asked again on a click, with everything that was typed', async () => {
+test('after a bureau failure the form can be submitted again', async () => {
   const page = await app.open('/screening', { as: 'down' });
-  page.watch.allow(/503/);
-  await fillIn(page, 'Bureau down');
+  page.monitor.allow(/503/);
+  await fillForm(page, 'Bureau down');
   const cases: string[] = [];
   page.on('request', (request) => {
     const url = new URL(request.url());
@@ -89,9 +89,9 @@ test('a bureau that fails is told and asked again on a click, with everything th
   expect(new Set(cases).size).toBe(1);
 });
 
-test('faults of the service stand beside their fields', async () => {
+test('API errors appear at their fields', async () => {
   const page = await app.open('/screening', { as: 'faulty' });
-  page.watch.allow(/40[04]/);
+  page.monitor.allow(/40[04]/);
   await page.getByLabel('First name').fill('Grace');
   await page.getByLabel('Social security number', { exact: true }).fill('12');
   await page.getByLabel('E-mail').fill('nowhere');
@@ -114,7 +114,7 @@ test('faults of the service stand beside their fields', async () => {
 
 test('a pipeline is set up, switched and switched back, and an applicant is invited to it', async () => {
   const page = await app.open('/screening', { as: 'landlord' });
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   await page.getByRole('tab', { name: 'Pipeline' }).click();
   await page.getByText('No pipeline yet').waitFor();
   await axe(page);
@@ -123,7 +123,7 @@ test('a pipeline is set up, switched and switched back, and an applicant is invi
   expect(await income.getAttribute('aria-checked')).toBe('true');
   await income.click();
   await page.getByText('Income is no longer required.').waitFor();
-  // At once: the offer to undo does not stay.
+  // Immediately, because the toast disappears.
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Put back.').waitFor();
   expect(await income.getAttribute('aria-checked')).toBe('true');
@@ -133,7 +133,7 @@ test('a pipeline is set up, switched and switched back, and an applicant is invi
 
   await fetch(`${app.url}/verificationPipeline`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await app.tokenOf('rival')) },
+    headers: { 'content-type': 'application/json', ...(await app.tokenHeaders('rival')) },
     body: JSON.stringify({ ClientId: 'taken' }),
   });
   await page.getByLabel('Client id').fill('taken');
@@ -150,7 +150,7 @@ test('a pipeline is set up, switched and switched back, and an applicant is invi
 
   const applicant = await app.open(invitation.replace(`${app.url}/console`, ''), { as: 'invited' });
   await applicant.getByText('The landlord’s pipeline says').waitFor();
-  await fillIn(applicant, 'Good applicant');
+  await fillForm(applicant, 'Good applicant');
   await applicant.getByRole('button', { name: 'Verify', exact: true }).click();
   await applicant.getByText('Every check that ran was passed.').waitFor();
   await applicant.getByText('Not run').waitFor();
@@ -159,13 +159,13 @@ test('a pipeline is set up, switched and switched back, and an applicant is invi
 
 test('a landlord validates an identifier by id and both names, until it is revoked', async () => {
   const page = await app.open('/screening', { as: 'grace' });
-  await fillIn(page, 'Good applicant');
+  await fillForm(page, 'Good applicant');
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByRole('button', { name: 'Copy link for the landlord' }).click();
   const link = await page.evaluate(() => navigator.clipboard.readText());
 
   const landlord = await app.open(link.replace(`${app.url}/console`, ''), { as: 'ada' });
-  landlord.watch.allow(/404.*\/chainIdentityInd/);
+  landlord.monitor.allow(/404.*\/chainIdentityInd/);
   const validate = landlord.getByRole('button', { name: 'Validate' });
   await landlord.getByLabel('First name').fill(' grace ');
   await landlord.getByLabel('Last name').fill('Murray');
@@ -187,7 +187,7 @@ test('a landlord validates an identifier by id and both names, until it is revok
 
 test('a token for a case goes to the browser’s wallet, and can be revoked', async () => {
   const page = await app.open('/', { as: 'wanda' });
-  page.watch.allow(/409/);
+  page.monitor.allow(/409/);
   const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
   await page.addInitScript((account) => {
     const request = async ({ method }: { method: string }) => (method === 'eth_requestAccounts' ? [account] : null);
@@ -212,9 +212,9 @@ test('a token for a case goes to the browser’s wallet, and can be revoked', as
   await page.getByText('The token of this case was revoked. Choose another case.').waitFor();
 });
 
-test('personal data is erased only by those who type their id', async () => {
+test('personal data is erased after the user types their id', async () => {
   const page = await app.open('/screening', { as: 'gone' });
-  await fillIn(page, 'Good applicant');
+  await fillForm(page, 'Good applicant');
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByText('Every check that ran was passed.').waitFor();
   await page.goto(`${app.url}/console/screening?tab=data`);

@@ -1,5 +1,5 @@
-// Pictures of every page and of what a click away from it looks like, both themes, phone and desktop: `npm run shots`
-// writes them to e2e/shots/. PORTICO_SHOTS_PAGES=listing,chain takes those alone.
+// Screenshots of all pages in both themes, at phone and desktop width: `npm run shots` writes them to e2e/shots/.
+// PORTICO_SHOTS_PAGES=listing,chain selects pages.
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { test } from 'vitest';
@@ -10,15 +10,15 @@ interface Scene {
   name: string;
   path: string;
   as?: string;
-  /** What is done before the picture is taken. */
-  act?: (page: Page) => Promise<unknown>;
+  /** Actions before the screenshot. */
+  prepare?: (page: Page) => Promise<unknown>;
 }
 
 const FOLDER = process.env.PORTICO_SHOTS ?? 'e2e/shots';
-const ONLY = process.env.PORTICO_SHOTS_PAGES?.split(',');
-const SIZES = { desktop: [1440, 900], phone: [390, 844] } as const;
+const SELECTED_PAGES = process.env.PORTICO_SHOTS_PAGES?.split(',');
+const VIEWPORTS = { desktop: [1440, 900], phone: [390, 844] } as const;
 
-const press = (role: 'button' | 'link' | 'tab', name: string | RegExp) => (page: Page) =>
+const click = (role: 'button' | 'link' | 'tab', name: string | RegExp) => (page: Page) =>
   page.getByRole(role, { name }).first().click();
 
 const CSV = `network,deviceIdentifier
@@ -27,7 +27,7 @@ Helium,hs-0001
 ,hs-0002
 Filecoin,fil-77`;
 
-const EMPTY: Scene[] = [
+const EMPTY_SCENES: Scene[] = [
   { name: 'empty-overview', path: '/' },
   { name: 'empty-listings', path: '/listings' },
   { name: 'empty-my-listings', path: '/my-listings' },
@@ -39,10 +39,10 @@ const EMPTY: Scene[] = [
   { name: 'empty-pipeline', path: '/screening?tab=pipeline' },
 ];
 
-const FULL: Scene[] = [
+const SEEDED_SCENES: Scene[] = [
   { name: 'overview', path: '/' },
   { name: 'listings', path: '/listings' },
-  { name: 'listings-filters', path: '/listings', act: press('button', /^Filters/) },
+  { name: 'listings-filters', path: '/listings', prepare: click('button', /^Filters/) },
   { name: 'listing', path: '/listings/austin-1', as: 'ben' },
   { name: 'my-listings', path: '/my-listings' },
   { name: 'my-listings-new', path: '/my-listings/new' },
@@ -51,33 +51,33 @@ const FULL: Scene[] = [
   { name: 'applications', path: '/applications', as: 'ben' },
   { name: 'screening', path: '/screening' },
   { name: 'screening-results', path: '/screening?tab=results', as: 'ben' },
-  { name: 'screening-result', path: '/screening?tab=results', as: 'ben', act: press('link', /All checks passed/) },
-  { name: 'screening-refused', path: '/screening?tab=results', as: 'ben', act: press('link', /not passed/) },
+  { name: 'screening-result', path: '/screening?tab=results', as: 'ben', prepare: click('link', /All checks passed/) },
+  { name: 'screening-refused', path: '/screening?tab=results', as: 'ben', prepare: click('link', /not passed/) },
   { name: 'screening-pipeline', path: '/screening?tab=pipeline' },
   { name: 'screening-identifier', path: '/screening?tab=identifier', as: 'ben' },
   { name: 'screening-data', path: '/screening?tab=data', as: 'ben' },
   { name: 'portfolios', path: '/portfolios' },
   { name: 'portfolios-mine', path: '/portfolios?tab=mine' },
   { name: 'portfolio-new', path: '/portfolios/new' },
-  { name: 'portfolio-editor', path: '/portfolios?tab=mine', act: press('link', /^Edit /) },
+  { name: 'portfolio-editor', path: '/portfolios?tab=mine', prepare: click('link', /^Edit /) },
   { name: 'templates', path: '/portfolios', as: 'operator' },
-  { name: 'template-editor', path: '/portfolios', as: 'operator', act: press('link', /^Edit the template/) },
-  { name: 'template', path: '/portfolios', as: 'chloe', act: press('link', 'Moderate income') },
+  { name: 'template-editor', path: '/portfolios', as: 'operator', prepare: click('link', /^Edit the template/) },
+  { name: 'template', path: '/portfolios', as: 'chloe', prepare: click('link', 'Moderate income') },
   { name: 'devices', path: '/devices' },
   { name: 'devices-networks', path: '/devices?tab=networks' },
-  { name: 'devices-register', path: '/devices', act: press('button', 'Register a device') },
+  { name: 'devices-register', path: '/devices', prepare: click('button', 'Register a device') },
   {
     name: 'devices-import',
     path: '/devices/import',
-    act: (page) => page.getByRole('textbox').first().fill(CSV),
+    prepare: (page) => page.getByRole('textbox').first().fill(CSV),
   },
   { name: 'chain', path: '/chain' },
-  { name: 'chain-block', path: '/chain', act: press('link', /^\d+$/) },
+  { name: 'chain-block', path: '/chain', prepare: click('link', /^\d+$/) },
   {
     name: 'chain-transaction',
     path: '/chain',
-    act: async (page) => {
-      await press('link', /^\d+$/)(page);
+    prepare: async (page) => {
+      await click('link', /^\d+$/)(page);
       await page.locator('a[href*="/chain/transactions/"]').first().click();
     },
   },
@@ -85,24 +85,24 @@ const FULL: Scene[] = [
   {
     name: 'api-new-key',
     path: '/api',
-    act: async (page) => {
+    prepare: async (page) => {
       await page.getByLabel('What it is for').fill('My laptop');
-      await press('button', 'Create key')(page);
+      await click('button', 'Create key')(page);
     },
   },
   { name: 'api-operations', path: '/api?tab=operations' },
   { name: 'api-examples', path: '/api?tab=examples' },
-  { name: 'people', path: '/', act: press('button', /^Acting as/) },
+  { name: 'people', path: '/', prepare: click('button', /^Acting as/) },
   { name: 'nowhere', path: '/nowhere' },
 ];
 
 const app = useConsole();
 
-async function take({ name, path, as, act }: Scene): Promise<void> {
+async function takeScreenshots({ name, path, as, prepare }: Scene): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
     const page = await app.open(path, { as, theme });
-    await act?.(page);
-    for (const [size, [width, height]] of Object.entries(SIZES)) {
+    await prepare?.(page);
+    for (const [size, [width, height]] of Object.entries(VIEWPORTS)) {
       await page.setViewportSize({ width, height });
       await page.waitForTimeout(500);
       await page.screenshot({ path: `${FOLDER}/${name}-${size}-${theme}.png` });
@@ -111,10 +111,10 @@ async function take({ name, path, as, act }: Scene): Promise<void> {
   }
 }
 
-test('pictures of every page', { timeout: 1_200_000 }, async () => {
+test('screenshots of every page', { timeout: 1_200_000 }, async () => {
   mkdirSync(FOLDER, { recursive: true });
-  const wanted = (scene: Scene) => !ONLY || ONLY.includes(scene.name);
-  for (const scene of EMPTY.filter(wanted)) await take(scene);
+  const isSelected = (scene: Scene) => !SELECTED_PAGES || SELECTED_PAGES.includes(scene.name);
+  for (const scene of EMPTY_SCENES.filter(isSelected)) await takeScreenshots(scene);
   await seed(app);
-  for (const scene of FULL.filter(wanted)) await take(scene);
+  for (const scene of SEEDED_SCENES.filter(isSelected)) await takeScreenshots(scene);
 });

@@ -1,45 +1,46 @@
-// Signing in: as anybody in the sandbox; where the profile is live, with an issuer or with a key.
+// Sign-in: as any user in the sandbox; with an issuer or an API key in the live profile.
 import { expect, test } from 'vitest';
 import { axe, useConsole, type OpenPage } from './harness';
-import { playIssuer } from './harness/issuer';
+import { mockIssuer } from './harness/issuer';
 
 const app = useConsole();
 const issuerUrl = () => `${app.url}/issuer`;
-const live = () => ({ profile: 'live', issuer: issuerUrl(), clientId: 'console', scope: 'profile' });
-const tokenOf = async (userId: string) => (await app.tokenOf(userId)).authorization?.slice('Bearer '.length) ?? '';
+const liveConfig = () => ({ profile: 'live', issuer: issuerUrl(), clientId: 'console', scope: 'profile' });
+const bearerToken = async (userId: string) =>
+  (await app.tokenHeaders(userId)).authorization?.slice('Bearer '.length) ?? '';
 
 async function signIn(page: OpenPage) {
   await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('dialog').waitFor();
 }
 
-test('an issuer signs in by PKCE, and the person gets a key of their own for /stage', async () => {
-  const page = await app.open('/saved', { config: live() });
-  const issuer = await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
+test('signing in with an issuer uses PKCE and creates a key for /stage', async () => {
+  const page = await app.open('/saved', { config: liveConfig() });
+  const issuer = await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe') });
   await page.getByText('This page is about your own things').waitFor();
   await axe(page);
   await signIn(page);
   await axe(page);
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByText('Nothing saved yet').waitFor();
-  expect(issuer.refusals).toEqual([]);
-  const [asked] = issuer.asked;
-  expect(asked?.get('response_type')).toBe('code');
-  expect(asked?.get('code_challenge_method')).toBe('S256');
-  expect(asked?.get('scope')).toBe('openid profile');
-  expect(asked?.get('redirect_uri')).toBe(`${app.url}/console/signed-in`);
+  expect(issuer.rejectedRequests).toEqual([]);
+  const [request] = issuer.authorizationRequests;
+  expect(request?.get('response_type')).toBe('code');
+  expect(request?.get('code_challenge_method')).toBe('S256');
+  expect(request?.get('scope')).toBe('openid profile');
+  expect(request?.get('redirect_uri')).toBe(`${app.url}/console/signed-in`);
 
-  // Nothing of it outlives the tab, and the key goes with the sign-out.
-  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await tokenOf('zoe'));
+  // No secret is kept beyond the tab, and signing out revokes the key.
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await bearerToken('zoe'));
   await page.getByRole('button', { name: 'Acting as zoe' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByText('This page is about your own things').waitFor();
   expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
 });
 
-test('an issuer that refuses is told, and so is a window that is closed', async () => {
-  const page = await app.open('/saved', { config: live() });
-  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), error: 'access_denied' });
+test('an issuer error and a closed popup show a message', async () => {
+  const page = await app.open('/saved', { config: liveConfig() });
+  await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe'), error: 'access_denied' });
   const openWindow = async () => {
     const opened = page.waitForEvent('popup');
     await page.getByRole('button', { name: /Sign in with/ }).click();
@@ -48,22 +49,22 @@ test('an issuer that refuses is told, and so is a window that is closed', async 
   await signIn(page);
   const refused = await openWindow();
   await page.getByText('The sign-in service refused.').waitFor();
-  // A window that is still open would be used again instead of a new one.
+  // An open popup would be reused.
   if (!refused.isClosed()) await refused.waitForEvent('close');
   await axe(page);
 
   await page.context().unroute(`${issuerUrl()}/**`);
-  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe'), interactive: true });
+  await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe'), interactive: true });
   const window = await openWindow();
   await window.getByText('Let me in').waitFor();
   await window.close();
   await page.getByText('Sign-in was not finished.').waitFor();
 });
 
-test('an expired token of an issuer asks again, and what was typed is still there', async () => {
-  const page = await app.open('/screening', { config: live() });
-  page.watch.allow(/401/);
-  await playIssuer(page, issuerUrl(), { token: () => tokenOf('zoe') });
+test('an expired token asks to sign in again and keeps the form input', async () => {
+  const page = await app.open('/screening', { config: liveConfig() });
+  page.monitor.allow(/401/);
+  await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe') });
   await signIn(page);
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByLabel('First name').fill('Zoë');
@@ -81,8 +82,8 @@ test('an expired token of an issuer asks again, and what was typed is still ther
   await page.getByText('Every check that ran was passed.').waitFor();
 });
 
-test('an operator signs in with a key, and is told what only people can do', async () => {
-  const { 'x-api-key': key } = (await app.keyOf('zoe')) as { 'x-api-key': string };
+test('an operator signs in with a key and sees what requires a person', async () => {
+  const { 'x-api-key': key } = (await app.keyHeaders('zoe')) as { 'x-api-key': string };
   const page = await app.open('/saved', { config: { profile: 'live' } });
   await signIn(page);
   await page.getByRole('button', { name: 'Use the key' }).click();
@@ -101,7 +102,7 @@ test('an operator signs in with a key, and is told what only people can do', asy
   await page.getByText('Keys belong to people').waitFor();
 });
 
-test('in the sandbox anybody can be chosen or named, and stays chosen in the next tab', async () => {
+test('in the sandbox any user id can be chosen and is remembered', async () => {
   const page = await app.open('/api', { as: 'ada' });
   await page.getByRole('button', { name: /Acting as Ada/ }).click();
   await page.getByRole('menuitem', { name: 'Somebody else…' }).click();
@@ -111,9 +112,9 @@ test('in the sandbox anybody can be chosen or named, and stays chosen in the nex
   expect(await page.evaluate(() => localStorage.getItem('portico.acting-as'))).toBe('newcomer');
 });
 
-test('an administrator by token is offered the templates, as an operator is, and others are not', async () => {
-  const page = await app.open('/portfolios', { config: live() });
-  await playIssuer(page, issuerUrl(), { token: () => app.adminToken('root') });
+test('an administrator token can manage templates, others cannot', async () => {
+  const page = await app.open('/portfolios', { config: liveConfig() });
+  await mockIssuer(page, issuerUrl(), { token: () => app.adminToken('root') });
   await page.getByRole('button', { name: 'Sign in' }).first().click();
   await page.getByRole('button', { name: /Sign in with/ }).click();
   await page.getByRole('link', { name: 'New template' }).click();
@@ -130,8 +131,8 @@ test('an administrator by token is offered the templates, as an operator is, and
   await page.getByRole('heading', { name: 'Every template is offered' }).waitFor();
   await axe(page);
 
-  const other = await app.open('/portfolios', { config: live() });
-  await playIssuer(other, issuerUrl(), { token: () => tokenOf('zoe') });
+  const other = await app.open('/portfolios', { config: liveConfig() });
+  await mockIssuer(other, issuerUrl(), { token: () => bearerToken('zoe') });
   await other.getByRole('button', { name: 'Sign in' }).first().click();
   await other.getByRole('button', { name: /Sign in with/ }).click();
   await other.getByRole('link', { name: 'By an administrator', exact: true }).waitFor();

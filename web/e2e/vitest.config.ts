@@ -6,11 +6,11 @@ export default defineConfig({
     root: import.meta.dirname,
     include: process.env.PORTICO_SHOTS ? ['shots.ts'] : ['**/*.e2e.ts'],
     maxWorkers: 4,
-    // Files that run in the same worker share its modules, and with them one browser.
+    // Files in the same worker share its modules, and so one browser.
     isolate: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // A browser on a busy machine may miss a deadline once; whoever fails twice has failed.
+    // Retry once, because a browser on a busy machine can miss a deadline.
     retry: 1,
   },
 });

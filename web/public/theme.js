@@ -1,10 +1,10 @@
-// Sets the theme before the first paint. A file of its own, because the Content-Security-Policy allows no inline script.
+// Sets the theme before the first paint. A separate file, because the Content-Security-Policy allows no inline script.
 (function () {
   var chosen = null;
   try {
     chosen = localStorage.getItem('portico.theme');
   } catch {
-    // Storage may be forbidden; then the system's preference holds.
+    // Storage may be disabled; use the system's preference.
   }
   var dark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';

@@ -1,4 +1,4 @@
-// Starts the console: fonts and styles, the way requests leave, the session, then the app.
+// Entry point: loads styles, connects the API client and mounts the app.
 import '@fontsource-variable/inter';
 import './styles/fonts.css';
 import './styles/tokens.css';
@@ -9,7 +9,7 @@ import { mount } from 'svelte';
 import App from './App.svelte';
 import { connect } from './lib/api';
 import { transport } from './lib/api/transport';
-import { finishSignIn } from './lib/session/signed-in';
+import { handleSignInRedirect } from './lib/session/signed-in';
 import { session } from './lib/session/session.svelte';
 import { connection } from './lib/state/connection.svelte';
 import { wait } from './lib/state/wait';
@@ -18,9 +18,9 @@ function start(): void {
   connect(
     transport({
       credentials: (path) => session.credentials(path),
-      signInAgain: () => session.ask('expired'),
-      lost: () => (connection.lost = true),
-      restored: () => (connection.lost = false),
+      reauthenticate: () => session.promptSignIn('expired'),
+      onConnectionLost: () => (connection.isLost = true),
+      onConnectionRestored: () => (connection.isLost = false),
       fetch: (request) => fetch(request),
       wait,
     }),
@@ -29,4 +29,4 @@ function start(): void {
   if (target) mount(App, { target });
 }
 
-if (!finishSignIn()) start();
+if (!handleSignInRedirect()) start();

@@ -1,4 +1,4 @@
-// Every page of the console. A page is a folder under pages/ and is loaded when it is first opened.
+// All routes of the console. A page is a folder under pages/ and is loaded lazily.
 import ChartPie from '@lucide/svelte/icons/chart-pie';
 import Blocks from '@lucide/svelte/icons/blocks';
 import Bookmark from '@lucide/svelte/icons/bookmark';
@@ -17,10 +17,15 @@ export type PageComponent = Component<{ params: Params }>;
 export interface Route {
   path: string;
   load: () => Promise<{ default: PageComponent }>;
-  /** About the person's own things: asks to sign in first. */
-  person?: boolean;
-  /** How it shows in the navigation; pages without it are reached from other pages. */
-  nav?: { label: string; group: Group; icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>; bar?: boolean };
+  /** Requires a signed-in user. */
+  requiresUser?: boolean;
+  /** Navigation entry; pages without one are reached from other pages. */
+  nav?: {
+    label: string;
+    group: Group;
+    icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>;
+    bottomBar?: boolean;
+  };
 }
 
 export const GROUPS = ['', 'Homes', 'Networks', 'System'] as const;
@@ -32,60 +37,60 @@ export const routes: readonly Route[] = [
   {
     path: '/',
     load: page(() => import('./pages/overview/index.svelte')),
-    nav: { label: 'Overview', group: '', icon: LayoutDashboard, bar: true },
+    nav: { label: 'Overview', group: '', icon: LayoutDashboard, bottomBar: true },
   },
   {
     path: '/listings',
     load: page(() => import('./pages/listings/index.svelte')),
-    nav: { label: 'Listings', group: 'Homes', icon: House, bar: true },
+    nav: { label: 'Listings', group: 'Homes', icon: House, bottomBar: true },
   },
   { path: '/listings/:id', load: page(() => import('./pages/listing/index.svelte')) },
   {
     path: '/my-listings',
     load: page(() => import('./pages/my-listings/index.svelte')),
-    person: true,
+    requiresUser: true,
     nav: { label: 'My listings', group: 'Homes', icon: KeyRound },
   },
-  { path: '/my-listings/new', load: page(() => import('./pages/my-listings/new.svelte')), person: true },
+  { path: '/my-listings/new', load: page(() => import('./pages/my-listings/new.svelte')), requiresUser: true },
   {
     path: '/saved',
     load: page(() => import('./pages/saved/index.svelte')),
-    person: true,
-    nav: { label: 'Saved', group: 'Homes', icon: Bookmark, bar: true },
+    requiresUser: true,
+    nav: { label: 'Saved', group: 'Homes', icon: Bookmark, bottomBar: true },
   },
   {
     path: '/applications',
     load: page(() => import('./pages/applications/index.svelte')),
-    person: true,
+    requiresUser: true,
     nav: { label: 'Applications', group: 'Homes', icon: FileCheck },
   },
   {
     path: '/screening',
     load: page(() => import('./pages/screening/index.svelte')),
-    person: true,
+    requiresUser: true,
     nav: { label: 'Screening', group: 'Homes', icon: ShieldCheck },
   },
   {
     path: '/screening/results/:id',
     load: page(() => import('./pages/screening/result/index.svelte')),
-    person: true,
+    requiresUser: true,
   },
   {
     path: '/portfolios',
     load: page(() => import('./pages/portfolios/index.svelte')),
-    nav: { label: 'Portfolios', group: 'Networks', icon: ChartPie, bar: true },
+    nav: { label: 'Portfolios', group: 'Networks', icon: ChartPie, bottomBar: true },
   },
-  { path: '/portfolios/new', load: page(() => import('./pages/portfolio/index.svelte')), person: true },
-  { path: '/portfolios/templates/new', load: page(() => import('./pages/template/index.svelte')), person: true },
+  { path: '/portfolios/new', load: page(() => import('./pages/portfolio/index.svelte')), requiresUser: true },
+  { path: '/portfolios/templates/new', load: page(() => import('./pages/template/index.svelte')), requiresUser: true },
   { path: '/portfolios/templates/:id', load: page(() => import('./pages/template/index.svelte')) },
-  { path: '/portfolios/:id', load: page(() => import('./pages/portfolio/index.svelte')), person: true },
+  { path: '/portfolios/:id', load: page(() => import('./pages/portfolio/index.svelte')), requiresUser: true },
   {
     path: '/devices',
     load: page(() => import('./pages/devices/index.svelte')),
-    person: true,
+    requiresUser: true,
     nav: { label: 'Devices', group: 'Networks', icon: RadioTower },
   },
-  { path: '/devices/import', load: page(() => import('./pages/devices-import/index.svelte')), person: true },
+  { path: '/devices/import', load: page(() => import('./pages/devices-import/index.svelte')), requiresUser: true },
   {
     path: '/chain',
     load: page(() => import('./pages/chain/index.svelte')),
@@ -98,7 +103,7 @@ export const routes: readonly Route[] = [
     load: page(() => import('./pages/api/index.svelte')),
     nav: { label: 'API', group: 'System', icon: Code },
   },
-  // Every component in one place, for those who build pages; it is in no menu.
+  // Gallery of all components for developers; not in the navigation.
   { path: '/kit', load: page(() => import('./pages/kit/index.svelte')) },
 ];
 

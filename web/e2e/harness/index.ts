@@ -1,14 +1,14 @@
-// What an end-to-end test needs: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
+// Test harness: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { withConsole } from './front';
-import { startServer, type Running } from './server';
-import { reportRefusals, Watch } from './watch';
+import { withConsole } from './proxy';
+import { startServer, type ServerHandle } from './server';
+import { reportCspViolations, ErrorMonitor } from './error-monitor';
 
 export { axe } from './axe';
 
-const FLAGS = [
+const BROWSER_ARGS = [
   '--no-sandbox',
   '--disable-background-networking',
   '--disable-component-update',
@@ -16,54 +16,54 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/** The headless shell takes two thirds of the time. */
+/** Prefers the headless shell, which takes two thirds of the time. */
 function browserPath(): string {
   const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync);
   return process.env.PORTICO_CHROMIUM ?? installed ?? 'chromium';
 }
 
-/** Twice what Playwright allows: four browsers share the machine. */
-const ACTION_TIMEOUT = 60_000;
+/** Twice Playwright's default, because four browsers share the machine. */
+const ACTION_TIMEOUT_MS = 60_000;
 
 export interface OpenOptions {
-  /** Whom to act as. */
+  /** User id to act as. */
   as?: string;
   width?: number;
   height?: number;
   theme?: 'light' | 'dark';
   locale?: string;
-  /** What the server says about signing in, instead of what it really says. */
+  /** Replaces the response of /console/config.json. */
   config?: object;
 }
 
 export interface OpenPage extends Page {
-  watch: Watch;
+  monitor: ErrorMonitor;
 }
 
 let browser: Promise<Browser> | undefined;
 
-/** One browser for all files that a worker runs; it ends with the worker. */
+/** One browser for all files of a worker; it ends with the worker. */
 function sharedBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: browserPath(), args: FLAGS });
+  browser ??= chromium.launch({ executablePath: browserPath(), args: BROWSER_ARGS });
   return browser;
 }
 
 class App {
-  #running: Running | undefined;
+  #server: ServerHandle | undefined;
   #pages: OpenPage[] = [];
 
   get url(): string {
-    if (!this.#running) throw new Error('the server is not started');
-    return this.#running.url;
+    if (!this.#server) throw new Error('the server is not started');
+    return this.#server.url;
   }
 
   async start(): Promise<void> {
-    this.#running = await withConsole(await startServer());
+    this.#server = await withConsole(await startServer());
     await sharedBrowser();
   }
 
   async stop(): Promise<void> {
-    await this.#running?.stop();
+    await this.#server?.stop();
   }
 
   async open(path: string, options: OpenOptions = {}): Promise<OpenPage> {
@@ -77,27 +77,27 @@ class App {
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(ACTION_TIMEOUT);
+    context.setDefaultTimeout(ACTION_TIMEOUT_MS);
     await context.addInitScript((userId) => localStorage.setItem('portico.acting-as', userId), as);
-    await context.addInitScript(reportRefusals);
+    await context.addInitScript(reportCspViolations);
     if (config) await context.route('**/console/config.json', (route) => route.fulfill({ json: config }));
     const page = (await context.newPage()) as OpenPage;
-    page.watch = new Watch(page);
+    page.monitor = new ErrorMonitor(page);
     this.#pages.push(page);
     await page.goto(`${this.url}/console${path}`);
     await page.locator('h1').waitFor();
     return page;
   }
 
-  /** Closes the test's pages; fails if anything went wrong on one of them. */
-  async finish(): Promise<void> {
+  /** Closes the test's pages and fails if one of them recorded an error. */
+  async closePages(): Promise<void> {
     const pages = this.#pages.splice(0);
-    const faults = pages.flatMap((page) => page.watch.faults);
+    const errors = pages.flatMap((page) => page.monitor.errors);
     await Promise.all(pages.map((page) => page.context().close()));
-    expect(faults.join('\n')).toBe('');
+    expect(errors.join('\n')).toBe('');
   }
 
-  /** Prepares data through the API, as a program would. */
+  /** Posts to the API, to prepare test data. */
   async post<T = unknown>(path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
     const response = await fetch(this.url + path, {
       method: 'POST',
@@ -108,43 +108,43 @@ class App {
     return response.json() as Promise<T>;
   }
 
-  /** The headers of a person's token, for what is a person's only. */
-  async tokenOf(userId: string): Promise<Record<string, string>> {
+  /** Headers with a user's bearer token. */
+  async tokenHeaders(userId: string): Promise<Record<string, string>> {
     const { token } = await this.post<{ token: string }>('/v1/sandbox/sessions', { userId });
     return { authorization: `Bearer ${token}` };
   }
 
-  /** A token that makes somebody an administrator, as the operator prints one. */
+  /** A token with the admin scope, issued by the CLI. */
   async adminToken(userId: string): Promise<string> {
-    if (!this.#running) throw new Error('the server is not started');
-    return this.#running.run('token', '--sub', userId, '--scope', 'admin');
+    if (!this.#server) throw new Error('the server is not started');
+    return this.#server.run('token', '--sub', userId, '--scope', 'admin');
   }
 
-  /** The headers of a person's key, for /stage. */
-  async keyOf(userId: string): Promise<Record<string, string>> {
+  /** Headers with a user's API key, for /stage. */
+  async keyHeaders(userId: string): Promise<Record<string, string>> {
     const { apiKey } = await this.post<{ apiKey: string }>('/v1/sandbox/sessions', { userId });
     return { 'x-api-key': apiKey };
   }
 }
 
-/** The time in which a server starts and takes what `prepare` stores. */
-const START_TIMEOUT = 300_000;
+/** Covers the start of the server and `prepare`. */
+const START_TIMEOUT_MS = 300_000;
 
-/** A server of its own for the tests of a file: they count what is there. */
+/** Starts one server per test file, because the tests assert totals. */
 export function useConsole(prepare?: (app: App) => Promise<void>): App {
   const app = new App();
   const start = async () => {
     await app.start();
     await prepare?.(app);
   };
-  beforeAll(start, START_TIMEOUT);
-  // A second attempt must not meet what the first one left behind.
+  beforeAll(start, START_TIMEOUT_MS);
+  // A retry needs a fresh server without the data of the first attempt.
   beforeEach(async ({ task }) => {
     if (!task.result?.retryCount) return;
     await app.stop();
     await start();
-  }, START_TIMEOUT);
-  afterEach(() => app.finish());
+  }, START_TIMEOUT_MS);
+  afterEach(() => app.closePages());
   afterAll(() => app.stop());
   return app;
 }

@@ -1,53 +1,55 @@
-// A small OpenID Connect issuer, played inside the browser's network: discovery, a page where one signs in, and the
-// exchange of a code, which holds the caller to PKCE.
+// Mock OpenID Connect issuer as Playwright routes: discovery, authorization page and a token endpoint that verifies PKCE.
 import type { Page } from 'playwright-core';
 
 export interface Issuer {
   url: string;
-  /** What went wrong in the eyes of the issuer. */
-  refusals: string[];
-  /** What the console asked for. */
-  asked: URLSearchParams[];
+  /** Token requests that the issuer rejected. */
+  rejectedRequests: string[];
+  /** Authorization requests of the console. */
+  authorizationRequests: URLSearchParams[];
 }
 
 export interface IssuerOptions {
-  /** Whom it vouches for: the token that it hands out. */
+  /** The access token to return. */
   token: () => Promise<string>;
-  /** It answers with this error instead of a code. */
+  /** Redirects with this error instead of a code. */
   error?: string;
-  /** Somebody has to press a button there, rather than being sent back at once. */
+  /** Shows a link to click instead of redirecting immediately. */
   interactive?: boolean;
 }
 
-export async function playIssuer(page: Page, url: string, options: IssuerOptions): Promise<Issuer> {
-  const issuer: Issuer = { url, refusals: [], asked: [] };
+export async function mockIssuer(page: Page, url: string, options: IssuerOptions): Promise<Issuer> {
+  const issuer: Issuer = { url, rejectedRequests: [], authorizationRequests: [] };
   const codes = new Map<string, { challenge: string; redirect: string }>();
   await page.context().route(`${url}/**`, async (route) => {
-    const at = new URL(route.request().url());
-    if (at.pathname.endsWith('/openid-configuration')) {
+    const requestUrl = new URL(route.request().url());
+    if (requestUrl.pathname.endsWith('/openid-configuration')) {
       return route.fulfill({ json: { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` } });
     }
-    if (at.pathname.endsWith('/authorize')) {
-      issuer.asked.push(at.searchParams);
-      const redirect = at.searchParams.get('redirect_uri') ?? '';
+    if (requestUrl.pathname.endsWith('/authorize')) {
+      issuer.authorizationRequests.push(requestUrl.searchParams);
+      const redirect = requestUrl.searchParams.get('redirect_uri') ?? '';
       const code = crypto.randomUUID();
-      codes.set(code, { challenge: at.searchParams.get('code_challenge') ?? '', redirect });
-      const back = new URL(redirect);
-      back.searchParams.set('state', at.searchParams.get('state') ?? '');
-      back.searchParams.set(options.error ? 'error' : 'code', options.error ?? code);
-      const link = back.href.replaceAll('&', '&amp;');
+      codes.set(code, { challenge: requestUrl.searchParams.get('code_challenge') ?? '', redirect });
+      const redirectUrl = new URL(redirect);
+      redirectUrl.searchParams.set('state', requestUrl.searchParams.get('state') ?? '');
+      redirectUrl.searchParams.set(options.error ? 'error' : 'code', options.error ?? code);
+      const redirectHref = redirectUrl.href.replaceAll('&', '&amp;');
       const body = options.interactive
-        ? `<a href="${link}">Let me in</a>`
-        : `<meta http-equiv="refresh" content="0; url=${link}">`;
+        ? `<a href="${redirectHref}">Let me in</a>`
+        : `<meta http-equiv="refresh" content="0; url=${redirectHref}">`;
       return route.fulfill({ contentType: 'text/html', body });
     }
-    const sent = new URLSearchParams(route.request().postData() ?? '');
-    const known = codes.get(sent.get('code') ?? '');
-    codes.delete(sent.get('code') ?? '');
-    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sent.get('code_verifier') ?? ''));
-    const fits = known?.challenge === Buffer.from(digest).toString('base64url');
-    if (!fits || known.redirect !== sent.get('redirect_uri')) {
-      issuer.refusals.push(sent.toString());
+    const tokenRequest = new URLSearchParams(route.request().postData() ?? '');
+    const issued = codes.get(tokenRequest.get('code') ?? '');
+    codes.delete(tokenRequest.get('code') ?? '');
+    const digest = await crypto.subtle.digest(
+      'SHA-256',
+      new TextEncoder().encode(tokenRequest.get('code_verifier') ?? ''),
+    );
+    const isVerified = issued?.challenge === Buffer.from(digest).toString('base64url');
+    if (!isVerified || issued.redirect !== tokenRequest.get('redirect_uri')) {
+      issuer.rejectedRequests.push(tokenRequest.toString());
       return route.fulfill({ status: 400, json: { error: 'invalid_grant' } });
     }
     return route.fulfill({ json: { access_token: await options.token(), token_type: 'Bearer' } });

@@ -1,4 +1,4 @@
-// A small world for pictures.
+// Demo data for screenshots.
 import type { useConsole } from '.';
 
 const CITIES = [
@@ -15,24 +15,34 @@ const NETWORKS = ['Helium', 'Filecoin', 'Hivemapper', 'Render', 'DIMO'];
 const RISKS = ['Conservative', 'Moderate Conservative', 'Moderate', 'Moderate Aggressive', 'Aggressive'];
 
 export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
-  const key = await app.keyOf('ada');
+  const key = await app.keyHeaders('ada');
   for (const [c, [city, state, postal, latitude, longitude]] of CITIES.entries()) {
     for (let i = 1; i <= 9 - c; i++) {
       const id = `${city.toLowerCase()}-${i}`;
       const street = `${i * 12 + c} ${STREETS[(i + c) % STREETS.length]}`;
       const rent = 1200 + ((i * 317 + c * 211) % 2400);
-      const at = { latitude: latitude + ((i * 7) % 10) / 300, longitude: longitude + ((i * 3) % 10) / 300 };
+      const place = { latitude: latitude + ((i * 7) % 10) / 300, longitude: longitude + ((i * 3) % 10) / 300 };
       if (c < 2) {
-        const asks = { minCredit: 620, prefCredit: 700, minIncome: 55000, prefIncome: 70000, propertyValue: 410000 };
+        const requirements = {
+          minCredit: 620,
+          prefCredit: 700,
+          minIncome: 55000,
+          prefIncome: 70000,
+          propertyValue: 410000,
+        };
         const where = { addressStreet: street, addressCity: city, addressState: state, addressPostal: postal };
-        await app.post('/stage/listings', { id, userId: 'ada', ...where, ...at, ...asks, monthlyPayment: rent }, key);
+        await app.post(
+          '/stage/listings',
+          { id, userId: 'ada', ...where, ...place, ...requirements, monthlyPayment: rent },
+          key,
+        );
       } else {
         const where = { streetAddress: street, city, state, postalCode: postal };
         await app.post('/listings', {
           listingId: id,
           userId: 'ben',
           ...where,
-          ...at,
+          ...place,
           monthlyRent: rent,
           bedRoomCount: 1 + (i % 4),
         });
@@ -40,21 +50,21 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
       if (i <= 2) await app.post('/stage/savedListings', { userId: 'ada', listingId: id }, key);
     }
   }
-  await people(app);
+  await seedApplications(app);
   for (const [r, riskLevel] of RISKS.entries()) {
     const items = NETWORKS.slice(0, 2 + (r % 3)).map((protocolName, i, { length }) => ({
       protocolName,
       protocolIdentifier: protocolName.toLowerCase(),
       allocationPercentage: i === 0 ? 100 - 20 * (length - 1) : 20,
     }));
-    const made = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
+    const template = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', {
       name: `${riskLevel} income`,
       description: 'A spread of networks that have paid for years.',
       riskLevel,
       protocolItems: items,
     });
     for (let i = 0; i <= r % 3; i++) {
-      await app.post(`/v1/user-portfolio/copy/${made.predefinedPortfolioId}`, { userId: 'ada' });
+      await app.post(`/v1/user-portfolio/copy/${template.predefinedPortfolioId}`, { userId: 'ada' });
     }
   }
   for (const [n, network] of NETWORKS.entries()) {
@@ -68,11 +78,11 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
   }
 }
 
-/** Ben is verified, once well and once badly, and applies for some of Ada's homes, who has a pipeline. */
-async function people(app: ReturnType<typeof useConsole>): Promise<void> {
-  const [ada, ben] = [await app.tokenOf('ada'), await app.tokenOf('ben')];
+/** Ada sets up a pipeline. Ben is verified twice, with a low and a good score, and applies for some of Ada's listings. */
+async function seedApplications(app: ReturnType<typeof useConsole>): Promise<void> {
+  const [ada, ben] = [await app.tokenHeaders('ada'), await app.tokenHeaders('ben')];
   const checks = { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true };
-  // It answers in words, not in JSON.
+  // The response is text, not JSON.
   await fetch(`${app.url}/verificationPipeline`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...ada },
@@ -88,10 +98,10 @@ async function people(app: ReturnType<typeof useConsole>): Promise<void> {
     PostalCode: '78701',
     Email: 'ben@example.com',
   };
-  const asked = { ...applicant, consentVersion: '2026-11', consentedAt: new Date().toISOString() };
-  const low = { SSN: '900-00-0560', OpenBankingToken: 'income-41000', OpenBankingSubscriptionId: 'sub-1' };
-  const good = { SSN: '900-00-0660', OpenBankingToken: 'income-85000', OpenBankingSubscriptionId: 'sub-1' };
-  await app.post('/verifyRentalRequirements?caseId=first', { ...asked, ...low }, ben);
-  await app.post('/verifyRentalRequirements?caseId=second', { ...asked, ...good }, ben);
+  const consented = { ...applicant, consentVersion: '2026-11', consentedAt: new Date().toISOString() };
+  const lowScore = { SSN: '900-00-0560', OpenBankingToken: 'income-41000', OpenBankingSubscriptionId: 'sub-1' };
+  const goodScore = { SSN: '900-00-0660', OpenBankingToken: 'income-85000', OpenBankingSubscriptionId: 'sub-1' };
+  await app.post('/verifyRentalRequirements?caseId=first', { ...consented, ...lowScore }, ben);
+  await app.post('/verifyRentalRequirements?caseId=second', { ...consented, ...goodScore }, ben);
   await app.post('/applications', { userId: 'ben', listingIds: ['dallas-2', 'dallas-1', 'austin-1'] }, ben);
 }

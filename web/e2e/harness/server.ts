@@ -1,30 +1,30 @@
-// The real server, on a free port and in a folder of its own.
+// Starts the real server on a free port with a temporary data folder.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-export interface Running {
+export interface ServerHandle {
   url: string;
-  /** What a command of the same program prints about the same data. */
+  /** Runs a CLI command on the same data folder and returns its output. */
   run(...command: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
 const BINARY = process.env.PORTICO_BIN ?? resolve(import.meta.dirname, '../../../target/debug/portico');
 
-export async function startServer(): Promise<Running> {
+export async function startServer(): Promise<ServerHandle> {
   const data = await mkdtemp(join(tmpdir(), 'portico-e2e-'));
   const address = `127.0.0.1:${await freePort()}`;
   const child = spawn(BINARY, ['serve', '--data', data, '--listen', address, '--log', 'warn'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const exited = new Promise<void>((done) => child.once('exit', () => done()));
   const url = `http://${address}`;
-  await ready(url, () => child.exitCode !== null);
+  await waitUntilReady(url, () => child.exitCode !== null);
   return {
     url,
     async run(...command) {
@@ -33,7 +33,7 @@ export async function startServer(): Promise<Running> {
     },
     async stop() {
       child.kill('SIGTERM');
-      await ended;
+      await exited;
       await rm(data, { recursive: true, force: true });
     },
   };
@@ -48,12 +48,12 @@ export function freePort(): Promise<number> {
   });
 }
 
-async function ready(url: string, ended: () => boolean): Promise<void> {
+async function waitUntilReady(url: string, exited: () => boolean): Promise<void> {
   const deadline = Date.now() + 30_000;
-  while (Date.now() < deadline && !ended()) {
+  while (Date.now() < deadline && !exited()) {
     const response = await fetch(`${url}/readyz`).catch(() => undefined);
     if (response?.ok) return;
-    await pause(50);
+    await sleep(50);
   }
   throw new Error(`${BINARY} did not become ready`);
 }

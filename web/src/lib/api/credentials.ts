@@ -1,4 +1,4 @@
-// Which credential a request carries. `/stage` belongs to keys, everything else to the person.
+// Selects the credential for a request: the API key for `/stage`, the bearer token for everything else.
 export interface Credentials {
   userId: string;
   operator: boolean;
@@ -6,8 +6,8 @@ export interface Credentials {
   apiKey?: string;
 }
 
-/** Where the service asks for a person even in the sandbox. */
-const NEEDS_PERSON = [
+/** Paths that require a bearer token even in the sandbox. */
+const PERSON_ONLY_PATHS = [
   '/verificationPipeline',
   '/chainIdentityInd',
   '/verifyRentalRequirements',
@@ -19,19 +19,20 @@ const NEEDS_PERSON = [
   '/v1/users',
 ];
 
-/** The flags of an application, and where they stand. */
-const FLAGS = /^(?:\/v1)?\/applications\/([^/]+)\/[^/]+\/(?:check|records)$/;
+/** Paths of the flags of an application and of their chain records. */
+const FLAGS_PATH = /^(?:\/v1)?\/applications\/([^/]+)\/[^/]+\/(?:check|records)$/;
 
-export function headersFor(path: string, who: Credentials | undefined): Record<string, string> {
-  if (!who || path.startsWith('/v1/sandbox/')) return {};
-  if (path.startsWith('/stage/')) return who.apiKey ? { 'X-API-Key': who.apiKey } : {};
-  if (!who.token) return who.apiKey ? { 'X-API-Key': who.apiKey } : {};
-  // The sandbox is open, but its tokens are never an administrator's: its operator acts without one where one may.
-  const needed = NEEDS_PERSON.some((start) => path.startsWith(start)) || path.endsWith('/applicants');
-  if (who.operator && !needed && who.apiKey?.startsWith('test_')) return {};
-  // In the sandbox flags are open, but who signs in sees only their own: an owner asks about applicants without a name.
-  const applicant = FLAGS.exec(path)?.[1];
-  const others = applicant !== undefined && decodeURIComponent(applicant) !== who.userId;
-  if (others && who.apiKey?.startsWith('test_')) return {};
-  return { Authorization: `Bearer ${who.token}` };
+export function headersFor(path: string, credentials: Credentials | undefined): Record<string, string> {
+  if (!credentials || path.startsWith('/v1/sandbox/')) return {};
+  if (path.startsWith('/stage/')) return credentials.apiKey ? { 'X-API-Key': credentials.apiKey } : {};
+  if (!credentials.token) return credentials.apiKey ? { 'X-API-Key': credentials.apiKey } : {};
+  // Sandbox tokens never have the admin scope, so the sandbox operator sends no token where none is required.
+  const requiresPerson = PERSON_ONLY_PATHS.some((prefix) => path.startsWith(prefix)) || path.endsWith('/applicants');
+  if (credentials.operator && !requiresPerson && credentials.apiKey?.startsWith('test_')) return {};
+  // In the sandbox, a signed-in user can read only their own flags, but anonymous requests can read all of them. An owner
+  // therefore requests the flags of applicants anonymously.
+  const applicant = FLAGS_PATH.exec(path)?.[1];
+  const isOtherUser = applicant !== undefined && decodeURIComponent(applicant) !== credentials.userId;
+  if (isOtherUser && credentials.apiKey?.startsWith('test_')) return {};
+  return { Authorization: `Bearer ${credentials.token}` };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { cursorOf } from './paged';
+import { parseNextCursor } from './paged';
 
-test('the next page is the one that the Link header names', () => {
-  expect(cursorOf('</listings?limit=2&cursor=a%2Bb>; rel="next"')).toBe('a+b');
-  expect(cursorOf('<http://h/listings?cursor=x>; rel="prev"')).toBeUndefined();
-  expect(cursorOf(null)).toBeUndefined();
+test('the cursor is parsed from the Link header', () => {
+  expect(parseNextCursor('</listings?limit=2&cursor=a%2Bb>; rel="next"')).toBe('a+b');
+  expect(parseNextCursor('<http://h/listings?cursor=x>; rel="prev"')).toBeUndefined();
+  expect(parseNextCursor(null)).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 // One page of a list: `paged((fetch) => listListings({ query: { limit: 200, cursor }, signal, fetch }))`.
-// Without `limit` a list answers all of itself, and needs no paging.
+// Without `limit`, a list operation returns all items.
 import { client } from './generated/client.gen';
 
 export interface Paged<T> {
   items: T[];
-  /** For the next page; absent on the last one. */
+  /** Cursor of the next page; absent on the last page. */
   cursor?: string;
 }
 
@@ -16,11 +16,11 @@ export async function paged<T>(call: (fetch: typeof globalThis.fetch) => Promise
     link = response.headers.get('Link');
     return response;
   });
-  return { items, cursor: cursorOf(link) };
+  return { items, cursor: parseNextCursor(link) };
 }
 
 /** The cursor in `Link: </listings?cursor=…>; rel="next"`. */
-export function cursorOf(link: string | null): string | undefined {
+export function parseNextCursor(link: string | null): string | undefined {
   const next = /<([^>]+)>;\s*rel="next"/.exec(link ?? '')?.[1];
   return next ? (new URL(next, 'http://localhost').searchParams.get('cursor') ?? undefined) : undefined;
 }

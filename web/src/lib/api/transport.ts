@@ -1,53 +1,53 @@
-// The one place where requests leave: adds the credential, makes POSTs safe to repeat, repeats what got lost on the
-// way, and asks to sign in again when the service no longer knows the caller.
+// The fetch function of the API client: adds the credential and an idempotency key to POSTs, retries requests after a
+// network error, and asks the user to sign in again after a 401.
 import { headersFor, type Credentials } from './credentials';
 import { ConnectionError, isAbort } from './problem';
 
 export interface TransportDeps {
   credentials(path: string): Promise<Credentials | undefined>;
-  /** Asks the person to sign in again; true once that is done. */
-  signInAgain(): Promise<boolean>;
-  lost(): void;
-  restored(): void;
+  /** Asks the user to sign in again; resolves to true once they have. */
+  reauthenticate(): Promise<boolean>;
+  onConnectionLost(): void;
+  onConnectionRestored(): void;
   fetch(request: Request): Promise<Response>;
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How often a write is repeated before it is given up. Reads go on until their page is left. */
-const WRITE_ATTEMPTS = 6;
-const LONGEST_PAUSE = 8_000;
+/** Attempts of a write. Reads are retried until their page is left. */
+const MAX_WRITE_ATTEMPTS = 6;
+const MAX_RETRY_DELAY_MS = 8_000;
 
-export function pauseBefore(attempt: number): number {
-  return Math.min(500 * 2 ** attempt, LONGEST_PAUSE);
+export function retryDelayMs(attempt: number): number {
+  return Math.min(500 * 2 ** attempt, MAX_RETRY_DELAY_MS);
 }
 
-export function transport(around: TransportDeps) {
-  async function once(request: Request, path: string): Promise<Response> {
+export function transport(deps: TransportDeps) {
+  async function sendOnce(request: Request, path: string): Promise<Response> {
     const attempt = request.clone();
-    const headers = headersFor(path, await around.credentials(path));
+    const headers = headersFor(path, await deps.credentials(path));
     for (const [name, value] of Object.entries(headers)) attempt.headers.set(name, value);
-    return around.fetch(attempt);
+    return deps.fetch(attempt);
   }
 
-  async function untilAnswered(request: Request, path: string): Promise<Response> {
-    const read = request.method === 'GET';
-    // A repeated DELETE would answer 404 for what the first one did.
-    const attempts = read ? Infinity : request.method === 'DELETE' ? 1 : WRITE_ATTEMPTS;
+  async function sendWithRetry(request: Request, path: string): Promise<Response> {
+    const isRead = request.method === 'GET';
+    // A DELETE is not retried: if the first one succeeded, the second gets a 404.
+    const maxAttempts = isRead ? Infinity : request.method === 'DELETE' ? 1 : MAX_WRITE_ATTEMPTS;
     for (let attempt = 0; ; attempt++) {
       try {
-        const response = await once(request, path);
-        around.restored();
-        const pause = retryAfter(response);
-        if (read && response.status === 503 && pause !== undefined && attempt < 3) {
-          await around.wait(pause, request.signal);
+        const response = await sendOnce(request, path);
+        deps.onConnectionRestored();
+        const delayMs = retryAfterMs(response);
+        if (isRead && response.status === 503 && delayMs !== undefined && attempt < 3) {
+          await deps.wait(delayMs, request.signal);
           continue;
         }
         return response;
       } catch (error) {
         if (isAbort(error) || !(error instanceof TypeError)) throw error;
-        around.lost();
-        if (attempt + 1 >= attempts) throw new ConnectionError();
-        await around.wait(pauseBefore(attempt), request.signal);
+        deps.onConnectionLost();
+        if (attempt + 1 >= maxAttempts) throw new ConnectionError();
+        await deps.wait(retryDelayMs(attempt), request.signal);
       }
     }
   }
@@ -58,13 +58,13 @@ export function transport(around: TransportDeps) {
     if (request.method === 'POST' && !request.headers.has('Idempotency-Key')) {
       request.headers.set('Idempotency-Key', crypto.randomUUID());
     }
-    const response = await untilAnswered(request, path);
-    if (response.status === 401 && (await around.signInAgain())) return untilAnswered(request, path);
+    const response = await sendWithRetry(request, path);
+    if (response.status === 401 && (await deps.reauthenticate())) return sendWithRetry(request, path);
     return response;
   };
 }
 
-function retryAfter(response: Response): number | undefined {
+function retryAfterMs(response: Response): number | undefined {
   const seconds = Number(response.headers.get('Retry-After'));
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, LONGEST_PAUSE) : undefined;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_DELAY_MS) : undefined;
 }

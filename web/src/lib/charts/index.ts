@@ -1,5 +1,5 @@
-// Charts, drawn as SVG with d3's shapes and scales and coloured by the theme. Each is loaded when it is first shown.
+// Lazy-loaded SVG charts, drawn with d3-shape and d3-scale in the colours of the theme.
 export { default as Bars } from './Bars.svelte';
 export { default as Donut } from './Donut.svelte';
 export { default as Line } from './Line.svelte';
-export { slicesOf, type Point, type Slice } from './types';
+export { toSlices, type Point, type Slice } from './types';

@@ -1,7 +1,7 @@
 export interface Slice {
   label: string;
   value: number;
-  /** Which colour of the series, if not the next one. */
+  /** Index of the series colour; the position of the slice by default. */
   series?: number;
 }
 
@@ -10,20 +10,20 @@ export interface Point {
   y: number;
 }
 
-/** The colours of a chart's series, in order; the theme gives them. */
+/** The CSS colour of a series; the theme defines six. */
 export function seriesColor(index: number): string {
   return `var(--series-${(index % 6) + 1})`;
 }
 
-/** A count of each name, as the statistics answer it, largest first; the small ones become one. */
-export function slicesOf(counts: Record<string, number>, most = 6): Slice[] {
-  const all = Object.entries(counts)
+/** Turns counts by name into slices, largest first. The smallest ones are merged into one slice. */
+export function toSlices(counts: Record<string, number>, maxSlices = 6): Slice[] {
+  const slices = Object.entries(counts)
     .map(([label, value]) => ({ label, value }))
     .sort((a, b) => b.value - a.value || a.label.localeCompare(b.label));
-  if (all.length <= most) return all;
-  const rest = all.slice(most - 1);
+  if (slices.length <= maxSlices) return slices;
+  const rest = slices.slice(maxSlices - 1);
   return [
-    ...all.slice(0, most - 1),
+    ...slices.slice(0, maxSlices - 1),
     { label: `${rest.length} others`, value: rest.reduce((sum, s) => sum + s.value, 0) },
   ];
 }

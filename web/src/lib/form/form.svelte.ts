@@ -1,23 +1,23 @@
-// A form: what was typed, what the service found wrong with it, and whether it is being sent. What was typed stays
-// until it was accepted.
+// The state of a form: values, errors and whether it is being submitted. The values are kept until the service accepts
+// them.
 import { tick } from 'svelte';
 import { isAbort } from '../api/problem';
-import { sortFaults } from './faults';
+import { assignErrors } from './field-errors';
 
 export interface FormOptions<V extends object> {
   initial: () => V;
-  /** Sends the values; what it throws is shown. */
-  send: (values: V) => Promise<void>;
-  /** Names that the service uses for a field of another name: `{ addressCity: 'city' }`. */
+  /** Submits the values; errors that it throws are shown. */
+  onSubmit: (values: V) => Promise<void>;
+  /** Maps names that the API uses to field names: `{ addressCity: 'city' }`. */
   aliases?: Record<string, string>;
-  /** Faults that can be told without asking the service. */
-  check?: (values: V) => Record<string, string>;
+  /** Validates on the client; returns messages by field name. */
+  validate?: (values: V) => Record<string, string>;
 }
 
 export class Form<V extends object> {
   values = $state() as V;
-  faults = $state<Record<string, string>>({});
-  /** What is wrong with the form as a whole. */
+  errors = $state<Record<string, string>>({});
+  /** Error message of the whole form. */
   problem = $state('');
   busy = $state(false);
   readonly id = `form-${crypto.randomUUID().slice(0, 8)}`;
@@ -28,19 +28,19 @@ export class Form<V extends object> {
     this.values = options.initial();
   }
 
-  fault(name: string): string | undefined {
-    return this.faults[name];
+  error(name: string): string | undefined {
+    return this.errors[name];
   }
 
-  /** A field that is being mended is no longer wrong. */
-  touched(name: string): void {
-    Reflect.deleteProperty(this.faults, name);
+  /** Clears the error of a field when the user edits it. */
+  clearError(name: string): void {
+    Reflect.deleteProperty(this.errors, name);
     this.problem = '';
   }
 
   reset(): void {
     this.values = this.#options.initial();
-    this.faults = {};
+    this.errors = {};
     this.problem = '';
   }
 
@@ -49,23 +49,23 @@ export class Form<V extends object> {
     event?.preventDefault();
     if (this.busy) return;
     this.problem = '';
-    this.faults = this.#options.check?.($state.snapshot(this.values) as V) ?? {};
-    if (Object.keys(this.faults).length > 0) return this.#showFirst();
+    this.errors = this.#options.validate?.($state.snapshot(this.values) as V) ?? {};
+    if (Object.keys(this.errors).length > 0) return this.#focusFirstError();
     this.busy = true;
     try {
-      await this.#options.send($state.snapshot(this.values) as V);
+      await this.#options.onSubmit($state.snapshot(this.values) as V);
     } catch (error) {
       if (isAbort(error)) return;
-      const sorted = sortFaults(error, Object.keys(this.values), this.#options.aliases);
-      this.faults = sorted.fields;
-      this.problem = sorted.form;
-      await this.#showFirst();
+      const assigned = assignErrors(error, Object.keys(this.values), this.#options.aliases);
+      this.errors = assigned.fields;
+      this.problem = assigned.form;
+      await this.#focusFirstError();
     } finally {
       this.busy = false;
     }
   };
 
-  async #showFirst(): Promise<void> {
+  async #focusFirstError(): Promise<void> {
     await tick();
     document.querySelector<HTMLElement>(`#${this.id} [aria-invalid='true'], #${this.id} [role='alert']`)?.focus();
   }

@@ -19,7 +19,7 @@ test('a share of 62.5 is 62.5%', () => {
   expect(us.percent(62.5)).toBe('62.5%');
 });
 
-test('time is told by its distance, and by its date once it is far', () => {
+test('recent times are relative, old ones are dates', () => {
   const now = new Date('2026-03-01T12:00:00Z');
   expect(us.ago('2026-03-01T11:59:57Z', now)).toBe('3 seconds ago');
   expect(us.ago('2026-03-01T12:00:00Z', now)).toBe('now');

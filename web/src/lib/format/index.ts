@@ -1,4 +1,4 @@
-// Numbers, money and time in the reader's locale. Formatters are made once: they are expensive.
+// Formats numbers, money and time in the user's locale. Intl formatters are cached because they are expensive to create.
 const LOCALE: string | undefined = typeof navigator === 'undefined' ? undefined : navigator.language;
 
 export interface Formats {
@@ -11,7 +11,7 @@ export interface Formats {
   ago(value: string | Date, now?: Date): string;
 }
 
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
@@ -19,43 +19,45 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 export function formats(locale: string | undefined): Formats {
-  const made = new Map<string, Intl.NumberFormat>();
-  const numeric = (options: Intl.NumberFormatOptions) => {
+  const cache = new Map<string, Intl.NumberFormat>();
+  const numberFormat = (options: Intl.NumberFormatOptions) => {
     const key = JSON.stringify(options);
-    let format = made.get(key);
-    if (!format) made.set(key, (format = new Intl.NumberFormat(locale, options)));
+    let format = cache.get(key);
+    if (!format) cache.set(key, (format = new Intl.NumberFormat(locale, options)));
     return format;
   };
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const dateFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const dateTimeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
   return {
-    number: (value, digits = 4) => numeric({ maximumFractionDigits: digits }).format(value),
-    compact: (value) => numeric({ notation: 'compact', maximumFractionDigits: 1 }).format(value),
-    /** Of a share from 0 to 100, as the service counts. */
-    percent: (value) => numeric({ style: 'percent', maximumFractionDigits: 4 }).format(value / 100),
+    number: (value, digits = 4) => numberFormat({ maximumFractionDigits: digits }).format(value),
+    compact: (value) => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    /** Formats a value from 0 to 100, as the API returns it. */
+    percent: (value) => numberFormat({ style: 'percent', maximumFractionDigits: 4 }).format(value / 100),
     money: (value, currency = 'USD') =>
-      numeric({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(value),
-    date: (value) => day.format(new Date(value)),
-    time: (value) => moment.format(new Date(value)),
+      numberFormat({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(
+        value,
+      ),
+    date: (value) => dateFormat.format(new Date(value)),
+    time: (value) => dateTimeFormat.format(new Date(value)),
     ago: (value, now = new Date()) => {
       const seconds = Math.round((new Date(value).getTime() - now.getTime()) / 1000);
-      if (Math.abs(seconds) >= 30 * 86_400) return day.format(new Date(value));
-      const [unit, size] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-      return relative.format(Math.trunc(seconds / size), unit);
+      if (Math.abs(seconds) >= 30 * 86_400) return dateFormat.format(new Date(value));
+      const [unit, size] = RELATIVE_UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+      return relativeFormat.format(Math.trunc(seconds / size), unit);
     },
   };
 }
 
 export const { number, compact, percent, money, date, time, ago } = formats(LOCALE);
 
-/** `0x1234…cdef`: enough to recognise, short enough to read. */
+/** Shortens a hash or address to `0x1234…cdef`. */
 export function shorten(text: string, start = 6, end = 4): string {
   return text.length <= start + end + 1 ? text : `${text.slice(0, start)}…${text.slice(-end)}`;
 }
 
-/** `US` as the reader calls it; what is no code stays as it is. */
+/** The name of a country code in the user's language; other text is returned unchanged. */
 export function countryName(code: string): string {
   if (!/^[A-Za-z]{2}$/.test(code)) return code;
   return new Intl.DisplayNames(LOCALE, { type: 'region', fallback: 'code' }).of(code.toUpperCase()) ?? code;

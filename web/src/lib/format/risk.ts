@@ -1,4 +1,4 @@
-// The five risk levels, from careful to bold.
+// The five risk levels, lowest first.
 export const RISK_LEVELS = [
   'Conservative',
   'Moderate Conservative',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { homeOf, safeLink } from './stored';
+import { toStoredDetails, safeLink } from './stored';
 
 const record = {
   ListingId: { S: 'oak-12' },
@@ -16,13 +16,13 @@ const record = {
   walkthroughLink: { S: '' },
 };
 
-test('a stored record becomes a plain home', () => {
-  expect(homeOf(record)).toMatchObject({ id: 'oak-12', rent: 2100.25, place: [30.2672, -97.7431] });
+test('a stored record becomes plain details', () => {
+  expect(toStoredDetails(record)).toMatchObject({ id: 'oak-12', rent: 2100.25, place: [30.2672, -97.7431] });
 });
 
-test('a home without coordinates has no place', () => {
+test('a listing without coordinates has no place', () => {
   const nowhere = { ...record, Latitude: { NULL: true as const }, Longitude: { NULL: true as const } };
-  expect(homeOf(nowhere).place).toBeUndefined();
+  expect(toStoredDetails(nowhere).place).toBeUndefined();
 });
 
 test('only web addresses become links', () => {

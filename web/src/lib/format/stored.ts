@@ -1,7 +1,7 @@
-// Stored records of /stage wrap every attribute: `{ "S": "Austin" }`. Here they become plain values.
+// Unwraps the stored records of /stage, which wrap every attribute: `{ "S": "Austin" }`.
 import type { StoredListing } from '../api/generated';
 
-export interface Home {
+export interface StoredDetails {
   id: string;
   userId: string;
   street: string;
@@ -15,7 +15,7 @@ export interface Home {
   walkthrough: string;
 }
 
-export function homeOf(record: StoredListing): Home {
+export function toStoredDetails(record: StoredListing): StoredDetails {
   const { Latitude: latitude, Longitude: longitude } = record;
   const place = 'N' in latitude && 'N' in longitude ? ([Number(latitude.N), Number(longitude.N)] as const) : undefined;
   return {
@@ -33,7 +33,7 @@ export function homeOf(record: StoredListing): Home {
   };
 }
 
-/** Only web addresses become links: what somebody typed must not run as script for somebody else. */
+/** Returns only http and https URLs, so that user input cannot become a `javascript:` link. */
 export function safeLink(text: string): string | undefined {
   try {
     const url = new URL(text);

@@ -1,4 +1,4 @@
-// The ground of the map: countries, states and counties from npm, served by ourselves. There is no tile server.
+// The base map: countries, states and counties from npm packages, served with the console. There is no tile server.
 import L from 'leaflet';
 import type { FeatureCollection, Geometry } from 'geojson';
 import { feature, mesh } from 'topojson-client';
@@ -7,13 +7,13 @@ import countiesUrl from 'us-atlas/counties-10m.json?url';
 import statesUrl from 'us-atlas/states-10m.json?url';
 import countriesUrl from 'world-atlas/countries-50m.json?url';
 
-/** From here on counties are worth their weight. */
-const COUNTIES_FROM = 7;
-const LABELS_FROM = 5;
+/** Zoom levels from which counties and labels are shown. */
+const COUNTIES_MIN_ZOOM = 7;
+const LABELS_MIN_ZOOM = 5;
 
 type Atlas = Topology<Record<string, GeometryCollection<{ name: string }>>>;
 
-async function atlas(url: string): Promise<Atlas> {
+async function loadAtlas(url: string): Promise<Atlas> {
   const response = await fetch(url);
   if (!response.ok) throw new Error('The map could not be loaded.');
   return response.json();
@@ -23,12 +23,12 @@ function collection(topology: Atlas, name: string): FeatureCollection<Geometry, 
   return feature(topology, topology.objects[name] as GeometryCollection<{ name: string }>);
 }
 
-function colors() {
+function themeColors() {
   const css = getComputedStyle(document.documentElement);
   return { land: css.getPropertyValue('--land'), line: css.getPropertyValue('--border-line') };
 }
 
-function label(text: string, at: L.LatLng): L.Marker {
+function createLabel(text: string, at: L.LatLng): L.Marker {
   const element = document.createElement('span');
   element.textContent = text;
   element.setAttribute('aria-hidden', 'true');
@@ -36,9 +36,9 @@ function label(text: string, at: L.LatLng): L.Marker {
   return L.marker(at, { icon, interactive: false, keyboard: false });
 }
 
-/** Draws the ground; the returned function colours it again, after the theme changed. */
+/** Draws the base map. The returned function repaints it after a theme change. */
 export async function drawBasemap(map: L.Map): Promise<() => void> {
-  const [world, us] = await Promise.all([atlas(countriesUrl), atlas(statesUrl)]);
+  const [world, us] = await Promise.all([loadAtlas(countriesUrl), loadAtlas(statesUrl)]);
   const renderer = L.canvas({ padding: 0.5 });
   const base = { renderer, interactive: false };
   const land = L.geoJSON(collection(world, 'countries'), { ...base, style: { weight: 0.6, fillOpacity: 1 } });
@@ -48,18 +48,18 @@ export async function drawBasemap(map: L.Map): Promise<() => void> {
   states.eachLayer((layer) => {
     if (!(layer instanceof L.Polygon)) return;
     const { name } = (layer.feature as { properties: { name: string } }).properties;
-    labels.addLayer(label(name, layer.getBounds().getCenter()));
+    labels.addLayer(createLabel(name, layer.getBounds().getCenter()));
   });
   map.addLayer(land).addLayer(states);
 
-  let asked = false;
-  async function follow() {
+  let countiesRequested = false;
+  async function updateDetail() {
     const zoom = map.getZoom();
-    if (zoom >= LABELS_FROM) map.addLayer(labels);
+    if (zoom >= LABELS_MIN_ZOOM) map.addLayer(labels);
     else map.removeLayer(labels);
-    if (zoom < COUNTIES_FROM || asked) return;
-    asked = true;
-    const topology = await atlas(countiesUrl).catch(() => undefined);
+    if (zoom < COUNTIES_MIN_ZOOM || countiesRequested) return;
+    countiesRequested = true;
+    const topology = await loadAtlas(countiesUrl).catch(() => undefined);
     if (!topology) return;
     counties.addData(mesh(topology, topology.objects.counties as GeometryCollection, (a, b) => a !== b));
     paint();
@@ -67,14 +67,14 @@ export async function drawBasemap(map: L.Map): Promise<() => void> {
   }
 
   function paint() {
-    const { land: fillColor, line: color } = colors();
+    const { land: fillColor, line: color } = themeColors();
     land.setStyle({ fillColor, color });
     states.setStyle({ fillColor, color });
     counties.setStyle({ color });
   }
 
   paint();
-  map.on('zoomend', () => void follow());
-  await follow();
+  map.on('zoomend', () => void updateDetail());
+  await updateDetail();
   return paint;
 }

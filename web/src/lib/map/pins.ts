@@ -1,28 +1,28 @@
-// Pins on the map; thousands of them become clusters.
+// Draws pins on the map and clusters them.
 import L from 'leaflet';
 import Supercluster from 'supercluster';
 import { number } from '../format';
 import type { Pin } from './types';
 
-function element(className: string, text: string): HTMLElement {
-  const node = document.createElement('span');
-  node.className = className;
-  // Never as markup: what it says was typed by somebody.
-  node.textContent = text;
-  return node;
+function createElement(className: string, text: string): HTMLElement {
+  const element = document.createElement('span');
+  element.className = className;
+  // User input: never set it as markup.
+  element.textContent = text;
+  return element;
 }
 
-function marker(at: L.LatLngExpression, className: string, text: string, title: string): L.Marker {
-  const icon = L.divIcon({ className: 'map-anchor', html: element(className, text), iconSize: [0, 0] });
-  const made = L.marker(at, { icon, title });
-  made.on('add', () => made.getElement()?.setAttribute('aria-label', title));
-  // Leaflet gives it the role of a button, but the pointer only.
-  made.on('keydown', ({ originalEvent: event }: L.LeafletKeyboardEvent) => {
+function createMarker(position: L.LatLngExpression, className: string, text: string, title: string): L.Marker {
+  const icon = L.divIcon({ className: 'map-anchor', html: createElement(className, text), iconSize: [0, 0] });
+  const marker = L.marker(position, { icon, title });
+  marker.on('add', () => marker.getElement()?.setAttribute('aria-label', title));
+  // Leaflet gives markers the button role but no keyboard activation.
+  marker.on('keydown', ({ originalEvent: event }: L.LeafletKeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
-    made.fire('click');
+    marker.fire('click');
   });
-  return made;
+  return marker;
 }
 
 export class PinLayer {
@@ -32,9 +32,9 @@ export class PinLayer {
   #select: (id: string) => void;
   #selected: string | undefined;
   #pins = new Map<string, Pin>();
-  #drawn = new Map<string, L.Marker>();
-  /** The chosen pin while a cluster hides its own. */
-  #alone: L.Marker | undefined;
+  #markers = new Map<string, L.Marker>();
+  /** Extra marker for the selected pin while its own is hidden in a cluster. */
+  #selectedMarker: L.Marker | undefined;
 
   constructor(map: L.Map, select: (id: string) => void) {
     this.#map = map;
@@ -56,24 +56,24 @@ export class PinLayer {
     this.draw();
   }
 
-  /** Changes only the two pins it is about, so that it can follow the pointer and the keyboard keeps its place. */
+  /** Updates only the two affected pins, which is fast enough for hover and keeps the keyboard focus. */
   select(id: string | undefined): void {
     if (id === this.#selected) return;
-    this.#mark(this.#selected, false);
+    this.#setSelected(this.#selected, false);
     this.#selected = id;
-    this.#mark(id, true);
+    this.#setSelected(id, true);
   }
 
-  #mark(id: string | undefined, chosen: boolean): void {
-    this.#alone?.remove();
-    this.#alone = undefined;
-    const drawn = this.#drawn.get(id ?? '');
-    drawn?.setZIndexOffset(chosen ? 1000 : 0);
-    drawn?.getElement()?.querySelector('.map-pin')?.classList.toggle('chosen', chosen);
+  #setSelected(id: string | undefined, chosen: boolean): void {
+    this.#selectedMarker?.remove();
+    this.#selectedMarker = undefined;
+    const marker = this.#markers.get(id ?? '');
+    marker?.setZIndexOffset(chosen ? 1000 : 0);
+    marker?.getElement()?.querySelector('.map-pin')?.classList.toggle('chosen', chosen);
     const pin = this.#pins.get(id ?? '');
-    if (!chosen || drawn || !pin) return;
-    this.#alone = this.#pin(L.latLng(pin.at), pin);
-    this.#layer.addLayer(this.#alone);
+    if (!chosen || marker || !pin) return;
+    this.#selectedMarker = this.#createPin(L.latLng(pin.at), pin);
+    this.#layer.addLayer(this.#selectedMarker);
   }
 
   draw(): void {
@@ -85,33 +85,41 @@ export class PinLayer {
       number,
     ];
     this.#layer.clearLayers();
-    this.#drawn.clear();
+    this.#markers.clear();
     for (const found of this.#index.getClusters(box, Math.round(this.#map.getZoom()))) {
       const [longitude = 0, latitude = 0] = found.geometry.coordinates;
-      const at = L.latLng(latitude, longitude);
-      if ('cluster_id' in found.properties) this.#layer.addLayer(this.#cluster(at, found.properties));
+      const position = L.latLng(latitude, longitude);
+      if ('cluster_id' in found.properties) this.#layer.addLayer(this.#createCluster(position, found.properties));
       else {
-        const pin = this.#pin(at, found.properties);
-        this.#drawn.set(found.properties.id, pin);
+        const pin = this.#createPin(position, found.properties);
+        this.#markers.set(found.properties.id, pin);
         this.#layer.addLayer(pin);
       }
     }
-    this.#mark(this.#selected, true);
+    this.#setSelected(this.#selected, true);
   }
 
-  #cluster(at: L.LatLng, { cluster_id, point_count }: { cluster_id: number; point_count: number }): L.Marker {
+  #createCluster(
+    position: L.LatLng,
+    { cluster_id, point_count }: { cluster_id: number; point_count: number },
+  ): L.Marker {
     const size = point_count < 10 ? 'few' : point_count < 100 ? 'some' : 'many';
-    const made = marker(at, `map-cluster ${size}`, number(point_count), `${number(point_count)} here. Zoom in`);
-    return made.on('click', () => {
-      // The cluster is about to fall apart; the keyboard goes on from the map.
-      if (made.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
-      this.#map.flyTo(at, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 });
+    const marker = createMarker(
+      position,
+      `map-cluster ${size}`,
+      number(point_count),
+      `${number(point_count)} here. Zoom in`,
+    );
+    return marker.on('click', () => {
+      // Zooming removes the cluster; keep the keyboard focus on the map.
+      if (marker.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
+      this.#map.flyTo(position, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 });
     });
   }
 
-  #pin(at: L.LatLng, { id, label }: { id: string; label: string }): L.Marker {
+  #createPin(position: L.LatLng, { id, label }: { id: string; label: string }): L.Marker {
     const chosen = id === this.#selected;
-    const made = marker(at, chosen ? 'map-pin chosen' : 'map-pin', '', label);
-    return made.setZIndexOffset(chosen ? 1000 : 0).on('click', () => this.#select(id));
+    const marker = createMarker(position, chosen ? 'map-pin chosen' : 'map-pin', '', label);
+    return marker.setZIndexOffset(chosen ? 1000 : 0).on('click', () => this.#select(id));
   }
 }

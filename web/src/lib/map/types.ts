@@ -2,10 +2,10 @@ export type Place = [latitude: number, longitude: number];
 
 export interface Pin {
   id: string;
-  /** What the pin is called; shown on hover and read aloud. */
+  /** Title on hover and accessible name. */
   label: string;
   at: Place;
 }
 
-/** West, south, east, north: what the service calls a bbox. */
+/** A bounding box in the order of the API: west, south, east, north. */
 export type Box = [west: number, south: number, east: number, north: number];

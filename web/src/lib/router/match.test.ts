@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fill, matchPattern, matchRoute } from './match';
+import { fillPattern, matchPattern, matchRoute } from './match';
 
 test('a fixed path matches itself, with or without a final slash', () => {
   expect(matchPattern('/saved', '/saved')).toEqual({});
@@ -9,23 +9,23 @@ test('a fixed path matches itself, with or without a final slash', () => {
   expect(matchPattern('/saved', '/saved/more')).toBeUndefined();
 });
 
-test('a parameter takes one part of the path, decoded', () => {
+test('a parameter is one decoded path segment', () => {
   expect(matchPattern('/listings/:id', '/listings/oak%2F12%20%C3%A4')).toEqual({ id: 'oak/12 ä' });
 });
 
-test('a part that cannot be decoded matches nothing', () => {
+test('an invalid encoding does not match', () => {
   expect(matchPattern('/listings/:id', '/listings/%E0%A4%A')).toBeUndefined();
 });
 
-test('the first route that fits is taken', () => {
+test('the first matching route wins', () => {
   const routes = [{ path: '/listings/new' }, { path: '/listings/:id' }];
   expect(matchRoute(routes, '/listings/new')?.route).toBe(routes[0]);
   expect(matchRoute(routes, '/listings/7')).toEqual({ route: routes[1], params: { id: '7' } });
   expect(matchRoute(routes, '/nowhere')).toBeUndefined();
 });
 
-test('what is filled in comes back when it is matched', () => {
+test('a filled pattern matches with the same parameters', () => {
   for (const id of ['oak-12', 'a/b', '?x=1', '100%', '#', 'ä b']) {
-    expect(matchPattern('/listings/:id', fill('/listings/:id', { id }))).toEqual({ id });
+    expect(matchPattern('/listings/:id', fillPattern('/listings/:id', { id }))).toEqual({ id });
   }
 });

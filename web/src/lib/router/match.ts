@@ -1,29 +1,29 @@
-// Which route a path belongs to. Pure, so that it can be tested without a browser.
+// Matches paths against route patterns. Pure functions, testable without a browser.
 export type Params = Record<string, string>;
 
-export interface Matched<R> {
+export interface RouteMatch<R> {
   route: R;
   params: Params;
 }
 
 export function matchPattern(pattern: string, path: string): Params | undefined {
-  const want = parts(pattern);
-  const have = parts(path);
-  if (want.length !== have.length) return undefined;
+  const patternParts = splitPath(pattern);
+  const pathParts = splitPath(path);
+  if (patternParts.length !== pathParts.length) return undefined;
   const params: Params = {};
-  for (const [i, piece] of want.entries()) {
-    const value = have[i] ?? '';
-    if (piece.startsWith(':')) {
+  for (const [i, part] of patternParts.entries()) {
+    const value = pathParts[i] ?? '';
+    if (part.startsWith(':')) {
       const decoded = decode(value);
       if (decoded === undefined) return undefined;
-      params[piece.slice(1)] = decoded;
-    } else if (piece !== value) return undefined;
+      params[part.slice(1)] = decoded;
+    } else if (part !== value) return undefined;
   }
   return params;
 }
 
-/** The first route that fits: routes with fixed words stand before those with parameters. */
-export function matchRoute<R extends { path: string }>(routes: readonly R[], path: string): Matched<R> | undefined {
+/** Returns the first matching route, so list static routes before routes with parameters. */
+export function matchRoute<R extends { path: string }>(routes: readonly R[], path: string): RouteMatch<R> | undefined {
   for (const route of routes) {
     const params = matchPattern(route.path, path);
     if (params) return { route, params };
@@ -31,12 +31,12 @@ export function matchRoute<R extends { path: string }>(routes: readonly R[], pat
   return undefined;
 }
 
-/** Fills a pattern; ids may hold any character. */
-export function fill(pattern: string, params: Params): string {
+/** Inserts URL-encoded parameters into a pattern. */
+export function fillPattern(pattern: string, params: Params): string {
   return pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-function parts(path: string): string[] {
+function splitPath(path: string): string[] {
   return path.split('/').filter((part) => part !== '');
 }
 

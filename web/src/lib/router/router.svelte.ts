@@ -1,45 +1,45 @@
-// The address bar as state. Links are plain <a href={href('/listings')}>; the router takes over the click.
-import { fill, type Params } from './match';
+// The current URL as reactive state. Links are plain <a href={href('/listings')}>; the router intercepts clicks.
+import { fillPattern, type Params } from './match';
 
 const BASE = '/console';
 
-function read() {
+function readLocation() {
   const { pathname, search } = window.location;
   const path = pathname.startsWith(BASE) ? pathname.slice(BASE.length) || '/' : pathname;
   return { path, query: new URLSearchParams(search) };
 }
 
 class Router {
-  #at = $state.raw(read());
+  #location = $state.raw(readLocation());
 
   get path(): string {
-    return this.#at.path;
+    return this.#location.path;
   }
 
-  /** Follows the address bar; read it with `router.query.get('q')`. */
+  /** Reactive query parameters: `router.query.get('q')`. */
   get query(): URLSearchParams {
-    return this.#at.query;
+    return this.#location.query;
   }
 
-  /** Listens to clicks on links and to the back button, until the returned function is called. */
+  /** Listens to link clicks and history navigation. Returns a function that stops it. */
   start(): () => void {
-    const back = () => (this.#at = read());
-    window.addEventListener('popstate', back);
+    const update = () => (this.#location = readLocation());
+    window.addEventListener('popstate', update);
     document.addEventListener('click', this.#click);
     return () => {
-      window.removeEventListener('popstate', back);
+      window.removeEventListener('popstate', update);
       document.removeEventListener('click', this.#click);
     };
   }
 
-  go(to: string, { replace = false } = {}): void {
-    const before = this.path;
+  navigate(to: string, { replace = false } = {}): void {
+    const previousPath = this.path;
     history[replace ? 'replaceState' : 'pushState'](null, '', to);
-    this.#at = read();
-    if (before !== this.path) window.scrollTo(0, 0);
+    this.#location = readLocation();
+    if (previousPath !== this.path) window.scrollTo(0, 0);
   }
 
-  /** Filters belong into the address, so that they can be shared; an empty value leaves it. */
+  /** Sets query parameters; an empty value removes the parameter. */
   setQuery(changes: Record<string, string | undefined>, { replace = true } = {}): void {
     const query = new URLSearchParams(this.query);
     for (const [name, value] of Object.entries(changes)) {
@@ -47,28 +47,28 @@ class Router {
       else query.delete(name);
     }
     const text = query.toString();
-    this.go(`${window.location.pathname}${text ? `?${text}` : ''}`, { replace });
+    this.navigate(`${window.location.pathname}${text ? `?${text}` : ''}`, { replace });
   }
 
   #click = (event: MouseEvent): void => {
     const link = (event.target as Element | null)?.closest?.('a');
-    const ours = link && link.origin === location.origin && isUnder(link.pathname);
-    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (!ours || !plain || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
+    const isInternal = link && link.origin === location.origin && isConsolePath(link.pathname);
+    const isPlainClick = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!isInternal || !isPlainClick || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
     if (link.hash && link.pathname === location.pathname) return;
     event.preventDefault();
-    this.go(link.href);
+    this.navigate(link.href);
   };
 }
 
-function isUnder(pathname: string): boolean {
+function isConsolePath(pathname: string): boolean {
   return pathname === BASE || pathname.startsWith(`${BASE}/`);
 }
 
-/** The address of a route: `href('/listings/:id', { id })`. */
+/** Builds the URL of a route: `href('/listings/:id', { id })`. */
 export function href(pattern: string, params: Params = {}, query: Record<string, string> = {}): string {
   const text = new URLSearchParams(query).toString();
-  return BASE + fill(pattern, params) + (text ? `?${text}` : '');
+  return BASE + fillPattern(pattern, params) + (text ? `?${text}` : '');
 }
 
 export const router = new Router();

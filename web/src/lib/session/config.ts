@@ -1,12 +1,12 @@
-// How this instance wants people to sign in. The server answers it; without an answer it is a sandbox.
+// Sign-in configuration from the server. Without a response, the console assumes a sandbox.
 export interface Config {
   profile: 'sandbox' | 'live';
   issuer?: string;
   clientId?: string;
-  /** What the OpenID Connect issuer is asked for besides `openid`. */
+  /** Scopes to request from the OpenID Connect issuer in addition to `openid`. */
   scope?: string;
   audience?: string;
-  /** What makes an administrator in the issuer's tokens; without it, the scope `admin`. */
+  /** Claim that marks an administrator in the issuer's tokens; the scope `admin` by default. */
   adminClaim?: { claim: string; value: string };
   currency: string;
   chain?: { id: number; rpc?: string; explorer?: string };

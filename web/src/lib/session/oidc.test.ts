@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { challengeOf } from './oidc';
+import { codeChallenge } from './oidc';
 
-test('the challenge is the one of RFC 7636', async () => {
+test('the code challenge matches RFC 7636', async () => {
   const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
-  expect(await challengeOf(verifier)).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
+  expect(await codeChallenge(verifier)).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
 });

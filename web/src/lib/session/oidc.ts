@@ -1,22 +1,22 @@
-// OpenID Connect, authorization code with PKCE, in a window of its own: the page behind keeps what was typed.
+// OpenID Connect sign-in: authorization code flow with PKCE in a popup, so that the page keeps its form input.
 // The server's Content-Security-Policy must name the issuer in connect-src.
-import { claimsOf } from './claims';
+import { parseClaims } from './claims';
 import type { Config } from './config';
-import { CHANNEL, REDIRECT, type Answer } from './signed-in';
+import { SIGN_IN_CHANNEL, REDIRECT_PATH, type AuthorizationResponse } from './signed-in';
 
-export interface Tokens {
+export interface SignInResult {
   token: string;
   userId: string;
 }
 
-/** Must be called from a click, or the browser refuses the window. */
-export async function signInWithIssuer(config: Config): Promise<Tokens> {
+/** Call it from a click handler, otherwise the browser blocks the popup. */
+export async function signInWithIssuer(config: Config): Promise<SignInResult> {
   const popup = window.open('about:blank', 'portico-sign-in', 'popup,width=480,height=720');
   if (!popup) throw new Error('The browser refused to open the sign-in window. Allow pop-ups for this page.');
   try {
     const endpoints = await discover(config.issuer ?? '');
-    const [state, verifier] = [random(), random()];
-    const redirect = window.location.origin + REDIRECT;
+    const [state, verifier] = [randomString(), randomString()];
+    const redirect = window.location.origin + REDIRECT_PATH;
     const url = new URL(endpoints.authorization_endpoint);
     const params: Record<string, string | undefined> = {
       response_type: 'code',
@@ -25,12 +25,12 @@ export async function signInWithIssuer(config: Config): Promise<Tokens> {
       scope: ['openid', config.scope].filter(Boolean).join(' '),
       audience: config.audience,
       state,
-      code_challenge: await challengeOf(verifier),
+      code_challenge: await codeChallenge(verifier),
       code_challenge_method: 'S256',
     };
     for (const [name, value] of Object.entries(params)) if (value) url.searchParams.set(name, value);
     popup.location.href = url.href;
-    const code = await answerOf(popup, state);
+    const code = await waitForCode(popup, state);
     return await exchange(endpoints.token_endpoint, code, verifier, redirect, config.clientId ?? '');
   } finally {
     popup.close();
@@ -43,17 +43,20 @@ async function discover(issuer: string): Promise<{ authorization_endpoint: strin
   return response.json();
 }
 
-function answerOf(popup: Window, state: string): Promise<string> {
+function waitForCode(popup: Window, state: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const channel = new BroadcastChannel(CHANNEL);
-    const closed = setInterval(() => popup.closed && finish(() => reject(new Error('Sign-in was not finished.'))), 500);
+    const channel = new BroadcastChannel(SIGN_IN_CHANNEL);
+    const closedTimer = setInterval(
+      () => popup.closed && finish(() => reject(new Error('Sign-in was not finished.'))),
+      500,
+    );
     const finish = (then: () => void) => {
-      clearInterval(closed);
+      clearInterval(closedTimer);
       channel.close();
       then();
     };
-    channel.onmessage = ({ data }: MessageEvent<Answer>) => {
-      // An answer to another tab's question.
+    channel.onmessage = ({ data }: MessageEvent<AuthorizationResponse>) => {
+      // The response belongs to another tab.
       if (data.state !== state) return;
       const { code } = data;
       if (code) finish(() => resolve(code));
@@ -73,14 +76,14 @@ async function exchange(endpoint: string, code: string, verifier: string, redire
   const response = await fetch(endpoint, { method: 'POST', body });
   if (!response.ok) throw new Error('The sign-in service refused.');
   const { access_token } = (await response.json()) as { access_token: string };
-  return { token: access_token, userId: claimsOf(access_token).sub };
+  return { token: access_token, userId: parseClaims(access_token).sub };
 }
 
-function random(): string {
+function randomString(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
-export async function challengeOf(verifier: string): Promise<string> {
+export async function codeChallenge(verifier: string): Promise<string> {
   return base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))));
 }
 

@@ -1,4 +1,4 @@
-// Whom the sandbox offers to act as. Any other user id can be typed.
+// The demo users of the sandbox. Any other user id can be typed.
 export interface Person {
   userId: string;
   name: string;
@@ -14,7 +14,7 @@ export const PEOPLE: readonly Person[] = [
   { userId: 'operator', name: 'Operator', role: 'Looks after this service', operator: true },
 ];
 
-export function personOf(userId: string): Person {
+export function getPerson(userId: string): Person {
   return PEOPLE.find((person) => person.userId === userId) ?? { userId, name: userId, role: 'Sandbox user' };
 }
 

@@ -1,125 +1,126 @@
-// Who is signed in. Tokens and keys live in the tab's session storage only; the sandbox's last choice of a person,
-// which is no secret, is remembered across tabs.
+// The signed-in user. Tokens and keys are kept only in the tab's session storage; the last chosen sandbox user is not
+// secret and is kept in local storage.
 import { createKey, openSandboxSession, revokeKey } from '../api';
 import type { Credentials } from '../api/credentials';
-import { claimHolds, claimsOf, keyIdOf } from './claims';
+import { hasClaim, parseClaims, parseKeyId } from './claims';
 import { loadConfig, type Config } from './config';
-import { PEOPLE, personOf, type Person } from './people';
+import { PEOPLE, getPerson, type Person } from './people';
 
-interface Stored extends Credentials {
+interface StoredSession extends Credentials {
   keyId?: string;
 }
 
-const STORED = 'portico.session';
-const ACTING_AS = 'portico.acting-as';
-const ROUND = 'portico.round';
+const SESSION_STORAGE_KEY = 'portico.session';
+const ACTING_AS_STORAGE_KEY = 'portico.acting-as';
+const NONCE_STORAGE_KEY = 'portico.round';
 
 class Session {
   config = $state.raw<Config>({ profile: 'sandbox', currency: 'USD' });
-  #who = $state.raw<Stored | undefined>();
+  #stored = $state.raw<StoredSession | undefined>();
   /** Set while the sign-in dialog is open. */
-  asking = $state.raw<{ reason: 'expired' | 'wanted'; answer: (done: boolean) => void } | undefined>();
-  #asked: Promise<boolean> | undefined;
-  #key: Promise<Stored> | undefined;
+  signInPrompt = $state.raw<{ reason: 'expired' | 'requested'; resolve: (done: boolean) => void } | undefined>();
+  #signInResult: Promise<boolean> | undefined;
+  #pendingKey: Promise<StoredSession> | undefined;
 
-  get signedIn(): boolean {
-    return this.#who !== undefined;
+  get isSignedIn(): boolean {
+    return this.#stored !== undefined;
   }
 
-  /** The signed-in user's id; empty for nobody. */
+  /** Empty if nobody is signed in. */
   get userId(): string {
-    return this.#who?.userId ?? '';
+    return this.#stored?.userId ?? '';
   }
 
-  /** Some operations are a person's only: a key, even an operator's, is nobody. */
+  /** True if signed in with a token. Some operations reject API keys, even an operator's. */
   get isPerson(): boolean {
-    return this.#who?.token !== undefined;
+    return this.#stored?.token !== undefined;
   }
 
-  /** The id of the key that this tab itself uses. */
+  /** The id of the API key that this tab uses. */
   get keyId(): string | undefined {
-    return this.#who?.apiKey && keyIdOf(this.#who.apiKey);
+    return this.#stored?.apiKey && parseKeyId(this.#stored.apiKey);
   }
 
-  /** May act for others: by a key, or by a token that says so. */
-  get operator(): boolean {
-    const token = this.#who?.token;
+  /** May act for other users: signed in with a key, or with a token that has the admin claim. */
+  get isOperator(): boolean {
+    const token = this.#stored?.token;
     const { claim, value } = this.config.adminClaim ?? { claim: 'scope', value: 'admin' };
-    return this.#who?.operator || (token !== undefined && claimHolds(claimsOf(token), claim, value));
+    return this.#stored?.operator || (token !== undefined && hasClaim(parseClaims(token), claim, value));
   }
 
-  get sandbox(): boolean {
+  get isSandbox(): boolean {
     return this.config.profile === 'sandbox';
   }
 
   get person(): Person {
-    return this.sandbox ? personOf(this.userId) : { userId: this.userId, name: this.userId, role: '' };
+    return this.isSandbox ? getPerson(this.userId) : { userId: this.userId, name: this.userId, role: '' };
   }
 
   async start(): Promise<void> {
     this.config = await loadConfig();
-    const stored = sessionStorage.getItem(STORED);
-    if (stored) this.#who = JSON.parse(stored) as Stored;
-    else if (this.sandbox) await this.actAs(localStorage.getItem(ACTING_AS) ?? PEOPLE[0]?.userId ?? 'ada');
+    const stored = sessionStorage.getItem(SESSION_STORAGE_KEY);
+    if (stored) this.#stored = JSON.parse(stored) as StoredSession;
+    else if (this.isSandbox)
+      await this.actAs(localStorage.getItem(ACTING_AS_STORAGE_KEY) ?? PEOPLE[0]?.userId ?? 'ada');
   }
 
-  /** Sandbox: becomes another person. */
+  /** Sandbox only: signs in as another user. */
   async actAs(userId: string): Promise<void> {
-    // With the same key the sandbox answers the same API key, so that tabs do not use up a person's hundred keys.
-    // Who is asked to sign in again needs another one: the old key may have been revoked.
-    if (this.asking?.reason === 'expired') localStorage.setItem(ROUND, String(Date.now()));
-    const round = localStorage.getItem(ROUND) ?? '';
-    const headers = { 'Idempotency-Key': `console-${encodeURIComponent(userId)}${round}` };
+    // The same idempotency key returns the same API key, so that tabs do not use up the user's limit of 100 keys.
+    // Signing in again after a 401 needs a new API key, because the old one may be revoked.
+    if (this.signInPrompt?.reason === 'expired') localStorage.setItem(NONCE_STORAGE_KEY, String(Date.now()));
+    const nonce = localStorage.getItem(NONCE_STORAGE_KEY) ?? '';
+    const headers = { 'Idempotency-Key': `console-${encodeURIComponent(userId)}${nonce}` };
     const { token, apiKey } = await openSandboxSession({ body: { userId }, headers });
-    localStorage.setItem(ACTING_AS, userId);
-    this.#become({ userId, operator: personOf(userId).operator ?? false, token, apiKey });
+    localStorage.setItem(ACTING_AS_STORAGE_KEY, userId);
+    this.#store({ userId, operator: getPerson(userId).operator ?? false, token, apiKey });
   }
 
   async signInWithIssuer(): Promise<void> {
     const { signInWithIssuer } = await import('./oidc');
-    this.#become({ ...(await signInWithIssuer(this.config)), operator: false });
+    this.#store({ ...(await signInWithIssuer(this.config)), operator: false });
   }
 
-  /** Operators: a key instead of a person. `userId` is whom pages about "my" things then show. */
+  /** For operators: signs in with an API key. Personal pages show the data of `userId`. */
   signInWithKey(apiKey: string, userId: string): void {
-    this.#become({ apiKey, userId: userId || 'operator', operator: true });
+    this.#store({ apiKey, userId: userId || 'operator', operator: true });
   }
 
   async signOut(): Promise<void> {
-    const keyId = this.#who?.keyId;
-    // The key was made for this tab; without the tab nobody can use it.
+    const keyId = this.#stored?.keyId;
+    // The key was created for this tab only.
     if (keyId) await revokeKey({ path: { id: keyId } }).catch(() => undefined);
-    this.#become(undefined);
+    this.#store(undefined);
   }
 
-  /** Opens the sign-in dialog; true once somebody has signed in. Many callers share one dialog. */
-  ask(reason: 'expired' | 'wanted'): Promise<boolean> {
-    this.#asked ??= new Promise<boolean>((resolve) => {
-      this.asking = { reason, answer: resolve };
+  /** Opens the sign-in dialog; resolves to true after a sign-in. Concurrent callers share one dialog. */
+  promptSignIn(reason: 'expired' | 'requested'): Promise<boolean> {
+    this.#signInResult ??= new Promise<boolean>((resolve) => {
+      this.signInPrompt = { reason, resolve };
     }).finally(() => {
-      this.asking = undefined;
-      this.#asked = undefined;
+      this.signInPrompt = undefined;
+      this.#signInResult = undefined;
     });
-    return this.#asked;
+    return this.#signInResult;
   }
 
   async credentials(path: string): Promise<Credentials | undefined> {
-    const who = this.#who;
-    if (!who || who.apiKey || !path.startsWith('/stage/')) return who;
-    // A person who signed in with an issuer gets a key of their own when one is first needed.
-    this.#key ??= createKey({ body: { name: 'Console' } })
-      .then(({ apiKey, id }) => ({ ...who, apiKey, keyId: id }))
-      .finally(() => (this.#key = undefined));
-    const withKey = await this.#key;
-    if (this.#who === who) this.#become(withKey);
+    const stored = this.#stored;
+    if (!stored || stored.apiKey || !path.startsWith('/stage/')) return stored;
+    // A user who signed in with the issuer gets an API key when the first request needs one.
+    this.#pendingKey ??= createKey({ body: { name: 'Console' } })
+      .then(({ apiKey, id }) => ({ ...stored, apiKey, keyId: id }))
+      .finally(() => (this.#pendingKey = undefined));
+    const withKey = await this.#pendingKey;
+    if (this.#stored === stored) this.#store(withKey);
     return withKey;
   }
 
-  #become(who: Stored | undefined): void {
-    this.#who = who;
-    if (who) sessionStorage.setItem(STORED, JSON.stringify(who));
-    else sessionStorage.removeItem(STORED);
-    if (who) this.asking?.answer(true);
+  #store(stored: StoredSession | undefined): void {
+    this.#stored = stored;
+    if (stored) sessionStorage.setItem(SESSION_STORAGE_KEY, JSON.stringify(stored));
+    else sessionStorage.removeItem(SESSION_STORAGE_KEY);
+    if (stored) this.signInPrompt?.resolve(true);
   }
 }
 

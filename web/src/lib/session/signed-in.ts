@@ -1,19 +1,19 @@
-// The window in which somebody signed in with an issuer comes back to the console here.
-export const CHANNEL = 'portico.sign-in';
-export const REDIRECT = `${import.meta.env.BASE_URL}signed-in`;
+// The redirect target of the OpenID Connect popup.
+export const SIGN_IN_CHANNEL = 'portico.sign-in';
+export const REDIRECT_PATH = `${import.meta.env.BASE_URL}signed-in`;
 
-export interface Answer {
+export interface AuthorizationResponse {
   code?: string;
   state?: string;
   error?: string;
 }
 
-/** Hands the issuer's answer to the tab that asked, and closes. True if this is that window. */
-export function finishSignIn(): boolean {
-  if (window.location.pathname !== REDIRECT) return false;
-  const answer: Answer = Object.fromEntries(new URLSearchParams(window.location.search));
-  const channel = new BroadcastChannel(CHANNEL);
-  channel.postMessage(answer);
+/** In the popup: sends the issuer's response to the opening tab, closes the window and returns true. */
+export function handleSignInRedirect(): boolean {
+  if (window.location.pathname !== REDIRECT_PATH) return false;
+  const response: AuthorizationResponse = Object.fromEntries(new URLSearchParams(window.location.search));
+  const channel = new BroadcastChannel(SIGN_IN_CHANNEL);
+  channel.postMessage(response);
   channel.close();
   window.close();
   return true;

@@ -1,6 +1,6 @@
-// Whether the service can be reached; the banner at the top shows it.
+// Whether the service is reachable; shown in the banner at the top.
 class Connection {
-  lost = $state(false);
+  isLost = $state(false);
 }
 
 export const connection = new Connection();

@@ -1,14 +1,14 @@
-// Something that is loaded: `const saved = resource((signal) => getSavedListings({ path, signal }))`.
-// Call it while a component is set up. It loads again when state that the function reads before its first `await`
-// changes, and it stops when the component goes.
+// Loads data for a component: `const saved = resource((signal) => getSavedListings({ path, signal }))`.
+// Call it during component initialisation. It reloads when state changes that the function reads before its first
+// `await`, and it aborts when the component is destroyed.
 import { untrack } from 'svelte';
 import { isAbort } from '../api/problem';
 
 export interface ResourceOptions<T> {
-  /** Loads again after so many milliseconds, as long as the page is visible. */
-  every?: number;
-  /** True for what will not change any more: it is not asked for again. */
-  done?: (data: T) => boolean;
+  /** Polling interval in milliseconds. Polling pauses while the page is hidden. */
+  pollMs?: number;
+  /** Stops polling when it returns true. */
+  isDone?: (data: T) => boolean;
 }
 
 export class Resource<T> {
@@ -17,52 +17,52 @@ export class Resource<T> {
   loading = $state(true);
   #load: (signal: AbortSignal) => Promise<T>;
   #options: ResourceOptions<T>;
-  #tick = $state(0);
+  #reloadCount = $state(0);
 
   constructor(load: (signal: AbortSignal) => Promise<T>, options: ResourceOptions<T>) {
     this.#load = load;
     this.#options = options;
     $effect(() => {
-      void this.#tick;
-      const stop = new AbortController();
-      const answer = load(stop.signal);
-      untrack(() => void this.#take(answer, stop.signal));
-      const timer = this.#poll(stop.signal);
+      void this.#reloadCount;
+      const controller = new AbortController();
+      const promise = load(controller.signal);
+      untrack(() => void this.#apply(promise, controller.signal));
+      const timer = this.#poll(controller.signal);
       return () => {
-        stop.abort();
+        controller.abort();
         clearInterval(timer);
       };
     });
   }
 
-  /** Nothing to show yet: neither data nor an error. */
+  /** True before the first data or error. */
   get pending(): boolean {
     return this.data === undefined && this.error === undefined;
   }
 
-  /** Loads again; what is there stays visible meanwhile. */
+  /** Reloads; the current data stays visible until then. */
   reload = (): void => {
-    this.#tick += 1;
+    this.#reloadCount += 1;
   };
 
-  /** Shows a change before the service confirms it. */
+  /** Replaces the data without loading, for optimistic updates. */
   set(data: T): void {
     this.data = data;
   }
 
   #poll(signal: AbortSignal) {
-    const { every, done } = this.#options;
-    if (!every) return undefined;
+    const { pollMs, isDone } = this.#options;
+    if (!pollMs) return undefined;
     return setInterval(() => {
-      if (this.data !== undefined && done?.(this.data)) return;
-      if (!document.hidden && !this.loading) void this.#take(this.#load(signal), signal);
-    }, every);
+      if (this.data !== undefined && isDone?.(this.data)) return;
+      if (!document.hidden && !this.loading) void this.#apply(this.#load(signal), signal);
+    }, pollMs);
   }
 
-  async #take(answer: Promise<T>, signal: AbortSignal): Promise<void> {
+  async #apply(promise: Promise<T>, signal: AbortSignal): Promise<void> {
     this.loading = true;
     try {
-      const data = await answer;
+      const data = await promise;
       if (signal.aborted) return;
       this.data = data;
       this.error = undefined;

@@ -1,23 +1,23 @@
-// Light or dark. public/theme.js has set it before the first paint; here it follows the switch and the system.
+// The light or dark theme. public/theme.js sets it before the first paint; this follows the toggle and the system setting.
 type Mode = 'light' | 'dark';
 
-const KEY = 'portico.theme';
+const THEME_STORAGE_KEY = 'portico.theme';
 
 class Theme {
   mode = $state<Mode>(document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light');
 
   constructor() {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => {
-      if (!localStorage.getItem(KEY)) this.#show(event.matches ? 'dark' : 'light');
+      if (!localStorage.getItem(THEME_STORAGE_KEY)) this.#apply(event.matches ? 'dark' : 'light');
     });
   }
 
   toggle(): void {
-    this.#show(this.mode === 'dark' ? 'light' : 'dark');
-    localStorage.setItem(KEY, this.mode);
+    this.#apply(this.mode === 'dark' ? 'light' : 'dark');
+    localStorage.setItem(THEME_STORAGE_KEY, this.mode);
   }
 
-  #show(mode: Mode): void {
+  #apply(mode: Mode): void {
     this.mode = mode;
     document.documentElement.dataset.theme = mode;
   }

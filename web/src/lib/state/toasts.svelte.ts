@@ -1,5 +1,5 @@
-// Short messages in the corner: what was done, with a way to take it back.
-import { describe } from '../api/problem';
+// Toast messages, optionally with an undo action.
+import { errorMessage } from '../api/problem';
 
 export interface Toast {
   id: number;
@@ -8,37 +8,37 @@ export interface Toast {
   undo?: () => void | Promise<void>;
 }
 
-const STAYS = 7_000;
+const TOAST_TIMEOUT_MS = 7_000;
 
 class Toasts {
   list = $state<Toast[]>([]);
-  #next = 1;
+  #nextId = 1;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-  done(text: string, undo?: Toast['undo']): void {
+  success(text: string, undo?: Toast['undo']): void {
     this.#add({ text, tone: 'good', undo });
   }
 
-  failed(error: unknown): void {
-    this.#add({ text: describe(error), tone: 'bad' });
+  error(error: unknown): void {
+    this.#add({ text: errorMessage(error), tone: 'bad' });
   }
 
   dismiss(id: number): void {
-    this.hold(id);
+    this.pause(id);
     this.list = this.list.filter((toast) => toast.id !== id);
   }
 
-  /** Stays while somebody points at it or tabs into it. */
-  hold(id: number): void {
+  /** Keeps the toast while it is hovered or focused. */
+  pause(id: number): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
   }
 
-  release(id: number): void {
-    this.hold(id);
+  resume(id: number): void {
+    this.pause(id);
     this.#timers.set(
       id,
-      setTimeout(() => this.dismiss(id), STAYS),
+      setTimeout(() => this.dismiss(id), TOAST_TIMEOUT_MS),
     );
   }
 
@@ -47,14 +47,14 @@ class Toasts {
     try {
       await toast.undo?.();
     } catch (error) {
-      this.failed(error);
+      this.error(error);
     }
   }
 
   #add(toast: Omit<Toast, 'id'>): void {
-    const id = this.#next++;
+    const id = this.#nextId++;
     this.list.push({ id, ...toast });
-    this.release(id);
+    this.resume(id);
   }
 }
 

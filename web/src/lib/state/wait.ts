@@ -1,15 +1,15 @@
-/** A pause that ends early, with an AbortError, when the signal says so. */
+/** Waits; rejects with an AbortError when the signal is aborted. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = () => {
+    const onAbort = () => {
       clearTimeout(timer);
-      reject(new DOMException('left', 'AbortError'));
+      reject(new DOMException('aborted', 'AbortError'));
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', onAbort);
       resolve();
     }, ms);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

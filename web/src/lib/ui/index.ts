@@ -1,4 +1,4 @@
-// The components that pages are made of: `import { Button, Page } from '$lib/ui'`.
+// Shared components: `import { Button, Page } from '$lib/ui'`.
 export { default as Badge } from './Badge.svelte';
 export { default as Button } from './Button.svelte';
 export { default as Card } from './Card.svelte';
@@ -13,18 +13,18 @@ export { default as FormBody } from './FormBody.svelte';
 export { default as Hash } from './Hash.svelte';
 export { default as ListRow } from './ListRow.svelte';
 export { default as Loaded } from './Loaded.svelte';
-export { default as Mark } from './Mark.svelte';
 export { default as Notice } from './Notice.svelte';
 export { default as Page } from './Page.svelte';
 export { default as Popover } from './Popover.svelte';
+export { default as RelativeTime } from './RelativeTime.svelte';
 export { default as Select } from './Select.svelte';
 export { default as SelectField } from './SelectField.svelte';
 export { default as Skeleton } from './Skeleton.svelte';
 export { default as Stat } from './Stat.svelte';
+export { default as StatusIcon } from './StatusIcon.svelte';
 export { default as Switch } from './Switch.svelte';
 export { default as Table } from './Table.svelte';
 export { default as Tabs } from './Tabs.svelte';
 export { default as TextField } from './TextField.svelte';
 export { default as Tooltip } from './Tooltip.svelte';
 export { default as VirtualList } from './VirtualList.svelte';
-export { default as When } from './When.svelte';

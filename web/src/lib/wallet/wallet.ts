@@ -1,4 +1,4 @@
-// The browser's own wallet. viem is loaded when somebody wants to use one.
+// The browser wallet (EIP-1193). viem is loaded on first use.
 import type { EIP1193Provider } from 'viem';
 
 declare global {
@@ -11,7 +11,7 @@ export function hasWallet(): boolean {
   return window.ethereum !== undefined;
 }
 
-/** Asks the wallet for an address; it may ask the person. */
+/** Requests the wallet's address; the wallet may ask the user for permission. */
 export async function walletAddress(): Promise<string> {
   if (!window.ethereum) throw new Error('There is no wallet in this browser.');
   const { createWalletClient, custom } = await import('viem');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { curlFor } from './curl';
-import { accessOf, fits, grouped, operationsOf, type Document } from './document';
+import { buildCurl } from './curl';
+import { parseAccess, matchesSearch, groupByTag, parseOperations, type Document } from './document';
 
 const document: Document = {
   info: { title: 'Portico', version: '0.1.0' },
@@ -25,25 +25,25 @@ const document: Document = {
     },
   },
 };
-const [stored, keys] = operationsOf(document);
+const [stored, keys] = parseOperations(document);
 
-test('who may call is read from the document', () => {
-  expect(accessOf([{}, { bearer: [] }, { apiKey: [] }])).toBe('open');
-  expect(accessOf([{ bearer: [] }])).toBe('person');
-  expect(accessOf([{ apiKey: [] }])).toBe('key');
-  expect(accessOf([{ bearer: [] }, { apiKey: [] }])).toBe('signed-in');
+test('access is parsed from the security requirements', () => {
+  expect(parseAccess([{}, { bearer: [] }, { apiKey: [] }])).toBe('open');
+  expect(parseAccess([{ bearer: [] }])).toBe('person');
+  expect(parseAccess([{ apiKey: [] }])).toBe('key');
+  expect(parseAccess([{ bearer: [] }, { apiKey: [] }])).toBe('signed-in');
 });
 
-test('operations are found by any of their words, and by who may call them', () => {
-  expect(stored && fits(stored, 'stage record', '')).toBe(true);
-  expect(stored && fits(stored, 'keys', '')).toBe(false);
-  expect(stored && fits(stored, '', 'person')).toBe(false);
-  expect(grouped([stored, keys].filter((one) => one !== undefined)).map(([tag]) => tag)).toEqual(['Stage', 'Keys']);
+test('operations match by words and by access', () => {
+  expect(stored && matchesSearch(stored, 'stage record', '')).toBe(true);
+  expect(stored && matchesSearch(stored, 'keys', '')).toBe(false);
+  expect(stored && matchesSearch(stored, '', 'person')).toBe(false);
+  expect(groupByTag([stored, keys].filter((one) => one !== undefined)).map(([tag]) => tag)).toEqual(['Stage', 'Keys']);
 });
 
-test('an example names its variables and survives a shell', () => {
-  expect(stored && curlFor(stored, 'http://x')).toBe(
+test('a curl example uses variables and quotes the body', () => {
+  expect(stored && buildCurl(stored, 'http://x')).toBe(
     'curl "http://x/stage/listing/<ListingKey>" \\\n  -H "X-API-Key: $PORTICO_KEY"',
   );
-  expect(keys && curlFor(keys, 'http://x')).toContain(`-d '{"name":"ada'\\''s"}'`);
+  expect(keys && buildCurl(keys, 'http://x')).toContain(`-d '{"name":"ada'\\''s"}'`);
 });

@@ -1,13 +1,13 @@
-// How to call an operation from a shell. Secrets stand as variables, never as themselves.
+// Builds curl commands for operations. Secrets appear as shell variables.
 import type { Operation } from './document';
 
-/** Inside single quotes a shell takes everything as it is, except a single quote. */
-export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+/** Quotes text for a POSIX shell. */
+export const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export function curlFor(operation: Operation, origin: string): string {
+export function buildCurl(operation: Operation, origin: string): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => `<${name}>`);
   const query = operation.parameters
-    .filter((parameter) => parameter.where === 'query' && parameter.required)
+    .filter((parameter) => parameter.location === 'query' && parameter.required)
     .map(({ name }) => `${name}=<${name}>`)
     .join('&');
   const lines = [
@@ -17,7 +17,7 @@ export function curlFor(operation: Operation, origin: string): string {
   else if (operation.access !== 'open') lines.push('-H "Authorization: Bearer $PORTICO_TOKEN"');
   if (operation.body.length > 0) {
     lines.push('-H "Content-Type: application/json"');
-    if (operation.example !== undefined) lines.push(`-d ${quoted(JSON.stringify(operation.example))}`);
+    if (operation.example !== undefined) lines.push(`-d ${shellQuote(JSON.stringify(operation.example))}`);
   }
   return lines.join(' \\\n  ');
 }

@@ -1,10 +1,10 @@
-// The service's own document, as a list that people can read.
+// Turns the OpenAPI document into a list of operations for display.
 export interface Parameter {
   name: string;
-  where: string;
+  location: string;
   required: boolean;
   type: string;
-  about: string;
+  description: string;
 }
 
 export interface Operation {
@@ -15,19 +15,22 @@ export interface Operation {
   tag: string;
   access: Access;
   parameters: Parameter[];
-  /** What the body may hold, by name. */
+  /** Properties of the request body. */
   body: Parameter[];
   example?: unknown;
-  answers: { status: string; about: string }[];
+  responses: { status: string; description: string }[];
 }
 
 export type Access = 'open' | 'person' | 'key' | 'signed-in';
 
-export const ACCESS: Record<Access, { label: string; means: string; tone: 'good' | 'info' | 'warn' | 'accent' }> = {
-  open: { label: 'Open', means: 'Needs no credential; who presents one is held to it.', tone: 'good' },
-  person: { label: 'Token', means: 'A person’s bearer token.', tone: 'info' },
-  key: { label: 'Key', means: 'An API key.', tone: 'warn' },
-  'signed-in': { label: 'Token or key', means: 'A bearer token or an API key.', tone: 'accent' },
+export const ACCESS_LEVELS: Record<
+  Access,
+  { label: string; description: string; tone: 'good' | 'info' | 'warn' | 'accent' }
+> = {
+  open: { label: 'Open', description: 'Needs no credential; who presents one is held to it.', tone: 'good' },
+  person: { label: 'Token', description: 'A person’s bearer token.', tone: 'info' },
+  key: { label: 'Key', description: 'An API key.', tone: 'warn' },
+  'signed-in': { label: 'Token or key', description: 'A bearer token or an API key.', tone: 'accent' },
 };
 
 interface Schema {
@@ -58,20 +61,20 @@ export interface Document {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-export function accessOf(security: Record<string, unknown>[] = []): Access {
+export function parseAccess(security: Record<string, unknown>[] = []): Access {
   const names = security.flatMap((one) => Object.keys(one));
   if (security.length === 0 || security.some((one) => Object.keys(one).length === 0)) return 'open';
   if (names.includes('bearer') && names.includes('apiKey')) return 'signed-in';
   return names.includes('apiKey') ? 'key' : 'person';
 }
 
-export function operationsOf(document: Document): Operation[] {
+export function parseOperations(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    METHODS.filter((method) => methods[method]).map((method) => read(path, method, methods[method] ?? {})),
+    METHODS.filter((method) => methods[method]).map((method) => parseOperation(path, method, methods[method] ?? {})),
   );
 }
 
-function read(path: string, method: string, raw: RawOperation): Operation {
+function parseOperation(path: string, method: string, raw: RawOperation): Operation {
   const content = Object.values(raw.requestBody?.content ?? {})[0];
   const required = content?.schema?.required ?? [];
   return {
@@ -80,50 +83,50 @@ function read(path: string, method: string, raw: RawOperation): Operation {
     path,
     summary: raw.summary ?? '',
     tag: raw.tags?.[0] ?? 'Other',
-    access: accessOf(raw.security),
+    access: parseAccess(raw.security),
     parameters: (raw.parameters ?? []).map((one) => ({
       name: one.name,
-      where: one.in,
+      location: one.in,
       required: one.required ?? false,
-      type: typeOf(one.schema),
-      about: one.description ?? '',
+      type: formatType(one.schema),
+      description: one.description ?? '',
     })),
     body: Object.entries(content?.schema?.properties ?? {}).map(([name, schema]) => ({
       name,
-      where: 'body',
+      location: 'body',
       required: required.includes(name),
-      type: typeOf(schema),
-      about: schema.description ?? '',
+      type: formatType(schema),
+      description: schema.description ?? '',
     })),
     example: content?.example,
-    answers: Object.entries(raw.responses ?? {}).map(([status, { description }]) => ({
+    responses: Object.entries(raw.responses ?? {}).map(([status, { description }]) => ({
       status,
-      about: description ?? '',
+      description: description ?? '',
     })),
   };
 }
 
-function typeOf(schema: Schema | undefined): string {
+function formatType(schema: Schema | undefined): string {
   if (!schema) return '';
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.enum) return 'choice';
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? '');
-  if (type === 'array') return `list of ${typeOf(schema.items) || 'values'}`;
+  if (type === 'array') return `list of ${formatType(schema.items) || 'values'}`;
   return schema.format && type === 'string' ? schema.format : type;
 }
 
-/** What was typed is found in the path, the summary, the group and the name. */
-export function fits(operation: Operation, words: string, access: string): boolean {
+/** True if every search word occurs in the method, path, summary, tag or id. */
+export function matchesSearch(operation: Operation, search: string, access: string): boolean {
   if (access && operation.access !== access) return false;
   const text =
     `${operation.method} ${operation.path} ${operation.summary} ${operation.tag} ${operation.id}`.toLowerCase();
-  return words
+  return search
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
 }
 
-export function grouped(operations: Operation[]): [string, Operation[]][] {
+export function groupByTag(operations: Operation[]): [string, Operation[]][] {
   const groups = new Map<string, Operation[]>();
   for (const operation of operations) groups.set(operation.tag, [...(groups.get(operation.tag) ?? []), operation]);
   return [...groups];

@@ -1,28 +1,28 @@
-// A file of devices on its way: its rows, what became of each, and how far it is.
-import { describe, isAbort, registerDevice } from '$lib/api';
+// State of a device import: progress and the result of each row.
+import { errorMessage, isAbort, registerDevice } from '$lib/api';
 import { wait } from '$lib/state/wait';
 import { SvelteMap } from 'svelte/reactivity';
-import { keyOf, type Row } from './rows';
-import { registerAll, type Result } from './sending';
+import { deviceKey, type Row } from './rows';
+import { registerAll, type Result } from './register';
 
-export type Status = 'ready' | 'fault' | 'duplicate' | 'sending' | 'done' | 'failed';
+export type Status = 'ready' | 'invalid' | 'duplicate' | 'sending' | 'done' | 'failed';
 
 export class Batch {
-  running = $state(false);
-  /** Why it ended before its end. */
+  isRunning = $state(false);
+  /** Error message if the import was aborted. */
   problem = $state('');
   #results = new SvelteMap<string, Result>();
   #total = $state(0);
-  #stop = $state(false);
+  #stopRequested = $state(false);
 
   result(row: Row): Result | undefined {
-    return this.#results.get(keyOf(row) + row.line);
+    return this.#results.get(deviceKey(row) + row.line);
   }
 
   status(row: Row): Status {
     const result = this.result(row);
     if (result) return result.state === 'taken' ? 'duplicate' : result.state;
-    if (row.faults.length > 0) return 'fault';
+    if (row.errors.length > 0) return 'invalid';
     return row.duplicate ? 'duplicate' : 'ready';
   }
 
@@ -30,11 +30,11 @@ export class Batch {
     return this.#total;
   }
 
-  get stopping(): boolean {
-    return this.#stop && this.running;
+  get isStopping(): boolean {
+    return this.#stopRequested && this.isRunning;
   }
 
-  /** Forgets what became of rows of another text. */
+  /** Clears the results after the text changed. */
   clear(): void {
     this.#results.clear();
     this.problem = '';
@@ -42,30 +42,30 @@ export class Batch {
   }
 
   stop = (): void => {
-    this.#stop = true;
+    this.#stopRequested = true;
   };
 
   async run(rows: readonly Row[]): Promise<void> {
-    this.running = true;
+    this.isRunning = true;
     this.problem = '';
-    this.#stop = false;
+    this.#stopRequested = false;
     this.#total = rows.length;
     try {
       await registerAll(rows, {
         send: ({ userId, network, deviceIdentifier }) =>
           registerDevice({ body: { userId, network, deviceIdentifier } }),
         report: (row, result) => {
-          const key = keyOf(row) + row.line;
+          const key = deviceKey(row) + row.line;
           if (result) this.#results.set(key, result);
           else this.#results.delete(key);
         },
         wait,
-        stopped: () => this.#stop,
+        isStopped: () => this.#stopRequested,
       });
     } catch (error) {
-      if (!isAbort(error)) this.problem = describe(error);
+      if (!isAbort(error)) this.problem = errorMessage(error);
     } finally {
-      this.running = false;
+      this.isRunning = false;
     }
   }
 }

@@ -3,7 +3,7 @@ import { parseCsv, writeCsv } from './csv';
 
 const cells = (text: string) => parseCsv(text).map((line) => line.cells);
 
-test('lines and cells, whatever the line ends are', () => {
+test('parses all kinds of line breaks', () => {
   expect(cells('a,b\nc,d\r\ne,f\rg,h')).toEqual([
     ['a', 'b'],
     ['c', 'd'],
@@ -12,18 +12,18 @@ test('lines and cells, whatever the line ends are', () => {
   ]);
 });
 
-test('quotes hold commas, quotes and line ends', () => {
+test('quoted cells contain commas, quotes and line breaks', () => {
   expect(cells('"a,1","b ""x""","c\nd"\n e , f')).toEqual([
     ['a,1', 'b "x"', 'c\nd'],
     [' e ', ' f'],
   ]);
 });
 
-test('a line knows where it started, with empty lines and lines inside quotes before it', () => {
+test('line numbers count blank lines and line breaks in quotes', () => {
   expect(parseCsv('a,b\n\n"c\nd",e\nf,g').map(({ line }) => line)).toEqual([1, 3, 5]);
 });
 
-test('semicolons and tabs separate too, and a byte order mark is no text', () => {
+test('detects semicolons and tabs, and skips a byte order mark', () => {
   expect(cells('\uFEFFnetwork;id\nHelium;a,b')).toEqual([
     ['network', 'id'],
     ['Helium', 'a,b'],
@@ -31,11 +31,11 @@ test('semicolons and tabs separate too, and a byte order mark is no text', () =>
   expect(cells('Helium\tx')).toEqual([['Helium', 'x']]);
 });
 
-test('nothing is no rows', () => {
+test('blank lines are skipped', () => {
   expect(parseCsv('\n , \n')).toEqual([]);
 });
 
-test('what is written is read back', () => {
+test('written rows parse to the same rows', () => {
   const rows = [
     ['Helium', 'a"b,c'],
     ['x;y', 'two\nlines'],

@@ -1,41 +1,41 @@
-// Reads comma-separated values as spreadsheets write them (RFC 4180): quotes, line ends inside quotes, a byte order mark,
-// and the semicolons or tabs that some locales use instead of commas.
+// Parses and writes CSV (RFC 4180) as spreadsheets export it: quotes, line breaks inside quotes, a byte order mark, and
+// semicolons or tabs instead of commas.
 export interface Line {
-  /** Where it starts in the text, from 1. */
+  /** Line number in the text, from 1. */
   line: number;
   cells: string[];
 }
 
 export function parseCsv(text: string): Line[] {
   const source = text.replace(/^\uFEFF/, '');
-  const mark = markOf(source);
+  const delimiter = detectDelimiter(source);
   const lines: Line[] = [];
   let cells: string[] = [];
   let cell = '';
-  let quoted = false;
+  let inQuotes = false;
   let line = 1;
   let start = 1;
 
   const endLine = () => {
     cells.push(cell);
-    // A line without anything on it is no row.
+    // Skip empty lines.
     if (cells.some((value) => value.trim() !== '')) lines.push({ line: start, cells });
     cells = [];
     cell = '';
   };
   for (let i = 0; i < source.length; i++) {
     const char = source[i] as string;
-    if (quoted) {
+    if (inQuotes) {
       if (char === '"' && source[i + 1] === '"') {
         cell += '"';
         i += 1;
-      } else if (char === '"') quoted = false;
+      } else if (char === '"') inQuotes = false;
       else cell += char;
       if (char === '\n') line += 1;
     } else if (char === '"' && cell.trim() === '') {
       cell = '';
-      quoted = true;
-    } else if (char === mark) {
+      inQuotes = true;
+    } else if (char === delimiter) {
       cells.push(cell);
       cell = '';
     } else if (char === '\n' || char === '\r') {
@@ -49,14 +49,14 @@ export function parseCsv(text: string): Line[] {
   return lines;
 }
 
-/** What separates the cells: whichever the first line has most of. */
-function markOf(source: string): string {
+/** The delimiter that occurs most often in the first line. */
+function detectDelimiter(source: string): string {
   const first = source.split(/[\r\n]/, 1)[0] ?? '';
-  const count = (mark: string) => first.split(mark).length - 1;
-  return [',', ';', '\t'].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
+  const count = (delimiter: string) => first.split(delimiter).length - 1;
+  return [',', ';', '\t'].reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
 }
 
-/** A cell that would be taken for several is quoted. */
+/** Quotes cells that contain a delimiter, a quote or a line break. */
 export function writeCsv(rows: string[][]): string {
   const cell = (text: string) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return rows.map((cells) => cells.map(cell).join(',') + '\r\n').join('');

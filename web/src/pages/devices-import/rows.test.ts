@@ -1,38 +1,38 @@
 import { expect, test } from 'vitest';
 import { parseCsv } from './csv';
-import { keyOf, rowsOf } from './rows';
+import { deviceKey, parseRows } from './rows';
 
-const around = { userId: 'dev', operator: false, taken: new Set<string>() };
-const rows = (text: string, more = {}) => rowsOf(parseCsv(text), { ...around, ...more });
+const context = { userId: 'dev', isOperator: false, taken: new Set<string>() };
+const rows = (text: string, more = {}) => parseRows(parseCsv(text), { ...context, ...more });
 
-test('a file without a heading is network, identifier, user', () => {
+test('a file without a header has network, identifier, user', () => {
   expect(rows('Helium, h-1')).toEqual([
-    { line: 1, network: 'Helium', deviceIdentifier: 'h-1', userId: 'dev', faults: [], duplicate: undefined },
+    { line: 1, network: 'Helium', deviceIdentifier: 'h-1', userId: 'dev', errors: [], duplicate: undefined },
   ]);
 });
 
-test('a heading may name the columns in any order, case and spelling, beside others', () => {
+test('a header can have any column order, case and extra columns', () => {
   const [row] = rows('Device Identifier,notes,NETWORK\nh-1,roof,Helium');
-  expect(row).toMatchObject({ line: 2, network: 'Helium', deviceIdentifier: 'h-1', faults: [] });
+  expect(row).toMatchObject({ line: 2, network: 'Helium', deviceIdentifier: 'h-1', errors: [] });
 });
 
-test('all faults of a row are told at once', () => {
+test('a row reports all its errors', () => {
   const [row] = rows(`,${'x'.repeat(256)},ben,more`);
-  expect(row?.faults).toEqual([
+  expect(row?.errors).toEqual([
     'The network is missing.',
     'The identifier is longer than 255 characters.',
     'It belongs to somebody else.',
     'More than 3 columns.',
   ]);
-  expect(rows('Helium,"a\u0007b"')[0]?.faults).toEqual(['The identifier has characters that cannot be seen.']);
+  expect(rows('Helium,"a\u0007b"')[0]?.errors).toEqual(['The identifier has characters that cannot be seen.']);
 });
 
-test('the operator registers for others', () => {
-  expect(rows('Helium,h-1,ben', { operator: true })[0]).toMatchObject({ userId: 'ben', faults: [] });
+test('an operator registers for other users', () => {
+  expect(rows('Helium,h-1,ben', { isOperator: true })[0]).toMatchObject({ userId: 'ben', errors: [] });
 });
 
-test('what stands twice in the file or is registered already is a duplicate, not a fault', () => {
-  const taken = new Set([keyOf({ network: 'DIMO', deviceIdentifier: 'd-1' })]);
+test('repeated and registered devices are duplicates, not errors', () => {
+  const taken = new Set([deviceKey({ network: 'DIMO', deviceIdentifier: 'd-1' })]);
   const found = rows('Helium,h-1\nHelium,h-1\nhelium,h-1\nDIMO,d-1', { taken });
   expect(found.map((row) => row.duplicate)).toEqual([
     undefined,
@@ -42,6 +42,6 @@ test('what stands twice in the file or is registered already is a duplicate, not
   ]);
 });
 
-test('characters of two halves count as one', () => {
-  expect(rows(`Helium,${'🛰'.repeat(255)}`)[0]?.faults).toEqual([]);
+test('surrogate pairs count as one character', () => {
+  expect(rows(`Helium,${'🛰'.repeat(255)}`)[0]?.errors).toEqual([]);
 });

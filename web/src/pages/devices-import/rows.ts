@@ -1,4 +1,4 @@
-// What the lines of a file mean, and everything that is wrong with them, before anything is sent.
+// Turns CSV lines into device rows and validates them before they are sent.
 import type { Line } from './csv';
 
 export interface Row {
@@ -6,26 +6,26 @@ export interface Row {
   network: string;
   deviceIdentifier: string;
   userId: string;
-  /** Everything that the service would refuse it for. */
-  faults: string[];
-  /** Why it need not be sent: it stands in the file or in the service already. */
+  /** Validation errors; empty if the row can be sent. */
+  errors: string[];
+  /** Set if the device is already in the file or registered; the row is not sent. */
   duplicate?: string;
 }
 
-export interface Around {
-  /** Whose devices they are where the file does not say. */
+export interface RowContext {
+  /** Owner of rows without a user id. */
   userId: string;
-  /** May register for others. */
-  operator: boolean;
-  /** Keys of devices that are registered already. */
+  /** May register devices of other users. */
+  isOperator: boolean;
+  /** Keys of registered devices. */
   taken: ReadonlySet<string>;
 }
 
 type Column = 'network' | 'deviceIdentifier' | 'userId';
 
 const COLUMNS: readonly Column[] = ['network', 'deviceIdentifier', 'userId'];
-const WORDS: Record<Column, string> = { network: 'network', deviceIdentifier: 'identifier', userId: 'user id' };
-const NAMES: Record<string, Column> = {
+const COLUMN_LABELS: Record<Column, string> = { network: 'network', deviceIdentifier: 'identifier', userId: 'user id' };
+const HEADER_ALIASES: Record<string, Column> = {
   network: 'network',
   networkname: 'network',
   deviceidentifier: 'deviceIdentifier',
@@ -37,56 +37,57 @@ const NAMES: Record<string, Column> = {
   user: 'userId',
   owner: 'userId',
 };
-const LONGEST = 255;
-// eslint-disable-next-line no-control-regex -- they are what is looked for
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const MAX_FIELD_LENGTH = 255;
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
-export function keyOf(device: { network: string; deviceIdentifier: string }): string {
+export function deviceKey(device: { network: string; deviceIdentifier: string }): string {
   return JSON.stringify([device.network, device.deviceIdentifier]);
 }
 
-export function rowsOf(lines: readonly Line[], around: Around): Row[] {
-  const head = lines[0] && headOf(lines[0]);
-  const columns = head ?? COLUMNS;
-  const firstAt = new Map<string, number>();
-  return lines.slice(head ? 1 : 0).map(({ line, cells }) => {
+export function parseRows(lines: readonly Line[], context: RowContext): Row[] {
+  const header = lines[0] && parseHeader(lines[0]);
+  const columns = header ?? COLUMNS;
+  const firstLineByKey = new Map<string, number>();
+  return lines.slice(header ? 1 : 0).map(({ line, cells }) => {
     const values = { network: '', deviceIdentifier: '', userId: '' };
     for (const [i, name] of columns.entries()) if (name) values[name] = (cells[i] ?? '').trim();
-    const faults = faultsOf(values, around);
-    // Whoever takes the first three columns for these may be wrong about all of them.
+    const errors = validateRow(values, context);
+    // With extra columns, the assumed column order may be wrong.
     if (cells.slice(columns.length).some((cell) => cell.trim() !== '')) {
-      faults.push(`More than ${columns.length} columns.`);
+      errors.push(`More than ${columns.length} columns.`);
     }
-    const row: Row = { line, ...values, userId: values.userId || around.userId, faults };
-    if (faults.length === 0) row.duplicate = duplicateOf(row, firstAt, around.taken);
+    const row: Row = { line, ...values, userId: values.userId || context.userId, errors };
+    if (errors.length === 0) row.duplicate = findDuplicate(row, firstLineByKey, context.taken);
     return row;
   });
 }
 
-function faultsOf(values: Record<Column, string>, { userId, operator }: Around): string[] {
-  const faults: string[] = [];
+function validateRow(values: Record<Column, string>, { userId, isOperator }: RowContext): string[] {
+  const errors: string[] = [];
   for (const name of COLUMNS) {
     const value = values[name];
-    if (value === '' && name !== 'userId') faults.push(`The ${WORDS[name]} is missing.`);
-    // The service counts characters, not the halves that some are made of.
-    if ([...value].length > LONGEST) faults.push(`The ${WORDS[name]} is longer than ${LONGEST} characters.`);
-    if (CONTROL.test(value)) faults.push(`The ${WORDS[name]} has characters that cannot be seen.`);
+    if (value === '' && name !== 'userId') errors.push(`The ${COLUMN_LABELS[name]} is missing.`);
+    // The service counts code points, not UTF-16 code units.
+    if ([...value].length > MAX_FIELD_LENGTH)
+      errors.push(`The ${COLUMN_LABELS[name]} is longer than ${MAX_FIELD_LENGTH} characters.`);
+    if (CONTROL_CHARACTERS.test(value)) errors.push(`The ${COLUMN_LABELS[name]} has characters that cannot be seen.`);
   }
-  if (!operator && values.userId !== '' && values.userId !== userId) faults.push('It belongs to somebody else.');
-  return faults;
+  if (!isOperator && values.userId !== '' && values.userId !== userId) errors.push('It belongs to somebody else.');
+  return errors;
 }
 
-function duplicateOf(row: Row, firstAt: Map<string, number>, taken: ReadonlySet<string>): string | undefined {
-  const key = keyOf(row);
-  const first = firstAt.get(key);
+function findDuplicate(row: Row, firstLineByKey: Map<string, number>, taken: ReadonlySet<string>): string | undefined {
+  const key = deviceKey(row);
+  const first = firstLineByKey.get(key);
   if (first !== undefined) return `The same as line ${first}.`;
-  firstAt.set(key, row.line);
+  firstLineByKey.set(key, row.line);
   return taken.has(key) ? 'Registered already.' : undefined;
 }
 
-/** The columns that a first line names; undefined if it is a device itself. Columns of other names are passed over. */
-function headOf({ cells }: Line): (Column | undefined)[] | undefined {
-  const columns = cells.map((cell) => NAMES[cell.toLowerCase().replace(/[\s_-]/g, '')]);
-  const once = COLUMNS.every((name) => columns.filter((column) => column === name).length <= 1);
-  return once && columns.includes('network') && columns.includes('deviceIdentifier') ? columns : undefined;
+/** The columns of a header line, undefined for unknown ones; undefined if the line is not a header. */
+function parseHeader({ cells }: Line): (Column | undefined)[] | undefined {
+  const columns = cells.map((cell) => HEADER_ALIASES[cell.toLowerCase().replace(/[\s_-]/g, '')]);
+  const isUnique = COLUMNS.every((name) => columns.filter((column) => column === name).length <= 1);
+  return isUnique && columns.includes('network') && columns.includes('deviceIdentifier') ? columns : undefined;
 }

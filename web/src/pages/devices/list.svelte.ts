@@ -1,4 +1,4 @@
-// Devices, page by page: the first page at once, the others when the end of the list comes into view.
+// A paged list of devices. Further pages load when the end of the list scrolls into view.
 import { paged, type Device } from '$lib/api';
 import { resource, type Resource } from '$lib/state/resource.svelte';
 import { toasts } from '$lib/state/toasts.svelte';
@@ -9,7 +9,7 @@ export interface PageOptions {
   fetch: typeof globalThis.fetch;
 }
 
-const LIMIT = 200;
+const PAGE_SIZE = 200;
 
 export class Devices {
   readonly first: Resource<Device[]>;
@@ -19,12 +19,12 @@ export class Devices {
   #signal: AbortSignal | undefined;
   #loading = false;
 
-  /** `load` is called while a component is set up, and again when what it reads changes. */
+  /** Call it during component initialisation; `load` runs again when state that it reads changes. */
   constructor(load: (options: PageOptions) => Promise<Device[]>) {
     this.#load = load;
     this.first = resource(async (signal) => {
-      const answer = paged((fetch) => load({ query: { limit: LIMIT }, signal, fetch }));
-      const { items, cursor } = await answer;
+      const promise = paged((fetch) => load({ query: { limit: PAGE_SIZE }, signal, fetch }));
+      const { items, cursor } = await promise;
       this.#more = [];
       this.#cursor = cursor;
       this.#signal = signal;
@@ -36,24 +36,24 @@ export class Devices {
     return [...(this.first.data ?? []), ...this.#more];
   }
 
-  next = async (): Promise<void> => {
+  loadMore = async (): Promise<void> => {
     const [cursor, signal] = [this.#cursor, this.#signal];
     if (!cursor || !signal || this.#loading) return;
     this.#loading = true;
     try {
-      const page = await paged((fetch) => this.#load({ query: { limit: LIMIT, cursor }, signal, fetch }));
-      // Meanwhile the list may have become another one.
+      const page = await paged((fetch) => this.#load({ query: { limit: PAGE_SIZE, cursor }, signal, fetch }));
+      // The list was reloaded meanwhile.
       if (this.#cursor !== cursor) return;
       this.#more = [...this.#more, ...page.items];
       this.#cursor = page.cursor;
     } catch (error) {
-      if (!signal.aborted) toasts.failed(error);
+      if (!signal.aborted) toasts.error(error);
     } finally {
       this.#loading = false;
     }
   };
 
-  without(id: string): void {
+  remove(id: string): void {
     const keep = (device: Device) => device.depinDeviceId !== id;
     if (this.first.data) this.first.set(this.first.data.filter(keep));
     this.#more = this.#more.filter(keep);

@@ -1,6 +1,6 @@
 import type { ListingProof, ListingRequirements, Record } from '$lib/api';
 
-/** What the chain says of a listing, once its record is mined; the terms only to those who have a key. */
+/** A listing's chain record. The proof exists once it is mined; the terms require an API key. */
 export interface OnChain {
   record: Record;
   proof?: ListingProof;

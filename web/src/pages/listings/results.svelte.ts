@@ -1,70 +1,69 @@
-// What a search found. The first page is small, so that something is there at once; the rest follows page by page until
-// the map has enough, and from then on when the end of the list comes into view.
+// Loads search results. The first page is small, so that it appears quickly. Further pages load automatically up to a
+// limit, and after that when the end of the list scrolls into view.
 import { untrack } from 'svelte';
 import { isAbort, listListings, paged, type Listing } from '$lib/api';
 import type { Conditions } from './search';
 
-const FIRST = 100;
-const PAGE = 1000;
-/** So many come by themselves. */
-const ENOUGH = 10_000;
+const FIRST_PAGE_SIZE = 100;
+const PAGE_SIZE = 1000;
+const MAX_AUTOLOADED_ITEMS = 10_000;
 
 export class Results {
   items = $state.raw<Listing[]>([]);
   error = $state.raw<unknown>();
   loading = $state(true);
-  /** Counts searches that have begun to answer. */
-  answered = $state(0);
+  /** Number of searches of which the first page has arrived. */
+  searchCount = $state(0);
   #cursor = $state<string>();
-  #again = $state(0);
+  #reloadCount = $state(0);
   #conditions: Conditions = {};
   #signal: AbortSignal | undefined;
 
   constructor(conditions: () => Conditions) {
     $effect(() => {
-      void this.#again;
+      void this.#reloadCount;
       this.#conditions = conditions();
-      const stop = new AbortController();
-      this.#signal = stop.signal;
-      untrack(() => void this.#run(stop.signal, true));
-      return () => stop.abort();
+      const controller = new AbortController();
+      this.#signal = controller.signal;
+      untrack(() => void this.#load(controller.signal, true));
+      return () => controller.abort();
     });
   }
 
-  /** Whether there are more than those that are here. */
-  get more(): boolean {
+  /** True if further pages exist. */
+  get hasMore(): boolean {
     return this.#cursor !== undefined;
   }
 
   reload = (): void => {
-    this.#again += 1;
+    this.#reloadCount += 1;
   };
 
-  /** Goes on after those that are here. */
-  next = (): void => {
-    if (this.#signal && this.#cursor && !this.loading) void this.#run(this.#signal, false);
+  /** Loads the next page. */
+  loadMore = (): void => {
+    if (this.#signal && this.#cursor && !this.loading) void this.#load(this.#signal, false);
   };
 
-  async #run(signal: AbortSignal, anew: boolean): Promise<void> {
+  async #load(signal: AbortSignal, isNewSearch: boolean): Promise<void> {
     this.loading = true;
     this.error = undefined;
-    let cursor = anew ? undefined : this.#cursor;
-    let first = anew;
+    let cursor = isNewSearch ? undefined : this.#cursor;
+    let isFirstPage = isNewSearch;
     try {
       do {
-        const query = { ...this.#conditions, limit: first ? FIRST : PAGE, cursor };
+        const query = { ...this.#conditions, limit: isFirstPage ? FIRST_PAGE_SIZE : PAGE_SIZE, cursor };
         const page = await paged((fetch) => listListings({ query, signal, fetch }));
         if (signal.aborted) return;
-        this.items = first ? page.items : [...this.items, ...page.items];
-        if (first) this.answered += 1;
+        this.items = isFirstPage ? page.items : [...this.items, ...page.items];
+        if (isFirstPage) this.searchCount += 1;
         this.#cursor = cursor = page.cursor;
-        first = false;
-      } while (cursor && this.items.length < ENOUGH);
+        isFirstPage = false;
+      } while (cursor && this.items.length < MAX_AUTOLOADED_ITEMS);
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
       this.error = error;
-      // Old results would look like those of the new search.
-      if (first) this.items = [];
+      // Do not show the results of the previous search.
+      if (isFirstPage) this.items = [];
     }
     this.loading = false;
   }

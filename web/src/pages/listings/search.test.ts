@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { chipsOf, conditionsOf } from './search';
+import { buildChips, parseConditions } from './search';
 
-const of = (text: string) => conditionsOf(new URLSearchParams(text));
+const of = (text: string) => parseConditions(new URLSearchParams(text));
 
-test('an address becomes conditions', () => {
+test('a URL query is parsed into conditions', () => {
   expect(of('q=oak&minRent=900&maxRent=2000.5&beds=2&baths=1')).toEqual({
     searchTerm: 'oak',
     minRent: 900,
@@ -16,12 +16,12 @@ test('an address becomes conditions', () => {
   expect(of('area=-98,30,-97,31')).toEqual({ bbox: '-98,30,-97,31' });
 });
 
-test('what makes no sense in an address is left out', () => {
+test('invalid query values are ignored', () => {
   expect(of('q=%20&minRent=x&maxRent=-1&beds=&near=1&area=1,2,3,&km=5')).toEqual({});
 });
 
-test('filters are told in words, and a chip takes its own away', () => {
-  const chips = chipsOf(of('minRent=900&maxRent=2000&beds=1&baths=2&near=1,2&area=1,2,3,4'), 'USD');
+test('chips describe filters and clear their own parameters', () => {
+  const chips = buildChips(of('minRent=900&maxRent=2000&beds=1&baths=2&near=1,2&area=1,2,3,4'), 'USD');
   expect(chips.map(({ text }) => text)).toEqual([
     '$900 to $2,000',
     '1 bedroom',
@@ -30,5 +30,5 @@ test('filters are told in words, and a chip takes its own away', () => {
     'In the chosen area',
   ]);
   expect(chips[0]?.clears).toEqual({ minRent: undefined, maxRent: undefined });
-  expect(chipsOf(of('beds=0&maxRent=5'), 'USD').map(({ text }) => text)).toEqual(['Up to $5', 'Studio']);
+  expect(buildChips(of('beds=0&maxRent=5'), 'USD').map(({ text }) => text)).toEqual(['Up to $5', 'Studio']);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { blank, bodyOf, notNumbers, numberOf } from './body';
+import { emptyValues, toRequestBody, validateNumbers, parseNumber } from './body';
 
 test('empty fields are left out, numbers become numbers', () => {
-  const values = { ...blank(), addressStreet: '12 Oak Street', monthlyPayment: '$1,850.50', latitude: '-30.5' };
-  expect(bodyOf(values, 'ada')).toEqual({
+  const values = { ...emptyValues(), addressStreet: '12 Oak Street', monthlyPayment: '$1,850.50', latitude: '-30.5' };
+  expect(toRequestBody(values, 'ada')).toEqual({
     userId: 'ada',
     addressStreet: '12 Oak Street',
     monthlyPayment: 1850.5,
@@ -11,9 +11,9 @@ test('empty fields are left out, numbers become numbers', () => {
   });
 });
 
-test('what is no number is told at its field', () => {
-  expect(notNumbers({ ...blank(), minCredit: 'high', minIncome: '55 000' })).toEqual({
+test('fields that are not numbers are reported', () => {
+  expect(validateNumbers({ ...emptyValues(), minCredit: 'high', minIncome: '55 000' })).toEqual({
     minCredit: 'Must be a number.',
   });
-  expect(numberOf('  ')).toBeNaN();
+  expect(parseNumber('  ')).toBeNaN();
 });

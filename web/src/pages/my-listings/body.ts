@@ -1,9 +1,9 @@
-// The form of a new listing and what is sent of it. Fields are named as in the request.
+// Form values of a new listing and their request body. Fields have the names of the request.
 import type { RecordListingData } from '$lib/api';
 
 export type Body = RecordListingData['body'];
 
-const NUMBERS = [
+const NUMBER_FIELDS = [
   'monthlyPayment',
   'propertyValue',
   'minCredit',
@@ -13,30 +13,32 @@ const NUMBERS = [
   'latitude',
   'longitude',
 ] as const;
-const TEXTS = ['addressStreet', 'addressCity', 'addressState', 'addressPostal', 'walkthroughLink', 'id'] as const;
+const TEXT_FIELDS = ['addressStreet', 'addressCity', 'addressState', 'addressPostal', 'walkthroughLink', 'id'] as const;
 
-export type Values = Record<(typeof NUMBERS)[number] | (typeof TEXTS)[number], string>;
+export type Values = Record<(typeof NUMBER_FIELDS)[number] | (typeof TEXT_FIELDS)[number], string>;
 
-export function blank(): Values {
-  return Object.fromEntries([...TEXTS, ...NUMBERS].map((name) => [name, ''])) as Values;
+export function emptyValues(): Values {
+  return Object.fromEntries([...TEXT_FIELDS, ...NUMBER_FIELDS].map((name) => [name, ''])) as Values;
 }
 
-/** `1,850.50` and `$1850.5` are what people type. */
-export function numberOf(text: string): number {
+/** Parses user input such as `1,850.50` and `$1850.5`; NaN if it is empty or not a number. */
+export function parseNumber(text: string): number {
   const plain = text.replace(/[\s$€£,_']/g, '');
   return plain === '' ? NaN : Number(plain);
 }
 
-/** What is no number at all can be told without asking the service; everything else it knows better. */
-export function notNumbers(values: Values): Record<string, string> {
-  const wrong = NUMBERS.filter((name) => values[name].trim() !== '' && !Number.isFinite(numberOf(values[name])));
-  return Object.fromEntries(wrong.map((name) => [name, 'Must be a number.']));
+/** Reports fields that are not numbers. The service validates everything else. */
+export function validateNumbers(values: Values): Record<string, string> {
+  const invalid = NUMBER_FIELDS.filter(
+    (name) => values[name].trim() !== '' && !Number.isFinite(parseNumber(values[name])),
+  );
+  return Object.fromEntries(invalid.map((name) => [name, 'Must be a number.']));
 }
 
-/** Empty fields are left out: the service then says what is missing, or takes its default. */
-export function bodyOf(values: Values, userId: string): Body {
+/** Omits empty fields, so that the service reports missing ones or uses its defaults. */
+export function toRequestBody(values: Values, userId: string): Body {
   const body: Record<string, string | number> = { userId };
-  for (const name of TEXTS) if (values[name].trim() !== '') body[name] = values[name];
-  for (const name of NUMBERS) if (values[name].trim() !== '') body[name] = numberOf(values[name]);
+  for (const name of TEXT_FIELDS) if (values[name].trim() !== '') body[name] = values[name];
+  for (const name of NUMBER_FIELDS) if (values[name].trim() !== '') body[name] = parseNumber(values[name]);
   return body as unknown as Body;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allocated, bodyOf, checkDraft, draftOf, newItem } from './draft';
+import { allocatedUnits, toPortfolioBody, validateDraft, toDraft, newItem } from './draft';
 
 const source = {
   name: 'Storage first',
@@ -10,16 +10,16 @@ const source = {
   ],
 };
 
-test('what is opened and saved untouched stays the same', () => {
-  const draft = draftOf(source);
-  expect(checkDraft(draft)).toEqual({});
-  expect(bodyOf(draft)).toEqual({ ...source, description: '' });
+test('an unchanged draft produces the same body', () => {
+  const draft = toDraft(source);
+  expect(validateDraft(draft)).toEqual({});
+  expect(toPortfolioBody(draft)).toEqual({ ...source, description: '' });
 });
 
-test('every fault is told at once, at its field', () => {
-  const draft = draftOf();
+test('all errors are reported by field', () => {
+  const draft = toDraft();
   draft.protocolItems = [newItem(), newItem({ protocolName: 'Helium', allocationPercentage: '1.23456' })];
-  expect(Object.keys(checkDraft(draft)).sort()).toEqual([
+  expect(Object.keys(validateDraft(draft)).sort()).toEqual([
     'name',
     'protocolItems/0/allocationPercentage',
     'protocolItems/0/protocolIdentifier',
@@ -30,13 +30,13 @@ test('every fault is told at once, at its field', () => {
   ]);
 });
 
-test('more than 100 is a fault, and exactly 100 is none', () => {
-  const draft = draftOf(source);
-  expect(allocated(draft.protocolItems)).toBe(1_000_000);
+test('more than 100% is an error, exactly 100% is not', () => {
+  const draft = toDraft(source);
+  expect(allocatedUnits(draft.protocolItems)).toBe(1_000_000);
   draft.protocolItems.push(newItem({ protocolName: 'a', protocolIdentifier: 'b', allocationPercentage: '0.0001' }));
-  expect(checkDraft(draft)).toEqual({ protocolItems: 'Shares add up to more than 100%.' });
+  expect(validateDraft(draft)).toEqual({ protocolItems: 'Shares add up to more than 100%.' });
 });
 
 test('a description of several lines becomes one', () => {
-  expect(bodyOf({ ...draftOf(source), description: ' one \n\n two ' }).description).toBe('one two');
+  expect(toPortfolioBody({ ...toDraft(source), description: ' one \n\n two ' }).description).toBe('one two');
 });

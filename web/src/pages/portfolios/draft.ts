@@ -1,10 +1,10 @@
-// A portfolio or template while it is being written: all text, as typed.
+// Form values of a portfolio or template, as typed.
 import type { ProtocolItem } from '$lib/api';
 import type { RiskLevel } from '$lib/format/risk';
-import { numberOf, parseShare, textOf, unitsOf, WHOLE } from './shares';
+import { toPercent, parseShare, formatUnits, toUnits, FULL_UNITS } from './shares';
 
 export interface DraftItem {
-  /** Rows keep their place in the page while others come and go. */
+  /** Stable key of the row. */
   key: string;
   protocolName: string;
   protocolIdentifier: string;
@@ -18,14 +18,14 @@ export interface Draft {
   protocolItems: DraftItem[];
 }
 
-export interface Written {
+export interface PortfolioBody {
   name: string;
   description: string;
   riskLevel: RiskLevel;
   protocolItems: ProtocolItem[];
 }
 
-interface Source {
+interface DraftSource {
   name?: string;
   description?: string;
   riskLevel: string;
@@ -36,47 +36,47 @@ export function newItem(item: Partial<DraftItem> = {}): DraftItem {
   return { protocolName: '', protocolIdentifier: '', allocationPercentage: '', ...item, key: crypto.randomUUID() };
 }
 
-export function draftOf(source?: Source): Draft {
+export function toDraft(source?: DraftSource): Draft {
   return {
     name: source?.name ?? '',
     description: source?.description ?? '',
     riskLevel: source?.riskLevel ?? '',
     protocolItems: (source?.protocolItems ?? []).map((item) =>
-      newItem({ ...item, allocationPercentage: textOf(unitsOf(item.allocationPercentage)) }),
+      newItem({ ...item, allocationPercentage: formatUnits(toUnits(item.allocationPercentage)) }),
     ),
   };
 }
 
-/** What is allocated so far; shares that are not numbers yet count as none. */
-export function allocated(items: readonly DraftItem[]): number {
+/** Sum of the shares in units; invalid shares count as zero. */
+export function allocatedUnits(items: readonly DraftItem[]): number {
   return items.reduce((sum, item) => sum + (parseShare(item.allocationPercentage).units ?? 0), 0);
 }
 
-/** All faults at once, named as the service names the fields. */
-export function checkDraft(draft: Draft): Record<string, string> {
-  const faults: Record<string, string> = {};
-  if (draft.name.trim() === '') faults.name = 'Give it a name.';
-  if (draft.riskLevel === '') faults.riskLevel = 'Choose how much risk it takes.';
+/** Returns all errors by API field name. */
+export function validateDraft(draft: Draft): Record<string, string> {
+  const errors: Record<string, string> = {};
+  if (draft.name.trim() === '') errors.name = 'Give it a name.';
+  if (draft.riskLevel === '') errors.riskLevel = 'Choose how much risk it takes.';
   for (const [i, item] of draft.protocolItems.entries()) {
-    if (item.protocolName.trim() === '') faults[`protocolItems/${i}/protocolName`] = 'Which protocol?';
-    if (item.protocolIdentifier.trim() === '') faults[`protocolItems/${i}/protocolIdentifier`] = 'Its identifier?';
-    const { fault } = parseShare(item.allocationPercentage);
-    if (fault) faults[`protocolItems/${i}/allocationPercentage`] = fault;
+    if (item.protocolName.trim() === '') errors[`protocolItems/${i}/protocolName`] = 'Which protocol?';
+    if (item.protocolIdentifier.trim() === '') errors[`protocolItems/${i}/protocolIdentifier`] = 'Its identifier?';
+    const { error } = parseShare(item.allocationPercentage);
+    if (error) errors[`protocolItems/${i}/allocationPercentage`] = error;
   }
-  if (allocated(draft.protocolItems) > WHOLE) faults.protocolItems = 'Shares add up to more than 100%.';
-  return faults;
+  if (allocatedUnits(draft.protocolItems) > FULL_UNITS) errors.protocolItems = 'Shares add up to more than 100%.';
+  return errors;
 }
 
-export function bodyOf(draft: Draft): Written {
+export function toPortfolioBody(draft: Draft): PortfolioBody {
   return {
     name: draft.name,
-    // The service takes one line; people press Enter.
+    // The API accepts a single line.
     description: draft.description.replace(/\s*[\r\n]+\s*/g, ' ').trim(),
     riskLevel: draft.riskLevel as RiskLevel,
     protocolItems: draft.protocolItems.map(({ protocolName, protocolIdentifier, allocationPercentage }) => ({
       protocolName,
       protocolIdentifier,
-      allocationPercentage: numberOf(parseShare(allocationPercentage).units ?? 0),
+      allocationPercentage: toPercent(parseShare(allocationPercentage).units ?? 0),
     })),
   };
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { evenly, numberOf, parseShare, textOf, unitsOf, WHOLE } from './shares';
+import { splitEvenly, toPercent, parseShare, formatUnits, toUnits, FULL_UNITS } from './shares';
 
 test.each([
   ['62.5', 625_000],
-  ['100', WHOLE],
-  ['100.0000', WHOLE],
+  ['100', FULL_UNITS],
+  ['100.0000', FULL_UNITS],
   ['.5', 5_000],
   [' 33.3333 % ', 333_333],
   ['7.000000', 70_000],
@@ -24,22 +24,22 @@ test.each([
   ['100.0001', 'From 0 to 100.'],
   ['100.00001', 'From 0 to 100.'],
   ['12.34567', 'At most 4 decimals.'],
-])('“%s” is none', (text, fault) => {
-  expect(parseShare(text, '.').fault).toBe(fault);
+])('“%s” is not a share', (text, error) => {
+  expect(parseShare(text, '.').error).toBe(error);
 });
 
-test('a comma is a decimal mark where people write it so, and a point works everywhere', () => {
+test('a locale can use a decimal comma, and a point always works', () => {
   expect(parseShare('62,5', ',').units).toBe(625_000);
   expect(parseShare('62.5', ',').units).toBe(625_000);
-  expect(textOf(625_000, ',')).toBe('62,5');
+  expect(formatUnits(625_000, ',')).toBe('62,5');
 });
 
-test('shares that look inexact add up exactly', () => {
-  const units = [33.3, 66.7].map(unitsOf).reduce((sum, share) => sum + share, 0);
-  expect(units).toBe(WHOLE);
-  expect(numberOf(333_333)).toBe(33.3333);
+test('shares add up exactly', () => {
+  const units = [33.3, 66.7].map(toUnits).reduce((sum, share) => sum + share, 0);
+  expect(units).toBe(FULL_UNITS);
+  expect(toPercent(333_333)).toBe(33.3333);
 });
 
-test.each([1, 3, 7, 999])('%i equal parts are 100 together', (count) => {
-  expect(evenly(count).reduce((sum, units) => sum + units, 0)).toBe(WHOLE);
+test.each([1, 3, 7, 999])('%i equal parts add up to 100%', (count) => {
+  expect(splitEvenly(count).reduce((sum, units) => sum + units, 0)).toBe(FULL_UNITS);
 });

@@ -1,46 +1,46 @@
-// Shares in whole ten-thousandths of a percent, as the service counts them: in binary fractions 33.3 + 66.7 can miss 100.
-const UNIT = 10_000;
-const DECIMALS = 4;
-export const WHOLE = 100 * UNIT;
+// Shares as integers of 1/10,000 percent, like the service, because floating-point sums such as 33.3 + 66.7 are inexact.
+const UNITS_PER_PERCENT = 10_000;
+const MAX_DECIMALS = 4;
+export const FULL_UNITS = 100 * UNITS_PER_PERCENT;
 
-/** What the reader's locale writes between 62 and 5. */
-export const DECIMAL_MARK =
+/** The decimal separator of the user's locale. */
+export const DECIMAL_SEPARATOR =
   new Intl.NumberFormat(typeof navigator === 'undefined' ? 'en-US' : navigator.language)
     .formatToParts(1.5)
     .find((part) => part.type === 'decimal')?.value ?? '.';
 
-export type Share = { units: number; fault?: undefined } | { units?: undefined; fault: string };
+export type Share = { units: number; error?: undefined } | { units?: undefined; error: string };
 
-export function parseShare(text: string, mark = DECIMAL_MARK): Share {
-  const plain = text.trim().replace(/\s*%$/, '').replace(mark, '.');
-  if (plain === '') return { fault: 'How many percent?' };
-  const found = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(plain);
-  const [, sign, whole = '', rest = ''] = found ?? [];
-  if (!found || whole + rest === '') return { fault: 'Not a number.' };
+export function parseShare(text: string, separator = DECIMAL_SEPARATOR): Share {
+  const normalized = text.trim().replace(/\s*%$/, '').replace(separator, '.');
+  if (normalized === '') return { error: 'How many percent?' };
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(normalized);
+  const [, sign, whole = '', rest = ''] = match ?? [];
+  if (!match || whole + rest === '') return { error: 'Not a number.' };
   const decimals = rest.replace(/0+$/, '');
-  const units = Number(whole) * UNIT + Number(decimals.slice(0, DECIMALS).padEnd(DECIMALS, '0'));
-  const below = sign === '-' && (units > 0 || decimals !== '');
-  const above = units > WHOLE || (units === WHOLE && decimals !== '');
-  if (below || above) return { fault: 'From 0 to 100.' };
-  return decimals.length > DECIMALS ? { fault: `At most ${DECIMALS} decimals.` } : { units };
+  const units = Number(whole) * UNITS_PER_PERCENT + Number(decimals.slice(0, MAX_DECIMALS).padEnd(MAX_DECIMALS, '0'));
+  const isNegative = sign === '-' && (units > 0 || decimals !== '');
+  const isTooLarge = units > FULL_UNITS || (units === FULL_UNITS && decimals !== '');
+  if (isNegative || isTooLarge) return { error: 'From 0 to 100.' };
+  return decimals.length > MAX_DECIMALS ? { error: `At most ${MAX_DECIMALS} decimals.` } : { units };
 }
 
-export function unitsOf(share: number): number {
-  return Math.round(share * UNIT);
+export function toUnits(share: number): number {
+  return Math.round(share * UNITS_PER_PERCENT);
 }
 
-/** The number that the service takes: exact, because it has at most four decimals. */
-export function numberOf(units: number): number {
-  return units / UNIT;
+/** Converts units to a percentage with at most four decimals. */
+export function toPercent(units: number): number {
+  return units / UNITS_PER_PERCENT;
 }
 
-/** As somebody would type it. */
-export function textOf(units: number, mark = DECIMAL_MARK): string {
-  return String(numberOf(units)).replace('.', mark);
+/** Formats units as an input value. */
+export function formatUnits(units: number, separator = DECIMAL_SEPARATOR): string {
+  return String(toPercent(units)).replace('.', separator);
 }
 
-/** The whole in equal parts; what cannot be divided goes to the first ones, so that the sum is exactly 100. */
-export function evenly(count: number): number[] {
-  const part = Math.floor(WHOLE / count);
-  return Array.from({ length: count }, (_, i) => part + (i < WHOLE % count ? 1 : 0));
+/** Splits 100% into equal parts; the remainder goes to the first ones, so that the sum is exact. */
+export function splitEvenly(count: number): number[] {
+  const part = Math.floor(FULL_UNITS / count);
+  return Array.from({ length: count }, (_, i) => part + (i < FULL_UNITS % count ? 1 : 0));
 }

@@ -1,4 +1,4 @@
-// What can be done with a template, wherever it is shown.
+// Loads, copies, activates and deactivates templates.
 import {
   changePredefinedPortfolio,
   copyPredefinedPortfolio,
@@ -11,42 +11,42 @@ import {
 import { href, router } from '$lib/router/router.svelte';
 import { session } from '$lib/session/session.svelte';
 import { toasts } from '$lib/state/toasts.svelte';
-import { seen } from './seen';
+import { seenTemplates } from './seen-templates';
 
 export interface Templates {
   active: PredefinedPortfolio[];
-  /** How many there are that are not offered. */
+  /** Number of inactive templates. */
   inactive: number;
 }
 
-/** Grows when a copy was taken back, so that the list it stood in loads again. */
+/** Incremented when a copy is undone, so that the list of portfolios reloads. */
 export const copies = $state({ undone: 0 });
 
 export async function loadTemplates(signal: AbortSignal): Promise<Templates> {
-  // An empty list is a 404; the totals say that it is empty without one.
+  // The API answers 404 for an empty list, so check the totals first.
   const { predefinedPortfolios: totals } = await getPortfolioStatistics({ signal });
   const active = totals.active === 0 ? [] : await listPredefinedPortfolios({ signal });
-  if (session.operator) seen.add(active.map((template) => template.predefinedPortfolioId));
+  if (session.isOperator) seenTemplates.add(active.map((template) => template.predefinedPortfolioId));
   return { active, inactive: totals.total - totals.active };
 }
 
-/** Copies it to the person's own portfolios; to customise it means to go on in the editor. */
+/** Copies a template to the user's portfolios; `customize` opens the copy in the editor. */
 export async function copy(template: PredefinedPortfolio, customize: boolean): Promise<void> {
-  if (!session.signedIn && !(await session.ask('wanted'))) return;
+  if (!session.isSignedIn && !(await session.promptSignIn('requested'))) return;
   try {
     const { userPortfolioId } = await copyPredefinedPortfolio({
       path: { predefinedPortfolioId: template.predefinedPortfolioId },
       body: { userId: session.userId, customize },
     });
-    if (customize) router.go(href('/portfolios/:id', { id: userPortfolioId }));
+    if (customize) router.navigate(href('/portfolios/:id', { id: userPortfolioId }));
     const done = customize ? 'Copied. Make it your own.' : `“${template.name}” is in your portfolios.`;
-    toasts.done(done, async () => {
+    toasts.success(done, async () => {
       await deleteUserPortfolio({ path: { portfolioId: userPortfolioId } });
       copies.undone += 1;
-      if (router.path.endsWith(userPortfolioId)) router.go(href('/portfolios'));
+      if (router.path.endsWith(userPortfolioId)) router.navigate(href('/portfolios'));
     });
   } catch (error) {
-    toasts.failed(error);
+    toasts.error(error);
   }
 }
 
@@ -54,11 +54,11 @@ export async function setActive(template: PredefinedPortfolio, isActive: boolean
   const path = { portfolioId: template.predefinedPortfolioId };
   if (isActive) await changePredefinedPortfolio({ path, body: { isActive } });
   else await deactivatePredefinedPortfolio({ path });
-  seen.add([path.portfolioId]);
+  seenTemplates.add([path.portfolioId]);
 }
 
-/** With the other way round as its undo. `changed` is called after each. */
-export async function switchActive(
+/** Activates or deactivates a template, with undo. `changed` is called after each change. */
+export async function setActiveWithUndo(
   template: PredefinedPortfolio,
   isActive: boolean,
   changed: () => void,
@@ -66,11 +66,11 @@ export async function switchActive(
   try {
     await setActive(template, isActive);
     changed();
-    toasts.done(`“${template.name}” is ${isActive ? 'offered again' : 'no longer offered'}.`, async () => {
+    toasts.success(`“${template.name}” is ${isActive ? 'offered again' : 'no longer offered'}.`, async () => {
       await setActive(template, !isActive);
       changed();
     });
   } catch (error) {
-    toasts.failed(error);
+    toasts.error(error);
   }
 }

@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
-import { CHECKS, FIELDS, HINTS, inWords, missing, type Applicant } from './checks';
+import { CHECKS, APPLICANT_FIELDS, TEST_APPLICANTS, replaceCheckIds, missingFields, type Applicant } from './checks';
 
-const nobody = Object.fromEntries(FIELDS.map((field) => [field, ''])) as Applicant;
+const nobody = Object.fromEntries(APPLICANT_FIELDS.map((field) => [field, ''])) as Applicant;
 const of = (id: string) => CHECKS.find((check) => check.id === id) ?? CHECKS[0];
 
-test('a check says what it still needs to know', () => {
+test('a check lists its missing fields', () => {
   const credit = of('softCredit');
-  expect(credit && missing(credit, nobody)).toEqual(['FirstName', 'LastName', 'SSN']);
-  expect(credit && missing(credit, { ...nobody, FirstName: 'A', LastName: 'B', SSN: '1' })).toEqual([]);
+  expect(credit && missingFields(credit, nobody)).toEqual(['FirstName', 'LastName', 'SSN']);
+  expect(credit && missingFields(credit, { ...nobody, FirstName: 'A', LastName: 'B', SSN: '1' })).toEqual([]);
 });
 
-test('every hint of the sandbox lets every check run', () => {
-  for (const { applicant } of HINTS) for (const check of CHECKS) expect(missing(check, applicant)).toEqual([]);
+test('every test applicant lets every check run', () => {
+  for (const { applicant } of TEST_APPLICANTS)
+    for (const check of CHECKS) expect(missingFields(check, applicant)).toEqual([]);
 });
 
-test('names of the interface become words', () => {
-  expect(inWords('is required by the softCredit check')).toBe('is required by the credit check');
+test('check ids become labels', () => {
+  expect(replaceCheckIds('is required by the softCredit check')).toBe('is required by the credit check');
 });

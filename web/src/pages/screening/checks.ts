@@ -1,7 +1,7 @@
-// The four checks, in the words of people, and what the sandbox's bureau can be made to find.
+// The four checks with their labels, and the test applicants of the sandbox bureau.
 import type { Pipeline } from '$lib/api';
 
-export const FIELDS = [
+export const APPLICANT_FIELDS = [
   'FirstName',
   'LastName',
   'DateOfBirth',
@@ -14,10 +14,10 @@ export const FIELDS = [
   'OpenBankingSubscriptionId',
   'OpenBankingToken',
 ] as const;
-export type ApplicantField = (typeof FIELDS)[number];
+export type ApplicantField = (typeof APPLICANT_FIELDS)[number];
 export type Applicant = Record<ApplicantField, string>;
 
-export const NAMES: Record<ApplicantField, string> = {
+export const FIELD_LABELS: Record<ApplicantField, string> = {
   FirstName: 'First name',
   LastName: 'Last name',
   DateOfBirth: 'Date of birth',
@@ -32,52 +32,52 @@ export const NAMES: Record<ApplicantField, string> = {
 };
 
 export interface Check {
-  /** As results name it. */
+  /** Name in verification results. */
   id: string;
-  /** As the pipeline names it. */
-  switch: keyof Pipeline & `${string}Check`;
+  /** Name in the pipeline. */
+  pipelineField: keyof Pipeline & `${string}Check`;
   label: string;
-  asks: string;
-  needs: ApplicantField[];
+  question: string;
+  requiredFields: ApplicantField[];
 }
 
 export const CHECKS: readonly Check[] = [
   {
     id: 'eviction',
-    switch: 'EvictionCheck',
+    pipelineField: 'EvictionCheck',
     label: 'Eviction',
-    asks: 'Has the applicant ever been evicted?',
-    needs: ['FirstName', 'LastName', 'DateOfBirth'],
+    question: 'Has the applicant ever been evicted?',
+    requiredFields: ['FirstName', 'LastName', 'DateOfBirth'],
   },
   {
     id: 'income',
-    switch: 'IncomeCheck',
+    pipelineField: 'IncomeCheck',
     label: 'Income',
-    asks: 'What does the applicant earn in a year? Their bank tells.',
-    needs: ['OpenBankingToken'],
+    question: 'What does the applicant earn in a year? Their bank tells.',
+    requiredFields: ['OpenBankingToken'],
   },
   {
     id: 'softCredit',
-    switch: 'SoftCreditCheck',
+    pipelineField: 'SoftCreditCheck',
     label: 'Credit',
-    asks: 'Is the credit score high enough? Asking does not lower it.',
-    needs: ['FirstName', 'LastName', 'SSN'],
+    question: 'Is the credit score high enough? Asking does not lower it.',
+    requiredFields: ['FirstName', 'LastName', 'SSN'],
   },
   {
     id: 'criminalBackground',
-    switch: 'CriminalBackgroundCheck',
+    pipelineField: 'CriminalBackgroundCheck',
     label: 'Criminal background',
-    asks: 'Is there a criminal record?',
-    needs: ['FirstName', 'LastName', 'DateOfBirth'],
+    question: 'Is there a criminal record?',
+    requiredFields: ['FirstName', 'LastName', 'DateOfBirth'],
   },
 ];
 
-export function missing(check: Check, applicant: Applicant): ApplicantField[] {
-  return check.needs.filter((field) => applicant[field].trim() === '');
+export function missingFields(check: Check, applicant: Applicant): ApplicantField[] {
+  return check.requiredFields.filter((field) => applicant[field].trim() === '');
 }
 
-/** The service calls checks by the names of its interface; people read their labels. */
-export function inWords(text: string): string {
+/** Replaces check ids in a message of the service with their labels. */
+export function replaceCheckIds(text: string): string {
   return CHECKS.reduce(
     (words, { id, label }) => words.replace(`the ${id} check`, `the ${label.toLowerCase()} check`),
     text,
@@ -98,11 +98,11 @@ const GOOD: Applicant = {
   OpenBankingToken: 'income-85000',
 };
 
-export const HINTS: readonly { label: string; finds: string; applicant: Applicant }[] = [
-  { label: 'Good applicant', finds: 'score 720, income 85,000, nothing on file', applicant: GOOD },
-  { label: 'Low score', finds: 'score 540', applicant: { ...GOOD, SSN: '900-00-0540' } },
-  { label: 'Evicted', finds: 'an eviction on file', applicant: { ...GOOD, LastName: 'Evicted' } },
-  { label: 'Criminal record', finds: 'a record on file', applicant: { ...GOOD, LastName: 'Record' } },
-  { label: 'Bureau down', finds: 'a bureau that fails', applicant: { ...GOOD, LastName: 'Down' } },
-  { label: 'Bureau silent', finds: 'a bureau that never answers', applicant: { ...GOOD, LastName: 'Timeout' } },
+export const TEST_APPLICANTS: readonly { label: string; description: string; applicant: Applicant }[] = [
+  { label: 'Good applicant', description: 'score 720, income 85,000, nothing on file', applicant: GOOD },
+  { label: 'Low score', description: 'score 540', applicant: { ...GOOD, SSN: '900-00-0540' } },
+  { label: 'Evicted', description: 'an eviction on file', applicant: { ...GOOD, LastName: 'Evicted' } },
+  { label: 'Criminal record', description: 'a record on file', applicant: { ...GOOD, LastName: 'Record' } },
+  { label: 'Bureau down', description: 'a bureau that fails', applicant: { ...GOOD, LastName: 'Down' } },
+  { label: 'Bureau silent', description: 'a bureau that never answers', applicant: { ...GOOD, LastName: 'Timeout' } },
 ];

@@ -1,18 +1,18 @@
-// The figures of results are shown once by the service, to those who just verified. Here they stay until the tab
-// closes, and nowhere else.
+// Keeps the figures of verification results in memory until the tab closes. The service returns them only right after a
+// verification or on explicit request.
 import { verifyRentalRequirements, type VerificationResults } from '$lib/api';
 
-const kept = new Map<string, VerificationResults>();
+const cache = new Map<string, VerificationResults>();
 
 export const figures = {
   keep(results: VerificationResults): void {
-    kept.set(results.Id, results);
+    cache.set(results.Id, results);
   },
-  of(id: string): VerificationResults | undefined {
-    return kept.get(id);
+  get(id: string): VerificationResults | undefined {
+    return cache.get(id);
   },
-  /** Asks for those of an earlier result again; no bureau hears of it. */
-  async again(id: string): Promise<VerificationResults> {
+  /** Requests the figures of an earlier result; this does not query the bureaus. */
+  async refetch(id: string): Promise<VerificationResults> {
     const { verificationResults } = await verifyRentalRequirements({ query: { verifiedId: id }, body: {} });
     this.keep(verificationResults);
     return verificationResults;

@@ -1,10 +1,10 @@
-// Who holds a token, read from the chain itself: from the sandbox's own node, or through the browser's wallet.
+// Reads the owner of a token from the chain, through the sandbox node or the browser wallet.
 import { hasWallet } from '$lib/wallet/wallet';
 
 export interface Holder {
-  /** False where no node can be asked from here. */
-  asked: boolean;
-  /** Absent while the token is not on the chain. */
+  /** False if no node is reachable from the browser. */
+  isReachable: boolean;
+  /** Absent if the token is not on the chain. */
   address?: string;
 }
 
@@ -14,10 +14,10 @@ interface Token {
   chainId: number;
 }
 
-const OWNER_OF = '0x6352211e';
+const OWNER_OF_SELECTOR = '0x6352211e';
 
-export async function holderOf(token: Token, sandbox: boolean, signal: AbortSignal): Promise<Holder> {
-  const data = `${OWNER_OF}${BigInt(token.number).toString(16).padStart(64, '0')}` as const;
+export async function readHolder(token: Token, sandbox: boolean, signal: AbortSignal): Promise<Holder> {
+  const data = `${OWNER_OF_SELECTOR}${BigInt(token.number).toString(16).padStart(64, '0')}` as const;
   if (sandbox) {
     const params = [{ to: token.contract, data }, 'latest'];
     const response = await fetch('/rpc', {
@@ -26,20 +26,20 @@ export async function holderOf(token: Token, sandbox: boolean, signal: AbortSign
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params }),
       signal,
     });
-    if (!response.ok) return { asked: false };
-    // A token that is not there is an error in the answer.
+    if (!response.ok) return { isReachable: false };
+    // A missing token is an error in the JSON-RPC response.
     const { result } = (await response.json()) as { result?: string };
-    return { asked: true, address: result && addressIn(result) };
+    return { isReachable: true, address: result && decodeAddress(result) };
   }
-  if (!hasWallet() || !window.ethereum) return { asked: false };
+  if (!hasWallet() || !window.ethereum) return { isReachable: false };
   const { createPublicClient, custom } = await import('viem');
   const client = createPublicClient({ transport: custom(window.ethereum) });
-  if ((await client.getChainId()) !== token.chainId) return { asked: false };
-  const answer = await client.call({ to: token.contract as `0x${string}`, data }).catch(() => undefined);
-  return { asked: true, address: answer?.data && addressIn(answer.data) };
+  if ((await client.getChainId()) !== token.chainId) return { isReachable: false };
+  const response = await client.call({ to: token.contract as `0x${string}`, data }).catch(() => undefined);
+  return { isReachable: true, address: response?.data && decodeAddress(response.data) };
 }
 
-/** The last 20 of 32 bytes. */
-export function addressIn(word: string): string {
+/** Extracts the address from a 32-byte ABI word. */
+export function decodeAddress(word: string): string {
   return `0x${word.slice(-40)}`;
 }

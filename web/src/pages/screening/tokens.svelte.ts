@@ -1,4 +1,4 @@
-// Tokens of the person: those of their results, and those that were made for a case in this tab, which no list holds.
+// The user's tokens: those of their results, and those created in this tab, which the API does not list.
 import { listVerifications, revokeIdentity } from '$lib/api';
 
 export interface Token {
@@ -7,15 +7,15 @@ export interface Token {
   revoked: boolean;
 }
 
-const made = $state<(Token & { userId: string })[]>([]);
+const created = $state<(Token & { userId: string })[]>([]);
 
-export function keepMade(userId: string, id: string, caseId: string): void {
-  if (!made.some((token) => token.id === id)) made.push({ userId, id, caseId, revoked: false });
+export function rememberCreated(userId: string, id: string, caseId: string): void {
+  if (!created.some((token) => token.id === id)) created.push({ userId, id, caseId, revoked: false });
 }
 
-export async function tokensOf(userId: string, signal: AbortSignal): Promise<Token[]> {
-  const here = made.filter((token) => token.userId === userId);
-  const tokens = new Map<string, Token>(here.map((token) => [token.id, token]));
+export async function loadTokens(userId: string, signal: AbortSignal): Promise<Token[]> {
+  const ownTokens = created.filter((token) => token.userId === userId);
+  const tokens = new Map<string, Token>(ownTokens.map((token) => [token.id, token]));
   for (const { tokenId, caseId, revoked } of await listVerifications({ signal })) {
     tokens.set(tokenId, { id: tokenId, caseId, revoked });
   }
@@ -24,5 +24,5 @@ export async function tokensOf(userId: string, signal: AbortSignal): Promise<Tok
 
 export async function revoke(id: string): Promise<void> {
   await revokeIdentity({ path: { tokenId: id } });
-  for (const token of made) if (token.id === id) token.revoked = true;
+  for (const token of created) if (token.id === id) token.revoked = true;
 }

@@ -1,4 +1,4 @@
-// Networks that people often hold, offered while typing. Any other can be typed as well.
+// Common protocols, suggested while typing. Any other can be entered.
 export const PROTOCOLS: readonly { name: string; identifier: string }[] = [
   { name: 'Akash', identifier: 'akt' },
   { name: 'Arweave', identifier: 'ar' },
@@ -14,7 +14,7 @@ export const PROTOCOLS: readonly { name: string; identifier: string }[] = [
   { name: 'Theta', identifier: 'theta' },
 ];
 
-export function identifierOf(name: string): string | undefined {
+export function findIdentifier(name: string): string | undefined {
   const wanted = name.trim().toLowerCase();
   return PROTOCOLS.find((protocol) => protocol.name.toLowerCase() === wanted)?.identifier;
 }

@@ -1,6 +1,0 @@
-// What several pages know about homes: `import { Flags, applicationsOf } from '$lib/homes'`.
-export { applicationsOf, flagsOf, UNTIL_MINED } from './applications';
-export { default as DemoButton } from './DemoButton.svelte';
-export { default as Flags } from './Flags.svelte';
-export { default as FlagsProof } from './FlagsProof.svelte';
-export { default as Rent } from './Rent.svelte';
