@@ -30,7 +30,7 @@ const ABOUT: &str = "Rental listings, applicant screening and infrastructure por
     request: 422. Keys are kept for 24 hours.\n\n\
     Errors are `application/problem+json` (RFC 9457) with a stable `code` and every fault in `errors`.";
 
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("Listings", "Rental listings"),
     ("Stage listings", "Stored listing records, as typed attributes"),
     ("Saved listings", "Listings that a user has saved"),
@@ -41,7 +41,11 @@ const TAGS: [(&str, &str); 12] = [
     ("Chain", "Blocks, transactions and contracts"),
     ("Portfolios", "Portfolios of users, and their predefined templates"),
     ("Devices", "Infrastructure devices"),
-    ("Keys", "API keys, and the sandbox's sessions"),
+    ("Keys", "API keys"),
+    (
+        "Sandbox",
+        "Sign-in as anybody, demonstration data and a clock that can be moved; not in a live instance",
+    ),
     ("Service", "The service itself"),
 ];
 

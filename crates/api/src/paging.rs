@@ -66,12 +66,13 @@ impl Param for After {
     }
     fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
         let fault = || ValidationError::new("not_a_cursor", "must be a cursor from a `Link` header");
-        let [key, seq] = Some(text)
-            .filter(|text| text.len() == 32 && !text.bytes().any(|byte| byte.is_ascii_uppercase()))
-            .and_then(|text| hex::decode_to_array::<_, 16>(text).ok())
-            .map(u128::from_be_bytes)
-            .map(|both| [both >> 64, both].map(|half| (half as u64).cast_signed()))
-            .ok_or_else(fault)?;
+        let is_lower_case = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        let half = |digits: Option<&str>| {
+            let bytes = digits.filter(|_| text.len() == 32 && is_lower_case);
+            bytes.and_then(|digits| hex::decode_to_array(digits).ok()).map(i64::from_be_bytes)
+        };
+        let key = half(text.get(..16)).ok_or_else(fault)?;
+        let seq = half(text.get(16..)).ok_or_else(fault)?;
         Ok(Self(Cursor { key, seq }))
     }
 }

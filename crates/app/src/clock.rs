@@ -1,5 +1,7 @@
 //! Time, identifiers and randomness as parameters, so that tests can replace them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use portico_domain::Timestamp;
@@ -18,6 +20,34 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Calendar time: for validity, retention, expiry, idempotency and the embedded chain's blocks. A sandbox can move it
+/// ahead of the machine's clock; clones share the offset. Tokens, keys, timers and leases use `machine_now`.
+#[derive(Debug, Clone)]
+pub struct CalendarClock {
+    machine: Arc<dyn Clock>,
+    ahead_micros: Arc<AtomicI64>,
+}
+
+impl CalendarClock {
+    pub fn new(machine: Arc<dyn Clock>) -> Self {
+        Self { machine, ahead_micros: Arc::default() }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        let ahead = self.ahead_micros.load(Ordering::Relaxed);
+        Timestamp::from_micros(self.machine.now().micros().saturating_add(ahead))
+    }
+
+    pub fn machine_now(&self) -> Timestamp {
+        self.machine.now()
+    }
+
+    /// Several servers of one database may advance it: the furthest counts.
+    pub fn set_ahead(&self, micros: i64) {
+        self.ahead_micros.fetch_max(micros, Ordering::Relaxed);
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::chain::ChainWriter;
-use crate::clock::{Clock, Ids, Randomness};
+use crate::clock::{CalendarClock, Ids, Randomness};
 use crate::keystore::Keystore;
 use crate::readiness::WriteProof;
 use crate::tokens::Tokens;
@@ -22,7 +22,7 @@ use crate::{Call, Error, IdempotencyKey, Profile, Result};
 #[derive(Debug)]
 pub struct Core {
     pub db: Db,
-    pub clock: Arc<dyn Clock>,
+    pub clock: CalendarClock,
     pub ids: Arc<dyn Ids>,
     pub randomness: Arc<dyn Randomness>,
     pub vault: Arc<Vault>,
@@ -50,6 +50,11 @@ impl Core {
     /// Caller and time for the event row.
     pub(crate) fn context(&self, call: &Call) -> ChangeContext {
         ChangeContext { account: call.actor.account(), at: self.clock.now() }
+    }
+
+    /// The same with the machine's time, for keys.
+    pub(crate) fn machine_context(&self, call: &Call) -> ChangeContext {
+        ChangeContext { account: call.actor.account(), at: self.clock.machine_now() }
     }
 
     /// Runs a unit of work; exactly once if the call has an idempotency key.

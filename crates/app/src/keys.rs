@@ -74,7 +74,7 @@ impl Keys {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }
         let token = NewToken { user: user.clone(), account: None, admin: false, ttl: SESSION_LIFETIME };
-        let token = self.core.tokens.issue(&token, self.core.clock.now())?;
+        let token = self.core.tokens.issue(&token, self.core.clock.machine_now())?;
         let (op, key) = self.new_key(call, Label::stored("Sandbox session"), KeyScope::User(user), None)?;
         self.core.write(call, answering(op, Session { token, key })).await
     }
@@ -91,7 +91,7 @@ impl Keys {
         let secret =
             format!("{mode}_{id}_{}", BASE64_URL_SAFE_NO_PAD.encode(self.core.random::<ROOT_BYTES>()?));
         let id = KeyId::stored(id);
-        let by = self.core.context(call);
+        let by = self.core.machine_context(call);
         let key = Key { id: id.clone(), name, scope, created_at: by.at, revoked_at: None };
         let op = CreateKey { key: StoredKey { digest: sha256(&secret), key }, limit, entry: None, by };
         Ok((op, NewKey { id, secret }))
@@ -116,12 +116,13 @@ impl Keys {
                 return Err(Error::NotFound(ErrorCode::KeyNotFound));
             }
         }
-        let (by, entry) = (self.core.context(call), self.core.entry(call, "key.revoked", id.as_str(), ""));
+        let (by, entry) =
+            (self.core.machine_context(call), self.core.entry(call, "key.revoked", id.as_str(), ""));
         self.core.write(call, RevokeKey { id, entry, by }).await
     }
 
     pub async fn verify_token(&self, token: &str) -> Result<Actor> {
-        self.core.tokens.verify(token, self.core.clock.now()).await
+        self.core.tokens.verify(token, self.core.clock.machine_now()).await
     }
 
     /// The public keys of the instance's own issuer.

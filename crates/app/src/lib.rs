@@ -27,6 +27,7 @@ pub mod portfolios;
 pub mod readiness;
 mod requirements;
 mod results;
+pub mod sandbox;
 mod saved;
 pub mod templates;
 pub mod tokens;
@@ -51,6 +52,7 @@ pub use maintenance::Maintenance;
 pub use people::People;
 pub use portfolios::Portfolios;
 pub use portico_store::{Cursor, Page};
+pub use sandbox::Sandbox;
 pub use verifications::Screening;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +92,7 @@ pub struct Portico {
     pub keys: Keys,
     pub people: People,
     pub audit: Audit,
+    pub sandbox: Sandbox,
     pub maintenance: Maintenance,
     core: Arc<Core>,
 }
@@ -108,6 +111,7 @@ impl Portico {
             keys: Keys { core: core.clone() },
             people: People { core: core.clone() },
             audit: Audit { core: core.clone() },
+            sandbox: Sandbox { core: core.clone() },
             maintenance: Maintenance { core: core.clone() },
             core,
         }

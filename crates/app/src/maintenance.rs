@@ -48,6 +48,8 @@ impl Maintenance {
     /// Removes expired data and anchors the audit log. Call it every few minutes.
     pub async fn tidy(&self) -> Result<()> {
         let core = &self.core;
+        // Another server may have moved the sandbox's clock.
+        core.clock.set_ahead(core.db.clock_ahead().await?);
         while core.db.write(ForgetReplies { at: core.clock.now() }).await? > 0 {}
         core.forget_inputs().await?;
         core.apply_erasures().await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::clock::{RandomIds, SystemClock, SystemRandomness};
+use portico_app::clock::{CalendarClock, RandomIds, SystemClock, SystemRandomness};
 use portico_app::keystore::{Keystore, Root};
 use portico_app::readiness::WriteProof;
 use portico_app::vault::Vault;
@@ -94,13 +94,15 @@ async fn assemble(
     keystore: Option<Keystore>,
 ) -> Result<Portico> {
     let profile = profile(config, &db, role).await?;
+    let clock = CalendarClock::new(Arc::new(SystemClock));
+    clock.set_ahead(db.clock_ahead().await?);
     let chain = match role {
-        Role::Server => Some(chain::open(config, profile, &db).await?),
+        Role::Server => Some(chain::open(config, profile, &db, clock.clone()).await?),
         Role::Tool => None,
     };
     Ok(Portico::new(Core {
         db,
-        clock: Arc::new(SystemClock),
+        clock,
         ids: Arc::new(RandomIds),
         randomness: Arc::new(SystemRandomness),
         vault: Arc::new(Vault::new(root)?),

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use portico_app::Profile;
 use portico_app::audit::Anchor;
 use portico_app::chain::ChainWriter;
-use portico_app::clock::{Clock, SystemClock};
+use portico_app::clock::{CalendarClock, Clock, SystemClock};
 use portico_chain::contracts::ItemKind;
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
@@ -24,8 +24,14 @@ use crate::tell;
 const EMBEDDED_ID: u64 = 31337;
 /// When the embedded chain begins: 2026-01-01, in seconds since 1970.
 const EMBEDDED_START: u64 = 1_767_225_600;
+/// For the writer's timers and leases.
 fn now() -> portico_domain::Timestamp {
     SystemClock.now()
+}
+
+/// For commands: a block is never older than its parent, however far a sandbox moved its clock.
+fn machine_clock() -> CalendarClock {
+    CalendarClock::new(Arc::new(SystemClock))
 }
 
 fn keys(config: &Config) -> Result<Vec<Key>> {
@@ -38,7 +44,7 @@ fn keys(config: &Config) -> Result<Vec<Key>> {
 }
 
 /// The node. On the embedded chain the signers own everything from the beginning.
-fn node(config: &Config, keys: &[Key]) -> Result<AnyNode> {
+fn node(config: &Config, keys: &[Key], clock: CalendarClock) -> Result<AnyNode> {
     match &config.chain.url {
         ChainUrl::Remote(urls) => Ok(AnyNode::Remote(Remote::new(urls.clone(), config.chain.confirmations)?)),
         ChainUrl::Embedded => {
@@ -46,7 +52,7 @@ fn node(config: &Config, keys: &[Key]) -> Result<AnyNode> {
             let rich = U256::from(1_000_000_000_u64) * U256::from(10).pow(U256::from(18));
             let alloc: Vec<(Address, U256)> = keys.iter().map(|key| (key.address(), rich)).collect();
             let genesis = Genesis { chain_id: EMBEDDED_ID, timestamp: EMBEDDED_START, alloc };
-            let seconds = Arc::new(|| u64::try_from(now().micros() / 1_000_000).unwrap_or(0));
+            let seconds = Arc::new(move || u64::try_from(clock.now().micros() / 1_000_000).unwrap_or(0));
             let opened = Embedded::open(&config.data.chain(), &genesis, seconds);
             Ok(AnyNode::Embedded(opened.context(
                 "the embedded chain cannot be opened (a running server answers at /v1/chain/status instead)",
@@ -65,9 +71,14 @@ fn deploy_options(config: &Config, deploy: bool) -> DeployOptions {
 }
 
 /// Opens the chain and starts the writer. Everything that is wrong is told before anything is signed.
-pub(crate) async fn open(config: &Config, profile: Profile, db: &Db) -> Result<ChainWriter> {
+pub(crate) async fn open(
+    config: &Config,
+    profile: Profile,
+    db: &Db,
+    clock: CalendarClock,
+) -> Result<ChainWriter> {
     let keys = keys(config)?;
-    let node = node(config, &keys)?;
+    let node = node(config, &keys, clock)?;
     let is_embedded = matches!(node, AnyNode::Embedded(_));
     let deploy_options = deploy_options(config, profile == Profile::Sandbox);
     let found = match deploy::establish(&node, db, &keys, &deploy_options).await {
@@ -116,7 +127,7 @@ async fn database(config: &Config) -> Result<Db> {
 /// What the chain says of the audit log's end: the hash of an entry; none: it has no anchor yet.
 pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
     let Some((_, contracts)) = deploy::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
-    let node = node(config, &keys(config)?)?;
+    let node = node(config, &keys(config)?, machine_clock())?;
     let anchor = reads::anchor(&node, contracts, &db.audit_head().await?.log).await?;
     Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
 }
@@ -124,7 +135,7 @@ pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
 /// `portico chain deploy`: deploys the contracts, once, and prints where they are.
 pub(crate) async fn deploy(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
-    let node = node(config, &keys)?;
+    let node = node(config, &keys, machine_clock())?;
     let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &deploy_options(config, true)).await?;
     let mut lines = vec![format!("chain              {chain_id}")];
     lines.extend(ItemKind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
@@ -139,7 +150,7 @@ pub(crate) async fn deploy(config: &Config) -> Result<String> {
 /// `portico chain status`: where the chain and the queue stand.
 pub(crate) async fn status(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
-    let node = node(config, &keys)?;
+    let node = node(config, &keys, machine_clock())?;
     let head = node.head().await.context("the chain's node does not answer")?;
     let (chain_id, backlog) = (node.chain_id().await?, db.chain_backlog().await?);
     let mut lines = vec![
@@ -172,7 +183,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
 /// `portico chain reconcile`: compares every item with the chain; mends what differs, if that is wanted.
 pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
-    let node = node(config, &keys)?;
+    let node = node(config, &keys, machine_clock())?;
     let Some((_, contracts)) = deploy::bound_chain(&node, &db, &deploy_options(config, false)).await? else {
         bail!("this database has not met a chain yet: nothing to compare");
     };

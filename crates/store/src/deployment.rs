@@ -23,6 +23,9 @@ static DEPLOYMENT: Sql = sql("SELECT profile, keystore FROM deployment WHERE id 
 static ADOPT: Sql = sql("UPDATE deployment SET profile = coalesce(profile, ?1), \
      keystore = coalesce(keystore, ?2) WHERE id = 1");
 static REPLACE_KEYSTORE: Sql = sql("UPDATE deployment SET keystore = ?1 WHERE id = 1");
+static CLOCK: Sql = sql("SELECT clock_ahead FROM deployment WHERE id = 1");
+static ADVANCE_CLOCK: Sql = sql("UPDATE deployment SET clock_ahead = clock_ahead + ?1 \
+     WHERE id = 1 AND clock_ahead + ?1 <= ?2 RETURNING clock_ahead");
 static SEALED: Sql = sql("SELECT created_at FROM cases WHERE secret IS NOT NULL LIMIT 1");
 static PROBE: Sql = sql("UPDATE write_probe SET at = ?1 WHERE id = 1");
 
@@ -57,6 +60,22 @@ impl Op for ReplaceKeystore {
     }
 }
 
+/// Moves calendar time ahead of the machine's clock.
+#[derive(Debug)]
+pub struct AdvanceClock {
+    pub micros: i64,
+    pub max_ahead_micros: i64,
+}
+
+impl Op for AdvanceClock {
+    /// How far it is ahead now; `None` if that would be too far.
+    type Out = Option<i64>;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>> {
+        let params = [self.micros.into(), self.max_ahead_micros.into()];
+        Ok(tx.one::<(i64,)>(&ADVANCE_CLOCK, &params).await?.map(|(ahead,)| ahead))
+    }
+}
+
 /// Writes a row that nobody reads, to prove that writes work.
 #[derive(Debug)]
 pub struct ProbeWrite(pub Timestamp);
@@ -71,6 +90,11 @@ impl Op for ProbeWrite {
 impl Db {
     pub async fn deployment(&self) -> Result<Deployment> {
         Ok(self.one(&DEPLOYMENT, &[]).await?.unwrap_or_default())
+    }
+
+    /// How far calendar time is ahead of the machine's clock, in microseconds.
+    pub async fn clock_ahead(&self) -> Result<i64> {
+        Ok(self.one::<(i64,)>(&CLOCK, &[]).await?.map_or(0, |(ahead,)| ahead))
     }
 
     /// Whether a keystore sealed any data here.

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 
 pub use applications::{Apply, ClearFlags, EndOrphanedApplications};
 pub use counters::ChangeContext;
-pub use deployment::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore};
+pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};

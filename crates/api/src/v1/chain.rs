@@ -65,7 +65,7 @@ impl From<Record> for RecordOut {
             },
             key: hex::encode_prefixed(record.key),
             version: record.version,
-            transaction_hash: record.transaction.as_ref().map(|hash| hex::encode_prefixed(hash)),
+            transaction_hash: record.transaction.as_ref().map(hex::encode_prefixed),
             block_number: record.block,
             contract: record.contract.to_string(),
             chain_id: record.chain_id,
@@ -292,7 +292,7 @@ async fn transaction(
         from: traced.from.to_string(),
         nonce: traced.nonce,
         block_number: traced.block,
-        replaced_by: replaced_by.map(|hash| hex::encode_prefixed(hash)),
+        replaced_by: replaced_by.map(hex::encode_prefixed),
         contract: traced.items.map(|(kind, _)| kind.contract()),
         items: traced.items.map(|(_, items)| items),
     }))

@@ -1,20 +1,20 @@
-//! `/v1/keys`: a user's own API keys, and the sandbox's sign-in.
+//! `/v1/keys`: a user's own API keys.
 
-use portico_app::{Actor, Profile};
+use portico_app::Actor;
 use portico_domain::keys::{Key, KeyScope};
 use portico_domain::{KeyId, Label, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::access::{BEARER, PUBLIC};
+use crate::access::BEARER;
 use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post};
 use crate::problem::{Problem, Result};
 use crate::reply::{Created, Json, Message, message};
 
-pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
-    let mut all = vec![
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
         post("/v1/keys", BEARER, create)
             .id("createKey")
             .summary("Makes an API key that is bound to the caller; its secret is shown once")
@@ -25,18 +25,6 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
             .summary("Revokes one of the caller's keys, at once and for good")
             .not_found("The caller has no such key"),
     ];
-    if profile == Profile::Sandbox {
-        all.push(
-            post("/v1/sandbox/sessions", PUBLIC, open_session)
-                .id("openSandboxSession")
-                .summary("A token and a key for any user; in the sandbox only"),
-        );
-        all.push(
-            post("/v1/sandbox/demo", PUBLIC, seed)
-                .id("seedDemo")
-                .summary("Makes demonstration data, once; in the sandbox only"),
-        );
-    }
     all.into_iter().map(|operation| operation.tagged("Keys")).collect()
 }
 
@@ -121,59 +109,4 @@ impl Input for Revoke {
 async fn revoke(cx: Context, Revoke(id): Revoke) -> Result<Json<Message>> {
     cx.app().keys.revoke(&cx.call, id).await?;
     Ok(Json(message("Key revoked")))
-}
-
-/// What was made.
-#[derive(Debug, Serialize, ToSchema)]
-struct Seeded {
-    message: &'static str,
-    /// Listings
-    listings: u64,
-    /// People with a result
-    people: u64,
-    /// Applications
-    applications: u64,
-    /// Templates and portfolios
-    portfolios: u64,
-    /// Devices
-    devices: u64,
-}
-
-async fn seed(cx: Context, (): ()) -> Result<Created<Seeded>> {
-    let seeded = cx.app().seed_demo(&cx.call, |_, _| ()).await?;
-    Ok(Created(Seeded {
-        message: "Demonstration data is there",
-        listings: seeded.listings,
-        people: seeded.people,
-        applications: seeded.applications,
-        portfolios: seeded.portfolios,
-        devices: seeded.devices,
-    }))
-}
-
-struct OpenSession(UserId);
-
-impl Input for OpenSession {
-    const BODY: bool = true;
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
-        from.body().required("userId", "Whom to act as").map(Self)
-    }
-    fn example() -> Option<Value> {
-        Some(json!({"userId": "ada"}))
-    }
-}
-
-/// Credentials of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Session {
-    /// For `Authorization: Bearer`
-    token: String,
-    /// For `X-API-Key`
-    api_key: String,
-}
-
-async fn open_session(cx: Context, OpenSession(user): OpenSession) -> Result<Created<Session>> {
-    let session = cx.app().keys.open_session(&cx.call, user).await?;
-    Ok(Created(Session { token: session.token, api_key: session.key.secret }))
 }

@@ -124,7 +124,7 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
         content: proof.content.into_iter().map(|(name, value)| ProofField { name, value }).collect(),
         key: hex::encode_prefixed(record.key),
         version: record.version,
-        transaction_hash: record.transaction.as_ref().map(|hash| hex::encode_prefixed(hash)),
+        transaction_hash: record.transaction.as_ref().map(hex::encode_prefixed),
         block_number: record.block,
         contract: record.contract.to_string(),
         chain_id: record.chain_id,

@@ -6,6 +6,7 @@ mod devices;
 mod keys;
 mod listings;
 mod portfolios;
+mod sandbox;
 mod screening;
 mod templates;
 
@@ -22,7 +23,8 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         applications::operations(),
         chain::operations(),
         screening::operations(),
-        keys::operations(profile),
+        keys::operations(),
+        sandbox::operations(profile),
     ]
     .into_iter()
     .flatten()

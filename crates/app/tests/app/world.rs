@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use portico_app::clock::{Clock, Ids, Randomness};
+use portico_app::clock::{CalendarClock, Clock, Ids, Randomness};
 use portico_app::keystore::{Keystore, Root};
 use portico_app::readiness::WriteProof;
 use portico_app::tokens::Tokens;
@@ -76,7 +76,7 @@ impl World {
         let screening = ScreeningConfig::default().build(&BTreeMap::new(), &surroundings).unwrap();
         let app = Portico::new(Core {
             db,
-            clock: clock.clone(),
+            clock: CalendarClock::new(clock.clone()),
             ids: Arc::new(Numbers::default()),
             randomness: Arc::new(Numbers::default()),
             vault: Arc::new(Vault::new(&root).unwrap()),

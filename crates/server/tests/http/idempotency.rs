@@ -6,7 +6,9 @@ use futures_util::stream::{self, StreamExt as _};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, App, Engine, Options, encoded, ids, listing, on_both_engines, unique, until};
+use crate::support::{
+    Answer, App, Engine, Installation, Options, encoded, ids, listing, on_both_engines, unique, until,
+};
 
 on_both_engines! {
     shared:
@@ -192,22 +194,13 @@ async fn requests_without_a_key_are_all_done(app: &App) {
 }
 
 async fn answers_outlive_the_server(engine: Engine) {
-    let folder = tempfile::tempdir().unwrap();
-    let (data, database) = (folder.path().join("data"), engine.database().await);
-    let start = || {
-        let options = Options::new(engine).data(&data);
-        match &database {
-            Some(url) => options.database(url),
-            None => options,
-        }
-        .start()
-    };
-    let mut app = start().await;
+    let installation = Installation::new(engine).await;
+    let mut app = installation.start().await;
     let body = device("ada");
     let first = send(&app, "/v1/depin-device", &body, "key").await.json(201);
     app.signal("TERM");
     assert!(app.ended().await);
-    let app = start().await;
+    let app = installation.start().await;
     assert_eq!(send(&app, "/v1/depin-device", &body, "key").await.json(201), first);
     assert_eq!(app.get("/v1/depin-devices/user/ada").await.json(200).as_array().unwrap().len(), 1);
 }

@@ -7,7 +7,9 @@ use std::sync::Mutex;
 use futures_util::future::join_all;
 
 use crate::support::raw::{self, Raw};
-use crate::support::{App, Engine, Options, ids, listing, on_both_engines, portico, run, until};
+use crate::support::{
+    App, Engine, Installation, Options, ids, listing, on_both_engines, portico, run, until,
+};
 
 on_both_engines! {
     own:
@@ -25,18 +27,9 @@ async fn in_flight(app: &App, count: usize) {
 }
 
 async fn a_request_in_flight_is_finished_before_the_server_stops(engine: Engine) {
-    let folder = tempfile::tempdir().unwrap();
-    let (data, database) = (folder.path().join("data"), engine.database().await);
-    let start = || {
-        let options = Options::new(engine).data(&data);
-        match &database {
-            Some(url) => options.database(url),
-            None => options,
-        }
-        .start()
-    };
+    let installation = Installation::new(engine).await;
     for signal in ["TERM", "INT"] {
-        let mut app = start().await;
+        let mut app = installation.start().await;
         let body = listing(signal, "ada").to_string();
         let (beginning, rest) = body.split_at(30);
         let mut slow = Raw::begin_post(&app, "/listings", body.len(), beginning);
@@ -55,22 +48,13 @@ async fn a_request_in_flight_is_finished_before_the_server_stops(engine: Engine)
         assert!(app.ended().await, "it ends well");
         assert_eq!(raw::status(&idle.rest()), 200);
     }
-    let app = start().await;
+    let app = installation.start().await;
     assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["TERM", "INT"]);
 }
 
 async fn what_was_acknowledged_survives_a_kill(engine: Engine) {
-    let folder = tempfile::tempdir().unwrap();
-    let (data, database) = (folder.path().join("data"), engine.database().await);
-    let start = || {
-        let options = Options::new(engine).data(&data);
-        match &database {
-            Some(url) => options.database(url),
-            None => options,
-        }
-        .start()
-    };
-    let mut app = start().await;
+    let installation = Installation::new(engine).await;
+    let mut app = installation.start().await;
     let acknowledged = Mutex::new(BTreeSet::new());
     let writers = (0..16).map(async |writer| {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -94,7 +78,7 @@ async fn what_was_acknowledged_survives_a_kill(engine: Engine) {
     };
     futures_util::future::join(join_all(writers), killing).await;
     assert!(!app.ended().await);
-    let app = start().await;
+    let app = installation.start().await;
     let stored: BTreeSet<String> =
         ids(&app.get("/listings").await.json(200), "listingId").into_iter().collect();
     let acknowledged = acknowledged.into_inner().unwrap();

@@ -28,6 +28,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("screening", include_str!("../../migrations/postgres/0003_screening.sql")),
     ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
     ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
+    ("sandbox clock", include_str!("../../migrations/postgres/0006_sandbox_clock.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),

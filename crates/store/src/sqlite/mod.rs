@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("owners apart", include_str!("../../migrations/sqlite/0007_owners_apart.sql")),
     ("deployment", include_str!("../../migrations/sqlite/0008_deployment.sql")),
     ("listing documents", include_str!("../../migrations/sqlite/0009_listing_documents.sql")),
+    ("sandbox clock", include_str!("../../migrations/sqlite/0010_sandbox_clock.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql")),

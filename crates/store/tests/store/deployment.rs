@@ -1,6 +1,6 @@
 //! The deployment record and the write probe.
 
-use portico_store::{AdoptDeployment, Deployment, ProbeWrite, ReplaceKeystore, Role};
+use portico_store::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore, Role};
 
 use crate::engines::Db;
 use crate::samples::{NOW, entry};
@@ -10,6 +10,7 @@ on_both_engines! {
     the_first_profile_and_keystore_stay,
     lost_keystore_can_be_replaced,
     the_write_probe_leaves_no_event,
+    clock_moves_up_to_its_bound,
 }
 
 fn adopt(profile: Option<&'static str>, keystore: &str) -> AdoptDeployment {
@@ -45,4 +46,14 @@ async fn the_write_probe_leaves_no_event(db: Db) {
     let at = db.raw("SELECT at FROM write_probe").await;
     assert_eq!(at, [[Some(NOW.micros().to_string())]]);
     assert_eq!(db.raw("SELECT count(*) FROM events").await, [[Some("0".to_owned())]]);
+}
+
+async fn clock_moves_up_to_its_bound(db: Db) {
+    assert_eq!(db.clock_ahead().await.unwrap(), 0);
+    let advance = |micros| AdvanceClock { micros, max_ahead_micros: 10 };
+    assert_eq!(db.write(advance(7)).await.unwrap(), Some(7));
+    assert_eq!(db.write(advance(4)).await.unwrap(), None);
+    assert_eq!(db.write(advance(3)).await.unwrap(), Some(10));
+    let db = db.closed().await.open(Role::Server).await;
+    assert_eq!(db.clock_ahead().await.unwrap(), 10);
 }

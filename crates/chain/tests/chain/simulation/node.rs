@@ -108,11 +108,13 @@ struct Stop<'w>(&'w Shared, bool);
 
 impl Future for Stop<'_> {
     type Output = ();
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if std::mem::replace(&mut self.1, true) {
             return Poll::Ready(());
         }
         self.0.lock().unwrap().paused = true;
+        // Buffered calls are polled again only after their waker was called.
+        context.waker().wake_by_ref();
         Poll::Pending
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod anvil;
 pub(crate) mod bureau;
 pub(crate) mod inspect;
+pub(crate) mod installation;
 pub(crate) mod jwks;
 pub(crate) mod people;
 pub(crate) mod proxy;
@@ -22,6 +23,7 @@ use tokio::runtime::Runtime;
 pub(crate) use answer::Answer;
 pub(crate) use bureau::Bureau;
 pub(crate) use inspect::{Cell, Raw};
+pub(crate) use installation::Installation;
 pub(crate) use people::{Verified, applicant};
 pub(crate) use server::{App, Engine, Options, Session, new_database, portico};
 

@@ -5,6 +5,7 @@ mod devices;
 mod keys;
 mod listings;
 mod portfolios;
+mod sandbox;
 mod screening;
 mod statistics;
 mod templates;
