@@ -13,12 +13,15 @@ use futures_util::{Stream, StreamExt};
 use portico_app::{Cursor, Page};
 use portico_domain::{ErrorCode, ValidationError};
 use serde::Serialize;
-use utoipa::openapi::schema::{Schema, SchemaType, Type};
-use utoipa::openapi::{ObjectBuilder, RefOr};
+use utoipa::ToSchema;
+use utoipa::openapi::response::Response as Described;
+use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::{HeaderBuilder, ObjectBuilder, RefOr};
 
 use crate::input::{Param, Reader};
 use crate::operation::Context;
 use crate::problem::{Problem, Result};
+use crate::reply::{Output, Schemas, content, reference};
 
 /// Items in the first read of a complete list. Most lists end here.
 const FIRST_READ_ITEMS: usize = 64;
@@ -148,7 +151,7 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         if self.first.items.is_empty() && !self.is_continuation { Err(code.into()) } else { Ok(self) }
     }
 
-    pub(crate) fn into_response(self) -> Response {
+    fn into_response(self) -> Response {
         let mut head = Vec::with_capacity(ITEM_BUFFER_BYTES * self.first.items.len() + 2);
         head.push(b'[');
         write_items(&mut head, &self.first.items, true);
@@ -168,6 +171,22 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
             response.headers_mut().insert(LINK, link);
         }
         response
+    }
+}
+
+impl<T: Serialize + ToSchema + Send + 'static> Output for PagedResponse<T> {
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        let array = ArrayBuilder::new().items(reference::<T>(schemas));
+        let link = HeaderBuilder::new()
+            .schema(Some(ObjectBuilder::new().schema_type(SchemaType::Type(Type::String))))
+            .description(Some("With `limit`: the next page, `<…>; rel=\"next\"`, if there is one"))
+            .build();
+        let mut described = content(about, "application/json", array.into());
+        described.headers.insert("Link".into(), link.into());
+        described
+    }
+    fn respond(self) -> Response {
+        self.into_response()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Wire formats of an applicant's values. Errors name the rule, never the value.
 
 use portico_app::clock::{Clock as _, SystemClock};
-use portico_app::verifications::personal::{
+use portico_app::screening::personal::{
     BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress,
     SubscriptionId, day_of,
 };

@@ -8,9 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
-
-use crate::paging::PagedResponse;
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
 
 /// Referenced schemas by name.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
@@ -22,13 +20,13 @@ pub(crate) trait Output: Send + 'static {
     fn respond(self) -> Response;
 }
 
-fn reference<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
+pub(crate) fn reference<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     schemas.push((T::name().into(), T::schema()));
     T::schemas(schemas);
     Ref::from_schema_name(T::name()).into()
 }
 
-fn content(about: &str, content_type: &str, schema: RefOr<Schema>) -> Described {
+pub(crate) fn content(about: &str, content_type: &str, schema: RefOr<Schema>) -> Described {
     ResponseBuilder::new()
         .description(about)
         .content(content_type, ContentBuilder::new().schema(Some(schema)).build())
@@ -161,22 +159,6 @@ impl Output for Empty {
     }
     fn respond(self) -> Response {
         Response::new(Body::empty())
-    }
-}
-
-impl<T: Serialize + ToSchema + Send + 'static> Output for PagedResponse<T> {
-    fn describe(about: &str, schemas: &mut Schemas) -> Described {
-        let array = ArrayBuilder::new().items(reference::<T>(schemas));
-        let link = HeaderBuilder::new()
-            .schema(Some(ObjectBuilder::new().schema_type(SchemaType::Type(Type::String))))
-            .description(Some("With `limit`: the next page, `<…>; rel=\"next\"`, if there is one"))
-            .build();
-        let mut described = content(about, "application/json", array.into());
-        described.headers.insert("Link".into(), link.into());
-        described
-    }
-    fn respond(self) -> Response {
-        self.into_response()
     }
 }
 

@@ -10,8 +10,8 @@ use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredC
 use crate::access::signed_in;
 use crate::keystore::PersonKey;
 use crate::results::{CheckReport, VALID_SECONDS, finding_context, opened, sealed};
-use crate::verifications::Verification;
-use crate::{Call, Error, Result, Screening};
+use crate::screening::{Screening, Verification};
+use crate::{Call, Error, Result};
 
 /// The checks to run, and the country whose rules apply.
 pub(crate) struct Plan {

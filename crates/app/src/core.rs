@@ -13,9 +13,9 @@ use crate::chain::ChainWriter;
 use crate::clock::{CalendarClock, Ids, Randomness};
 use crate::keystore::Keystore;
 use crate::readiness::WriteProof;
+use crate::screening::Bureaus;
 use crate::tokens::Tokens;
 use crate::vault::Vault;
-use crate::verifications::Bureaus;
 use crate::{Call, Error, IdempotencyKey, Profile, Result};
 
 /// The server builds them once; only the services use them.

@@ -15,8 +15,8 @@ use portico_store::chain::{NewRecord, QueueRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::core::answering;
+use crate::screening::Verification;
 use crate::templates::NewTemplate;
-use crate::verifications::Verification;
 use crate::{Actor, Call, Error, Portico, Profile, Result};
 
 /// Name, state, prefix of postal codes, centre, and usual rent.

@@ -29,10 +29,11 @@ mod requirements;
 mod results;
 pub mod sandbox;
 mod saved;
+pub mod screening;
 pub mod templates;
 pub mod tokens;
 pub mod vault;
-pub mod verifications;
+mod verifications;
 
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ pub use people::People;
 pub use portfolios::Portfolios;
 pub use portico_store::{Cursor, Page};
 pub use sandbox::Sandbox;
-pub use verifications::Screening;
+pub use screening::Screening;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {

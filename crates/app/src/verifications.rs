@@ -5,10 +5,8 @@
 
 use std::sync::Arc;
 
-use portico_domain::{CaseId, ClientId, Label, Timestamp, UserId, VerificationId, WalletId};
-use portico_screening::config;
-pub use portico_screening::{Applicant, Check, personal};
-use portico_screening::{Field, Finding, Runner};
+use portico_domain::{Label, Timestamp, UserId, VerificationId};
+use portico_screening::{Applicant, Check, Field, Finding};
 use portico_store::screening::{Case, StoreVerification, StoredVerification};
 use portico_store::{Cursor, Page, StoredReply};
 
@@ -16,48 +14,12 @@ use crate::access::signed_in;
 use crate::checks::Plan;
 use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
-pub use crate::results::{CheckReport, Report, Verified};
 use crate::results::{
-    Findings, NO_SUCH_VERIFICATION, SealedOutcome, VALID_SECONDS, findings, opened, sealed, sealing_context,
+    CheckReport, Findings, NO_SUCH_VERIFICATION, Report, SealedOutcome, VALID_SECONDS, Verified, findings,
+    opened, sealed, sealing_context,
 };
-use crate::{Call, Core, Result};
-
-#[derive(Debug)]
-pub struct Bureaus {
-    pub(crate) runner: Runner,
-    pub(crate) screening: config::Screening,
-}
-
-impl Bureaus {
-    pub fn new(screening: config::Screening) -> Self {
-        Self { runner: Runner::new(&screening.routing, screening.policy), screening }
-    }
-
-    /// For metrics.
-    pub fn runner(&self) -> &Runner {
-        &self.runner
-    }
-}
-
-#[derive(Debug)]
-pub struct Verification {
-    /// Return this earlier result.
-    pub verified: Option<VerificationId>,
-    /// Whose pipeline selects the checks.
-    pub client: Option<ClientId>,
-    pub case: Option<CaseId>,
-    /// The holder of a new token.
-    pub wallet: Option<WalletId>,
-    pub applicant: Applicant,
-    pub consented_at: Option<Timestamp>,
-    pub consent_version: Option<Label>,
-}
-
-/// Pipelines, checks and results.
-#[derive(Debug)]
-pub struct Screening {
-    pub(crate) core: Arc<Core>,
-}
+use crate::screening::{Screening, Verification};
+use crate::{Call, Result};
 
 impl Screening {
     /// The applicant is the caller.

@@ -1,6 +1,6 @@
 //! `/chainIdentityInd`: creates and validates a person's chain identifier.
 
-use portico_app::verifications::personal::Name;
+use portico_app::screening::personal::Name;
 use portico_domain::{CaseId, VerificationId, WalletId};
 
 use crate::access::BEARER;

@@ -1,7 +1,7 @@
 //! `/verifyRentalRequirements`: checks the caller as an applicant.
 
-use portico_app::verifications::Applicant;
-use portico_app::verifications::{Verification, Verified};
+use portico_app::screening::Applicant;
+use portico_app::screening::{Verification, Verified};
 use portico_domain::{CaseId, ClientId, Income, VerificationId, WalletId};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `/v1/verifications`, `/v1/identities` and the erasure of a person.
 
-use portico_app::verifications::Check;
-use portico_app::verifications::{CheckReport, Report};
+use portico_app::screening::Check;
+use portico_app::screening::{CheckReport, Report};
 use portico_domain::{Timestamp, UserId, VerificationId, WalletId};
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
 //! Validity of verification results, and erasure.
 
-use portico_app::verifications::{Applicant, Verification};
+use portico_app::screening::{Applicant, Verification};
 use portico_app::{Error, Profile};
 use portico_domain::{ErrorCode, UserId};
 

@@ -1,22 +1,15 @@
-//! The tables of a new file, and what brings an older file up to date.
+//! Brings a file of an older format up to date.
 
 use alloy_primitives::U256;
 use rusqlite::Connection;
 
+use super::FORMAT;
 use super::reads::account_id;
 use super::writes::slots;
-use super::{APPLICATION, FORMAT};
 use crate::changes::SlotKey;
 use crate::error::ChainError;
 
 type Result<T> = std::result::Result<T, ChainError>;
-
-pub(super) fn create_tables(connection: &Connection) -> Result<()> {
-    connection.execute_batch(include_str!("schema.sql"))?;
-    connection
-        .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}"))?;
-    Ok(())
-}
 
 pub(super) fn from_format(connection: &Connection, format: i64) -> Result<()> {
     match format {

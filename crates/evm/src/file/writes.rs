@@ -10,7 +10,7 @@ use revm::state::AccountId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::reads::{self, Place, account_key};
-use super::upgrade::create_tables;
+use super::{APPLICATION, FORMAT};
 use crate::changes::{Changes, SlotKey};
 use crate::error::ChainError;
 
@@ -94,7 +94,8 @@ pub(crate) fn create(
     changes: &mut Changes,
 ) -> Result<()> {
     let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    create_tables(&sql)?;
+    sql.execute_batch(include_str!("schema.sql"))?;
+    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}"))?;
     sql.execute("INSERT INTO chain (id) VALUES (?1)", [chain_id.cast_signed()])?;
     block(&sql, header)?;
     state(&sql, changes, &mut 0)?;
