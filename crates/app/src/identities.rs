@@ -8,19 +8,22 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::{custody, reads};
-use portico_domain::{CaseId, ErrorCode, UserId, ValidationError, VerificationId, WalletId, names};
+use portico_domain::{CaseId, ErrorCode, ValidationError, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
-    Case, CaseSelector, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, TakeGuess,
+    Case, CaseSelector, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, StoredVerification,
+    TakeGuess,
 };
 
 use crate::access::signed_in;
 use crate::keystore::PersonKey;
+use crate::results::{SealedOutcome, opened, sealing_context};
 use crate::{Call, Core, Error, Result};
 
-/// Wrong names that a caller may try on one result within [`GUESS_WINDOW_SECONDS`].
-const MAX_GUESSES: i64 = 5;
+/// Wrong names that may be tried on one result within [`GUESS_WINDOW_SECONDS`]: by one caller, and by all together.
+const MAX_GUESSES_PER_CALLER: i64 = 5;
+const MAX_GUESSES: i64 = 50;
 const GUESS_WINDOW_SECONDS: i64 = 60 * 60;
 const NO_SUCH_IDENTITY: Error = Error::NotFound(ErrorCode::IdentityNotFound);
 
@@ -94,14 +97,24 @@ impl Identities {
         let guess = Guess { verification: id.clone(), caller: caller.as_str().into(), at: now };
         let since = now.minus_seconds(GUESS_WINDOW_SECONDS);
         let refused = entry("identity.validation_refused");
-        let Some(place) = self.core.db.write(TakeGuess { guess, limit: MAX_GUESSES, since, refused }).await?
+        let Some(place) = self
+            .core
+            .db
+            .write(TakeGuess {
+                guess,
+                limit_per_caller: MAX_GUESSES_PER_CALLER,
+                limit: MAX_GUESSES,
+                since,
+                refused,
+            })
+            .await?
         else {
             return Err(Error::TooMany {
                 code: ErrorCode::TooManyGuesses,
                 retry_after: GUESS_WINDOW_SECONDS.unsigned_abs(),
             });
         };
-        let outcome = self.names_fit(&verification.user, &case, first, last).await;
+        let outcome = self.names_fit(&verification, &case, first, last).await;
         // An error on our side does not count as a wrong guess.
         let (fits, action) = match &outcome {
             Ok(true) => (true, "identity.validated"),
@@ -112,10 +125,22 @@ impl Identities {
         if outcome? { Ok(token_number(&case.token)) } else { Err(NO_SUCH_IDENTITY) }
     }
 
-    async fn names_fit(&self, user: &UserId, case: &Case, first: &str, last: &str) -> Result<bool> {
-        let key = self.core.keystore()?.person(user).await?;
+    /// Whether the token carries this name, and a check of the result that is still valid was passed under it.
+    async fn names_fit(
+        &self,
+        verification: &StoredVerification,
+        case: &Case,
+        first: &str,
+        last: &str,
+    ) -> Result<bool> {
+        let key = self.core.keystore()?.person(&verification.user).await?;
         let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
         let claimed = commitment(&key, case, Some(first), Some(last))?;
+        let outcome: SealedOutcome =
+            opened(&key, &sealing_context(&verification.id, b"outcome"), &verification.outcome)?;
+        if outcome.checks_backing(&claimed, self.core.clock.now()).is_empty() {
+            return Ok(false);
+        }
         let (node, contracts) = self.core.chain_reader()?;
         let token = token_key(&case.token);
         let read = || reads::identity(node, contracts, &token);
@@ -144,6 +169,16 @@ impl Identities {
 }
 
 impl Core {
+    /// The commitment of a case's token as it is or will be on the chain; `None` if it has no name or was revoked.
+    pub(crate) async fn committed_name(&self, case: &Case) -> Result<Option<Word>> {
+        let item = self.db.chain_item(ItemKind::Identity.number(), &token_key(&case.token)).await?;
+        let Some(item) = item.filter(|_| case.revoked_at.is_none()) else { return Ok(None) };
+        match Content::decode(ItemKind::Identity, &item.payload)? {
+            Content::Identity { commitment, .. } if commitment != Word::default() => Ok(Some(commitment)),
+            _ => Ok(None),
+        }
+    }
+
     /// The token's holder: the wallet if it is an address, else a custody address at a random index that is unrelated
     /// to the wallet.
     pub(crate) async fn holder(&self, wallet: Option<&WalletId>) -> Result<(Address, Option<i64>)> {

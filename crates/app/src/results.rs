@@ -1,7 +1,9 @@
 //! Results of verifications: their public form, and how they are sealed.
 
+use aws_lc_rs::constant_time::verify_slices_are_equal;
 use portico_domain::{CaseId, Credit, ErrorCode, Income, Label, Timestamp, VerificationId};
 use portico_screening::{Check, Finding};
+use portico_store::chain::Word;
 use portico_store::screening::StoredVerification;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,8 @@ pub struct Report {
     /// The pipeline's client id.
     pub client: Option<String>,
     pub checks: Vec<CheckReport>,
+    /// The checks that back the token's name now.
+    pub backed_by: Vec<Check>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -57,6 +61,10 @@ impl CheckReport {
         self.finished_at().minus_seconds(-VALID_SECONDS)
     }
 
+    fn backs_a_name(&self, now: Timestamp) -> bool {
+        self.passed && self.check.is_about_a_name() && self.expires_at() > now
+    }
+
     /// The reason for the adverse action notice.
     pub fn reason(&self) -> Option<&'static str> {
         (!self.passed).then_some(match self.check {
@@ -73,6 +81,18 @@ impl CheckReport {
 pub(crate) struct SealedOutcome {
     pub(crate) client: Option<String>,
     pub(crate) checks: Vec<CheckReport>,
+    /// The commitment to the name that the checks were run on; results of older versions have none.
+    #[serde(default)]
+    pub(crate) name: Option<Word>,
+}
+
+impl SealedOutcome {
+    /// The checks that back the name of a commitment: passed, still valid, and run on that name.
+    pub(crate) fn checks_backing(&self, commitment: &Word, now: Timestamp) -> Vec<Check> {
+        let is_same_name = self.name.is_none_or(|name| verify_slices_are_equal(&name, commitment).is_ok());
+        let backing = self.checks.iter().filter(|report| report.backs_a_name(now));
+        backing.filter(|_| is_same_name).map(|report| report.check).collect()
+    }
 }
 
 /// Sealed; kept while the result is valid.

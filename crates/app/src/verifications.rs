@@ -104,7 +104,9 @@ impl Screening {
         entries.extend(failed.map(|report| {
             self.core.entry(call, "verification.adverse_action", id.as_str(), report.check.name())
         }));
-        let outcome = SealedOutcome { client: plan.client, checks };
+        let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
+        let name = commitment(key, case, first, last)?;
+        let outcome = SealedOutcome { client: plan.client, checks, name: Some(name) };
         let verification = StoredVerification {
             user: case.user.clone(),
             case: case.id.clone(),
@@ -117,8 +119,7 @@ impl Screening {
             outcome: sealed(key, &sealing_context(&id, b"outcome"), &outcome)?,
             id,
         };
-        let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
-        let desired = self.core.desired_token(case, commitment(key, case, first, last)?);
+        let desired = self.core.desired_token(case, name);
         self.core.write(call, StoreVerification { verification, desired, entries, at: now }).await
     }
 
@@ -156,7 +157,10 @@ impl Screening {
     async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<Report> {
         let outcome: SealedOutcome = opened(key, &sealing_context(&found.id, b"outcome"), &found.outcome)?;
         let case = self.core.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let committed = self.core.committed_name(&case).await?;
+        let now = self.core.clock.now();
         Ok(Report {
+            backed_by: committed.map(|name| outcome.checks_backing(&name, now)).unwrap_or_default(),
             id: found.id,
             token: token_number(&case.token),
             revoked: case.revoked_at.is_some(),

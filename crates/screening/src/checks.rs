@@ -63,6 +63,11 @@ impl Check {
         self.required_inputs().iter().copied().filter(|&field| applicant.get(field).is_none()).collect()
     }
 
+    /// Whether the bureau is asked about a name. Income comes from a bank account, whoever gave its token.
+    pub fn is_about_a_name(self) -> bool {
+        [Field::FirstName, Field::LastName].iter().all(|field| self.required_inputs().contains(field))
+    }
+
     pub fn required_by(self, pipeline: &Pipeline) -> bool {
         let asked = match self {
             Self::Eviction => pipeline.eviction,
@@ -105,6 +110,12 @@ mod tests {
         for unknown in ["", "Eviction", "soft_credit", "credit"] {
             assert_eq!(unknown.parse::<Check>().unwrap_err().code, "unknown_check");
         }
+    }
+
+    #[test]
+    fn every_check_but_income_is_about_a_name() {
+        let named: Vec<Check> = Check::ALL.into_iter().filter(|check| check.is_about_a_name()).collect();
+        assert_eq!(named, [Check::Eviction, Check::SoftCredit, Check::CriminalBackground]);
     }
 
     #[test]

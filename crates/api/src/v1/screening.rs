@@ -59,6 +59,9 @@ struct VerificationOut {
     #[schema(nullable = false)]
     consent_version: Option<String>,
     checks: Vec<CheckOut>,
+    /// The checks that back the token's name now: passed, not expired, run on that name
+    #[schema(example = json!(["eviction", "softCredit"]))]
+    backed_by: Vec<&'static str>,
     /// For every check that was not passed, what a notice of adverse action has to say
     adverse_actions: Vec<AdverseAction>,
 }
@@ -150,6 +153,7 @@ impl From<Report> for VerificationOut {
             consented_at: report.consented_at,
             consent_version: report.consent_version.map(Into::into),
             checks: report.checks.iter().map(Into::into).collect(),
+            backed_by: report.backed_by.iter().map(|check| check.name()).collect(),
             adverse_actions: report.checks.iter().filter_map(adverse).collect(),
         }
     }

@@ -19,19 +19,20 @@ static LOCK_RESULT: Sql = dialects(
     "SELECT seq FROM verifications WHERE id = ?1",
     "SELECT seq FROM verifications WHERE id = ?1 FOR UPDATE",
 );
-static COUNT: Sql =
-    sql("SELECT count(*) FROM name_guesses WHERE verification = ?1 AND caller = ?2 AND at > ?3");
+static COUNT: Sql = sql("SELECT coalesce(sum(CASE WHEN caller = ?2 THEN 1 ELSE 0 END), 0), count(*) \
+     FROM name_guesses WHERE verification = ?1 AND at > ?3");
 static TAKE: Sql =
     sql("INSERT INTO name_guesses (id, verification, caller, at) VALUES (?1, ?2, ?3, ?4) RETURNING id");
 
-/// Returns the slot's id, or `None` if the limit is reached.
+/// Returns the slot's id, or `None` if a limit is reached.
 #[derive(Debug)]
 pub struct TakeGuess {
     pub guess: Guess,
+    pub limit_per_caller: i64,
     pub limit: i64,
     /// Older guesses do not count.
     pub since: Timestamp,
-    /// Written if the limit is reached.
+    /// Written if a limit is reached.
     pub refused: Entry,
 }
 
@@ -40,9 +41,9 @@ impl Op for TakeGuess {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>> {
         let Guess { verification, caller, at } = &self.guess;
         tx.rows::<(i64,)>(&LOCK_RESULT, &[verification.into()]).await?;
-        let made: Option<(i64,)> =
+        let made: Option<(i64, i64)> =
             tx.one(&COUNT, &[verification.into(), caller.as_str().into(), self.since.into()]).await?;
-        if made.is_some_and(|(made,)| made >= self.limit) {
+        if made.is_some_and(|(own, all)| own >= self.limit_per_caller || all >= self.limit) {
             append(tx, &self.refused).await?;
             return Ok(None);
         }

@@ -217,7 +217,8 @@ async fn revoked_case_accepts_no_result(db: Db) {
 fn guess(at: i64) -> TakeGuess {
     TakeGuess {
         guess: Guess { verification: text("v"), caller: "bob".into(), at: later(at) },
-        limit: 5,
+        limit_per_caller: 5,
+        limit: 7,
         since: later(at - 100),
         refused: entry("identity.validation_refused", "v"),
     }
@@ -237,8 +238,13 @@ async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
     assert_eq!(take(0).await, None);
     let other = TakeGuess { guess: Guess { caller: "eve".into(), ..guess(0).guess }, ..guess(0) };
     assert!(db.write(other).await.unwrap().is_some(), "somebody else may");
+    let by = async |caller: &str| {
+        let guess = TakeGuess { guess: Guess { caller: caller.into(), ..guess(0).guess }, ..guess(0) };
+        db.write(guess).await.unwrap().is_some()
+    };
+    assert_eq!((by("mia").await, by("zoe").await), (true, false), "seven in all");
     assert!(take(101).await.is_some(), "and later they may again");
-    assert_eq!(whole(&db).await, 14);
+    assert_eq!(whole(&db).await, 15);
 }
 
 async fn concurrent_guesses_respect_the_limit(db: Db) {

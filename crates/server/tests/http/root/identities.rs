@@ -1,7 +1,7 @@
 //! `/chainIdentityInd`: one soulbound token a case, validated by whoever knows both names.
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Answer, App, Engine, Options, applicant, on_both_engines, unique, with};
 
@@ -14,14 +14,18 @@ on_both_engines! {
         a_token_without_a_verification_commits_to_nothing,
         a_result_without_a_name_is_nobodys,
         anybody_who_knows_the_names_may_validate,
+        a_name_needs_a_passed_check_that_saw_it,
+        a_newer_name_of_the_case_is_not_backed_by_an_older_result,
         wrong_names_are_not_found_and_soon_refused,
+        wrong_names_by_all_callers_are_limited,
         right_names_may_be_validated_as_often_as_one_likes,
         what_is_missing_is_named,
         a_revoked_token_is_gone_for_good,
         a_token_is_revoked_by_its_owner_or_the_operator_only,
         a_token_that_is_none_cannot_be_revoked;
     own:
-        on_a_real_node_everything_is_the_same;
+        on_a_real_node_everything_is_the_same,
+        a_name_is_valid_as_long_as_its_check;
 }
 
 #[track_caller]
@@ -129,6 +133,64 @@ async fn anybody_who_knows_the_names_may_validate(app: &App) {
     app.validate(&landlord.token, &unique("nowhere"), "Finn", "x").await.refused(404, "identity_not_found");
     let path = format!("/chainIdentityInd?Id={}&FirstName=Finn&LastName=x", made.id);
     app.get(&path).await.refused(401, "unauthenticated");
+}
+
+/// The checks that back the token of a result.
+async fn backed_by(app: &App, bearer: &str, id: &str) -> Value {
+    app.to_get(&format!("/v1/verifications/{id}")).bearer(bearer).send().await.json(200)["backedBy"].clone()
+}
+
+async fn a_name_needs_a_passed_check_that_saw_it(app: &App) {
+    let ada = app.someone().await;
+    let name = json!({"FirstName": "Ada", "LastName": "Lovelace"});
+    let income = with(name.clone(), json!({"OpenBankingToken": "income-85000"}));
+    let failed = with(name.clone(), json!({"SSN": "900-00-0500"}));
+    for unbacked in [income, failed] {
+        let made = app.verified(&ada.token, "", &unbacked).await;
+        app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+        assert_eq!(backed_by(app, &ada.token, &made.id).await, json!([]), "{unbacked}");
+    }
+    let made = app.verified(&ada.token, "", &with(name, json!({"SSN": "900-00-0720"}))).await;
+    assert_eq!(token(app.validate(&ada.token, &made.id, "Ada", "Lovelace").await), made.token);
+    assert_eq!(backed_by(app, &ada.token, &made.id).await, json!(["softCredit"]));
+}
+
+async fn a_newer_name_of_the_case_is_not_backed_by_an_older_result(app: &App) {
+    let (ada, case) = (app.someone().await, format!("?caseId={}", unique("case")));
+    let older = app.verified(&ada.token, &case, &applicant("Lovelace")).await;
+    let newer = app.verified(&ada.token, &case, &applicant("Byron")).await;
+    assert_eq!(token(app.validate(&ada.token, &newer.id, "Ada", "Byron").await), newer.token);
+    for last in ["Byron", "Lovelace"] {
+        app.validate(&ada.token, &older.id, "Ada", last).await.refused(404, "identity_not_found");
+    }
+    assert_eq!(backed_by(app, &ada.token, &older.id).await, json!([]));
+}
+
+async fn a_name_is_valid_as_long_as_its_check(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    let ada = app.someone().await;
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let advance = async |days: i64| {
+        app.post("/v1/sandbox/clock", json!({"advanceSeconds": days * 86_400})).await.status(200);
+    };
+    advance(29).await;
+    assert_eq!(token(app.validate(&ada.token, &made.id, "Ada", "Lovelace").await), made.token);
+    advance(2).await;
+    app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
+    assert_eq!(backed_by(&app, &ada.token, &made.id).await, json!([]));
+}
+
+async fn wrong_names_by_all_callers_are_limited(app: &App) {
+    let ada = app.someone().await;
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    for _ in 0..10 {
+        let caller = app.someone().await;
+        for _ in 0..5 {
+            app.validate(&caller.token, &made.id, "Ada", "Hopper").await.refused(404, "identity_not_found");
+        }
+    }
+    let caller = app.someone().await;
+    app.validate(&caller.token, &made.id, "Ada", "Lovelace").await.refused(429, "too_many_guesses");
 }
 
 async fn wrong_names_are_not_found_and_soon_refused(app: &App) {
