@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 use futures_util::SinkExt as _;
 use portico_domain::listings::Listing;
-use portico_domain::listings::document;
+use portico_domain::listings::searchable_text;
 use portico_domain::text::fold;
 use portico_domain::{Money, Text, Whole};
 use portico_store::sql::{Op, Tx};
@@ -125,7 +125,7 @@ async fn load_postgres(url: &str, listings: i64, devices: i64) -> Result<()> {
             units(l.bedrooms.map(Whole::units)),
             units(l.bathrooms.map(Whole::units)),
             place.morton(),
-            document(&l).replace('\n', "\\n"),
+            searchable_text(&l).replace('\n', "\\n"),
         ))
     });
     let columns = "seq, id, user_id, document, created_at, city_fold, postal, rent, bedrooms, bathrooms, morton, search_fold";

@@ -9,7 +9,8 @@ use crate::{
     City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, ValidationError, Whole,
 };
 
-/// A rental listing. The store keeps it as the JSON document that serde writes, so a renamed field needs a migration.
+/// A rental listing. The store keeps it as the JSON document that serde writes, so a renamed field
+/// needs a migration, and a new optional one needs none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     pub id: ListingId,
@@ -176,7 +177,7 @@ impl Field {
 
 /// All searchable text, case-folded, one line per field. Values contain no line feed, so no term matches across
 /// fields. The two trailing line feeds let every substring of one or two characters begin a trigram.
-pub fn document(listing: &Listing) -> String {
+pub fn searchable_text(listing: &Listing) -> String {
     let mut text = String::with_capacity(192);
     for field in ALL {
         text.push_str(&fold(field.of(listing)));

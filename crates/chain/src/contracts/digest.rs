@@ -27,7 +27,8 @@ pub fn listing_digest(salt: &Word, listing: &Listing) -> Word {
     keccak256(content.abi_encode_params()).0
 }
 
-/// The digest's input in order: everything public that was recorded, but not the owner.
+/// The digest's input in order: every public field that `POST /stage/listings` accepts, but not the owner. A field that
+/// is added later must leave the digests of earlier records as they are.
 pub fn public_content(listing: &Listing) -> [(&'static str, String); 11] {
     fn text(value: Option<impl std::fmt::Display>) -> String {
         value.map(|value| value.to_string()).unwrap_or_default()

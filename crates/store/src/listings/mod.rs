@@ -3,8 +3,7 @@
 mod search;
 
 use portico_domain::geo::Point;
-use portico_domain::listings::document;
-use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
+use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, searchable_text};
 use portico_domain::text::fold;
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 
@@ -52,13 +51,13 @@ impl Op for CreateListing {
 impl CreateListing {
     /// Writes only the row.
     pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
-        let document_text = serde_json::to_string(listing).map_err(|error| Error::Bug(error.to_string()))?;
-        let (city_fold, search_fold) = (fold(listing.city.as_str()), document(listing));
+        let document = serde_json::to_string(listing).map_err(|error| Error::Bug(error.to_string()))?;
+        let (city_fold, search_fold) = (fold(listing.city.as_str()), searchable_text(listing));
         let params = [
             tx.seq(),
             (&listing.id).into(),
             (&listing.user).into(),
-            document_text.as_str().into(),
+            document.as_str().into(),
             at.into(),
             city_fold.as_str().into(),
             (&listing.postal).into(),

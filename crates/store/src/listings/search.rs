@@ -31,12 +31,12 @@ pub(crate) enum AccessPath<'f> {
     Bathrooms(Whole),
     /// Only listings with a rent.
     Rent,
-    // By Morton code:
+    // By Morton code, one number from latitude and longitude that is close for most neighbours:
     Place(&'f Area),
 }
 
 impl<'f> AccessPath<'f> {
-    /// The most selective path for the filter.
+    /// The first that applies, in an order that usually reads least.
     fn choose(filter: &'f ListingFilter) -> Self {
         let term = filter.term.as_ref().or(filter.field.as_ref().map(|(_, term)| term));
         if let Some(user) = &filter.user {

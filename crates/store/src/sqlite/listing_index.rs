@@ -2,7 +2,7 @@
 
 use portico_domain::listings::Listing;
 
-use super::search_index::{EntryKind, digest, match_expression};
+use super::search_index::{EntryKind, hash_key, match_expression};
 use super::{Sqlite, rows};
 use crate::Result;
 use crate::listings::{AccessPath, KeyRange, ListingIndex};
@@ -69,8 +69,8 @@ impl ListingIndex for Sqlite {
                 let params = [created[0], created[1], created[2], (*user).into()];
                 self.read(&BY_OWNER, &params, weight(limit)).await
             }
-            AccessPath::City(folded) => by_entry(EntryKind::City, digest(folded)).await,
-            AccessPath::Postal(postal) => by_entry(EntryKind::Postal, digest(postal.as_str())).await,
+            AccessPath::City(folded) => by_entry(EntryKind::City, hash_key(folded)).await,
+            AccessPath::Postal(postal) => by_entry(EntryKind::Postal, hash_key(postal.as_str())).await,
             AccessPath::Bedrooms(rooms) => by_sorted_entry(EntryKind::Bedrooms, rooms.units()).await,
             AccessPath::Bathrooms(rooms) => by_sorted_entry(EntryKind::Bathrooms, rooms.units()).await,
             AccessPath::Rent => by_sorted_entry(EntryKind::Rent, 0).await,

@@ -12,7 +12,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use portico_domain::Money;
-use portico_domain::listings::{Listing, document};
+use portico_domain::listings::{Listing, searchable_text};
 use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
 use portico_sqlite::spawn_supervised;
@@ -165,8 +165,8 @@ type Entry = (i64, i64, i64, i64);
 fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
     let rent = listing.rent.map_or(-1, Money::units);
     let mut add = |kind: EntryKind, key, sort| to.push((kind as i64, key, sort, seq));
-    add(EntryKind::City, digest(&fold(listing.city.as_str())), 0);
-    add(EntryKind::Postal, digest(listing.postal.as_str()), 0);
+    add(EntryKind::City, hash_key(&fold(listing.city.as_str())), 0);
+    add(EntryKind::Postal, hash_key(listing.postal.as_str()), 0);
     if let Some(rent) = listing.rent {
         add(EntryKind::Rent, 0, rent.units());
     }
@@ -182,7 +182,7 @@ fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
 }
 
 /// FNV-1a. Collisions are harmless, because every candidate is checked.
-pub(super) fn digest(text: &str) -> i64 {
+pub(super) fn hash_key(text: &str) -> i64 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -288,7 +288,7 @@ impl Index {
             .connection
             .prepare_cached("INSERT OR REPLACE INTO documents (rowid, text) VALUES (?1, ?2)")?;
         for Keyed { item, at: Cursor { seq, .. } } in &next {
-            insert.execute((seq, document(item)))?;
+            insert.execute((seq, searchable_text(item)))?;
             entries(item, *seq, &mut all);
         }
         // Sorted, so that neighbours in the table are written together.
