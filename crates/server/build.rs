@@ -1,5 +1,4 @@
-//! Puts the console's files, which were built and compressed before, into the binary. Without them the console
-//! is a page that says how to build it.
+//! Embeds the built and compressed files of the console. Without them the console is a page that says how to build it.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write as _;
@@ -21,8 +20,8 @@ fn main() -> Result<()> {
     for (name, path) in &files {
         let mut hasher = DefaultHasher::new();
         fs::read(path)?.hash(&mut hasher);
-        let beside = |end: &str| path.with_file_name(format!("{}.{end}", file_name(path)));
-        let body = match (beside("br"), beside("gz")) {
+        let sibling = |end: &str| path.with_file_name(format!("{}.{end}", file_name(path)));
+        let body = match (sibling("br"), sibling("gz")) {
             (brotli, gzip) if brotli.is_file() && gzip.is_file() => {
                 let (brotli, gzip) = (included(&brotli), included(&gzip));
                 format!("Compressed {{ brotli: {brotli}, gzip: {gzip} }}")
@@ -41,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The file's bytes, as an expression.
+/// A Rust expression of the file's bytes.
 fn included(path: &Path) -> String {
     format!("include_bytes!({:?})", path.to_string_lossy())
 }
@@ -50,7 +49,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Every file but those that are compressed, with its path below the folder.
+/// Every uncompressed file with its path relative to the folder.
 fn collect(folder: &Path, below: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

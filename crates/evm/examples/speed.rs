@@ -1,6 +1,6 @@
 //! Measures the embedded chain: `cargo run --release -p portico-evm --example speed [batches] [calls] [many]`.
 //!
-//! A record stands for a listing: 256 bytes of call data, two new storage slots, one event.
+//! A record models a listing: 256 bytes of call data, two new storage slots, one event.
 
 #[path = "../tests/evm/contract.rs"]
 #[expect(clippy::unwrap_used, reason = "shared with the tests")]
@@ -16,14 +16,12 @@ use portico_evm::{Call, Chain, Genesis};
 
 const CHAIN_ID: u64 = 4242;
 const NOW: u64 = 1_700_000_000;
-/// Records in one transaction.
-const BATCH: u64 = 64;
-/// Transactions in one block, where many come at once.
-const TOGETHER: usize = 100;
+const BATCH_RECORDS: u64 = 64;
+const BLOCK_TRANSACTIONS: usize = 100;
 const TRANSACTIONS: u64 = 100_000;
 const BATCHES: u64 = 4_000;
-/// Records that are read.
-const CALLED: u64 = 32_000;
+/// Records that calls read.
+const READ_RECORDS: u64 = 32_000;
 
 fn main() {
     let parts: Vec<String> = std::env::args().skip(1).collect();
@@ -41,7 +39,12 @@ fn main() {
     submit(&chain, &[raw]);
     show("memory, empty", &format!("{} MiB", resident()));
 
-    batches(&chain, &wallet, contract, if wanted("batches") { BATCHES } else { CALLED / BATCH });
+    batches(
+        &chain,
+        &wallet,
+        contract,
+        if wanted("batches") { BATCHES } else { READ_RECORDS / BATCH_RECORDS },
+    );
     if wanted("calls") {
         for threads in [1, 2] {
             let figure = calls(&chain, &wallet, contract, threads, false);
@@ -53,7 +56,7 @@ fn main() {
         many(&chain, &wallet, contract);
     }
     show("memory, full", &format!("{} MiB", resident()));
-    // What a killed process would leave behind.
+    // The files as a killed process leaves them.
     let killed = folder.path().join("killed.db");
     for suffix in ["", "-wal"] {
         let file = |name: &str| folder.path().join(format!("{name}{suffix}"));
@@ -75,12 +78,12 @@ fn submit(chain: &Chain, raw: &[Bytes]) {
 }
 
 fn per_second(count: u64, time: Duration) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "for the eye")]
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
     let count = count as f64;
     count / time.as_secs_f64()
 }
 
-/// One transaction a block, with 64 records each.
+/// One transaction of 64 records per block.
 fn batches(chain: &Chain, wallet: &Wallet, contract: Address, batches: u64) {
     let mut key = 0;
     let mut spent = Duration::ZERO;
@@ -89,8 +92,8 @@ fn batches(chain: &Chain, wallet: &Wallet, contract: Address, batches: u64) {
     for _ in 0..10 {
         let raws: Vec<Bytes> = (0..batches / 10)
             .map(|_| {
-                key += BATCH;
-                wallet.call(contract, record(key - BATCH..key))
+                key += BATCH_RECORDS;
+                wallet.call(contract, record(key - BATCH_RECORDS..key))
             })
             .collect();
         let (start, busy) = (Instant::now(), cpu());
@@ -100,12 +103,12 @@ fn batches(chain: &Chain, wallet: &Wallet, contract: Address, batches: u64) {
         let time = start.elapsed();
         worked += cpu().saturating_sub(busy);
         spent += time;
-        tenths.push(format!("{:.0}k", per_second(batches / 10 * BATCH, time) / 1000.0));
+        tenths.push(format!("{:.0}k", per_second(batches / 10 * BATCH_RECORDS, time) / 1000.0));
     }
     let receipt = chain.block_by_number(chain.head().number).expect("it works").expect("the head");
     let receipt = chain.receipt(receipt.transactions[0]).expect("it works").expect("mined");
-    assert!(receipt.success && receipt.logs.len() as u64 == BATCH);
-    let records = per_second(batches * BATCH, spent);
+    assert!(receipt.success && receipt.logs.len() as u64 == BATCH_RECORDS);
+    let records = per_second(batches * BATCH_RECORDS, spent);
     show(
         "batches of 64, one a block",
         &format!(
@@ -119,8 +122,8 @@ fn batches(chain: &Chain, wallet: &Wallet, contract: Address, batches: u64) {
     );
 }
 
-/// Reads two slots, of one of all records.
-fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, beside: bool) -> String {
+/// Each call reads the two slots of one record.
+fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, with_writer: bool) -> String {
     let stop = AtomicBool::new(false);
     let made = AtomicU64::new(0);
     let (start, busy) = (Instant::now(), cpu());
@@ -131,7 +134,7 @@ fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, beside
                 let mut key = thread;
                 while !stop.load(Ordering::Relaxed) {
                     for _ in 0..100 {
-                        key = (key * 31 + 7) % CALLED;
+                        key = (key * 31 + 7) % READ_RECORDS;
                         let data = data("get(uint256)", &[U256::from(key)]).into();
                         let answer = chain
                             .call(&Call { to: Some(contract), data, ..Call::default() })
@@ -143,9 +146,9 @@ fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, beside
             });
         }
         while start.elapsed() < Duration::from_secs(3) {
-            if beside {
-                let key = 1_000_000_000 + wallet.nonce.get() * BATCH;
-                submit(chain, &[wallet.call(contract, record(key..key + BATCH))]);
+            if with_writer {
+                let key = 1_000_000_000 + wallet.nonce.get() * BATCH_RECORDS;
+                submit(chain, &[wallet.call(contract, record(key..key + BATCH_RECORDS))]);
             } else {
                 std::thread::park_timeout(Duration::from_millis(100));
             }
@@ -154,7 +157,7 @@ fn calls(chain: &Chain, wallet: &Wallet, contract: Address, threads: u64, beside
     });
     let (time, worked) = (start.elapsed(), cpu().saturating_sub(busy));
     let made = made.into_inner();
-    if beside {
+    if with_writer {
         return format!("{:.0}/s", per_second(made, time));
     }
     format!("{:.0}/s, {:.1} µs of processor each", per_second(made, time), 1e6 / per_second(made, worked))
@@ -165,7 +168,7 @@ fn many(chain: &Chain, wallet: &Wallet, contract: Address) {
     let mut spent = Duration::ZERO;
     let first = wallet.nonce.get();
     while wallet.nonce.get() < TRANSACTIONS {
-        let raws: Vec<Bytes> = (0..TOGETHER)
+        let raws: Vec<Bytes> = (0..BLOCK_TRANSACTIONS)
             .map(|_| wallet.call(contract, record([2_000_000_000 + wallet.nonce.get()])))
             .collect();
         let start = Instant::now();
@@ -187,7 +190,7 @@ fn opening(what: &str, path: &Path, genesis: &Genesis, transactions: u64) {
     );
 }
 
-/// What the processors have worked for this process.
+/// CPU time of this process.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks = stat.rsplit(')').next().unwrap_or_default().split(' ').skip(12).take(2);

@@ -1,4 +1,4 @@
-//! Making blocks: the first one, and the next one from what was executed.
+//! Builds the genesis block, and the next block from executed transactions.
 
 use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH};
 use alloy_consensus::{Header, Transaction as _, Typed2718 as _};
@@ -13,21 +13,20 @@ use revm::state::AccountInfo;
 
 use crate::changes::Changes;
 use crate::receipt::StoredReceipt;
-use crate::transaction::Checked;
+use crate::transaction::VerifiedTransaction;
 use crate::{BASE_FEE, BLOCK_GAS_LIMIT};
 
-/// How a chain begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Genesis {
     pub chain_id: u64,
-    /// When it begins, in seconds since 1970.
+    /// In seconds since 1970.
     pub timestamp: u64,
-    /// Who has how much from the beginning, in wei. Of several entries for one account the last counts.
+    /// Initial balances in wei. The last entry for an account counts.
     pub alloc: Vec<(Address, U256)>,
 }
 
 impl Genesis {
-    /// The first block, and the state that it begins with.
+    /// The first block and the initial state.
     pub(crate) fn block(&self) -> (Sealed<Header>, Changes) {
         let mut changes = Changes::default();
         for (address, balance) in &self.alloc {
@@ -35,7 +34,7 @@ impl Genesis {
                 changes.set(*address, AccountInfo { balance: *balance, ..AccountInfo::default() });
             }
         }
-        // So that chains with other ids have other first blocks.
+        // Chains with different ids have different genesis hashes.
         let before = B256::from(U256::from(self.chain_id));
         let header = Header {
             state_root: changes.commitment(before),
@@ -48,7 +47,7 @@ impl Genesis {
     }
 }
 
-/// What all blocks have in common.
+/// The fields that are the same in all blocks.
 fn empty() -> Header {
     Header {
         ommers_hash: EMPTY_OMMER_ROOT_HASH,
@@ -63,16 +62,15 @@ fn empty() -> Header {
     }
 }
 
-/// A transaction and what came of it.
 #[derive(Debug)]
-pub(crate) struct Executed {
-    pub(crate) transaction: Checked,
+pub(crate) struct ExecutedTransaction {
+    pub(crate) transaction: VerifiedTransaction,
     pub(crate) receipt: StoredReceipt,
     pub(crate) bloom: Bloom,
 }
 
-/// A block that is not made yet. Time never goes back, but several blocks may share a second: with a new
-/// second for each, a busy chain's clock would run ahead of everybody else's.
+/// The header of the next block, before execution. Blocks may share a second: if each had its own, a busy chain's
+/// clock would run ahead of real time.
 pub(crate) fn next(parent: &Sealed<Header>, timestamp: u64) -> Header {
     Header {
         parent_hash: parent.hash(),
@@ -85,7 +83,7 @@ pub(crate) fn next(parent: &Sealed<Header>, timestamp: u64) -> Header {
 pub(crate) fn seal(
     mut header: Header,
     parent: &Header,
-    executed: &[Executed],
+    executed: &[ExecutedTransaction],
     changes: &Changes,
 ) -> Sealed<Header> {
     let raws: Vec<&Bytes> = executed.iter().map(|executed| &executed.transaction.raw).collect();
@@ -99,8 +97,8 @@ pub(crate) fn seal(
     header.seal_slow()
 }
 
-/// A receipt as the receipts' root commits to it.
-fn encode_receipt(executed: &Executed, out: &mut Vec<u8>) {
+/// Encodes a receipt for the receipts root.
+fn encode_receipt(executed: &ExecutedTransaction, out: &mut Vec<u8>) {
     let receipt = &executed.receipt;
     let ty = executed.transaction.envelope.ty();
     if ty > 0 {
@@ -117,7 +115,7 @@ fn encode_receipt(executed: &Executed, out: &mut Vec<u8>) {
     receipt.logs.encode(out);
 }
 
-/// What contracts see of the block.
+/// The block as contracts see it.
 pub(crate) fn env(header: &Header) -> BlockEnv {
     BlockEnv {
         number: U256::from(header.number),
@@ -132,8 +130,12 @@ pub(crate) fn env(header: &Header) -> BlockEnv {
 }
 
 impl StoredReceipt {
-    /// The receipt of a transaction that was executed after `before`.
-    pub(crate) fn new(transaction: &Checked, result: ExecutionResult, before: Option<&Self>) -> Self {
+    /// The receipt of a transaction executed right after that of `before`.
+    pub(crate) fn new(
+        transaction: &VerifiedTransaction,
+        result: ExecutionResult,
+        before: Option<&Self>,
+    ) -> Self {
         let gas_used = result.tx_gas_used();
         let to = transaction.envelope.to();
         Self {
@@ -143,7 +145,7 @@ impl StoredReceipt {
             cumulative_gas_used: gas_used + before.map_or(0, |before| before.cumulative_gas_used),
             effective_gas_price: transaction.envelope.effective_gas_price(Some(BASE_FEE)),
             creates: to.is_none(),
-            // A creation that failed has an address as well.
+            // A failed creation has an address too.
             to: to.unwrap_or_else(|| transaction.sender.create(transaction.envelope.nonce())),
             first_log: before.map_or(0, |before| before.first_log + before.logs.len() as u64),
             logs: if result.is_success() { result.into_logs() } else { Vec::new() },

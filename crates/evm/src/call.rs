@@ -1,4 +1,4 @@
-//! Calls that change nothing: reading contracts, and finding out how much gas something takes.
+//! Read-only calls of contracts, also for gas estimates.
 
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use quick_cache::sync::Cache;
@@ -11,61 +11,59 @@ use crate::executor::executor;
 use crate::state::{State, View};
 use crate::{CALL_GAS_CAP, block, execute};
 
-/// Answers that are kept.
-const MAX_ANSWERS: usize = 1 << 12;
-/// How long the question and the answer may be together to be kept.
-const MAX_ANSWER_BYTES: usize = 1 << 10;
+const MAX_CACHED_CALLS: usize = 1 << 12;
+/// Call data and result together; longer ones are not cached.
+const MAX_CACHED_CALL_BYTES: usize = 1 << 10;
 
-/// A call that changes nothing. Nobody signs it and nobody pays for it.
+/// A read-only call, unsigned and free.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Call {
     pub from: Address,
-    /// Who is called. `None`: the data are the code that makes a contract.
+    /// `None`: the data is the init code of a contract.
     pub to: Option<Address>,
     pub data: Bytes,
-    /// How much gas there is, at most [`CALL_GAS_CAP`], which is also the default.
+    /// At most [`CALL_GAS_CAP`], which is also the default.
     pub gas: Option<u64>,
-    /// What is sent along, in wei. The caller must have it.
+    /// In wei; the caller's balance must cover it.
     pub value: U256,
 }
 
-pub(crate) type Ran = Result<ExecutionResult, Refused>;
+pub(crate) type CallOutcome = Result<ExecutionResult, Refused>;
 
-/// Answers to calls, each with the hash of its block. A call changes nothing and depends on nothing but its block, so
-/// an answer is true while that block is the latest.
-pub(crate) struct Answers(Cache<Call, (B256, Bytes)>);
+/// Results of calls, each with the hash of its block. A result depends only on the call and the block, so it is valid
+/// while that block is the head.
+pub(crate) struct CallCache(Cache<Call, (B256, Bytes)>);
 
-impl std::fmt::Debug for Answers {
+impl std::fmt::Debug for CallCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answers").field("kept", &self.0.len()).finish()
+        f.debug_struct("CallCache").field("len", &self.0.len()).finish()
     }
 }
 
-impl Default for Answers {
+impl Default for CallCache {
     fn default() -> Self {
-        Self(Cache::new(MAX_ANSWERS))
+        Self(Cache::new(MAX_CACHED_CALLS))
     }
 }
 
-impl Answers {
-    /// Calls a contract on the latest state, unless its answer is at hand.
+impl CallCache {
+    /// Calls a contract on the latest state, or returns the cached result.
     pub(crate) fn call(&self, state: &State, rules: &CfgEnv, call: &Call) -> Result<Bytes, CallError> {
-        if let Some((block, answer)) = self.0.get(call)
+        if let Some((block, cached)) = self.0.get(call)
             && block == state.head().hash()
         {
-            return Ok(answer);
+            return Ok(cached);
         }
         let view = state.view()?;
         let block = view.head().hash();
-        let answer = output(transact(view, rules, call)?.map_err(CallError::Refused)?)?;
-        if call.data.len() + answer.len() <= MAX_ANSWER_BYTES {
-            self.0.insert(call.clone(), (block, answer.clone()));
+        let result = output(transact(view, rules, call)?.map_err(CallError::Refused)?)?;
+        if call.data.len() + result.len() <= MAX_CACHED_CALL_BYTES {
+            self.0.insert(call.clone(), (block, result.clone()));
         }
-        Ok(answer)
+        Ok(result)
     }
 }
 
-/// What the caller of a contract wants to know of a run.
 pub(crate) fn output(result: ExecutionResult) -> Result<Bytes, CallError> {
     match result {
         ExecutionResult::Success { output, .. } => Ok(output.into_data()),
@@ -75,7 +73,7 @@ pub(crate) fn output(result: ExecutionResult) -> Result<Bytes, CallError> {
 }
 
 /// Runs the call on one block's state.
-pub(crate) fn transact(view: View<'_>, rules: &CfgEnv, call: &Call) -> Result<Ran, ChainError> {
+pub(crate) fn transact(view: View<'_>, rules: &CfgEnv, call: &Call) -> Result<CallOutcome, ChainError> {
     let env = TxEnv {
         caller: call.from,
         kind: call.to.map_or(TxKind::Create, TxKind::Call),

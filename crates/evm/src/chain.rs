@@ -8,44 +8,41 @@ use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
 use portico_sqlite::FileLock;
 use revm::Database;
 
-use crate::block::{self, Executed, Genesis};
-use crate::call::{Answers, Call};
+use crate::block::{self, ExecutedTransaction, Genesis};
+use crate::call::{Call, CallCache};
 use crate::error::{CallError, ChainError, OpenError, Refused};
-use crate::execute::{self, Ran};
+use crate::execute::{self, BlockExecution};
 use crate::executor::Rules;
-use crate::file::{self, NewTransaction, Readers, Writer, reads};
+use crate::file::{self, NewTransaction, ReaderPool, Writer, reads};
 use crate::history::{Block, History, Transaction};
 use crate::logs::{LogEntry, LogFilter, LogsError};
 use crate::receipt::Receipt;
 use crate::rpc;
 use crate::state::State;
-use crate::transaction::Checked;
+use crate::transaction::VerifiedTransaction;
 
 type Result<T> = std::result::Result<T, ChainError>;
 
-/// For each transaction its hash, or why it was refused.
 type Outcomes = Vec<std::result::Result<B256, Refused>>;
 
-/// A chain. Cloning is cheap, and all clones are the same chain; the file is closed with the last of them.
+/// A handle to the chain. Clones are cheap and share one chain; dropping the last one closes the file.
 #[derive(Debug, Clone)]
 pub struct Chain(Arc<Inner>);
 
-/// The order matters: the lock goes last.
+/// Fields drop in order: the lock is released last.
 #[derive(Debug)]
 struct Inner {
     chain_id: u64,
     genesis_hash: B256,
     rules: Rules,
     state: State,
-    answers: Answers,
-    /// Blocks are made one at a time.
+    call_cache: CallCache,
     writer: Mutex<Writer>,
     _lock: FileLock,
 }
 
 impl Chain {
-    /// Opens the chain in a file, or begins it if there is none. Until the last clone is dropped nobody else can
-    /// open it.
+    /// Opens the chain in a file, or creates it. No other process can open it until the last clone is dropped.
     pub fn open(path: &Path, genesis: &Genesis) -> std::result::Result<Self, OpenError> {
         let lock = file::lock(path)?;
         let (mut connection, new) = file::open(path)?;
@@ -68,8 +65,8 @@ impl Chain {
             chain_id: genesis.chain_id,
             genesis_hash: first.hash(),
             rules: Rules::new(genesis.chain_id),
-            state: State::new(Readers::new(path), head),
-            answers: Answers::default(),
+            state: State::new(ReaderPool::new(path), head),
+            call_cache: CallCache::default(),
             writer: Mutex::new(Writer::start(connection, path)?),
             _lock: lock,
         })))
@@ -79,24 +76,23 @@ impl Chain {
         self.0.chain_id
     }
 
-    /// The hash of the first block.
     pub fn genesis_hash(&self) -> B256 {
         self.0.genesis_hash
     }
 
-    /// Checks, runs and mines signed transactions, in order, as one block with all that are accepted. The
-    /// answers are in the same order: the transaction's hash, or why it was refused. If all were, there is no
-    /// block. When this returns, the block is durable and everybody sees it.
+    /// Validates, executes and mines signed transactions in order, as one block of all that are accepted. Returns for
+    /// each its hash, or why it was refused. If all are refused, there is no block. When this returns, the block is
+    /// durable and visible to all readers.
     ///
-    /// `timestamp` is the time in seconds since 1970; the block's is never before its parent's.
+    /// `timestamp` is in seconds since 1970; a block's timestamp is never before its parent's.
     pub fn submit(&self, raw: &[Bytes], timestamp: u64) -> Result<Outcomes> {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let checked = raw.iter().map(|raw| Checked::parse(raw, self.0.chain_id)).collect();
+        let checked = raw.iter().map(|raw| VerifiedTransaction::parse(raw, self.0.chain_id)).collect();
         let next = writer.begin()?;
-        let view = self.0.state.view_of_writer(next.connection());
+        let view = self.0.state.writer_view(next.connection());
         let parent = view.head().clone();
         let header = block::next(&parent, timestamp);
-        let Ran { outcomes, executed, changes } =
+        let BlockExecution { outcomes, executed, changes } =
             execute::run(view, &header, &self.0.rules.transactions, checked)?;
         if executed.is_empty() {
             return Ok(outcomes);
@@ -104,8 +100,8 @@ impl Chain {
         let header = block::seal(header, &parent, &executed, &changes);
         let transactions: Vec<_> = executed.iter().map(new_transaction).collect();
         next.commit(&header, &transactions, changes)?;
-        self.0.state.raise_head(Arc::new(header));
-        writer.tidy();
+        self.0.state.advance_head(Arc::new(header));
+        writer.checkpoint();
         Ok(outcomes)
     }
 
@@ -114,27 +110,23 @@ impl Chain {
         self.0.state.head()
     }
 
-    /// A block by its number.
     pub fn block_by_number(&self, number: u64) -> Result<Option<Block>> {
         self.history()?.block(number)
     }
 
-    /// A block by its hash.
     pub fn block_by_hash(&self, hash: B256) -> Result<Option<Block>> {
         let history = self.history()?;
         history.number(&hash)?.map_or(Ok(None), |number| history.block(number))
     }
 
-    /// A transaction on the chain.
     pub fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
         let history = self.history()?;
-        history.place(&hash)?.map_or(Ok(None), |place| history.transaction(place))
+        history.locate(&hash)?.map_or(Ok(None), |location| history.transaction(location))
     }
 
-    /// What came of a transaction.
     pub fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
         let history = self.history()?;
-        history.place(&hash)?.map_or(Ok(None), |place| history.receipt(place))
+        history.locate(&hash)?.map_or(Ok(None), |location| history.receipt(location))
     }
 
     pub fn logs(&self, filter: &LogFilter) -> std::result::Result<Vec<LogEntry>, LogsError> {
@@ -146,32 +138,31 @@ impl Chain {
         Ok(self.0.state.view()?.account(address)?.unwrap_or_default().nonce)
     }
 
-    /// What an account has, in wei.
+    /// In wei.
     pub fn balance(&self, address: Address) -> Result<U256> {
         Ok(self.0.state.view()?.account(address)?.unwrap_or_default().balance)
     }
 
-    /// A contract's code. Empty: there is no contract.
+    /// A contract's code; empty if there is no contract.
     pub fn code(&self, address: Address) -> Result<Bytes> {
         let view = self.0.state.view()?;
         let account = view.account(address)?.unwrap_or_default();
         Ok(view.code(account.code_hash)?.original_bytes())
     }
 
-    /// A slot of a contract's storage.
     pub fn storage(&self, address: Address, slot: U256) -> Result<U256> {
         self.0.state.view()?.storage(address, slot)
     }
 
-    /// Calls a contract on the latest state, without changing anything.
+    /// Calls a contract on the latest state and discards all changes.
     pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
-        self.0.answers.call(&self.0.state, &self.0.rules.calls, call)
+        self.0.call_cache.call(&self.0.state, &self.0.rules.calls, call)
     }
 
-    /// Answers a JSON-RPC 2.0 request or a batch of them, as Ethereum nodes do. It only reads. An empty answer
-    /// means that none was asked for. The caller limits how long the body may be.
+    /// Serves a JSON-RPC 2.0 request or batch, read-only. The response to notifications is empty. The caller limits
+    /// the length of the body.
     pub fn rpc(&self, body: &[u8]) -> Vec<u8> {
-        rpc::answer(self, body)
+        rpc::handle(self, body)
     }
 
     pub(crate) fn state(&self) -> &State {
@@ -187,7 +178,7 @@ impl Chain {
     }
 }
 
-fn new_transaction(executed: &Executed) -> NewTransaction<'_> {
+fn new_transaction(executed: &ExecutedTransaction) -> NewTransaction<'_> {
     NewTransaction {
         hash: executed.transaction.hash,
         sender: executed.transaction.sender,

@@ -1,4 +1,4 @@
-//! What a block changes, gathered while it is made. Also the state commitment, which is a hash of it.
+//! The state changes of a block, and the state commitment, which is a hash of them.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,21 @@ use alloy_primitives::{Address, B256, Keccak256, U256};
 use revm::primitives::AddressMap;
 use revm::state::{Account, AccountId, AccountInfo, Bytecode};
 
-/// Where a slot is: the number of its account, and its key.
 pub(crate) type SlotKey = (AccountId, U256);
 
 /// The accounts and slots that differ from those of the parent block.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// `None`: the account is gone.
+    /// `None`: the account is deleted.
     pub(crate) accounts: BTreeMap<Address, Option<AccountInfo>>,
     pub(crate) slots: BTreeMap<Address, BTreeMap<U256, U256>>,
     pub(crate) codes: BTreeMap<B256, Bytecode>,
-    /// The numbers that accounts had before.
+    /// The ids that accounts have in the file.
     ids: BTreeMap<Address, AccountId>,
 }
 
 impl Changes {
-    /// Takes over what a transaction changed.
+    /// Adds the changes of one transaction.
     pub(crate) fn add(&mut self, touched: AddressMap<Account>) {
         for (address, account) in touched {
             if !account.is_touched() {
@@ -45,9 +44,9 @@ impl Changes {
         }
     }
 
-    /// An account's new balance, nonce and code.
+    /// Sets an account's balance, nonce and code.
     pub(crate) fn set(&mut self, address: Address, mut info: AccountInfo) {
-        // One that went and came again within the block is still in the file.
+        // An account deleted and created again within the block still has its row.
         info.account_id = info.account_id.or_else(|| self.ids.get(&address).copied());
         if let Some(code) = info.code.take().filter(|code| !code.is_empty()) {
             self.codes.insert(info.code_hash, code);
@@ -61,12 +60,12 @@ impl Changes {
             self.ids.insert(address, id);
             self.accounts.insert(address, None);
         } else if !self.ids.contains_key(&address) {
-            // It was never there for anybody outside the block.
+            // Created and deleted within the block.
             self.accounts.remove(&address);
         }
     }
 
-    /// The number of an account that changed, once it has one.
+    /// The id of a changed account, once it has one.
     pub(crate) fn account_id(&self, address: &Address) -> Option<AccountId> {
         match self.accounts.get(address) {
             Some(info) => info.as_ref()?.account_id,
@@ -74,21 +73,21 @@ impl Changes {
         }
     }
 
-    /// The slots that changed, once their accounts have numbers.
-    pub(crate) fn numbered_slots(&self) -> impl Iterator<Item = (SlotKey, U256)> {
+    /// The changed slots, once their accounts have ids.
+    pub(crate) fn changed_slots(&self) -> impl Iterator<Item = (SlotKey, U256)> {
         self.slots.iter().flat_map(|(address, slots)| {
             let account = self.account_id(address);
             slots.iter().filter_map(move |(key, value)| Some(((account?, *key), *value)))
         })
     }
 
-    /// The commitment to the state after these changes; see the crate's documentation.
+    /// The commitment to the state after these changes; the crate's documentation defines it.
     pub(crate) fn commitment(&self, before: B256) -> B256 {
         let mut hash = Keccak256::new();
         hash.update(before);
         for (address, account) in &self.accounts {
-            let gone = AccountInfo::default();
-            let info = account.as_ref().unwrap_or(&gone);
+            let deleted = AccountInfo::default();
+            let info = account.as_ref().unwrap_or(&deleted);
             hash.update([1]);
             hash.update(address);
             hash.update(info.nonce.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Running transactions on the state of the parent block and on what those before them have changed.
+//! Executes the transactions of a block, each on top of the changes of those before it.
 
 use alloy_consensus::{Header, Transaction as _};
 use alloy_primitives::{Address, B256, U256};
@@ -8,35 +8,33 @@ use revm::primitives::AddressMap;
 use revm::state::{Account, AccountId, AccountInfo, Bytecode};
 use revm::{Database, DatabaseCommit, ExecuteCommitEvm};
 
-use crate::block::Executed;
+use crate::block::ExecutedTransaction;
 use crate::changes::Changes;
 use crate::error::{ChainError, Refused};
 use crate::executor::executor;
 use crate::receipt::{self, StoredReceipt};
 use crate::state::View;
-use crate::transaction::Checked;
+use crate::transaction::VerifiedTransaction;
 use crate::{BASE_FEE, TRANSACTION_GAS_CAP, block};
 
-/// A block's worth of transactions that were run.
 #[derive(Debug)]
-pub(crate) struct Ran {
-    /// For each transaction that was given its hash, or why it was refused.
+pub(crate) struct BlockExecution {
+    /// For each submitted transaction its hash, or why it was refused.
     pub(crate) outcomes: Vec<Result<B256, Refused>>,
-    /// Those that were not.
-    pub(crate) executed: Vec<Executed>,
+    pub(crate) executed: Vec<ExecutedTransaction>,
     pub(crate) changes: Changes,
 }
 
-/// Runs the transactions, in order. Those that are refused leave no trace.
+/// Runs the transactions in order. Refused ones change nothing.
 pub(crate) fn run(
     view: View<'_>,
     header: &Header,
     rules: &CfgEnv,
-    transactions: Vec<Result<Checked, Refused>>,
-) -> Result<Ran, ChainError> {
-    let pending = Pending { view, changes: Changes::default() };
+    transactions: Vec<Result<VerifiedTransaction, Refused>>,
+) -> Result<BlockExecution, ChainError> {
+    let pending = PendingState { view, changes: Changes::default() };
     let mut evm = executor(pending, rules, block::env(header));
-    let mut executed: Vec<Executed> = Vec::new();
+    let mut executed: Vec<ExecutedTransaction> = Vec::new();
     let mut outcomes = Vec::with_capacity(transactions.len());
     for transaction in transactions {
         let before = executed.last().map(|last| &last.receipt);
@@ -48,15 +46,19 @@ pub(crate) fn run(
                 Ok(result) => {
                     let hash = transaction.hash;
                     let receipt = StoredReceipt::new(&transaction, result, before);
-                    executed.push(Executed { transaction, bloom: receipt::bloom(&receipt.logs), receipt });
+                    executed.push(ExecutedTransaction {
+                        transaction,
+                        bloom: receipt::bloom(&receipt.logs),
+                        receipt,
+                    });
                     Ok(hash)
                 }
                 Err(EVMError::Transaction(invalid)) => {
                     let known = executed.iter().any(|executed| executed.transaction.hash == transaction.hash);
                     Err(match refused(invalid, &evm.ctx.tx) {
-                        // A transaction that is on the chain has used its nonce.
+                        // A transaction that is already on the chain has used its nonce.
                         Refused::NonceTooLow { .. }
-                            if known || evm.ctx.db_mut().view.knows(&transaction.hash)? =>
+                            if known || evm.ctx.db_mut().view.has_transaction(&transaction.hash)? =>
                         {
                             Refused::AlreadyKnown
                         }
@@ -69,10 +71,9 @@ pub(crate) fn run(
         });
     }
     let changes = std::mem::take(&mut evm.ctx.db_mut().changes);
-    Ok(Ran { outcomes, executed, changes })
+    Ok(BlockExecution { outcomes, executed, changes })
 }
 
-/// The machine's reason in our words.
 pub(crate) fn refused(invalid: InvalidTransaction, given: &TxEnv) -> Refused {
     match invalid {
         InvalidTransaction::NonceTooLow { tx, state } => Refused::NonceTooLow { next: state, given: tx },
@@ -95,20 +96,20 @@ pub(crate) fn refused(invalid: InvalidTransaction, given: &TxEnv) -> Refused {
     }
 }
 
-/// The state in the middle of a block.
+/// The state of the parent block with the changes so far.
 #[derive(Debug)]
-struct Pending<'s> {
+struct PendingState<'s> {
     view: View<'s>,
     changes: Changes,
 }
 
-impl Pending<'_> {
+impl PendingState<'_> {
     fn changed(&self, address: &Address, key: &U256) -> Option<U256> {
         self.changes.slots.get(address)?.get(key).copied()
     }
 }
 
-impl Database for Pending<'_> {
+impl Database for PendingState<'_> {
     type Error = ChainError;
 
     fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ChainError> {
@@ -126,7 +127,7 @@ impl Database for Pending<'_> {
     }
 
     fn storage(&mut self, address: Address, key: U256) -> Result<U256, ChainError> {
-        // Asked for accounts without a number, which are not in the file and have no slots there.
+        // revm calls this for accounts without an id: they have no slots in the file.
         Ok(self.changed(&address, &key).unwrap_or_default())
     }
 
@@ -147,7 +148,7 @@ impl Database for Pending<'_> {
     }
 }
 
-impl DatabaseCommit for Pending<'_> {
+impl DatabaseCommit for PendingState<'_> {
     fn commit(&mut self, changes: AddressMap<Account>) {
         self.changes.add(changes);
     }

@@ -1,14 +1,13 @@
-//! The virtual machine and the rules that it runs by.
+//! The EVM and its configuration.
 
 use revm::context::{BlockEnv, CfgEnv, Evm, FrameStack};
 use revm::handler::instructions::EthInstructions;
 use revm::handler::{EthPrecompiles, MainnetContext, MainnetEvm};
 use revm::primitives::hardfork::SpecId;
 
-/// The Prague fork: those after it cap a transaction at 16.7 million gas.
+/// Later forks cap a transaction at 16.7 million gas.
 const FORK: SpecId = SpecId::PRAGUE;
 
-/// What holds for transactions and for calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     pub(crate) transactions: CfgEnv,
@@ -26,8 +25,7 @@ impl Rules {
     }
 }
 
-/// A machine that is ready to run. Other than revm's own builder it makes one frame, not eight: for a short
-/// call that would be a fifth of the work.
+/// An EVM with one preallocated frame. revm's builder allocates eight, a fifth of the work of a short call.
 pub(crate) fn executor<D: revm::Database>(
     database: D,
     rules: &CfgEnv,

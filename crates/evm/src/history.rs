@@ -1,4 +1,4 @@
-//! Blocks, transactions and receipts as they were. What is not yet the head's is not told.
+//! Reads past blocks, transactions and receipts, up to the published head.
 
 use alloy_consensus::Header;
 use alloy_eips::eip2718::Decodable2718;
@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Sealed};
 use alloy_rlp::{Decodable, Encodable};
 
 use crate::error::ChainError;
-use crate::file::{Outline, Place, Reader, StoredTransaction, reads};
+use crate::file::{PooledReader, StoredTransaction, TransactionSummary, TxLocation, reads};
 use crate::receipt::{Receipt, StoredReceipt};
 use crate::state::State;
 use crate::transaction::Envelope;
@@ -16,31 +16,25 @@ type Result<T> = std::result::Result<T, ChainError>;
 /// A block, with the hashes of its transactions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Its header, with the block's hash.
     pub header: Sealed<Header>,
-    /// How many bytes it has on the wire.
+    /// Bytes of its RLP encoding.
     pub size: usize,
-    /// Its transactions, in order.
     pub transactions: Vec<B256>,
 }
 
-/// A transaction on the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
     pub envelope: Envelope,
     pub from: Address,
     pub block_hash: B256,
     pub block_number: u64,
-    /// When its block was made.
     pub block_timestamp: u64,
-    /// Its position in the block.
     pub index: u64,
 }
 
-/// What is known of the past, up to the head.
 #[derive(Debug)]
 pub(crate) struct History<'s> {
-    reader: Reader<'s>,
+    reader: PooledReader<'s>,
     head: u64,
 }
 
@@ -61,7 +55,7 @@ impl<'s> History<'s> {
         if number > self.head { Ok(None) } else { reads::header(&self.reader, number) }
     }
 
-    /// The headers from one block to another, both included, that are `wanted`.
+    /// The headers of blocks `from..=to` that `wanted` accepts.
     pub(crate) fn headers(
         &self,
         from: u64,
@@ -73,26 +67,26 @@ impl<'s> History<'s> {
 
     pub(crate) fn block(&self, number: u64) -> Result<Option<Block>> {
         let Some(header) = self.header(number)? else { return Ok(None) };
-        let outlines = reads::outlines(&self.reader, number)?;
-        let size = size(&header, &outlines);
+        let summaries = reads::summaries(&self.reader, number)?;
+        let size = size(&header, &summaries);
         Ok(Some(Block {
             header,
             size,
-            transactions: outlines.into_iter().map(|outline| outline.hash).collect(),
+            transactions: summaries.into_iter().map(|summary| summary.hash).collect(),
         }))
     }
 
-    pub(crate) fn place(&self, hash: &B256) -> Result<Option<Place>> {
-        Ok(reads::place(&self.reader, hash)?.filter(|place| place.block <= self.head))
+    pub(crate) fn locate(&self, hash: &B256) -> Result<Option<TxLocation>> {
+        Ok(reads::tx_location(&self.reader, hash)?.filter(|location| location.block <= self.head))
     }
 
-    pub(crate) fn transaction(&self, at: Place) -> Result<Option<Transaction>> {
+    pub(crate) fn transaction(&self, at: TxLocation) -> Result<Option<Transaction>> {
         let Some(header) = self.header(at.block)? else { return Ok(None) };
         reads::transaction(&self.reader, at)?.map(|stored| transaction(&header, &stored)).transpose()
     }
 
     pub(crate) fn transaction_at(&self, block: u64, position: u64) -> Result<Option<Transaction>> {
-        Place::new(block, position).map_or(Ok(None), |place| self.transaction(place))
+        TxLocation::new(block, position).map_or(Ok(None), |location| self.transaction(location))
     }
 
     pub(crate) fn transactions(&self, header: &Sealed<Header>) -> Result<Vec<Transaction>> {
@@ -100,7 +94,7 @@ impl<'s> History<'s> {
         stored.iter().map(|stored| transaction(header, stored)).collect()
     }
 
-    pub(crate) fn receipt(&self, at: Place) -> Result<Option<Receipt>> {
+    pub(crate) fn receipt(&self, at: TxLocation) -> Result<Option<Receipt>> {
         let Some(header) = self.header(at.block)? else { return Ok(None) };
         reads::receipt(&self.reader, at)?.map(|stored| receipt(&header, &stored)).transpose()
     }
@@ -112,10 +106,11 @@ impl<'s> History<'s> {
 }
 
 /// The length of the block's RLP: header, transactions, no ommers, no withdrawals.
-fn size(header: &Header, transactions: &[Outline]) -> usize {
+fn size(header: &Header, transactions: &[TransactionSummary]) -> usize {
     let list = |payload: usize| alloy_rlp::length_of_length(payload) + payload;
-    // All but the oldest kind are wrapped in a string.
-    let length = |outline: &Outline| if outline.legacy { outline.length } else { list(outline.length) };
+    // Typed transactions are wrapped in an RLP string.
+    let length =
+        |summary: &TransactionSummary| if summary.is_legacy { summary.length } else { list(summary.length) };
     list(header.length() + list(transactions.iter().map(length).sum()) + 2)
 }
 
@@ -128,12 +123,12 @@ fn transaction(header: &Sealed<Header>, stored: &StoredTransaction) -> Result<Tr
         block_hash: header.hash(),
         block_number: header.number,
         block_timestamp: header.timestamp,
-        index: stored.place.position,
+        index: stored.location.position,
     })
 }
 
 fn receipt(header: &Sealed<Header>, stored: &StoredTransaction) -> Result<Receipt> {
     let receipt = StoredReceipt::decode(&mut stored.receipt.as_slice())
         .map_err(|_| ChainError::Corrupt("a receipt cannot be read"))?;
-    Ok(receipt.told(header, (stored.place.position, stored.hash, stored.sender)))
+    Ok(receipt.into_receipt(header, (stored.location.position, stored.hash, stored.sender)))
 }

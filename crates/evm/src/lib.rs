@@ -20,20 +20,19 @@
 //!
 //! # What is as on Ethereum
 //!
-//! The rules are those of the Prague fork, run by revm. Transactions are signed (types 0, 1 and 2), checked like
-//! anywhere, and pay for their gas: a constant base fee, which is burned, and a tip, which goes to the zero
-//! address. A block's hash is the hash of its header, and the header's transactions' root, receipts' root, bloom
-//! filter and gas are what they claim to be, so that anyone can check them.
+//! revm executes transactions by the rules of the Prague fork. Transactions are signed (types 0, 1 and 2), validated
+//! as on any node, and pay for their gas: a constant base fee, which is burned, and a tip, which goes to the zero
+//! address. A block's hash is the hash of its header; transactions root, receipts root, bloom filter and gas in the
+//! header can be verified by anyone.
 //!
 //! # What is not
 //!
-//! - **One process makes all blocks.** There are no peers, no forks and no pool: [`Chain::submit`] makes one block
-//!   of what it is given, at once, and a transaction whose nonce is not the next one is refused. A block is
-//!   final when it is there.
-//! - **Time** is what the caller says, but never goes back; several blocks may share a second.
-//! - **The state root is not the root of a trie.** A trie of all accounts and slots would cost more than
-//!   everything else together, and nobody asks for proofs here (`eth_getProof` is not served). The header's
-//!   `stateRoot` is a running commitment instead:
+//! - **One process produces all blocks.** There are no peers, no forks and no mempool: [`Chain::submit`] mines its
+//!   transactions into one block at once, and refuses a transaction whose nonce is not the next one. Every block is
+//!   final.
+//! - **Timestamps** come from the caller but never decrease; several blocks may share a second.
+//! - **The state root is not a trie root.** A trie of all accounts and slots would cost more than everything else
+//!   together, and `eth_getProof` is not served. The header's `stateRoot` is a running commitment instead:
 //!
 //!   ```text
 //!   stateRoot = keccak256(stateRoot of the parent ‖ account* ‖ slot*)
@@ -41,21 +40,18 @@
 //!   slot      = 0x02 ‖ address (20) ‖ key (32) ‖ value (32)
 //!   ```
 //!
-//!   with the accounts whose nonce, balance or code the block has set, ordered by address, then the slots that
-//!   it has set, ordered by address and key; numbers are big-endian. An account that is gone has zeros and the
-//!   hash of no code. The first block's "parent" is the chain id as 32 bytes, and its accounts are those of the
-//!   [`Genesis`]. Whoever runs the transactions again gets the same roots; two files with the same head
-//!   hash went through the same changes.
-//! - **The state is kept for the latest block only**; history (blocks, transactions, receipts, logs) is kept for ever.
+//!   First come the accounts whose nonce, balance or code the block sets, ordered by address, then the slots it sets,
+//!   ordered by address and key; numbers are big-endian. A deleted account has zeros and the hash of empty code. For
+//!   the genesis block the parent's root is the chain id as 32 bytes, and the accounts are those of [`Genesis`].
+//!   Replaying the transactions gives the same roots; two files with the same head hash went through the same changes.
+//! - **State is kept for the latest block only**; history (blocks, transactions, receipts, logs) is kept for ever.
 //! - **No system contracts** (EIPs 4788, 2935, 7002, 7251), no withdrawals, no blobs; `PREVRANDAO` is zero.
 //!
 //! # How it is built
 //!
-//! `file` keeps everything in a SQLite database: one transaction of the database for each block, on the disk
-//! before `submit` returns; slots that have just changed are in `fresh` until they are in their places. `state`
-//! gives every reader one block's state, from caches of fixed size that `submit` keeps up to date, so that a call
-//! takes microseconds on any number of threads while blocks are added. `execute` runs transactions into `changes`,
-//! `block` makes blocks of them; `history` and `logs` read what was; `rpc` answers Ethereum's JSON-RPC, for reading.
+//! `file` is a SQLite database: one database transaction per block, durable before `submit` returns. `state` gives
+//! every reader a consistent view of one block while blocks are added. `execute` runs transactions and collects
+//! `changes`, `block` builds the block; `history` and `logs` read past blocks; `rpc` is a read-only JSON-RPC server.
 
 mod block;
 mod call;
@@ -84,12 +80,9 @@ pub use logs::{LOGS_BLOCK_CAP, LOGS_CAP, LogEntry, LogFilter, LogsError};
 pub use receipt::Receipt;
 pub use transaction::Envelope;
 
-/// What a unit of gas costs at least, in wei. On Ethereum this is where the fee of a chain settles whose
-/// blocks are never more than half full.
+/// Wei per gas. Ethereum's base fee falls to this value when blocks stay less than half full.
 pub const BASE_FEE: u64 = 7;
-/// The gas of a block.
 pub const BLOCK_GAS_LIMIT: u64 = 480_000_000;
-/// The gas that a transaction may ask for.
+/// The highest gas limit of a transaction.
 pub const TRANSACTION_GAS_CAP: u64 = 36_000_000;
-/// The gas that a call may use.
 pub const CALL_GAS_CAP: u64 = 36_000_000;

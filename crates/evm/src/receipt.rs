@@ -1,4 +1,4 @@
-//! What came of a transaction: as it is kept, and as it is told.
+//! Receipts, as stored and as returned.
 
 use std::iter;
 
@@ -7,43 +7,37 @@ use alloy_primitives::map::HashSet;
 use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, Sealed};
 use alloy_rlp::{RlpDecodable, RlpEncodable};
 
-/// What came of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub transaction_hash: B256,
-    /// Its position in its block.
     pub transaction_index: u64,
     pub block_hash: B256,
     pub block_number: u64,
-    /// When its block was made.
     pub block_timestamp: u64,
     pub ty: u8,
     pub from: Address,
-    /// Whom it called, unless it made a contract.
+    /// `None` for a contract creation.
     pub to: Option<Address>,
-    /// The contract that it made, or would have made if it had not failed.
+    /// Set for a contract creation, even a failed one.
     pub contract_address: Option<Address>,
-    /// Whether it succeeded. If not, it changed nothing but the sender's nonce and balance.
+    /// A failed transaction changes only the sender's nonce and balance.
     pub success: bool,
-    /// The gas that it used.
     pub gas_used: u64,
-    /// The gas that it and those before it in the block used.
+    /// Includes the earlier transactions of the block.
     pub cumulative_gas_used: u64,
-    /// What each unit of gas cost, in wei.
+    /// Wei per gas.
     pub effective_gas_price: u128,
     pub logs: Vec<Log>,
-    /// The position of the first of them among all of the block.
+    /// The position of the first log among all logs of the block.
     pub first_log_index: u64,
 }
 
 impl Receipt {
-    /// The filter in which every address and topic of its events is found.
     pub fn logs_bloom(&self) -> Bloom {
         bloom(&self.logs)
     }
 }
 
-/// A receipt as it is kept.
 #[derive(Debug, Clone, RlpEncodable, RlpDecodable)]
 pub(crate) struct StoredReceipt {
     pub(crate) ty: u8,
@@ -51,7 +45,7 @@ pub(crate) struct StoredReceipt {
     pub(crate) gas_used: u64,
     pub(crate) cumulative_gas_used: u64,
     pub(crate) effective_gas_price: u128,
-    /// Whether `to` is a contract that it made.
+    /// Whether `to` is the created contract.
     pub(crate) creates: bool,
     pub(crate) to: Address,
     pub(crate) first_log: u64,
@@ -59,8 +53,8 @@ pub(crate) struct StoredReceipt {
 }
 
 impl StoredReceipt {
-    /// As it is told, with what it does not keep itself: its block, and the transaction's position, hash and sender.
-    pub(crate) fn told(
+    /// Adds the fields that are not stored here: the block, and the transaction's index, hash and sender.
+    pub(crate) fn into_receipt(
         self,
         header: &Sealed<Header>,
         (index, hash, sender): (u64, B256, Address),
@@ -85,8 +79,7 @@ impl StoredReceipt {
     }
 }
 
-/// The filter in which every address and topic of these events is found. Most events of a block share them, and each is
-/// hashed once.
+/// The bloom filter of these logs. Most logs of a block share addresses and topics, so each is hashed once.
 pub(crate) fn bloom(logs: &[Log]) -> Bloom {
     let mut bloom = Bloom::ZERO;
     let mut seen = HashSet::<&[u8]>::default();

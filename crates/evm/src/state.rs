@@ -1,5 +1,4 @@
-//! The state of the latest block. A reader sees one block's state from its first read to its last: that of a read
-//! transaction of the file.
+//! The state of the latest block. A view is one read transaction: all its reads see the same block.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,23 +11,23 @@ use revm::state::{AccountId, AccountInfo, Bytecode};
 use rusqlite::Connection;
 
 use crate::error::ChainError;
-use crate::file::{Reader, Readers, reads};
+use crate::file::{PooledReader, ReaderPool, reads};
 
 type Result<T> = std::result::Result<T, ChainError>;
 
-/// Contracts kept in memory ready to run, at 30 KiB each if they are as large as they may be.
+/// Analysed contracts in memory, up to 30 KiB each.
 const MAX_CACHED_CODES: usize = 1 << 9;
 
 #[derive(Debug)]
 pub(crate) struct State {
-    readers: Readers,
+    readers: ReaderPool,
     head: RwLock<Arc<Sealed<Header>>>,
-    /// Code never changes. Making it ready to run takes longer than most calls.
+    /// Code never changes, and analysing it takes longer than most calls.
     codes: RwLock<HashMap<B256, Bytecode>>,
 }
 
 impl State {
-    pub(crate) fn new(readers: Readers, head: Sealed<Header>) -> Self {
+    pub(crate) fn new(readers: ReaderPool, head: Sealed<Header>) -> Self {
         Self { readers, head: RwLock::new(Arc::new(head)), codes: RwLock::default() }
     }
 
@@ -36,8 +35,8 @@ impl State {
         self.head.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes a block that is in the file the head, unless a later one is.
-    pub(crate) fn raise_head(&self, to: Arc<Sealed<Header>>) {
+    /// Publishes a stored block as the head, unless a later one is published.
+    pub(crate) fn advance_head(&self, to: Arc<Sealed<Header>>) {
         let mut head = self.head.write().unwrap_or_else(PoisonError::into_inner);
         if to.number > head.number {
             *head = to;
@@ -45,8 +44,8 @@ impl State {
     }
 
     /// A connection for reading history.
-    pub(crate) fn reader(&self) -> Result<Reader<'_>> {
-        self.readers.take()
+    pub(crate) fn reader(&self) -> Result<PooledReader<'_>> {
+        self.readers.acquire()
     }
 
     /// The latest state.
@@ -56,14 +55,14 @@ impl State {
         if head.number != latest {
             let header = reads::header(&snapshot.0, latest)?;
             head = Arc::new(header.ok_or(ChainError::Corrupt("a block is missing"))?);
-            // History must not be behind a state that was seen.
-            self.raise_head(head.clone());
+            // History must not lag behind a state that a reader has seen.
+            self.advance_head(head.clone());
         }
         Ok(View { state: self, head, file: Source::Snapshot(snapshot) })
     }
 
-    /// The state of the head, in the middle of the transaction that adds the next block.
-    pub(crate) fn view_of_writer<'s>(&'s self, writer: &'s Connection) -> View<'s> {
+    /// The state of the head, inside the transaction that adds the next block.
+    pub(crate) fn writer_view<'s>(&'s self, writer: &'s Connection) -> View<'s> {
         View { state: self, head: self.head(), file: Source::Writer(writer) }
     }
 }
@@ -76,7 +75,6 @@ pub(crate) struct View<'s> {
     file: Source<'s>,
 }
 
-/// Where to read the file as it was when the view's block was the latest.
 #[derive(Debug)]
 enum Source<'s> {
     Snapshot(Snapshot<'s>),
@@ -85,11 +83,11 @@ enum Source<'s> {
 
 /// A read transaction of the file.
 #[derive(Debug)]
-struct Snapshot<'s>(Reader<'s>);
+struct Snapshot<'s>(PooledReader<'s>);
 
 impl<'s> Snapshot<'s> {
-    /// Answers the number of its latest block, too.
-    fn begin(reader: Reader<'s>) -> Result<(Self, u64)> {
+    /// Also returns the number of the latest block.
+    fn begin(reader: PooledReader<'s>) -> Result<(Self, u64)> {
         reader.prepare_cached("BEGIN")?.raw_execute()?;
         let snapshot = Self(reader);
         let latest = reads::latest(&snapshot.0)?;
@@ -99,7 +97,7 @@ impl<'s> Snapshot<'s> {
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // A connection whose transaction cannot be ended is not used again.
+        // If this fails, the pool drops the connection.
         let _ = self.0.prepare_cached("COMMIT").and_then(|mut commit| commit.raw_execute());
     }
 }
@@ -124,9 +122,8 @@ impl View<'_> {
         reads::slot(self.file(), account, key)
     }
 
-    /// Whether a transaction is on the chain.
-    pub(crate) fn knows(&self, transaction: &B256) -> Result<bool> {
-        Ok(reads::place(self.file(), transaction)?.is_some())
+    pub(crate) fn has_transaction(&self, transaction: &B256) -> Result<bool> {
+        Ok(reads::tx_location(self.file(), transaction)?.is_some())
     }
 
     pub(crate) fn code(&self, hash: B256) -> Result<Bytecode> {
@@ -185,12 +182,12 @@ mod tests {
     use crate::{Chain, Genesis};
 
     #[test]
-    fn a_state_that_was_seen_is_the_heads() {
+    fn view_of_newer_block_advances_head() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chain.db");
         let genesis = Genesis { chain_id: 1, timestamp: 0, alloc: Vec::new() };
         let chain = Chain::open(&path, &genesis).unwrap();
-        // As between the commit of a block and what follows it.
+        // The block is committed but not yet published.
         let header = Header { number: 1, ..Header::default() }.seal_slow();
         let file = Connection::open(&path).unwrap();
         let row = (1, header.hash().to_vec(), alloy_rlp::encode(header.inner()));
@@ -198,12 +195,12 @@ mod tests {
         assert_eq!(chain.head().number, 0);
         assert_eq!(chain.state().view().unwrap().head().number, 1);
         assert_eq!(chain.head().hash(), header.hash());
-        chain.state().raise_head(Arc::new(Header::default().seal_slow()));
+        chain.state().advance_head(Arc::new(Header::default().seal_slow()));
         assert_eq!(chain.head().number, 1, "it never goes back");
     }
 
     #[test]
-    fn a_view_sees_one_block_from_its_first_read_to_its_last() {
+    fn view_sees_one_block_for_all_reads() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chain.db");
         let rich = Address::repeat_byte(1);

@@ -1,5 +1,4 @@
-//! A signed transaction, from the bytes that were sent to what the virtual machine runs. Whether the sender
-//! can pay and has the right nonce is not known here.
+//! Decodes and validates signed transactions. Balance and nonce are checked during execution.
 
 use alloy_consensus::{EthereumTxEnvelope, Transaction as _, TxEip4844, Typed2718 as _};
 use alloy_eips::eip2718::Decodable2718;
@@ -13,19 +12,20 @@ use crate::{BASE_FEE, TRANSACTION_GAS_CAP};
 /// A transaction of any type that Ethereum knows.
 pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 
-/// Half the order of the curve. Of the two signatures that say the same only the lower counts (EIP-2).
-const HALF_ORDER: U256 = uint!(0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0_U256);
+/// Signatures with a higher `s` are invalid (EIP-2).
+const SECP256K1_HALF_ORDER: U256 =
+    uint!(0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0_U256);
 
-/// A transaction that was signed, for this chain, with a fee and an amount of gas that this chain takes.
+/// A transaction with a valid signature, for this chain, with an acceptable fee and gas limit.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct VerifiedTransaction {
     pub(crate) envelope: Envelope,
     pub(crate) hash: B256,
     pub(crate) sender: Address,
     pub(crate) raw: Bytes,
 }
 
-impl Checked {
+impl VerifiedTransaction {
     pub(crate) fn parse(raw: &Bytes, chain_id: u64) -> Result<Self, Refused> {
         let malformed = |error: alloy_eips::eip2718::Eip2718Error| Refused::Malformed(error.to_string());
         let envelope = Envelope::decode_2718_exact(raw).map_err(malformed)?;
@@ -66,15 +66,15 @@ impl Checked {
 
 fn sender(envelope: &Envelope) -> Result<Address, Refused> {
     let signature: &Signature = envelope.signature();
-    let wrong = || Refused::Malformed("invalid signature".into());
-    if signature.s() > HALF_ORDER {
-        return Err(wrong());
+    let invalid = || Refused::Malformed("invalid signature".into());
+    if signature.s() > SECP256K1_HALF_ORDER {
+        return Err(invalid());
     }
     let mut scalars = [0; 64];
     scalars[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());
     scalars[32..].copy_from_slice(&signature.s().to_be_bytes::<32>());
     let recovered = crypto()
         .secp256k1_ecrecover(&scalars, u8::from(signature.v()), &envelope.signature_hash())
-        .map_err(|_| wrong())?;
+        .map_err(|_| invalid())?;
     Ok(Address::from_slice(&recovered[12..]))
 }

@@ -1,4 +1,4 @@
-//! Builds the application from its configuration: for the server, and for commands beside it.
+//! Builds the application from its configuration, for the server and for commands.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const OPERATOR: Call = Call { actor: Actor::Operator, idempotency_key: None };
 const WRONG_ROOT_KEY: &str = "the encryption key does not open this keystore: give the one it was made with \
      (PORTICO_ENCRYPTION_KEY, or encryption.key in the data folder)";
 
-/// Refuses a root secret under which nothing could be read.
+/// Fails if the root secret does not open the keystore.
 pub(crate) async fn verify_root_key(app: &Portico) -> Result<()> {
     if app.maintenance.verify_root_key().await.context("the keystore cannot be read")? {
         return Ok(());
@@ -27,7 +27,7 @@ pub(crate) async fn verify_root_key(app: &Portico) -> Result<()> {
     bail!(WRONG_ROOT_KEY)
 }
 
-/// Records in the database which keystore and profile it belongs to, unless that is recorded.
+/// Records the keystore and profile that the database belongs to, unless they are recorded.
 pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) -> Result<()> {
     if app.maintenance.adopt_deployment(profile).await.context("the database cannot be written")? {
         return Ok(());
@@ -35,21 +35,20 @@ pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) ->
     bail!("another server has taken this database meanwhile, with another profile or keystore")
 }
 
-/// The application for a command beside the server that needs no keys of people, and a call on behalf of the
-/// operator.
+/// The application for a command without the keystore, and a call on behalf of the operator.
 pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Tool)?;
     let db = database(config, Role::Tool).await?;
     Ok((assemble(config, Role::Tool, &root, db, None).await?, OPERATOR))
 }
 
-/// Likewise, for a command that erases people.
+/// The application for a command that erases people.
 pub(crate) async fn with_keystore(config: &Config) -> Result<(Portico, Call)> {
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Tool)?;
     Ok((application(config, Role::Tool, &root).await?, OPERATOR))
 }
 
-/// Likewise, for a command that seals what people are to read later.
+/// The application for a command that seals data for the server to read.
 pub(crate) async fn open_with_secrets(config: &Config) -> Result<Portico> {
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
     let app = application(config, Role::Tool, &root).await?;
@@ -58,8 +57,8 @@ pub(crate) async fn open_with_secrets(config: &Config) -> Result<Portico> {
     Ok(app)
 }
 
-/// Likewise, for taking another keystore in the place of one that was lost.
-pub(crate) async fn with_another_keystore(config: &Config) -> Result<(Portico, Call)> {
+/// The application for replacing a lost keystore.
+pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<(Portico, Call)> {
     let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
     let db = database(config, Role::Tool).await?;
     let keystore = Keystore::open(&config.keystore, Root::new(&root)?).await;
@@ -117,21 +116,21 @@ async fn assemble(
     }))
 }
 
-/// The profile of this database: the one that its first server ran with. A server has to be asked for that one,
-/// so that nobody opens people's data to everybody by leaving out a flag; commands beside it take it.
+/// The profile of this database, which its first server recorded. A server must be started with the same one, so that
+/// a forgotten flag does not open a live database as a sandbox; commands use the recorded one.
 async fn profile(config: &Config, db: &Db, role: Role) -> Result<Profile> {
     let recorded = db.deployment().await?.profile;
     let recorded = [Profile::Sandbox, Profile::Live]
         .into_iter()
         .find(|profile| recorded.as_deref() == Some(profile.name()));
-    let asked = match role {
+    let requested = match role {
         Role::Server => Some(config.profile.unwrap_or(Profile::Sandbox)),
         Role::Tool => config.profile,
     };
-    match (recorded, asked) {
-        (None, asked) => Ok(asked.unwrap_or(Profile::Sandbox)),
+    match (recorded, requested) {
+        (None, requested) => Ok(requested.unwrap_or(Profile::Sandbox)),
         (Some(recorded), None) => Ok(recorded),
-        (Some(recorded), Some(asked)) if recorded == asked => Ok(recorded),
+        (Some(recorded), Some(requested)) if recorded == requested => Ok(recorded),
         (Some(Profile::Live), Some(_)) => {
             bail!("this database belongs to a live instance: add --profile live (or PORTICO_PROFILE=live)")
         }
@@ -142,7 +141,7 @@ async fn profile(config: &Config, db: &Db, role: Role) -> Result<Profile> {
     }
 }
 
-/// The profile for a command that needs nothing else of the database, which may not be there yet.
+/// The profile for a command that reads nothing else from the database, which may not exist yet.
 pub(crate) async fn recorded_profile(config: &Config) -> Result<Profile> {
     match &config.database {
         Location::Sqlite(path) if !path.exists() => Ok(config.profile.unwrap_or(Profile::Sandbox)),
@@ -150,28 +149,28 @@ pub(crate) async fn recorded_profile(config: &Config) -> Result<Profile> {
     }
 }
 
-/// The keystore that holds the keys of this database's people. An empty one is never taken for one that is
-/// missing: what was sealed would seem to be gone, and could then really be lost.
+/// The keystore of this database. Never creates a new one for a database with sealed data, which would then be
+/// unreadable.
 pub(crate) async fn own_keystore(config: &Config, db: &Db, root: &SecretSlice<u8>) -> Result<Keystore> {
     let known = db.deployment().await?.keystore;
     let sealed = known.is_some() || db.has_sealed_data().await?;
-    let place = match &config.keystore {
+    let location = match &config.keystore {
         Location::Sqlite(path) => path.display().to_string(),
         Location::Postgres(_) => "the schema portico_keys of its PostgreSQL database".into(),
     };
     let advice = "Put it back, or name its place with --keystore. If it is lost for good, \
          `portico encryption replace-keystore` begins a new one, and erases everybody who was screened";
     if sealed && !Keystore::exists(&config.keystore).await.context("the keystore cannot be read")? {
-        bail!("the keystore of this database is missing: it is not at {place}. {advice}");
+        bail!("the keystore of this database is missing: it is not at {location}. {advice}");
     }
     let keystore = Keystore::open(&config.keystore, Root::new(root)?).await;
     let keystore = keystore.context("the keystore cannot be opened")?;
     match known {
         Some(known) if known != keystore.id().await? => {
-            bail!("the keystore at {place} belongs to another database. {advice}")
+            bail!("the keystore at {location} belongs to another database. {advice}")
         }
         None if sealed && keystore.is_empty().await? => {
-            bail!("the keystore of this database is missing: the one at {place} is empty. {advice}")
+            bail!("the keystore of this database is missing: the one at {location} is empty. {advice}")
         }
         _ => Ok(keystore),
     }

@@ -1,4 +1,4 @@
-//! The chain that is configured: its node, its keys, the writer on it, and the commands for operators.
+//! The configured chain: its node, keys and writer, and the commands for operators.
 
 use std::sync::Arc;
 
@@ -20,16 +20,17 @@ use crate::config::ChainUrl;
 use crate::config::Config;
 use crate::tell;
 
-/// The id of the embedded chain, as development chains have it.
-const EMBEDDED_ID: u64 = 31337;
-/// When the embedded chain begins: 2026-01-01, in seconds since 1970.
-const EMBEDDED_START: u64 = 1_767_225_600;
+/// The usual id of development chains.
+const EMBEDDED_CHAIN_ID: u64 = 31337;
+/// 2026-01-01, in seconds since 1970.
+const EMBEDDED_GENESIS_TIME: u64 = 1_767_225_600;
+
 /// For the writer's timers and leases.
 fn now() -> portico_domain::Timestamp {
     SystemClock.now()
 }
 
-/// For commands: a block is never older than its parent, however far a sandbox moved its clock.
+/// For commands. They can ignore a moved sandbox clock, since block timestamps never decrease.
 fn machine_clock() -> CalendarClock {
     CalendarClock::new(Arc::new(SystemClock))
 }
@@ -43,15 +44,15 @@ fn keys(config: &Config) -> Result<Vec<Key>> {
     Ok(texts.iter().map(Key::parse).collect::<portico_chain::Result<_>>()?)
 }
 
-/// The node. On the embedded chain the signers own everything from the beginning.
+/// The node. The genesis of the embedded chain funds the signers.
 fn node(config: &Config, keys: &[Key], clock: CalendarClock) -> Result<AnyNode> {
     match &config.chain.url {
         ChainUrl::Remote(urls) => Ok(AnyNode::Remote(Remote::new(urls.clone(), config.chain.confirmations)?)),
         ChainUrl::Embedded => {
             config.data.create()?;
-            let rich = U256::from(1_000_000_000_u64) * U256::from(10).pow(U256::from(18));
-            let alloc: Vec<(Address, U256)> = keys.iter().map(|key| (key.address(), rich)).collect();
-            let genesis = Genesis { chain_id: EMBEDDED_ID, timestamp: EMBEDDED_START, alloc };
+            let balance = U256::from(1_000_000_000_u64) * U256::from(10).pow(U256::from(18));
+            let alloc: Vec<(Address, U256)> = keys.iter().map(|key| (key.address(), balance)).collect();
+            let genesis = Genesis { chain_id: EMBEDDED_CHAIN_ID, timestamp: EMBEDDED_GENESIS_TIME, alloc };
             let seconds = Arc::new(move || u64::try_from(clock.now().micros() / 1_000_000).unwrap_or(0));
             let opened = Embedded::open(&config.data.chain(), &genesis, seconds);
             Ok(AnyNode::Embedded(opened.context(
@@ -70,7 +71,7 @@ fn deploy_options(config: &Config, deploy: bool) -> DeployOptions {
     }
 }
 
-/// Opens the chain and starts the writer. Everything that is wrong is told before anything is signed.
+/// Opens the chain and starts the writer. All checks come before the first signature.
 pub(crate) async fn open(
     config: &Config,
     profile: Profile,
@@ -92,7 +93,7 @@ pub(crate) async fn open(
         established => established.context("the chain cannot be used")?,
     };
     if is_embedded {
-        knows_what_is_final(&node, db).await?;
+        check_not_older_than_database(&node, db).await?;
     }
     let settings =
         Settings { fee_cap: config.chain.fee_cap, is_only_process: is_embedded, ..Settings::default() };
@@ -103,9 +104,9 @@ pub(crate) async fn open(
     Ok(Writer::start(engine, Arc::new(now)))
 }
 
-/// The embedded chain forgets nothing by itself: one that does not know what the database knows to be final is an
-/// older copy, and would wait for transactions for ever that are nowhere any more.
-async fn knows_what_is_final(node: &AnyNode, db: &Db) -> Result<()> {
+/// The embedded chain loses no blocks: if it lacks a transaction that the database has as final, it is an older copy,
+/// and the writer would wait for ever.
+async fn check_not_older_than_database(node: &AnyNode, db: &Db) -> Result<()> {
     for signer in db.chain_signers().await? {
         let used = node.nonce(Address::from(signer.address)).await?;
         let last = db.last_final_nonce(signer.id).await?;
@@ -124,7 +125,7 @@ async fn database(config: &Config) -> Result<Db> {
     Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")
 }
 
-/// What the chain says of the audit log's end: the hash of an entry; none: it has no anchor yet.
+/// The audit log's anchor on the chain, if there is one.
 pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
     let Some((_, contracts)) = deploy::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
     let node = node(config, &keys(config)?, machine_clock())?;
@@ -132,7 +133,7 @@ pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
     Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
 }
 
-/// `portico chain deploy`: deploys the contracts, once, and prints where they are.
+/// `portico chain deploy`: deploys the contracts once and prints their addresses.
 pub(crate) async fn deploy(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys, machine_clock())?;
@@ -147,7 +148,7 @@ pub(crate) async fn deploy(config: &Config) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// `portico chain status`: where the chain and the queue stand.
+/// `portico chain status`: the chain's head, contracts and signers, and the queue.
 pub(crate) async fn status(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys, machine_clock())?;
@@ -180,8 +181,8 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// `portico chain reconcile`: compares every item with the chain; mends what differs, if that is wanted.
-pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
+/// `portico chain reconcile`: compares every item with the chain; `repair` queues the different ones again.
+pub(crate) async fn reconcile(config: &Config, repair: bool) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys, machine_clock())?;
     let Some((_, contracts)) = deploy::bound_chain(&node, &db, &deploy_options(config, false)).await? else {
@@ -192,25 +193,25 @@ pub(crate) async fn reconcile(config: &Config, mend: bool) -> Result<String> {
             tracing::info!(compared, "comparing");
         }
     };
-    let at = mend.then(now);
+    let at = repair.then(now);
     let found = reconcile::reconcile(&node, &db, contracts, at, progress).await?;
-    for (word, items) in [("differs", &found.different), ("refused", &found.refused)] {
+    for (label, items) in [("differs", &found.different), ("refused", &found.refused)] {
         for (contract, key) in items {
-            tell(&format!("{word}: {contract} {}", hex::encode_prefixed(key)));
+            tell(&format!("{label}: {contract} {}", hex::encode_prefixed(key)));
         }
     }
-    let words = format!(
+    let summary = format!(
         "{} compared, {} on their way, {} different, {} refused by the chain",
         found.compared,
         found.in_flight,
         found.different.len(),
         found.refused.len()
     );
-    match (found.different.is_empty() && found.refused.is_empty(), mend) {
-        (true, _) => Ok(words),
+    match (found.different.is_empty() && found.refused.is_empty(), repair) {
+        (true, _) => Ok(summary),
         (false, true) => {
-            Ok(format!("{words}: wanted again, and sent by the running server or the next start"))
+            Ok(format!("{summary}: wanted again, and sent by the running server or the next start"))
         }
-        (false, false) => bail!("{words}: run `portico chain reconcile --mend` to record them again"),
+        (false, false) => bail!("{summary}: run `portico chain reconcile --mend` to record them again"),
     }
 }

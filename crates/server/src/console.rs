@@ -1,4 +1,4 @@
-//! The console that this binary carries, and how its people sign in.
+//! The embedded console and its configuration.
 
 use portico_api::console::{Asset, Console};
 use portico_app::Profile;
@@ -7,14 +7,13 @@ use serde_json::json;
 use crate::config::ChainUrl;
 use crate::config::Config;
 
-/// The files, by name.
+/// Sorted by name.
 static FILES: &[(&str, Asset)] = include!(concat!(env!("OUT_DIR"), "/console.rs"));
 
 fn find(path: &str) -> Option<Asset> {
     FILES.binary_search_by(|(name, _)| (*name).cmp(path)).ok().map(|at| FILES[at].1)
 }
 
-/// The console of a configured instance.
 pub(crate) fn console(config: &Config, profile: Profile) -> Console {
     let issuer = config.issuer.as_ref().filter(|_| config.console_client.is_some());
     let origin = issuer.and_then(|issuer| {

@@ -1,4 +1,4 @@
-//! The data folder: the database, the instance's keys, and a lock so that one server at a time uses it.
+//! The data folder: the database, the instance's keys, and a lock that admits one server at a time.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,7 +13,7 @@ use portico_sqlite::FileLock;
 use portico_store::Role;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
-/// The data folder. It is made when something is first put into it, readable by its owner only.
+/// The data folder, created on first use and readable only by its owner.
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
 
@@ -38,18 +38,17 @@ impl Data {
         self.0.join("keys.db")
     }
 
-    /// The key that signs on the embedded chain, which is made on first use.
+    /// The signing key of the embedded chain, created on first use.
     pub(crate) fn chain_key(&self) -> Result<SecretString> {
         Ok(hex::encode(self.secret("chain.key")?.expose_secret()).into())
     }
 
-    /// Makes the folder if it is not there.
     pub(crate) fn create(&self) -> Result<()> {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
         made.with_context(|| format!("the data folder {} cannot be made", self.0.display()))
     }
 
-    /// Held for as long as a server uses the folder.
+    /// A server holds the lock until it exits.
     pub(crate) fn lock(&self) -> Result<FileLock> {
         self.create()?;
         FileLock::try_acquire(&self.0.join("lock"))?.with_context(|| {
@@ -60,13 +59,13 @@ impl Data {
         })
     }
 
-    /// Issues and verifies tokens; the instance's own key is made on first use.
+    /// Issues and verifies tokens; the signing key is created on first use.
     pub(crate) fn tokens(&self, external: Option<ExternalIssuer>, profile: Profile) -> Result<Tokens> {
         Ok(Tokens::new(&self.secret("issuer.key")?, external, profile)?)
     }
 
-    /// The root secret that was given, or the folder's own, which is made on first use. A command beside the
-    /// server seals nothing that outlives it.
+    /// The given root secret, or the one in the folder, created on first use. Commands get a random one: they seal
+    /// nothing that outlives them.
     pub(crate) fn root_secret(&self, given: Option<&SecretString>, role: Role) -> Result<SecretSlice<u8>> {
         match given {
             _ if role == Role::Tool => Ok(random()?.to_vec().into()),
@@ -77,7 +76,6 @@ impl Data {
         }
     }
 
-    /// A root secret from a file, for those who change it.
     pub(crate) fn root_secret_in(path: &Path) -> Result<SecretSlice<u8>> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
@@ -93,8 +91,8 @@ impl Data {
         Self::root_secret_in(&path)
     }
 
-    /// Written beside and moved into place, so that nobody ever reads half a key; of two who make one at the
-    /// same time, the first wins.
+    /// Writes a temporary file and links it into place, so that nobody reads half a key. If two processes race, the
+    /// first one wins.
     fn make_secret(&self, path: &Path) -> Result<()> {
         let hex = hex::encode(random()?);
         let fresh = self.0.join(format!(".{}.new", std::process::id()));

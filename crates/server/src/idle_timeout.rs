@@ -1,6 +1,5 @@
-//! Closes idle connections: clients that send no request, or half of one, or do not read their response.
-//!
-//! One timer for each connection, checked every few seconds. A timer for each request would cost more than many requests.
+//! Closes idle connections: clients that send no request or half of one, or do not read their response. Each connection
+//! is checked every few seconds, since a timer per request would cost more than many requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -15,10 +14,9 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Checks in a row without activity: a connection is closed after 15 to 20 idle seconds.
 const MAX_IDLE_CHECKS: u32 = 3;
 
-/// The activity of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
-    /// Requests that began, and pieces of responses that the client took.
+    /// Completed requests and successful writes.
     steps: AtomicU64,
     in_flight: AtomicU64,
 }
@@ -113,22 +111,22 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_is_given_up_only_when_nothing_happens_on_it() {
+    async fn connection_times_out_only_when_idle() {
         let activity = Arc::new(Activity::default());
         let watched = activity.clone();
         let mut watching = tokio::spawn(async move { watched.idle_too_long().await });
-        let mut give =
+        let mut wait =
             async |seconds| tokio::time::timeout(Duration::from_secs(seconds), &mut watching).await;
-        // Worked on for long.
+        // A slow request.
         let guard = activity.begin_request();
-        assert!(give(60).await.is_err());
+        assert!(wait(60).await.is_err());
         drop(guard);
-        // An answer that is taken slowly.
+        // A client that reads slowly.
         for _ in 0..6 {
-            assert!(give(10).await.is_err());
+            assert!(wait(10).await.is_err());
             activity.steps.fetch_add(1, Relaxed);
         }
-        assert!(give(14).await.is_err());
-        assert!(give(11).await.is_ok());
+        assert!(wait(14).await.is_err());
+        assert!(wait(11).await.is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The binary's inside: command line, configuration, wiring. The only place that names concrete engines.
+//! Command line, configuration and wiring of the binary.
 
 mod application;
 mod chain;
@@ -15,10 +15,12 @@ mod serve;
 use std::io::Write as _;
 
 pub use application::admin;
-use application::{open_with_secrets, own_keystore, recorded_profile, with_another_keystore, with_keystore};
+use application::{
+    open_with_secrets, own_keystore, recorded_profile, with_keystore, with_replacement_keystore,
+};
 pub use serve::serve;
 
-/// Writes a line for the person at the terminal. One that cannot be written is no reason to stop.
+/// Writes a line to stderr and ignores errors.
 pub fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Connections: accepted up to a limit, given up if they stall, and drained when the service stops.
+//! Accepts connections up to a limit, closes idle ones, and drains them on shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,10 +19,8 @@ use tower::ServiceExt;
 
 use crate::idle_timeout::{Activity, TrackedStream};
 
-/// How much a request's head may hold.
-const HEADER_BYTES: usize = 32 * 1024;
-const HEADER_COUNT: usize = 100;
-/// How long requests in flight may take once the service stops.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+const MAX_HEADERS: usize = 100;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Serves until `stop` is ready, then lets every request in flight finish.
@@ -32,20 +30,20 @@ pub(crate) async fn serve(
     max_connections: usize,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
-    let turns = Arc::new(Semaphore::new(max_connections));
+    let permits = Arc::new(Semaphore::new(max_connections));
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
         // Beyond the limit clients wait in the kernel's queue.
-        let turn = tokio::select! {
-            turn = turns.clone().acquire_owned() => turn?,
+        let permit = tokio::select! {
+            permit = permits.clone().acquire_owned() => permit?,
             () = &mut stop => break,
         };
         let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of file descriptors, mostly: others are about to be closed.
+                    // Usually out of file descriptors: wait until other connections close.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -56,15 +54,15 @@ pub(crate) async fn serve(
         let activity = Arc::new(Activity::default());
         let connection = connections.watch(serve_connection(stream, peer, router.clone(), activity.clone()));
         tokio::spawn(async move {
-            // A client that breaks off or falls silent is no event.
+            // Disconnects are normal; log them at debug.
             tokio::select! {
                 biased;
                 outcome = connection => if let Err(error) = outcome {
                     tracing::debug!(%error, "a connection ended early");
                 },
-                () = activity.idle_too_long() => tracing::debug!("a connection fell silent"),
+                () = activity.idle_too_long() => tracing::debug!("idle connection closed"),
             }
-            drop(turn);
+            drop(permit);
         });
     }
     drop(listener);
@@ -94,13 +92,13 @@ fn serve_connection(
         }
     });
     http1::Builder::new()
-        .max_buf_size(HEADER_BYTES)
-        .max_headers(HEADER_COUNT)
+        .max_buf_size(MAX_HEADER_BYTES)
+        .max_headers(MAX_HEADERS)
         .pipeline_flush(true)
         .serve_connection(TokioIo::new(stream), service)
 }
 
-/// A request's body. Most have none, and then none is boxed.
+/// Avoids boxing the empty body of most requests.
 fn body(incoming: Incoming) -> Body {
     if incoming.is_end_stream() { Body::empty() } else { Body::new(incoming) }
 }

@@ -1,4 +1,4 @@
-//! Commands about people's data: erasing somebody, changing keys, and whether the audit log is whole.
+//! Commands about personal data: erasure, key rotation, verification of the audit log.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -14,7 +14,7 @@ use portico_store::{Db, Role};
 
 use crate::config::Config;
 use crate::data::Data;
-use crate::{admin, chain, own_keystore, tell, with_another_keystore, with_keystore};
+use crate::{admin, chain, own_keystore, tell, with_keystore, with_replacement_keystore};
 
 pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
     let user = UserId::parse(user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?;
@@ -40,7 +40,7 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
             let _ = write!(std::io::stderr(), "\r{rotated} keys");
         }
     };
-    // First on record: whoever rotates uses every key there is.
+    // Audited before it starts: a rotation uses every key.
     let entry = Entry {
         at: SystemClock.now(),
         actor: Actor::Operator.audit_name(),
@@ -64,7 +64,7 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
 
 pub(crate) async fn replace_keystore(config: &Config) -> Result<String> {
     config.data.create()?;
-    let (app, call) = with_another_keystore(config).await?;
+    let (app, call) = with_replacement_keystore(config).await?;
     let erased = app.people.replace_keystore(&call).await.context("the keystore could not be replaced")?;
     Ok(format!(
         "the keystore is this database's own from now on; {erased} people were erased, whose data nobody could read any more"

@@ -1,4 +1,4 @@
-//! `portico seed --demo`: demonstration data, with a bar that shows how far it is.
+//! `portico seed --demo`: demonstration data, with a progress bar.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -8,7 +8,7 @@ use portico_app::{Actor, Call, Profile};
 use crate::config::Config;
 use crate::{open_with_secrets, tell};
 
-const WIDTH: u64 = 40;
+const BAR_WIDTH: u64 = 40;
 
 pub(crate) async fn demo(config: &Config) -> Result<String> {
     config.data.create()?;
@@ -35,10 +35,10 @@ pub(crate) async fn demo(config: &Config) -> Result<String> {
 }
 
 fn show(done: u64, all: u64) {
-    let full = usize::try_from(done * WIDTH / all.max(1)).unwrap_or(0);
-    let empty = usize::try_from(WIDTH).unwrap_or(0).saturating_sub(full);
+    let full = usize::try_from(done * BAR_WIDTH / all.max(1)).unwrap_or(0);
+    let empty = usize::try_from(BAR_WIDTH).unwrap_or(0).saturating_sub(full);
     let mut out = std::io::stderr().lock();
-    // A terminal that has gone is no reason to stop.
+    // Errors of the terminal are ignored.
     let _ = write!(out, "\r[{}{}] {done} of {all}", "=".repeat(full), " ".repeat(empty));
     let _ = out.flush();
 }

@@ -1,4 +1,4 @@
-//! Runs the service until it is told to stop.
+//! Starts the service, runs its background tasks and shuts it down.
 
 use std::io::{IsTerminal, Write as _};
 use std::net::SocketAddr;
@@ -21,14 +21,13 @@ use crate::config::ChainUrl;
 use crate::config::Config;
 use crate::{console, listen};
 
-/// How often what is no longer kept is removed.
+/// Between two deletions of expired data.
 const TIDY_INTERVAL: Duration = Duration::from_mins(10);
-/// Lines of the log that may wait to be written.
 const BUFFERED_LOG_LINES: usize = 10_000;
-/// How often flags are looked for that nobody has attested yet.
+/// Between two searches for flags to attest.
 const ATTEST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs the service until it is told to stop. Long work runs on `background`.
+/// Serves until SIGTERM or SIGINT. Long work runs on `background`.
 pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()> {
     let _log = log(&config.log)?;
     let _lock = config.data.lock()?;
@@ -39,7 +38,7 @@ pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()>
     let listener = TcpListener::bind(config.listen).await;
     let listener = listener.with_context(|| format!("{} cannot be listened on", config.listen))?;
     let address = listener.local_addr()?;
-    // From here on a signal is heard, so that a supervisor that waits for the banner may stop us at once.
+    // Before the banner: a supervisor may send a signal as soon as it reads that.
     let stop = stop_signal()?;
     announce(&config, profile, address, json)?;
     let console = console::console(&config, profile);
@@ -59,7 +58,7 @@ pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()>
     tasks.spawn(attest(service.clone()));
     let served = tokio::select! {
         served = listen::serve(listener, router, config.max_connections, stop) => served,
-        // Whoever supervises the process starts it again.
+        // The supervisor restarts the process.
         Some(_) = tasks.join_next() => bail!("a background task has ended, which it must not"),
         () = service.app.maintenance.chain_ended() => bail!("the chain's writer has ended, which it must not"),
     };
@@ -68,7 +67,7 @@ pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()>
     served
 }
 
-/// What has to be true before anybody is answered.
+/// Checks and repairs that must finish before the first request.
 async fn prepare(app: &Portico) -> Result<()> {
     verify_root_key(app).await?;
     adopt_deployment(app, Some(app.profile())).await?;
@@ -87,7 +86,7 @@ async fn prepare(app: &Portico) -> Result<()> {
     Ok(())
 }
 
-/// Attests flags that were left to be attested, as after a crash.
+/// Attests flags left over from a crash or an error.
 async fn attest(service: Arc<Service>) {
     loop {
         match service.app.maintenance.attest().await {
@@ -112,10 +111,8 @@ async fn tidy(service: Arc<Service>) {
     }
 }
 
-/// Pretty on a terminal, JSON otherwise; always to stderr, so that stdout is for answers.
-///
-/// Lines are written by a thread of their own. Whoever logs never waits for a slow reader, and never fails because
-/// of a full disk or a reader that has gone: then lines are lost, and nothing else.
+/// Logs to stderr: compact on a terminal, JSON otherwise. A separate thread writes the lines, so that a slow reader, a
+/// full disk or a closed pipe loses log lines but never delays or fails a request.
 fn log(level: &str) -> Result<WorkerGuard> {
     let filter = EnvFilter::try_new(level).with_context(|| format!("log: {level} is no level or filter"))?;
     let (writer, guard) = NonBlockingBuilder::default()
@@ -142,7 +139,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
     })
 }
 
-/// Says where the service is and how to begin.
+/// Prints the banner: the URLs and the first commands.
 fn announce(config: &Config, profile: Profile, address: SocketAddr, json: bool) -> Result<()> {
     let url = format!("http://{address}");
     let data = config.data.path().display();

@@ -1,5 +1,4 @@
-//! The chain's file: a SQLite database with one writing connection and a few for reading. What the rows mean
-//! to the virtual machine is not known here.
+//! The chain's file: a SQLite database with one writing connection and a pool of reading ones.
 
 pub(crate) mod reads;
 mod upgrade;
@@ -14,20 +13,20 @@ use rusqlite::Connection;
 
 use crate::error::{ChainError, OpenError};
 
-pub(crate) use reads::{Outline, Place, StoredTransaction};
+pub(crate) use reads::{StoredTransaction, TransactionSummary, TxLocation};
 pub(crate) use writes::{NewTransaction, Writer, create};
 
-/// "ptev": what tells our files from other databases.
-const APPLICATION: i64 = 0x7074_6576;
-/// Grows when the schema changes.
-const FORMAT: i64 = 3;
-/// Not more: SQLite looks through all of it at every commit.
+/// "ptev": marks the file as ours.
+const APPLICATION_ID: i64 = 0x7074_6576;
+/// Incremented when the schema changes.
+const FORMAT_VERSION: i64 = 3;
+/// SQLite scans the whole cache at every commit.
 const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
-/// Reading connections that are kept open. More are opened when more threads read at once.
-const READERS_KEPT: usize = 16;
+/// More connections are opened when more threads read at once, and closed afterwards.
+const MAX_IDLE_READERS: usize = 16;
 
-/// Keeps other processes away. SQLite's own locks would keep our readers out too.
+/// Locks out other processes. SQLite's own exclusive lock would lock out our readers too.
 pub(crate) fn lock(path: &Path) -> Result<FileLock, OpenError> {
     let mut lock_file = path.as_os_str().to_owned();
     lock_file.push("-lock");
@@ -40,24 +39,24 @@ pub(crate) fn lock(path: &Path) -> Result<FileLock, OpenError> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Readers {
+pub(crate) struct ReaderPool {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
 }
 
-/// A connection for reading, given back when it is dropped.
+/// Returned to the pool on drop.
 #[derive(Debug)]
-pub(crate) struct Reader<'r> {
-    readers: &'r Readers,
+pub(crate) struct PooledReader<'r> {
+    readers: &'r ReaderPool,
     connection: Option<Connection>,
 }
 
-impl Readers {
+impl ReaderPool {
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), idle: Mutex::default() }
     }
 
-    pub(crate) fn take(&self) -> Result<Reader<'_>, ChainError> {
+    pub(crate) fn acquire(&self) -> Result<PooledReader<'_>, ChainError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -67,29 +66,29 @@ impl Readers {
                 connection
             }
         };
-        Ok(Reader { readers: self, connection: Some(connection) })
+        Ok(PooledReader { readers: self, connection: Some(connection) })
     }
 }
 
-impl Deref for Reader<'_> {
+impl Deref for PooledReader<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
-        self.connection.as_ref().unwrap_or_else(|| unreachable!("there until it is dropped"))
+        self.connection.as_ref().unwrap_or_else(|| unreachable!("the connection is present until drop"))
     }
 }
 
-impl Drop for Reader<'_> {
+impl Drop for PooledReader<'_> {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
         let mut idle = self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < READERS_KEPT && connection.is_autocommit() {
+        if idle.len() < MAX_IDLE_READERS && connection.is_autocommit() {
             idle.push(connection);
         }
     }
 }
 
-/// Opens the file for writing. Answers whether it is new, and so has no tables yet.
+/// Opens the file for writing. Also returns whether it is new and has no tables yet.
 pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
     let connection = portico_sqlite::open(path).map_err(ChainError::from)?;
     let ask = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -99,17 +98,17 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
             _ => ChainError::from(error).into(),
         })?;
     if tables > 0 {
-        if ask("PRAGMA application_id").map_err(ChainError::from)? != APPLICATION {
+        if ask("PRAGMA application_id").map_err(ChainError::from)? != APPLICATION_ID {
             return Err(OpenError::NotAChain { path: path.to_owned() });
         }
         let found = ask("PRAGMA user_version").map_err(ChainError::from)?;
-        if found > FORMAT {
+        if found > FORMAT_VERSION {
             return Err(OpenError::Newer { path: path.to_owned(), found });
         }
-        if found < FORMAT {
-            let step = connection.unchecked_transaction().map_err(ChainError::from)?;
-            upgrade::from_format(&step, found)?;
-            step.commit().map_err(ChainError::from)?;
+        if found < FORMAT_VERSION {
+            let transaction = connection.unchecked_transaction().map_err(ChainError::from)?;
+            upgrade::from_format(&transaction, found)?;
+            transaction.commit().map_err(ChainError::from)?;
         }
     }
     portico_sqlite::configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;

@@ -1,4 +1,4 @@
-//! Every query that reads the chain's file, as functions of a connection.
+//! All queries that read the chain's file.
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
@@ -9,20 +9,19 @@ use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use crate::error::ChainError;
 
-/// Bits of a place that tell the position in the block.
+/// The low bits of a transaction's key are its position in the block.
 const POSITION_BITS: u32 = 20;
 
 type Result<T> = std::result::Result<T, ChainError>;
 
-/// Where a transaction stands in history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TxLocation {
     pub(crate) block: u64,
     pub(crate) position: u64,
 }
 
-impl Place {
-    /// None: no block has so many transactions.
+impl TxLocation {
+    /// `None`: no block has that many transactions.
     pub(crate) fn new(block: u64, position: u64) -> Option<Self> {
         (position < 1 << POSITION_BITS).then_some(Self { block, position })
     }
@@ -37,15 +36,15 @@ impl Place {
     }
 }
 
-/// A transaction as it is kept. The blobs are decoded by who knows their form.
+/// A row of `transactions`, with encoded blobs.
 #[derive(Debug)]
 pub(crate) struct StoredTransaction {
-    pub(crate) place: Place,
+    pub(crate) location: TxLocation,
     pub(crate) hash: B256,
     pub(crate) sender: Address,
-    /// Empty if it was not asked for.
+    /// Empty if not selected.
     pub(crate) receipt: Vec<u8>,
-    /// Empty if it was not asked for.
+    /// Empty if not selected.
     pub(crate) raw: Vec<u8>,
 }
 
@@ -95,7 +94,7 @@ pub(crate) fn chain_id(connection: &Connection) -> Result<Option<u64>> {
     first(connection, "SELECT id FROM chain", [], |row| number(row, 0))
 }
 
-/// The number of the latest block. Inside a transaction it also fixes what the transaction sees.
+/// The number of the latest block. As the first read of a transaction it also fixes its snapshot.
 pub(crate) fn latest(connection: &Connection) -> Result<u64> {
     first(connection, "SELECT number FROM blocks ORDER BY number DESC LIMIT 1", [], |row| number(row, 0))?
         .ok_or(ChainError::Corrupt("there is no block"))
@@ -111,7 +110,7 @@ pub(crate) fn header(connection: &Connection, at: u64) -> Result<Option<Sealed<H
     first(connection, sql, [at.cast_signed()], sealed)
 }
 
-/// Of the headers of the blocks `from` to `to`, both included, those that are `wanted`, in order.
+/// The headers of blocks `from..=to` that `wanted` accepts, in order.
 pub(crate) fn headers(
     connection: &Connection,
     from: u64,
@@ -147,66 +146,61 @@ pub(crate) fn block_number(connection: &Connection, hash: &B256) -> Result<Optio
     first(connection, sql, [hash.as_slice()], |row| number(row, 0))
 }
 
-/// What can be known of a transaction without reading it.
+/// What a block listing needs of a transaction, without loading it.
 #[derive(Debug)]
-pub(crate) struct Outline {
+pub(crate) struct TransactionSummary {
     pub(crate) hash: B256,
-    /// Bytes as it was signed.
+    /// Bytes of the signed transaction.
     pub(crate) length: usize,
-    /// Whether it is of the kind that has no type.
-    pub(crate) legacy: bool,
+    pub(crate) is_legacy: bool,
 }
 
-pub(crate) fn outlines(connection: &Connection, block: u64) -> Result<Vec<Outline>> {
+pub(crate) fn summaries(connection: &Connection, block: u64) -> Result<Vec<TransactionSummary>> {
     let sql = "SELECT hash, length(raw), substr(raw, 1, 1) FROM transactions \
                WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
-    each(connection, sql, places(block), |row| {
-        Ok(Outline {
+    each(connection, sql, key_range(block), |row| {
+        Ok(TransactionSummary {
             hash: hash(row, 0)?,
             length: usize::try_from(number(row, 1)?).unwrap_or(usize::MAX),
-            legacy: blob(row, 2)?.first().is_some_and(|first| *first >= 0xc0),
+            is_legacy: blob(row, 2)?.first().is_some_and(|first| *first >= 0xc0),
         })
     })
 }
 
-fn places(block: u64) -> [i64; 2] {
-    [Place { block, position: 0 }.key(), Place { block: block + 1, position: 0 }.key() - 1]
+fn key_range(block: u64) -> [i64; 2] {
+    [TxLocation { block, position: 0 }.key(), TxLocation { block: block + 1, position: 0 }.key() - 1]
 }
 
-pub(crate) fn place(connection: &Connection, hash: &B256) -> Result<Option<Place>> {
+pub(crate) fn tx_location(connection: &Connection, hash: &B256) -> Result<Option<TxLocation>> {
     let sql = "SELECT place FROM transactions WHERE hash = ?1";
-    first(connection, sql, [hash.as_slice()], |row| Ok(Place::from_key(row.get(0)?)))
+    first(connection, sql, [hash.as_slice()], |row| Ok(TxLocation::from_key(row.get(0)?)))
 }
 
-/// The transaction at a place, as it was signed.
-pub(crate) fn transaction(connection: &Connection, at: Place) -> Result<Option<StoredTransaction>> {
+pub(crate) fn transaction(connection: &Connection, at: TxLocation) -> Result<Option<StoredTransaction>> {
     let sql = "SELECT place, hash, sender, x'', raw FROM transactions WHERE place = ?1";
     first(connection, sql, [at.key()], stored)
 }
 
-/// All transactions of a block, as they were signed.
 pub(crate) fn transactions(connection: &Connection, block: u64) -> Result<Vec<StoredTransaction>> {
     let sql = "SELECT place, hash, sender, x'', raw FROM transactions \
                WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
-    each(connection, sql, places(block), stored)
+    each(connection, sql, key_range(block), stored)
 }
 
-/// The receipt of the transaction at a place.
-pub(crate) fn receipt(connection: &Connection, at: Place) -> Result<Option<StoredTransaction>> {
+pub(crate) fn receipt(connection: &Connection, at: TxLocation) -> Result<Option<StoredTransaction>> {
     let sql = "SELECT place, hash, sender, receipt, x'' FROM transactions WHERE place = ?1";
     first(connection, sql, [at.key()], stored)
 }
 
-/// The receipts of a block.
 pub(crate) fn receipts(connection: &Connection, block: u64) -> Result<Vec<StoredTransaction>> {
     let sql = "SELECT place, hash, sender, receipt, x'' FROM transactions \
                WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
-    each(connection, sql, places(block), stored)
+    each(connection, sql, key_range(block), stored)
 }
 
 fn stored(row: &Row<'_>) -> Result<StoredTransaction> {
     Ok(StoredTransaction {
-        place: Place::from_key(row.get(0)?),
+        location: TxLocation::from_key(row.get(0)?),
         hash: hash(row, 1)?,
         sender: Address::try_from(blob(row, 2)?)
             .map_err(|_| ChainError::Corrupt("an address of another length"))?,
@@ -215,7 +209,7 @@ fn stored(row: &Row<'_>) -> Result<StoredTransaction> {
     })
 }
 
-/// An account, without its code.
+/// An account without its code.
 pub(crate) fn account(connection: &Connection, address: &Address) -> Result<Option<AccountInfo>> {
     let sql = "SELECT id, nonce, balance, code_hash FROM accounts WHERE address = ?1";
     first(connection, sql, [address.as_slice()], |row| {
@@ -237,7 +231,6 @@ pub(super) fn account_id(key: i64) -> Option<AccountId> {
     usize::try_from(key).ok().and_then(AccountId::new)
 }
 
-/// An account's number, which is small, as SQLite wants it.
 pub(super) fn account_key(id: AccountId) -> i64 {
     i64::try_from(id.get()).unwrap_or(i64::MAX)
 }

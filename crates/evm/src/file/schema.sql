@@ -1,4 +1,4 @@
--- The chain's file. History is only ever added to; the state is that of the latest block.
+-- The chain's file. History is append-only; the state is that of the latest block.
 
 CREATE TABLE chain (
     id    INTEGER NOT NULL      -- the chain id
@@ -10,8 +10,8 @@ CREATE TABLE blocks (
     header  BLOB NOT NULL       -- RLP
 ) STRICT;
 
--- `place` is the block's number * 2^20 + the position in the block. `raw` stands last: what does not ask
--- for it does not read its pages.
+-- `place` is the block number * 2^20 + the position in the block. `raw` is last: queries that do not select it do
+-- not read its pages.
 CREATE TABLE transactions (
     place    INTEGER PRIMARY KEY,
     hash     BLOB NOT NULL UNIQUE,

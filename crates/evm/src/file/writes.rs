@@ -1,4 +1,4 @@
-//! What writes the chain's file: one block, one transaction of the database.
+//! Writes the chain's file: one database transaction per block.
 
 use std::path::Path;
 
@@ -9,17 +9,16 @@ use revm::primitives::KECCAK_EMPTY;
 use revm::state::AccountId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::reads::{self, Place, account_key};
-use super::{APPLICATION, FORMAT};
+use super::reads::{self, TxLocation, account_key};
+use super::{APPLICATION_ID, FORMAT_VERSION};
 use crate::changes::{Changes, SlotKey};
 use crate::error::ChainError;
 
-/// The length of the write-ahead log at which it is copied back.
+/// A longer write-ahead log is checkpointed.
 const MAX_WAL_PAGES: i32 = 16_000;
 
 type Result<T> = std::result::Result<T, ChainError>;
 
-/// A transaction to be kept.
 #[derive(Debug)]
 pub(crate) struct NewTransaction<'a> {
     pub(crate) hash: B256,
@@ -33,7 +32,7 @@ pub(crate) struct NewTransaction<'a> {
 pub(crate) struct Writer {
     connection: Connection,
     checkpointer: Checkpointer,
-    /// The number last given to an account.
+    /// The last assigned account id.
     last_account: u32,
 }
 
@@ -44,19 +43,19 @@ impl Writer {
         Ok(Self { connection, checkpointer, last_account })
     }
 
-    /// Opens the file for the next block. Until that is committed, the state in the file is the parent's.
+    /// Begins the next block. Until it is committed, the file has the parent's state.
     pub(crate) fn begin(&mut self) -> Result<NextBlock<'_>> {
         let sql = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         Ok(NextBlock { sql, last_account: &mut self.last_account })
     }
 
-    /// Keeps the write-ahead log short. Called after every block, once that is visible.
-    pub(crate) fn tidy(&self) {
+    /// Keeps the write-ahead log short. Called after every block is published.
+    pub(crate) fn checkpoint(&self) {
         self.checkpointer.after_commit(&self.connection);
     }
 }
 
-/// The place for the next block. If it is dropped there is none.
+/// An open database transaction for the next block. Dropping it rolls back.
 #[derive(Debug)]
 pub(crate) struct NextBlock<'w> {
     sql: Transaction<'w>,
@@ -68,7 +67,7 @@ impl NextBlock<'_> {
         &self.sql
     }
 
-    /// Keeps the block and what it changed, for good or not at all. New accounts get their numbers here.
+    /// Stores the block and its changes atomically. New accounts get their ids here.
     pub(crate) fn commit(
         self,
         header: &Sealed<Header>,
@@ -79,14 +78,14 @@ impl NextBlock<'_> {
         block(&self.sql, header)?;
         history(&self.sql, header.number, transactions)?;
         state(&self.sql, &mut changes, &mut last_account)?;
-        slots(&self.sql, changes.numbered_slots())?;
+        slots(&self.sql, changes.changed_slots())?;
         self.sql.commit()?;
         *self.last_account = last_account;
         Ok(())
     }
 }
 
-/// Makes the tables and the first block of a new chain.
+/// Creates the tables and the genesis block.
 pub(crate) fn create(
     connection: &mut Connection,
     chain_id: u64,
@@ -95,7 +94,9 @@ pub(crate) fn create(
 ) -> Result<()> {
     let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     sql.execute_batch(include_str!("schema.sql"))?;
-    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}"))?;
+    sql.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION}"
+    ))?;
     sql.execute("INSERT INTO chain (id) VALUES (?1)", [chain_id.cast_signed()])?;
     block(&sql, header)?;
     state(&sql, changes, &mut 0)?;
@@ -117,8 +118,8 @@ fn history(sql: &Transaction<'_>, block: u64, transactions: &[NewTransaction<'_>
         "INSERT INTO transactions (place, hash, receipt, sender, raw) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for (position, new) in (0..).zip(transactions) {
-        let place = Place { block, position }.key();
-        insert.execute((place, new.hash.as_slice(), &new.receipt, new.sender.as_slice(), new.raw))?;
+        let key = TxLocation { block, position }.key();
+        insert.execute((key, new.hash.as_slice(), &new.receipt, new.sender.as_slice(), new.raw))?;
     }
     Ok(())
 }
@@ -134,14 +135,14 @@ fn state(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32) -
 
 pub(super) fn slots(sql: &Connection, changed: impl Iterator<Item = (SlotKey, U256)>) -> Result<()> {
     let mut write = sql.prepare_cached(
-        // Not ON CONFLICT DO UPDATE, which would look for the row first.
+        // ON CONFLICT DO UPDATE would look up the row first.
         "REPLACE INTO slots (account, key, value) VALUES (?1, ?2, ?3)",
     )?;
-    let mut erase = sql.prepare_cached("DELETE FROM slots WHERE account = ?1 AND key = ?2")?;
+    let mut delete = sql.prepare_cached("DELETE FROM slots WHERE account = ?1 AND key = ?2")?;
     for ((account, key), value) in changed {
         let (account, key) = (account_key(account), key.to_be_bytes::<32>());
         if value.is_zero() {
-            erase.execute((account, key.as_slice()))?;
+            delete.execute((account, key.as_slice()))?;
         } else {
             write.execute((account, key.as_slice(), trimmed(value).as_slice()))?;
         }
@@ -157,7 +158,7 @@ fn accounts(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32
     )?;
     for (address, account) in &mut changes.accounts {
         let Some(info) = account else {
-            erase_account(sql, address)?;
+            delete_account(sql, address)?;
             continue;
         };
         let id = match info.account_id {
@@ -181,13 +182,13 @@ fn accounts(sql: &Transaction<'_>, changes: &mut Changes, last_account: &mut u32
     Ok(())
 }
 
-/// Only an account without storage can go: one that is empty, or made and destroyed by one transaction.
-fn erase_account(sql: &Transaction<'_>, address: &Address) -> Result<()> {
+/// Only accounts without storage are deleted: empty ones, and those created and destroyed by one transaction.
+fn delete_account(sql: &Transaction<'_>, address: &Address) -> Result<()> {
     sql.prepare_cached("DELETE FROM accounts WHERE address = ?1")?.execute([address.as_slice()])?;
     Ok(())
 }
 
-/// A number as it is stored: big-endian, without leading zeros.
+/// Big-endian, without leading zeros.
 fn trimmed(number: U256) -> Vec<u8> {
     number.to_be_bytes_trimmed_vec()
 }

@@ -1,4 +1,4 @@
-//! What a JSON-RPC answer says when there is no result. The one place that knows the codes.
+//! JSON-RPC errors and their codes.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::error::{CallError, ChainError};
 use crate::logs::LogsError;
 
-/// An error as JSON-RPC tells it.
 #[derive(Debug)]
 pub(super) struct RpcError {
     code: i32,
@@ -22,27 +21,24 @@ impl RpcError {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The body is not JSON.
     pub(super) fn parse() -> Self {
         Self::new(-32700, "parse error: the body is not JSON")
     }
 
-    /// It is JSON but no request.
+    /// JSON, but not a valid request.
     pub(super) fn request(message: impl Into<Message>) -> Self {
         Self::new(-32600, message)
     }
 
-    /// There is no such method here.
     pub(super) fn method(message: impl Into<Message>) -> Self {
         Self::new(-32601, message)
     }
 
-    /// The arguments are wrong.
     pub(super) fn params(message: impl Into<Message>) -> Self {
         Self::new(-32602, message)
     }
 
-    /// The request is good, but its answer is not to be had.
+    /// A valid request that cannot be served.
     pub(super) fn server(message: impl Into<Message>) -> Self {
         Self::new(-32000, message)
     }
@@ -79,7 +75,7 @@ impl From<LogsError> for RpcError {
     fn from(error: LogsError) -> Self {
         match error {
             LogsError::Chain(error) => error.into(),
-            // Other nodes say -32005 here, which clients take for "try again later", and do.
+            // Other nodes return -32005 here, which makes clients retry.
             error => Self::params(error.to_string()),
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use revm::Database;
 use serde_json::{Value, json};
 
-use super::answers::{self, quantity};
+use super::encode::{self, quantity};
 use super::error::RpcError;
 use super::params::{BlockRef, Params};
 use crate::error::ChainError;
@@ -14,48 +14,45 @@ use crate::logs::LOGS_BLOCK_CAP;
 use crate::state::View;
 use crate::{BASE_FEE, CALL_GAS_CAP, Chain};
 
-/// Gas that all calls of one body may use.
+/// All calls of one body together.
 const BODY_GAS_CAP: u64 = 8 * CALL_GAS_CAP;
-/// Blocks that all searches of one body may look at.
+/// All searches of one body together.
 const BODY_BLOCKS_CAP: u64 = 5 * LOGS_BLOCK_CAP;
-/// How long one body may be worked on.
-const BODY_TIME: Duration = Duration::from_secs(10);
-/// Blocks of one fee history, and of one that tells what others paid on top.
-const FEE_HISTORY_CAP: u64 = 1024;
-const REWARD_HISTORY_CAP: u64 = 128;
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_FEE_HISTORY_BLOCKS: u64 = 1024;
+/// With reward percentiles, which need the receipts.
+const MAX_REWARD_HISTORY_BLOCKS: u64 = 128;
 
 type Result<T> = std::result::Result<T, RpcError>;
 
-/// The work for one body: one request or one batch.
+/// The remaining budgets of one body, which is one request or one batch.
 pub(super) struct Session<'c> {
     pub(super) chain: &'c Chain,
-    /// What is left of the caps.
     pub(super) gas: u64,
     blocks: u64,
-    until: Instant,
+    deadline: Instant,
     exhausted: bool,
 }
 
 impl<'c> Session<'c> {
     pub(super) fn new(chain: &'c Chain) -> Self {
-        let until = Instant::now() + BODY_TIME;
-        Self { chain, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, until, exhausted: false }
+        let deadline = Instant::now() + BODY_TIMEOUT;
+        Self { chain, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, deadline, exhausted: false }
     }
 
-    /// No more answers: there are too many bytes of them.
+    /// Fails all further requests: the response is too long.
     pub(super) fn exhaust(&mut self) {
         self.exhausted = true;
     }
 
-    fn in_time(&self) -> Result<()> {
-        if Instant::now() > self.until {
+    fn check_deadline(&self) -> Result<()> {
+        if Instant::now() > self.deadline {
             return Err(RpcError::server("this takes too long: send smaller batches"));
         }
         Ok(())
     }
 
-    /// Takes blocks that are looked at from what is left of them.
-    fn look_at(&mut self, blocks: u64) -> Result<()> {
+    fn charge_blocks(&mut self, blocks: u64) -> Result<()> {
         self.blocks = self.blocks.checked_sub(blocks).ok_or_else(|| {
             RpcError::server("the searches of this batch are too wide: send smaller batches")
         })?;
@@ -66,7 +63,7 @@ impl<'c> Session<'c> {
         if self.exhausted {
             return Err(RpcError::server("the answers to this batch are too long: send smaller batches"));
         }
-        self.in_time()?;
+        self.check_deadline()?;
         match method {
             "web3_clientVersion" => Ok(json!(concat!("portico-evm/v", env!("CARGO_PKG_VERSION")))),
             "net_version" => Ok(json!(self.chain.chain_id().to_string())),
@@ -76,7 +73,6 @@ impl<'c> Session<'c> {
             "eth_syncing" => Ok(json!(false)),
             "eth_accounts" => Ok(json!([])),
             "eth_gasPrice" => Ok(quantity(BASE_FEE)),
-            // Nothing on top is needed.
             "eth_maxPriorityFeePerGas" => Ok(quantity(0_u8)),
             "eth_blobBaseFee" => Ok(quantity(1_u8)),
             "eth_feeHistory" => self.fee_history(params),
@@ -106,16 +102,16 @@ impl<'c> Session<'c> {
     }
 
     fn block(&self, params: &Params) -> Result<Value> {
-        let (block, full) = (params.block(0)?, params.full(1)?);
+        let (block, full) = (params.block(0)?, params.full_transactions(1)?);
         let history = self.history()?;
         let Some(number) = number(&history, block)? else { return Ok(Value::Null) };
         let Some(block) = history.block(number)? else { return Ok(Value::Null) };
         let transactions = if full {
-            history.transactions(&block.header)?.iter().map(answers::transaction).collect()
+            history.transactions(&block.header)?.iter().map(encode::transaction).collect()
         } else {
             block.transactions.iter().map(|hash| json!(hash)).collect()
         };
-        Ok(answers::block(&block, transactions))
+        Ok(encode::block(&block, transactions))
     }
 
     fn transaction_count(&self, params: &Params) -> Result<Value> {
@@ -128,12 +124,12 @@ impl<'c> Session<'c> {
         let history = self.history()?;
         let Some(number) = number(&history, params.block(0)?)? else { return Ok(Value::Null) };
         let Some(header) = history.header(number)? else { return Ok(Value::Null) };
-        Ok(history.receipts(&header)?.iter().map(answers::receipt).collect())
+        Ok(history.receipts(&header)?.iter().map(encode::receipt).collect())
     }
 
     fn transaction(&self, params: &Params) -> Result<Value> {
         let found = self.chain.transaction(params.hash(0)?)?;
-        Ok(found.as_ref().map_or(Value::Null, answers::transaction))
+        Ok(found.as_ref().map_or(Value::Null, encode::transaction))
     }
 
     fn transaction_at(&self, params: &Params) -> Result<Value> {
@@ -141,12 +137,12 @@ impl<'c> Session<'c> {
         let history = self.history()?;
         let Some(block) = number(&history, block)? else { return Ok(Value::Null) };
         let found = history.transaction_at(block, position)?;
-        Ok(found.as_ref().map_or(Value::Null, answers::transaction))
+        Ok(found.as_ref().map_or(Value::Null, encode::transaction))
     }
 
     fn receipt(&self, params: &Params) -> Result<Value> {
         let found = self.chain.receipt(params.hash(0)?)?;
-        Ok(found.as_ref().map_or(Value::Null, answers::receipt))
+        Ok(found.as_ref().map_or(Value::Null, encode::receipt))
     }
 
     fn logs(&mut self, params: &Params) -> Result<Value> {
@@ -154,12 +150,12 @@ impl<'c> Session<'c> {
         let history = self.history()?;
         let end = |block| number(&history, block)?.ok_or_else(|| RpcError::server("block not found"));
         (filter.from, filter.to) = (end(from)?, end(to)?);
-        // Who asks for what is new since the head they know, while nothing is.
+        // A poll for new logs since the last known head, and there is no new block.
         if matches!(to, BlockRef::Latest) && filter.from > filter.to {
             return Ok(json!([]));
         }
-        self.look_at(filter.blocks(history.head())?)?;
-        Ok(filter.search(&history, Some(self.until))?.iter().map(answers::log).collect())
+        self.charge_blocks(filter.blocks(history.head())?)?;
+        Ok(filter.search(&history, Some(self.deadline))?.iter().map(encode::log).collect())
     }
 
     fn balance(&self, params: &Params) -> Result<Value> {
@@ -180,7 +176,7 @@ impl<'c> Session<'c> {
         let address = params.address(0)?;
         self.on_state(params.block_or_latest(1)?, |view| {
             let account = view.account(address)?.unwrap_or_default();
-            Ok(answers::bytes(&view.code(account.code_hash)?.original_bytes()))
+            Ok(encode::bytes(&view.code(account.code_hash)?.original_bytes()))
         })
     }
 
@@ -191,7 +187,7 @@ impl<'c> Session<'c> {
         })
     }
 
-    /// Reads the state, if the block that is asked for is the latest.
+    /// Reads the state, if `block` is the latest.
     pub(super) fn on_state<T>(
         &self,
         block: BlockRef,
@@ -221,13 +217,13 @@ impl<'c> Session<'c> {
         let newest = number(&history, newest)?
             .filter(|number| *number <= history.head())
             .ok_or_else(|| RpcError::server("block not found"))?;
-        let cap = if percentiles.is_some() { REWARD_HISTORY_CAP } else { FEE_HISTORY_CAP };
+        let cap = if percentiles.is_some() { MAX_REWARD_HISTORY_BLOCKS } else { MAX_FEE_HISTORY_BLOCKS };
         let count = count.min(cap).min(newest + 1);
         if count == 0 {
             return Ok(json!({ "oldestBlock": quantity(0_u8), "gasUsedRatio": [] }));
         }
         let headers = history.headers(newest + 1 - count, newest, |_| true)?;
-        #[expect(clippy::cast_precision_loss, reason = "a ratio, for the eye")]
+        #[expect(clippy::cast_precision_loss, reason = "a ratio for display")]
         let ratios: Vec<f64> =
             headers.iter().map(|header| header.gas_used as f64 / header.gas_limit as f64).collect();
         let mut json = json!({
@@ -238,9 +234,9 @@ impl<'c> Session<'c> {
             "blobGasUsedRatio": vec![0.0; headers.len()],
         });
         if let Some(percentiles) = percentiles {
-            self.look_at(count)?;
+            self.charge_blocks(count)?;
             let rewards = headers.iter().map(|header| {
-                self.in_time()?;
+                self.check_deadline()?;
                 let mut paid: Vec<(u128, u64)> = history
                     .receipts(header)?
                     .iter()
@@ -255,7 +251,7 @@ impl<'c> Session<'c> {
     }
 }
 
-/// For each percentile of a block's gas, what was paid on top of the base fee for it.
+/// For each percentile of a block's gas, the tip paid per gas.
 fn rewards(paid: &[(u128, u64)], percentiles: &[f64]) -> Value {
     let total: u64 = paid.iter().map(|(_, gas)| gas).sum();
     percentiles
@@ -278,7 +274,7 @@ fn rewards(paid: &[(u128, u64)], percentiles: &[f64]) -> Value {
         .collect()
 }
 
-/// The number of a block that is named, which may be after the head. None: there is no block with that hash.
+/// The number of the block, which may be after the head. `None`: no block has this hash.
 fn number(history: &History<'_>, block: BlockRef) -> Result<Option<u64>> {
     match block {
         BlockRef::Latest => Ok(Some(history.head())),

@@ -1,7 +1,7 @@
-//! JSON-RPC 2.0, for reading: requests in, answers out. What the methods do is in [`methods`].
+//! JSON-RPC 2.0, read-only: parses requests and writes responses. [`methods`] has the methods.
 
-mod answers;
 mod calls;
+mod encode;
 mod error;
 mod methods;
 mod params;
@@ -16,60 +16,58 @@ use error::RpcError;
 use methods::Session;
 use params::Params;
 
-/// Requests in one batch.
-const BATCH_CAP: usize = 100;
-/// Bytes of answers to one batch. Those after that many are errors.
-const ANSWERS_CAP: usize = 32 << 20;
+const MAX_BATCH_REQUESTS: usize = 100;
+/// Requests after that many bytes of responses fail.
+const MAX_BATCH_RESPONSE_BYTES: usize = 32 << 20;
 
 type RawObject<'b> = HashMap<String, &'b RawValue>;
 
-pub(crate) fn answer(chain: &Chain, body: &[u8]) -> Vec<u8> {
+pub(crate) fn handle(chain: &Chain, body: &[u8]) -> Vec<u8> {
     let Ok(parsed) = serde_json::from_slice::<&RawValue>(body) else {
         return error(None, &RpcError::parse()).into_bytes();
     };
     let mut session = Session::new(chain);
-    // A list, or what is not one: then it is a single request, good or bad.
+    // Anything but an array is a single request, valid or not.
     match serde_json::from_str::<Vec<&RawValue>>(parsed.get()) {
-        Ok(batch) => answer_batch(&mut session, &batch).into_bytes(),
-        Err(_) => answer_one(&mut session, parsed).unwrap_or_default().into_bytes(),
+        Ok(batch) => handle_batch(&mut session, &batch).into_bytes(),
+        Err(_) => handle_request(&mut session, parsed).unwrap_or_default().into_bytes(),
     }
 }
 
-fn answer_batch(session: &mut Session<'_>, batch: &[&RawValue]) -> String {
+fn handle_batch(session: &mut Session<'_>, batch: &[&RawValue]) -> String {
     if batch.is_empty() {
         return error(None, &RpcError::request("the batch is empty"));
     }
-    if batch.len() > BATCH_CAP {
-        return error(None, &RpcError::request(format!("at most {BATCH_CAP} requests in a batch")));
+    if batch.len() > MAX_BATCH_REQUESTS {
+        return error(None, &RpcError::request(format!("at most {MAX_BATCH_REQUESTS} requests in a batch")));
     }
-    let mut answers = String::new();
+    let mut responses = String::new();
     for raw in batch {
-        if let Some(answer) = answer_one(session, raw) {
-            answers.push(if answers.is_empty() { '[' } else { ',' });
-            answers.push_str(&answer);
+        if let Some(response) = handle_request(session, raw) {
+            responses.push(if responses.is_empty() { '[' } else { ',' });
+            responses.push_str(&response);
         }
-        if answers.len() > ANSWERS_CAP {
+        if responses.len() > MAX_BATCH_RESPONSE_BYTES {
             session.exhaust();
         }
     }
-    if !answers.is_empty() {
-        answers.push(']');
+    if !responses.is_empty() {
+        responses.push(']');
     }
-    answers
+    responses
 }
 
-/// The answer to one request, unless it is a notification: nobody waits for the answer to that, and as nothing
-/// can be changed here there is nothing to do either.
-fn answer_one(session: &mut Session<'_>, raw: &RawValue) -> Option<String> {
+/// The response to one request. A notification has none, and since all methods are read-only it is not run either.
+fn handle_request(session: &mut Session<'_>, raw: &RawValue) -> Option<String> {
     let request = match Request::parse(raw) {
         Ok(request) => request,
-        Err((id, wrong)) => return Some(error(id, &wrong)),
+        Err((id, rejected)) => return Some(error(id, &rejected)),
     };
     let id = request.id?;
     let outcome = request.params.and_then(|params| session.run(&request.method, &Params::new(params)));
     Some(match outcome {
         Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
-        Err(wrong) => error(Some(id), &wrong),
+        Err(failed) => error(Some(id), &failed),
     })
 }
 
@@ -79,16 +77,16 @@ fn error(id: Option<&RawValue>, error: &RpcError) -> String {
 }
 
 struct Request<'b> {
-    /// As it was written: numbers of any size come back unharmed.
+    /// Raw, so that numbers of any size are echoed unchanged.
     id: Option<&'b RawValue>,
     method: String,
     params: Result<Vec<Value>, RpcError>,
 }
 
-type Unanswerable<'b> = (Option<&'b RawValue>, RpcError);
+type RejectedRequest<'b> = (Option<&'b RawValue>, RpcError);
 
 impl<'b> Request<'b> {
-    fn parse(raw: &'b RawValue) -> Result<Self, Unanswerable<'b>> {
+    fn parse(raw: &'b RawValue) -> Result<Self, RejectedRequest<'b>> {
         let Ok(object) = serde_json::from_str::<RawObject<'b>>(raw.get()) else {
             return Err((None, RpcError::request("a request is an object")));
         };
@@ -106,7 +104,7 @@ impl<'b> Request<'b> {
         let params = match object.get("params").map(|raw| serde_json::from_str::<Value>(raw.get())) {
             None | Some(Ok(Value::Null)) => Ok(Vec::new()),
             Some(Ok(Value::Array(params))) => Ok(params),
-            // Or nested so deeply that it is not read.
+            // Or nested too deeply to parse.
             Some(_) => Err(RpcError::params("params must be an array")),
         };
         Ok(Self { id, method, params })

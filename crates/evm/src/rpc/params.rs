@@ -1,4 +1,4 @@
-//! The arguments of a method, by position and name. What is wrong with one is said by its name.
+//! Parses the positional arguments of a method. Errors name the argument.
 
 use alloy_primitives::{Address, B256, Bytes, U256, hex};
 use serde_json::{Map, Value};
@@ -7,17 +7,14 @@ use super::error::RpcError;
 use crate::call::Call;
 use crate::logs::LogFilter;
 
-/// Addresses, and values of one topic, that a search for events may name.
-const CHOICES_CAP: usize = 1000;
-/// Topics of an event.
-const TOPICS_CAP: usize = 4;
+/// Addresses of a log filter, and values of each topic.
+const MAX_FILTER_VALUES: usize = 1000;
+const MAX_TOPICS: usize = 4;
 
 type Result<T> = std::result::Result<T, RpcError>;
 
-/// The arguments of one request.
 pub(super) struct Params(Vec<Value>);
 
-/// A block as a caller names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockRef {
     Latest,
@@ -30,61 +27,58 @@ impl Params {
         Self(params)
     }
 
-    /// An argument, unless it was left out.
+    /// An argument; null counts as absent.
     pub(super) fn get(&self, index: usize) -> Option<&Value> {
         self.0.get(index).filter(|value| !value.is_null())
     }
 
-    fn need(&self, index: usize, name: &str) -> Result<&Value> {
-        self.get(index).ok_or_else(|| wrong(name, "is missing"))
+    fn required(&self, index: usize, name: &str) -> Result<&Value> {
+        self.get(index).ok_or_else(|| invalid(name, "is missing"))
     }
 
     pub(super) fn address(&self, index: usize) -> Result<Address> {
-        address(self.need(index, "address")?, "address")
+        address(self.required(index, "address")?, "address")
     }
 
     pub(super) fn hash(&self, index: usize) -> Result<B256> {
-        hash(self.need(index, "hash")?, "hash")
+        hash(self.required(index, "hash")?, "hash")
     }
 
     pub(super) fn slot(&self, index: usize) -> Result<U256> {
-        quantity(self.need(index, "slot")?, "slot")
+        quantity(self.required(index, "slot")?, "slot")
     }
 
     pub(super) fn index(&self, index: usize) -> Result<u64> {
-        number(self.need(index, "index")?, "index")
+        number(self.required(index, "index")?, "index")
     }
 
-    /// A block that must be named.
     pub(super) fn block(&self, index: usize) -> Result<BlockRef> {
-        block(self.need(index, "block")?, "block")
+        block(self.required(index, "block")?, "block")
     }
 
-    /// A block, the latest if none is named.
     pub(super) fn block_or_latest(&self, index: usize) -> Result<BlockRef> {
         self.get(index).map_or(Ok(BlockRef::Latest), |value| block(value, "block"))
     }
 
-    /// Whether whole transactions are wanted, not only their hashes.
-    pub(super) fn full(&self, index: usize) -> Result<bool> {
+    /// Whether to return whole transactions instead of hashes.
+    pub(super) fn full_transactions(&self, index: usize) -> Result<bool> {
         match self.get(index) {
             None => Ok(false),
             Some(Value::Bool(full)) => Ok(*full),
-            Some(_) => Err(wrong("full transactions", "must be true or false")),
+            Some(_) => Err(invalid("full transactions", "must be true or false")),
         }
     }
 
-    /// How many blocks: in hexadecimal, or a plain number.
+    /// A number of blocks, hexadecimal or a JSON number.
     pub(super) fn count(&self, index: usize) -> Result<u64> {
-        match self.need(index, "block count")? {
+        match self.required(index, "block count")? {
             Value::Number(count) => {
-                count.as_u64().ok_or_else(|| wrong("block count", "must be a whole number"))
+                count.as_u64().ok_or_else(|| invalid("block count", "must be a whole number"))
             }
             value => number(value, "block count"),
         }
     }
 
-    /// Percentiles, if any are named.
     pub(super) fn percentiles(&self, index: usize) -> Result<Option<Vec<f64>>> {
         let Some(value) = self.get(index) else { return Ok(None) };
         let percentiles: Option<Vec<f64>> =
@@ -94,12 +88,12 @@ impl Params {
                 list.len() <= 100 && list.is_sorted() && list.iter().all(|p| (0.0..=100.0).contains(p))
             })
             .map(Some)
-            .ok_or_else(|| wrong("percentiles", "must be at most 100 growing numbers from 0 to 100"))
+            .ok_or_else(|| invalid("percentiles", "must be at most 100 growing numbers from 0 to 100"))
     }
 
-    /// A call. Fees and nonces may be there and do not matter: a call is free.
+    /// A call. Fees and nonce are ignored.
     pub(super) fn call(&self, index: usize) -> Result<Call> {
-        let call = object(self.need(index, "transaction")?, "transaction")?;
+        let call = object(self.required(index, "transaction")?, "transaction")?;
         for overrides in index + 2..=index + 3 {
             if self.get(overrides).is_some_and(|value| value.as_object().is_none_or(|map| !map.is_empty())) {
                 return Err(RpcError::params("state and block overrides are not supported"));
@@ -125,9 +119,9 @@ impl Params {
         })
     }
 
-    /// A search for events, with the range as it was named: from and to, or one block's hash.
+    /// A log filter with its range: from and to, or one block's hash.
     pub(super) fn filter(&self, index: usize) -> Result<(LogFilter, BlockRef, BlockRef)> {
-        let filter = object(self.need(index, "filter")?, "filter")?;
+        let filter = object(self.required(index, "filter")?, "filter")?;
         let end = |name| field(filter, name).map(|value| range_end(value, name)).transpose();
         let (from, to) = (end("fromBlock")?, end("toBlock")?);
         let range = match field(filter, "blockHash") {
@@ -140,25 +134,25 @@ impl Params {
             }
             None => (from.unwrap_or(BlockRef::Latest), to.unwrap_or(BlockRef::Latest)),
         };
-        let addresses =
-            field(filter, "address").map_or(Ok(Vec::new()), |value| any(value, "address", address))?;
+        let addresses = field(filter, "address")
+            .map_or(Ok(Vec::new()), |value| one_or_many(value, "address", address))?;
         let topics = match field(filter, "topics") {
             None => Vec::new(),
-            Some(Value::Array(topics)) if topics.len() <= TOPICS_CAP => {
+            Some(Value::Array(topics)) if topics.len() <= MAX_TOPICS => {
                 topics.iter().map(topic).collect::<Result<_>>()?
             }
-            Some(_) => return Err(wrong("topics", "must be an array of at most four")),
+            Some(_) => return Err(invalid("topics", "must be an array of at most four")),
         };
         Ok((LogFilter { addresses, topics, ..LogFilter::default() }, range.0, range.1))
     }
 }
 
-fn wrong(name: &str, what: &str) -> RpcError {
+fn invalid(name: &str, what: &str) -> RpcError {
     RpcError::params(format!("invalid params: {name} {what}"))
 }
 
 fn object<'v>(value: &'v Value, name: &str) -> Result<&'v Map<String, Value>> {
-    value.as_object().ok_or_else(|| wrong(name, "must be an object"))
+    value.as_object().ok_or_else(|| invalid(name, "must be an object"))
 }
 
 fn field<'v>(object: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
@@ -170,47 +164,48 @@ fn digits<'v>(value: &'v Value, name: &str) -> Result<&'v str> {
         .as_str()
         .and_then(|text| text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")))
         .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
-        .ok_or_else(|| wrong(name, "must be a string of hexadecimal digits that begins with 0x"))
+        .ok_or_else(|| invalid(name, "must be a string of hexadecimal digits that begins with 0x"))
 }
 
-/// A number. Leading zeros do no harm.
+/// A number; leading zeros are allowed.
 fn quantity(value: &Value, name: &str) -> Result<U256> {
     let digits = digits(value, name)?;
     if digits.is_empty() || digits.len() > 64 {
-        return Err(wrong(name, "must be a number of 1 to 64 hexadecimal digits"));
+        return Err(invalid(name, "must be a number of 1 to 64 hexadecimal digits"));
     }
-    U256::from_str_radix(digits, 16).map_err(|_| wrong(name, "must be a hexadecimal number"))
+    U256::from_str_radix(digits, 16).map_err(|_| invalid(name, "must be a hexadecimal number"))
 }
 
 fn number(value: &Value, name: &str) -> Result<u64> {
-    quantity(value, name)?.try_into().map_err(|_| wrong(name, "is too large"))
+    quantity(value, name)?.try_into().map_err(|_| invalid(name, "is too large"))
 }
 
 fn bytes(value: &Value, name: &str) -> Result<Bytes> {
     hex::decode(digits(value, name)?)
         .map(Into::into)
-        .map_err(|_| wrong(name, "must be an even number of hexadecimal digits"))
+        .map_err(|_| invalid(name, "must be an even number of hexadecimal digits"))
 }
 
 fn address(value: &Value, name: &str) -> Result<Address> {
-    Address::try_from(bytes(value, name)?.as_ref()).map_err(|_| wrong(name, "must be an address of 20 bytes"))
+    Address::try_from(bytes(value, name)?.as_ref())
+        .map_err(|_| invalid(name, "must be an address of 20 bytes"))
 }
 
 fn hash(value: &Value, name: &str) -> Result<B256> {
-    B256::try_from(bytes(value, name)?.as_ref()).map_err(|_| wrong(name, "must be a hash of 32 bytes"))
+    B256::try_from(bytes(value, name)?.as_ref()).map_err(|_| invalid(name, "must be a hash of 32 bytes"))
 }
 
-/// A block by tag, number or hash, or by an object that names one of the latter (EIP-1898).
+/// A block by tag, number or hash, or by an object with a number or hash (EIP-1898).
 fn block(value: &Value, name: &str) -> Result<BlockRef> {
     if let Some(object) = value.as_object() {
         return match (field(object, "blockNumber"), field(object, "blockHash")) {
             (Some(value), None) => Ok(BlockRef::Number(number(value, "blockNumber")?)),
             (None, Some(value)) => Ok(BlockRef::Hash(hash(value, "blockHash")?)),
-            _ => Err(wrong(name, "must have a blockNumber or a blockHash")),
+            _ => Err(invalid(name, "must have a blockNumber or a blockHash")),
         };
     }
     match value.as_str() {
-        // A hash has the length of one; a number of that size is no block's.
+        // 32 bytes are a hash: no block number is that long.
         Some(text) if text.len() == 66 => Ok(BlockRef::Hash(hash(value, name)?)),
         _ => range_end(value, name),
     }
@@ -219,17 +214,19 @@ fn block(value: &Value, name: &str) -> Result<BlockRef> {
 /// A block by tag or number.
 fn range_end(value: &Value, name: &str) -> Result<BlockRef> {
     match value.as_str() {
-        // A block is final as soon as it is there.
+        // Every block is final at once.
         Some("latest" | "pending" | "safe" | "finalized") => Ok(BlockRef::Latest),
         Some("earliest") => Ok(BlockRef::Number(0)),
         _ => Ok(BlockRef::Number(number(value, name)?)),
     }
 }
 
-/// One, or an array of them.
-fn any<T>(value: &Value, name: &str, one: impl Fn(&Value, &str) -> Result<T>) -> Result<Vec<T>> {
+/// One value or an array.
+fn one_or_many<T>(value: &Value, name: &str, one: impl Fn(&Value, &str) -> Result<T>) -> Result<Vec<T>> {
     match value {
-        Value::Array(values) if values.len() > CHOICES_CAP => Err(wrong(name, "names more than 1000")),
+        Value::Array(values) if values.len() > MAX_FILTER_VALUES => {
+            Err(invalid(name, "names more than 1000"))
+        }
         Value::Array(values) => values.iter().map(|value| one(value, name)).collect(),
         value => Ok(vec![one(value, name)?]),
     }
@@ -238,6 +235,6 @@ fn any<T>(value: &Value, name: &str, one: impl Fn(&Value, &str) -> Result<T>) ->
 fn topic(value: &Value) -> Result<Vec<B256>> {
     match value {
         Value::Null => Ok(Vec::new()),
-        value => any(value, "topics", hash),
+        value => one_or_many(value, "topics", hash),
     }
 }

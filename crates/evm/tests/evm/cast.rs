@@ -9,7 +9,6 @@ use portico_evm::Chain;
 use crate::contract::{record, recorded};
 use crate::support::World;
 
-/// The program, or how to get it.
 fn program() -> String {
     std::env::var("PORTICO_CAST").expect(
         "PORTICO_CAST must name the program `cast` of Foundry. To install it: \
@@ -17,7 +16,7 @@ fn program() -> String {
     )
 }
 
-/// Serves the chain over HTTP until the tests end. Answers the address.
+/// Serves the chain over HTTP until the tests end. Returns the URL.
 fn serve(chain: &Chain) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -25,13 +24,13 @@ fn serve(chain: &Chain) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let chain = chain.clone();
-            std::thread::spawn(move || converse(&chain, &stream));
+            std::thread::spawn(move || serve_connection(&chain, &stream));
         }
     });
     format!("http://{address}")
 }
 
-fn converse(chain: &Chain, stream: &TcpStream) {
+fn serve_connection(chain: &Chain, stream: &TcpStream) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut length = 0;
@@ -76,7 +75,7 @@ impl Cast {
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
     }
 
-    fn says(&self, arguments: &[&str]) -> String {
+    fn output(&self, arguments: &[&str]) -> String {
         self.run(arguments).unwrap_or_else(|error| panic!("cast {arguments:?}: {error}"))
     }
 }
@@ -89,39 +88,40 @@ fn cast_reads_the_chain() {
     let (to, from) = (contract.to_string(), world.wallet.address.to_string());
     let (hash, block) = (receipt.transaction_hash.to_string(), receipt.block_hash.to_string());
 
-    assert_eq!(cast.says(&["chain-id"]), "4242");
-    assert_eq!(cast.says(&["client"]), format!("portico-evm/v{}", env!("CARGO_PKG_VERSION")));
-    assert_eq!(cast.says(&["block-number"]), "2");
-    assert_eq!(cast.says(&["gas-price"]), "7");
-    assert_eq!(cast.says(&["basefee"]), "7");
-    assert_eq!(cast.says(&["nonce", &from]), "2");
+    assert_eq!(cast.output(&["chain-id"]), "4242");
+    assert_eq!(cast.output(&["client"]), format!("portico-evm/v{}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(cast.output(&["block-number"]), "2");
+    assert_eq!(cast.output(&["gas-price"]), "7");
+    assert_eq!(cast.output(&["basefee"]), "7");
+    assert_eq!(cast.output(&["nonce", &from]), "2");
     assert_eq!(
-        cast.says(&["balance", &from]),
+        cast.output(&["balance", &from]),
         world.chain.balance(world.wallet.address).unwrap().to_string()
     );
-    assert_eq!(cast.says(&["code", &to]), world.chain.code(contract).unwrap().to_string());
-    assert_eq!(cast.says(&["storage", &to, "0"]), format!("{:#066x}", 0));
-    assert_eq!(cast.says(&["block", "--field", "hash"]), block);
-    assert_eq!(cast.says(&["block", &block, "--field", "number"]), "2");
-    assert!(cast.says(&["block", "latest", "--full"]).contains(&hash));
-    assert!(cast.says(&["block", "0"]).contains(&world.chain.genesis_hash().to_string()));
+    assert_eq!(cast.output(&["code", &to]), world.chain.code(contract).unwrap().to_string());
+    assert_eq!(cast.output(&["storage", &to, "0"]), format!("{:#066x}", 0));
+    assert_eq!(cast.output(&["block", "--field", "hash"]), block);
+    assert_eq!(cast.output(&["block", &block, "--field", "number"]), "2");
+    assert!(cast.output(&["block", "latest", "--full"]).contains(&hash));
+    assert!(cast.output(&["block", "0"]).contains(&world.chain.genesis_hash().to_string()));
 
-    assert_eq!(cast.says(&["tx", &hash, "from"]), from);
-    assert!(cast.says(&["tx", &hash]).contains(&block));
-    let told = cast.says(&["receipt", &hash]);
-    assert!(told.contains("1 (success)") && told.contains(&format!("{:#x}", recorded())), "{told}");
-    assert_eq!(cast.says(&["receipt", &hash, "gasUsed"]), receipt.gas_used.to_string());
+    assert_eq!(cast.output(&["tx", &hash, "from"]), from);
+    assert!(cast.output(&["tx", &hash]).contains(&block));
+    let shown = cast.output(&["receipt", &hash]);
+    assert!(shown.contains("1 (success)") && shown.contains(&format!("{:#x}", recorded())), "{shown}");
+    assert_eq!(cast.output(&["receipt", &hash, "gasUsed"]), receipt.gas_used.to_string());
 
-    let values = cast.says(&["call", &to, "get(uint256)(uint256,uint256)", "5"]);
+    let values = cast.output(&["call", &to, "get(uint256)(uint256,uint256)", "5"]);
     assert!(values.starts_with("6\n1000000000005"), "{values}");
     let events = ["logs", "--from-block", "0", "--address", &to];
-    let found = cast.says(&[&events[..], &["Recorded(uint256 indexed,uint256,uint256)", "5"]].concat());
+    let found = cast.output(&[&events[..], &["Recorded(uint256 indexed,uint256,uint256)", "5"]].concat());
     assert_eq!(found.matches("transactionHash").count(), 1, "{found}");
-    assert_eq!(cast.says(&events).matches("transactionHash").count(), 2);
-    let estimate: u64 = cast.says(&["estimate", &to, "get(uint256)", "5", "--from", &from]).parse().unwrap();
+    assert_eq!(cast.output(&events).matches("transactionHash").count(), 2);
+    let estimate: u64 =
+        cast.output(&["estimate", &to, "get(uint256)", "5", "--from", &from]).parse().unwrap();
     assert!((21_000..40_000).contains(&estimate), "{estimate}");
     assert_eq!(
-        cast.says(&[
+        cast.output(&[
             "estimate",
             "0x00000000000000000000000000000000000a11ce",
             "--value",
@@ -134,7 +134,7 @@ fn cast_reads_the_chain() {
 }
 
 #[test]
-fn cast_is_told_what_it_cannot_have() {
+fn cast_shows_why_a_request_fails() {
     let (world, contract) = World::with_contract();
     let cast = Cast { program: program(), url: serve(&world.chain) };
     let to = contract.to_string();

@@ -1,4 +1,4 @@
-//! A small contract, assembled here, and a wallet that signs. The measurements use them too.
+//! A small contract, assembled here, and a wallet that signs. Also used by the benchmark in `examples`.
 
 use std::cell::Cell;
 
@@ -8,10 +8,10 @@ use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256, hex, kecca
 use k256::ecdsa::SigningKey;
 use portico_evm::Envelope;
 
-/// Words of the argument of `record` for each record: its key, its two values, and some that are not kept.
+/// Words of call data per record: its key, its two values, and padding that is not stored.
 pub(crate) const RECORD_WORDS: usize = 8;
 
-/// Someone who signs transactions and counts them.
+/// A signing key that tracks its nonce.
 pub(crate) struct Wallet {
     key: SigningKey,
     pub(crate) address: Address,
@@ -27,7 +27,7 @@ impl Wallet {
         Self { key, address, nonce: Cell::new(0), chain_id }
     }
 
-    /// A transaction that this wallet could send, to be changed before it is signed.
+    /// A valid unsigned transaction, for tests to change.
     pub(crate) fn draft(&self, to: TxKind, input: impl Into<Bytes>) -> TxEip1559 {
         TxEip1559 {
             chain_id: self.chain_id,
@@ -55,14 +55,14 @@ impl Wallet {
         self.nonce.set(self.nonce.get() + 1);
     }
 
-    /// Signs a call and counts it.
+    /// Signs a call and increments the nonce.
     pub(crate) fn call(&self, to: Address, input: impl Into<Bytes>) -> Bytes {
         let raw = self.sign(self.draft(TxKind::Call(to), input));
         self.count();
         raw
     }
 
-    /// Signs the making of a contract and counts it. Answers its address too.
+    /// Signs a contract creation and increments the nonce. Also returns the contract's address.
     pub(crate) fn deploy(&self, init: impl Into<Bytes>) -> (Bytes, Address) {
         let raw = self.sign(self.draft(TxKind::Create, init));
         let address = self.address.create(self.nonce.get());
@@ -75,7 +75,7 @@ pub(crate) fn selector(signature: &str) -> Vec<u8> {
     keccak256(signature)[..4].to_vec()
 }
 
-/// The call data of a function that takes numbers.
+/// Call data of a function with numeric arguments.
 pub(crate) fn data(signature: &str, words: &[U256]) -> Vec<u8> {
     let mut data = selector(signature);
     for word in words {
@@ -84,7 +84,7 @@ pub(crate) fn data(signature: &str, words: &[U256]) -> Vec<u8> {
     data
 }
 
-/// The call data that record something under each of these keys.
+/// Call data of `record()` with one record per key.
 pub(crate) fn record(keys: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let mut words = Vec::new();
     for key in keys {
@@ -94,17 +94,16 @@ pub(crate) fn record(keys: impl IntoIterator<Item = u64>) -> Vec<u8> {
     data("record()", &words)
 }
 
-/// The topic of the event of each record. The second topic is the key, the data are the values.
+/// The event's first topic. The second is the key; the data has the values.
 pub(crate) fn recorded() -> B256 {
     keccak256("Recorded(uint256,uint256,uint256)")
 }
 
-/// The code that makes the contract.
 pub(crate) fn init() -> Vec<u8> {
     init_of(&runtime())
 }
 
-/// The code that makes a contract with this code.
+/// Init code that deploys `runtime`.
 pub(crate) fn init_of(runtime: &[u8]) -> Vec<u8> {
     let [high, low] = u16::try_from(runtime.len()).unwrap().to_be_bytes();
     // PUSH2 size, DUP1, PUSH1 12, PUSH1 0, CODECOPY, PUSH1 0, RETURN
@@ -113,18 +112,18 @@ pub(crate) fn init_of(runtime: &[u8]) -> Vec<u8> {
     init
 }
 
-/// `record()`, `get(uint256)`, `place()`, `fail()`, `spin()`.
+/// `record()`, `get(uint256)`, `env()`, `fail()`, `spin()`.
 pub(crate) fn runtime() -> Vec<u8> {
     let mut code = Code::default();
     code.push(&[0]).hex("35 60e0 1c"); // the selector
-    for function in ["record()", "get(uint256)", "place()", "fail()", "spin()"] {
+    for function in ["record()", "get(uint256)", "env()", "fail()", "spin()"] {
         code.hex("80").push(&selector(function)).hex("14").jump_if(function);
     }
     code.hex("6000 6000 fd");
 
-    // The position in the call data is on the stack; memory: key, value, value.
+    // The offset in the call data is on the stack; memory: key, value, value.
     code.label("record()").hex("50 6004");
-    code.label("next").hex("80 36 90 10 15").jump_if("done"); // unless position < size
+    code.label("next").hex("80 36 90 10 15").jump_if("done"); // unless offset < size
     code.hex("6060 81 6000 37"); // three words to memory 0
     code.hex("6020 6000 20"); // slot = keccak(key)
     code.hex("6020 51 81 55"); // slot: the first value
@@ -137,7 +136,7 @@ pub(crate) fn runtime() -> Vec<u8> {
         .hex("6004 35 6000 52 6020 6000 20 80 54 6020 52 6001 01 54 6040 52 6040 6020 f3");
 
     // number, timestamp, hash of the block before, chain id, base fee, caller, value
-    code.label("place()")
+    code.label("env()")
         .hex("43 6000 52 42 6020 52 6001 43 03 40 6040 52 46 6060 52 48 6080 52 33 60a0 52 34 60c0 52");
     code.hex("60e0 6000 f3");
 
@@ -148,7 +147,7 @@ pub(crate) fn runtime() -> Vec<u8> {
     code.finish()
 }
 
-/// Code that is being assembled.
+/// An assembler.
 #[derive(Default)]
 struct Code {
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a killed process leaves behind. The child is this test program again.
+//! Durability after SIGKILL. The child process is this test binary.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,10 +8,10 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use portico_evm::{Call, Chain};
 
 use crate::contract::{Wallet, data, init, record};
-use crate::support::{BEGINNING, CHAIN_ID, World, genesis};
+use crate::support::{CHAIN_ID, GENESIS_TIME, World, genesis};
 
 const PATH: &str = "PORTICO_EVM_CRASH_PATH";
-/// How often the child is killed, after how many more blocks each time; with the last ones every slot had its turn.
+/// The child is killed after this many more blocks each time.
 const KILLS: [usize; 7] = [1, 2, 40, 90, 7, 25, 300];
 const RECORDS: u64 = 32;
 
@@ -19,7 +19,7 @@ fn contract() -> Address {
     Wallet::new(1, CHAIN_ID).address.create(0)
 }
 
-/// Goes on where the chain stands, for ever: says what is acknowledged, and only then goes on.
+/// Submits from the current nonce on for ever, and prints every acknowledged hash.
 #[test]
 #[ignore = "the child of another test"]
 fn child() {
@@ -35,10 +35,10 @@ fn child() {
             wallet.call(contract(), record(nonce * RECORDS..(nonce + 1) * RECORDS))
         };
         if nonce % 4 == 1 {
-            let refused = chain.submit(&[b"not a transaction".into()], BEGINNING).unwrap();
+            let refused = chain.submit(&[b"not a transaction".into()], GENESIS_TIME).unwrap();
             assert!(refused[0].is_err());
         }
-        let hash = chain.submit(&[raw], BEGINNING).unwrap().remove(0).unwrap();
+        let hash = chain.submit(&[raw], GENESIS_TIME).unwrap().remove(0).unwrap();
         println!("acknowledged {hash}");
         std::io::stdout().flush().unwrap();
     }
@@ -55,14 +55,14 @@ fn start(path: &Path) -> Child {
 }
 
 #[test]
-fn killed_at_any_time_the_chain_is_whole() {
+fn acknowledged_blocks_survive_kills() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chain.db");
     let mut acknowledged: Vec<B256> = Vec::new();
     for blocks in KILLS {
         let mut child = start(&path);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        // The test program has something to say as well, also in front of the first.
+        // The test harness prints too, even in front of the first hash.
         let mut hashes = lines.by_ref().filter_map(|line| {
             line.split_once("acknowledged ").map(|(_, hash)| hash.trim().parse::<B256>().unwrap())
         });
@@ -76,12 +76,12 @@ fn killed_at_any_time_the_chain_is_whole() {
 }
 
 #[test]
-fn another_process_cannot_have_it_open() {
+fn second_process_cannot_open_the_chain() {
     let world = World::new();
     let output = start(&world.path).wait_with_output().unwrap();
     assert!(!output.status.success());
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(!said.contains("acknowledged"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!printed.contains("acknowledged"), "{printed}");
     assert_eq!(world.chain.head().number, 0);
 }
 
@@ -104,9 +104,9 @@ fn check(chain: &Chain, acknowledged: &[B256]) {
     assert_eq!(chain.head().hash(), parent);
     assert_eq!(chain.nonce(sender).unwrap(), nonce);
     for hash in acknowledged {
-        assert!(chain.receipt(*hash).unwrap().is_some(), "{hash} was acknowledged and is gone");
+        assert!(chain.receipt(*hash).unwrap().is_some(), "{hash} was acknowledged and is lost");
     }
-    // The state is that of the head: all records of the last transaction, none of the next.
+    // The state matches the head: all records of the last transaction, none of the next.
     let get = |key: u64| {
         let data = data("get(uint256)", &[U256::from(key)]).into();
         let answer = chain.call(&Call { to: Some(contract()), data, ..Call::default() }).unwrap();

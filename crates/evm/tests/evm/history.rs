@@ -1,14 +1,14 @@
-//! Blocks: that their hashes, roots and filters are what they claim to be, and that events are found.
+//! Hashes, roots and bloom filters of blocks; log search.
 
 use alloy_consensus::{Header, Receipt, ReceiptEnvelope, proofs};
 use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
 use portico_evm::{BLOCK_GAS_LIMIT, Chain, LOGS_BLOCK_CAP, LogFilter, LogsError};
 
 use crate::contract::{init_of, record, recorded};
-use crate::support::{BEGINNING, CHAIN_ID, FUNDS, World};
+use crate::support::{CHAIN_ID, FUNDS, GENESIS_TIME, World};
 
-/// Some blocks, with several transactions and events.
-fn busy() -> (World, Address) {
+/// A chain with several transactions and logs per block.
+fn chain_with_logs() -> (World, Address) {
     let (world, contract) = World::with_contract();
     for first in 0..10 {
         let raws: Vec<Bytes> =
@@ -26,8 +26,8 @@ fn headers(chain: &Chain) -> Vec<(B256, Header)> {
 }
 
 #[test]
-fn a_block_is_the_hash_of_its_header_and_names_its_parent() {
-    let (world, _) = busy();
+fn block_hash_is_header_hash_and_links_to_parent() {
+    let (world, _) = chain_with_logs();
     let headers = headers(&world.chain);
     assert_eq!(headers[0].0, world.chain.genesis_hash());
     assert_eq!(headers[0].1.parent_hash, B256::ZERO);
@@ -43,8 +43,8 @@ fn a_block_is_the_hash_of_its_header_and_names_its_parent() {
 }
 
 #[test]
-fn roots_and_filters_are_those_of_the_transactions() {
-    let (world, _) = busy();
+fn roots_and_bloom_match_the_transactions() {
+    let (world, _) = chain_with_logs();
     for number in 1..=world.chain.head().number {
         let block = world.chain.block_by_number(number).unwrap().unwrap();
         let transactions: Vec<_> =
@@ -83,20 +83,20 @@ fn roots_and_filters_are_those_of_the_transactions() {
 }
 
 #[test]
-fn time_never_goes_back() {
+fn timestamps_never_decrease() {
     let world = World::new();
-    let times = [BEGINNING + 10, BEGINNING + 5, BEGINNING + 10, 0, BEGINNING + 11, u64::MAX, 3];
+    let times = [GENESIS_TIME + 10, GENESIS_TIME + 5, GENESIS_TIME + 10, 0, GENESIS_TIME + 11, u64::MAX, 3];
     for time in times {
         let raw = world.wallet.call(Address::ZERO, []);
         world.chain.submit(&[raw], time).unwrap()[0].as_ref().unwrap();
     }
     let made: Vec<u64> = headers(&world.chain)[1..].iter().map(|(_, header)| header.timestamp).collect();
-    let late = BEGINNING + 10;
+    let late = GENESIS_TIME + 10;
     assert_eq!(made, [late, late, late, late, late + 1, u64::MAX, u64::MAX]);
 }
 
 #[test]
-fn the_state_root_commits_to_every_change() {
+fn state_root_commits_to_every_change() {
     let (world, contract) = World::with_contract();
     let sender = world.wallet.address;
     let account = |address: Address, nonce: u64, balance: U256| {
@@ -112,7 +112,7 @@ fn the_state_root_commits_to_every_change() {
     let balance = |address| world.chain.balance(address).unwrap();
     let slot: U256 = keccak256(U256::from(9).to_be_bytes::<32>()).into();
     let mut changes = parent.state_root.to_vec();
-    // The zero address, which has the tip, comes first.
+    // The zero address, which receives the tip, comes first.
     changes.extend(account(Address::ZERO, 0, balance(Address::ZERO)));
     changes.extend(account(sender, 2, balance(sender)));
     for key in [slot, slot + U256::ONE] {
@@ -124,15 +124,15 @@ fn the_state_root_commits_to_every_change() {
 }
 
 #[test]
-fn the_same_transactions_make_the_same_chain() {
-    let (one, _) = busy();
-    let (other, _) = busy();
+fn same_transactions_give_the_same_head() {
+    let (one, _) = chain_with_logs();
+    let (other, _) = chain_with_logs();
     assert_eq!(one.chain.head().hash(), other.chain.head().hash());
 }
 
 #[test]
-fn what_is_not_there_is_none() {
-    let (world, _) = busy();
+fn unknown_blocks_and_transactions_are_none() {
+    let (world, _) = chain_with_logs();
     let unknown = B256::repeat_byte(7);
     assert_eq!(world.chain.block_by_number(world.chain.head().number + 1).unwrap(), None);
     assert_eq!(world.chain.block_by_number(u64::MAX).unwrap(), None);
@@ -142,8 +142,8 @@ fn what_is_not_there_is_none() {
 }
 
 #[test]
-fn events_are_found_by_contract_and_topics() {
-    let (world, contract) = busy();
+fn logs_are_found_by_contract_and_topics() {
+    let (world, contract) = chain_with_logs();
     let head = world.chain.head().number;
     let all = LogFilter { to: head, ..LogFilter::default() };
     let found = world.chain.logs(&all).unwrap();
@@ -176,8 +176,8 @@ fn events_are_found_by_contract_and_topics() {
 }
 
 #[test]
-fn a_search_has_limits() {
-    let (world, contract) = busy();
+fn log_search_has_limits() {
+    let (world, contract) = chain_with_logs();
     let logs = |from, to| world.chain.logs(&LogFilter { from, to, ..LogFilter::default() });
     assert!(matches!(logs(3, 2), Err(LogsError::Backwards { from: 3, to: 2 })));
     assert!(!logs(0, u64::MAX).unwrap().is_empty(), "a range ends with the head");
@@ -191,9 +191,9 @@ fn a_search_has_limits() {
 }
 
 #[test]
-fn a_flood_of_data_is_refused_too() {
+fn log_search_limits_data_bytes() {
     let world = World::new();
-    // PUSH3 size, PUSH1 0, LOG0: half a million bytes of nothing.
+    // PUSH3 size, PUSH1 0, LOG0: half a million zero bytes.
     let (raw, flood) = world.wallet.deploy(init_of(&[0x62, 0x08, 0x00, 0x00, 0x60, 0, 0xa0]));
     world.mine(raw);
     for _ in 0..33 {

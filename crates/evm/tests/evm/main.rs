@@ -1,7 +1,7 @@
 //! The embedded chain, tested through its public interface.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![expect(clippy::needless_pass_by_value, reason = "arguments are written where they are sent")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::needless_pass_by_value, reason = "call sites pass temporaries")]
 
 mod cast;
 mod contract;

@@ -1,4 +1,4 @@
-//! Opening the file: again, twice, wrongly.
+//! Opening the file: reopen, lock, wrong files.
 
 use alloy_primitives::U256;
 use portico_evm::{Chain, Genesis, OpenError};
@@ -7,7 +7,7 @@ use crate::contract::record;
 use crate::support::{World, genesis};
 
 #[test]
-fn a_restart_keeps_everything() {
+fn reopen_keeps_everything() {
     let (world, contract) = World::with_contract();
     let receipt = world.mine(world.wallet.call(contract, record([1, 2, 3])));
     let head = world.chain.head();
@@ -20,12 +20,12 @@ fn a_restart_keeps_everything() {
     assert_eq!(world.chain.balance(world.wallet.address).unwrap(), balance);
     assert_eq!(world.chain.code(contract).unwrap(), code);
     assert_eq!(world.chain.nonce(world.wallet.address).unwrap(), 2);
-    assert!(world.mine(world.wallet.call(contract, record([2, 4]))).success, "it goes on");
+    assert!(world.mine(world.wallet.call(contract, record([2, 4]))).success, "it accepts more");
     assert_eq!(world.chain.head().parent_hash, head.hash());
 }
 
 #[test]
-fn a_closed_chain_is_one_file() {
+fn closed_chain_is_one_file() {
     let (world, contract) = World::with_contract();
     world.mine(world.wallet.call(contract, record([1, 2, 3])));
     world.chain.rpc(br#"{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["latest",true]}"#);
@@ -37,7 +37,7 @@ fn a_closed_chain_is_one_file() {
 }
 
 #[test]
-fn two_cannot_have_it_open() {
+fn chain_cannot_be_opened_twice() {
     let world = World::new();
     let error = Chain::open(&world.path, &genesis()).unwrap_err();
     assert!(matches!(error, OpenError::Locked { .. }), "{error}");
@@ -50,7 +50,7 @@ fn two_cannot_have_it_open() {
 }
 
 #[test]
-fn another_genesis_is_refused() {
+fn different_genesis_is_refused() {
     let world = World::new();
     drop(world.chain);
     let open = |genesis: &Genesis| Chain::open(&world.path, genesis);
@@ -65,7 +65,7 @@ fn another_genesis_is_refused() {
 }
 
 #[test]
-fn a_file_of_something_else_is_left_alone() {
+fn foreign_file_is_refused_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text");
     std::fs::write(&text, "not a database, but long enough to look like one".repeat(100)).unwrap();
@@ -87,7 +87,7 @@ fn a_file_of_something_else_is_left_alone() {
 }
 
 #[test]
-fn an_empty_file_becomes_a_chain() {
+fn empty_file_becomes_a_chain() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chain.db");
     std::fs::write(&path, "").unwrap();

@@ -1,4 +1,4 @@
-//! Many threads that read while blocks are added.
+//! Concurrent reads while blocks are added.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ use crate::support::World;
 const KEY: u64 = 77;
 const BLOCKS: u64 = 300;
 
-/// Both values of the record, which every block changes together.
+/// Both values of the record; every block sets them to the same number.
 fn values(chain: &Chain, contract: Address) -> (u64, u64) {
     let data = data("get(uint256)", &[U256::from(KEY)]).into();
     let answer = chain.call(&Call { to: Some(contract), data, ..Call::default() }).unwrap();
@@ -20,7 +20,7 @@ fn values(chain: &Chain, contract: Address) -> (u64, u64) {
 }
 
 #[test]
-fn a_reader_sees_one_block_and_what_was_acknowledged() {
+fn readers_see_whole_blocks_and_acknowledged_writes() {
     let (world, contract) = World::with_contract();
     let (acknowledged, done) = (AtomicU64::new(0), AtomicBool::new(false));
     let chain = &world.chain;
@@ -34,7 +34,7 @@ fn a_reader_sees_one_block_and_what_was_acknowledged() {
                     let (one, other) = values(chain, contract);
                     assert_eq!(one, other, "half of a block");
                     assert!(one >= floor, "{one} was read after {floor} was acknowledged");
-                    assert!(one >= last, "time went back");
+                    assert!(one >= last, "an older block was read");
                     last = one;
                     if reader == 0 {
                         let head = chain.head();
@@ -58,7 +58,7 @@ fn a_reader_sees_one_block_and_what_was_acknowledged() {
 }
 
 #[test]
-fn calls_change_nothing() {
+fn calls_do_not_change_state() {
     let (world, contract) = World::with_contract();
     let head = world.chain.head();
     let mut words = vec![U256::from(5); RECORD_WORDS];

@@ -1,4 +1,4 @@
-//! JSON-RPC: the envelope and its codes, the methods, and anything at all as a body.
+//! JSON-RPC: the envelope and its error codes, the methods, and arbitrary bodies.
 
 use alloy_primitives::{Address, U256};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::contract::{data, record};
 use crate::support::{CHAIN_ID, World};
 
-/// The answer to a body, as JSON. Null: there is none.
+/// The response as JSON; null if it is empty.
 fn raw(world: &World, body: impl AsRef<[u8]>) -> Value {
     let answer = world.chain.rpc(body.as_ref());
     if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer).unwrap() }
@@ -27,7 +27,7 @@ fn result(world: &World, method: &str, params: Value) -> Value {
     answer["result"].take()
 }
 
-/// Code and message of the error of a request that must fail.
+/// The error code and message of a request that must fail.
 fn error(world: &World, method: &str, params: Value) -> (i64, String) {
     let answer = ask(world, method, &params);
     assert!(answer.get("result").is_none(), "{method} {params}: {answer}");
@@ -39,7 +39,7 @@ fn hex(number: u64) -> String {
 }
 
 #[test]
-fn bodies_that_are_no_requests_get_the_codes_of_the_specification() {
+fn invalid_bodies_get_the_specified_error_codes() {
     let world = World::new();
     let many = serde_json::to_string(&vec![json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}); 101])
         .unwrap();
@@ -71,7 +71,7 @@ fn bodies_that_are_no_requests_get_the_codes_of_the_specification() {
 }
 
 #[test]
-fn deep_nesting_is_no_danger() {
+fn deep_nesting_is_an_error() {
     let world = World::new();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(raw(&world, &deep)[0]["error"]["code"], -32600);
@@ -83,7 +83,7 @@ fn deep_nesting_is_no_danger() {
 }
 
 #[test]
-fn the_id_comes_back_as_it_was() {
+fn id_is_echoed_unchanged() {
     let world = World::new();
     for id in ["1", r#""a\"b""#, "null", "-5", "1.50", "123456789012345678901234567890"] {
         let body = format!(r#"{{"jsonrpc":"2.0","method":"net_version","id":{id}}}"#);
@@ -93,20 +93,20 @@ fn the_id_comes_back_as_it_was() {
 }
 
 #[test]
-fn nobody_answers_a_notification() {
+fn notification_has_no_response() {
     let world = World::new();
-    let silent = json!({"jsonrpc": "2.0", "method": "eth_chainId"});
-    let spoken = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"});
-    assert_eq!(raw(&world, silent.to_string()), Value::Null);
-    assert_eq!(raw(&world, json!([silent, silent]).to_string()), Value::Null);
-    let answers = raw(&world, json!([silent, spoken, 5, silent]).to_string());
+    let notification = json!({"jsonrpc": "2.0", "method": "eth_chainId"});
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"});
+    assert_eq!(raw(&world, notification.to_string()), Value::Null);
+    assert_eq!(raw(&world, json!([notification, notification]).to_string()), Value::Null);
+    let answers = raw(&world, json!([notification, request, 5, notification]).to_string());
     assert_eq!(answers.as_array().unwrap().len(), 2);
     assert_eq!(answers[0]["result"], hex(CHAIN_ID));
     assert_eq!(answers[1]["error"]["code"], -32600);
 }
 
 #[test]
-fn what_is_wrong_with_an_argument_is_said_by_its_name() {
+fn argument_errors_name_the_argument() {
     let world = World::new();
     let address = Address::ZERO.to_string();
     let table = [
@@ -166,7 +166,7 @@ fn what_is_wrong_with_an_argument_is_said_by_its_name() {
 }
 
 #[test]
-fn it_only_reads() {
+fn write_methods_are_refused() {
     let (world, contract) = World::with_contract();
     let writes = [
         "eth_sendRawTransaction",
@@ -190,7 +190,7 @@ fn it_only_reads() {
 }
 
 #[test]
-fn the_node_introduces_itself() {
+fn node_information() {
     let world = World::new();
     let get = |method| result(&world, method, json!([]));
     assert_eq!(get("web3_clientVersion"), format!("portico-evm/v{}", env!("CARGO_PKG_VERSION")));
@@ -227,14 +227,14 @@ fn blocks_transactions_and_receipts_agree() {
     for index in 0..2 {
         let id = &block["transactions"][index];
         let transaction = &full["transactions"][index];
-        let place = hex(index as u64);
+        let position = hex(index as u64);
         assert_eq!(result(&world, "eth_getTransactionByHash", json!([id])), *transaction);
         assert_eq!(
-            result(&world, "eth_getTransactionByBlockNumberAndIndex", json!(["0x2", place])),
+            result(&world, "eth_getTransactionByBlockNumberAndIndex", json!(["0x2", position])),
             *transaction
         );
         assert_eq!(
-            result(&world, "eth_getTransactionByBlockHashAndIndex", json!([hash, place])),
+            result(&world, "eth_getTransactionByBlockHashAndIndex", json!([hash, position])),
             *transaction
         );
         let receipt = result(&world, "eth_getTransactionReceipt", json!([id]));
@@ -256,7 +256,7 @@ fn blocks_transactions_and_receipts_agree() {
     }
     assert_eq!(receipts[1]["logs"][0]["logIndex"], "0x1");
     assert_eq!(result(&world, "eth_getLogs", json!([{ "blockHash": hash }])).as_array().unwrap().len(), 3);
-    // Who asks for what is new, while nothing is, is told so.
+    // A poll for new logs without a new block finds none.
     let head = result(&world, "eth_blockNumber", json!([]));
     let next = u64::from_str_radix(&head.as_str().unwrap()[2..], 16).unwrap() + 1;
     for filter in [
@@ -272,7 +272,7 @@ fn blocks_transactions_and_receipts_agree() {
 }
 
 #[test]
-fn what_is_not_there_is_null() {
+fn unknown_blocks_and_transactions_are_null() {
     let (world, _) = World::with_contract();
     let unknown = format!("{:#066x}", 5);
     let table = [
@@ -294,13 +294,12 @@ fn what_is_not_there_is_null() {
 }
 
 #[test]
-fn the_state_is_that_of_the_latest_block_only() {
+fn state_is_served_for_the_latest_block_only() {
     let (world, contract) = World::with_contract();
     let head = world.chain.head().hash();
     let genesis = world.chain.genesis_hash();
     let sender = world.wallet.address;
-    let call =
-        json!({ "to": contract, "data": alloy_primitives::hex::encode_prefixed(data("place()", &[])) });
+    let call = json!({ "to": contract, "data": alloy_primitives::hex::encode_prefixed(data("env()", &[])) });
     let methods = [
         ("eth_getBalance", vec![json!(sender)]),
         ("eth_getTransactionCount", vec![json!(sender)]),
@@ -347,7 +346,7 @@ fn the_state_is_that_of_the_latest_block_only() {
 }
 
 #[test]
-fn a_call_that_fails_says_how() {
+fn failed_call_returns_code_and_data() {
     let (world, contract) = World::with_contract();
     let call = |function: &str, more: Value| {
         let mut call =
@@ -361,7 +360,7 @@ fn a_call_that_fails_says_how() {
         assert_eq!(answer["error"]["message"], "execution reverted: never");
         assert!(answer["error"]["data"].as_str().unwrap().starts_with("0x08c379a0"));
         let (code, message) =
-            error(&world, method, call("place()", json!({ "value": "0x1", "from": contract })));
+            error(&world, method, call("env()", json!({ "value": "0x1", "from": contract })));
         assert_eq!(code, -32000);
         assert!(message.starts_with("insufficient funds"), "{message}");
     }
@@ -369,24 +368,24 @@ fn a_call_that_fails_says_how() {
     assert_eq!((code, message.contains("gas")), (-32000, true), "{message}");
     let (code, message) = error(&world, "eth_estimateGas", call("spin()", json!({})));
     assert_eq!((code, message.as_str()), (-32000, "gas required exceeds allowance (36000000)"));
-    let (code, message) = error(&world, "eth_call", call("place()", json!({ "gas": "0x5207" })));
+    let (code, message) = error(&world, "eth_call", call("env()", json!({ "gas": "0x5207" })));
     assert_eq!((code, message.starts_with("intrinsic gas too low")), (-32000, true), "{message}");
 }
 
 #[test]
-fn a_call_needs_no_money_for_gas_and_sees_who_calls() {
+fn call_is_free_and_sees_its_caller() {
     let (world, contract) = World::with_contract();
-    let place = alloy_primitives::hex::encode_prefixed(data("place()", &[]));
-    // From a contract, which could sign nothing, and with fees that do not matter.
+    let env = alloy_primitives::hex::encode_prefixed(data("env()", &[]));
+    // From a contract, which cannot sign; fees are ignored.
     let call =
-        json!({ "from": contract, "to": contract, "data": place, "gasPrice": "0xffff", "nonce": "0x63" });
+        json!({ "from": contract, "to": contract, "data": env, "gasPrice": "0xffff", "nonce": "0x63" });
     let answer = result(&world, "eth_call", json!([call, "latest"]));
     let caller = &answer.as_str().unwrap()[2 + 5 * 64..][..64];
     assert_eq!(caller[24..], contract.to_string().to_lowercase()[2..]);
 }
 
 #[test]
-fn an_estimate_is_enough_and_not_much_more() {
+fn estimate_is_sufficient_and_tight() {
     let (world, contract) = World::with_contract();
     let from = world.wallet.address;
     let transfer = json!({ "from": from, "to": Address::repeat_byte(9), "value": "0x5" });
@@ -403,12 +402,12 @@ fn an_estimate_is_enough_and_not_much_more() {
         let receipt = world.mine(world.wallet.sign(draft));
         assert!(receipt.success);
         assert!(gas - receipt.gas_used <= gas / 32, "{gas} for {}", receipt.gas_used);
-        // Next time the slots are filled and cost less.
+        // In the next round the slots are set and cost less.
     }
 }
 
 #[test]
-fn fees_have_a_history() {
+fn fee_history() {
     let (world, contract) = World::with_contract();
     world.mine(world.wallet.call(contract, record(0..64)));
     let history = result(&world, "eth_feeHistory", json!(["0xa", "latest", [25.0, 75.0]]));
@@ -423,7 +422,7 @@ fn fees_have_a_history() {
 }
 
 #[test]
-fn one_batch_cannot_use_all_the_time_there_is() {
+fn one_batch_cannot_use_all_the_time() {
     let (world, contract) = World::with_contract();
     let spin = json!({ "to": contract, "data": alloy_primitives::hex::encode_prefixed(data("spin()", &[])) });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [spin, "latest"] });
@@ -441,7 +440,7 @@ fn one_batch_cannot_use_all_the_time_there_is() {
 }
 
 #[test]
-fn the_largest_values_come_back_unharmed() {
+fn largest_values_round_trip() {
     let (world, contract) = World::with_contract();
     let mut words = [U256::MAX; 8];
     words[0] = U256::from(1);
@@ -451,7 +450,7 @@ fn the_largest_values_come_back_unharmed() {
     assert_eq!(value, format!("{:#x}", U256::MAX));
 }
 
-/// JSON of any shape, with words that mean something here.
+/// Arbitrary JSON with words that the methods know.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         Just("latest".to_owned()),
@@ -511,7 +510,7 @@ const METHODS: [&str; 16] = [
 ];
 
 #[test]
-fn no_body_brings_it_down() {
+fn any_body_gets_a_valid_response() {
     let (world, contract) = World::with_contract();
     world.mine(world.wallet.call(contract, record([1, 2])));
     let answered = |body: &[u8]| {

@@ -1,4 +1,4 @@
-//! Slots of contracts, as they change, after a restart, and in files of older formats.
+//! Storage slots: changes, restarts, and upgrades from older file formats.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::contract::{RECORD_WORDS, data};
 use crate::support::{World, genesis};
 
 const ROUNDS: u64 = 300;
-/// Few, so that records are changed again, and spread over all keys, as these are hashes.
+/// Few, so that records are overwritten; slot keys are hashes, so they spread over the table.
 const KEYS: u64 = 300;
 
-/// What was recorded last, by key.
+/// The expected values by key.
 #[derive(Default)]
 struct Records(BTreeMap<u64, [u64; 2]>);
 
 impl Records {
-    /// Changes a few of them, to nothing at times, in one block.
+    /// Changes three records in one block, some to zero.
     fn change(&mut self, world: &World, contract: Address, round: u64) {
         let mut words = Vec::new();
-        for place in 0..3 {
-            let noise = keccak256((round * 3 + place).to_be_bytes());
+        for item in 0..3 {
+            let noise = keccak256((round * 3 + item).to_be_bytes());
             let key = u64::from_be_bytes(noise[..8].try_into().unwrap()) % KEYS;
             let values = [noise[8], noise[9]].map(|byte| u64::from(byte) % 4);
             words.extend([key, values[0], values[1]].map(U256::from));
@@ -51,7 +51,7 @@ fn count(file: &Connection, sql: &str) -> usize {
 }
 
 #[test]
-fn records_are_right_with_every_block_and_after_every_restart() {
+fn slots_are_right_after_every_block_and_restart() {
     let (mut world, contract) = World::with_contract();
     let mut records = Records::default();
     for round in 0..ROUNDS {
@@ -69,7 +69,7 @@ fn records_are_right_with_every_block_and_after_every_restart() {
 }
 
 #[test]
-fn what_is_empty_has_no_row() {
+fn zero_slot_has_no_row() {
     let (world, contract) = World::with_contract();
     let mut records = Records::default();
     (0..20).for_each(|round| records.change(&world, contract, round));
@@ -79,7 +79,7 @@ fn what_is_empty_has_no_row() {
 }
 
 #[test]
-fn a_file_of_the_first_format_goes_on() {
+fn format_1_is_upgraded() {
     let (world, contract) = World::with_contract();
     let mut records = Records::default();
     (0..20).for_each(|round| records.change(&world, contract, round));
@@ -92,9 +92,8 @@ fn a_file_of_the_first_format_goes_on() {
     records.check(&world.reopen().chain, contract);
 }
 
-/// Gives the file the form that it had in format 2: slots of the newest blocks beside them, and stale or missing ones
-/// in their places.
-fn to_second_format(file: &Connection) {
+/// Converts the file to format 2: the newest slots in `recent`, stale or missing ones in `slots`.
+fn downgrade_to_format_2(file: &Connection) {
     file.execute_batch("CREATE TABLE recent (block INTEGER PRIMARY KEY, slots BLOB NOT NULL) STRICT")
         .unwrap();
     let mut statement = file.prepare("SELECT account, key, value FROM slots ORDER BY key").unwrap();
@@ -106,7 +105,7 @@ fn to_second_format(file: &Connection) {
         };
         let block = i64::try_from(2 * number).unwrap();
         let mut insert = file.prepare("INSERT INTO recent VALUES (?1, ?2)").unwrap();
-        // Later blocks win; the value of an empty slot has no bytes.
+        // Later blocks win; a zero value has no bytes.
         insert.execute((block, [slot(&[9]), slot(&[])].concat())).unwrap();
         insert.execute((block + 1, slot(value))).unwrap();
     }
@@ -115,13 +114,13 @@ fn to_second_format(file: &Connection) {
 }
 
 #[test]
-fn slots_of_a_file_of_the_second_format_are_put_in_their_places() {
+fn format_2_slots_are_merged() {
     let (world, contract) = World::with_contract();
     let mut records = Records::default();
     (0..20).for_each(|round| records.change(&world, contract, round));
     let World { chain, wallet, path, folder } = world;
     drop(chain);
-    to_second_format(&Connection::open(&path).unwrap());
+    downgrade_to_format_2(&Connection::open(&path).unwrap());
     let world = World { chain: Chain::open(&path, &genesis()).unwrap(), wallet, path, folder };
     records.check(&world.chain, contract);
     (20..40).for_each(|round| records.change(&world, contract, round));
@@ -129,13 +128,13 @@ fn slots_of_a_file_of_the_second_format_are_put_in_their_places() {
 }
 
 #[test]
-fn slots_that_cannot_be_read_are_not_taken_for_empty() {
+fn damaged_format_2_slots_are_an_error() {
     let (world, contract) = World::with_contract();
     Records::default().change(&world, contract, 0);
     let World { chain, path, folder, .. } = world;
     drop(chain);
     let file = Connection::open(&path).unwrap();
-    to_second_format(&file);
+    downgrade_to_format_2(&file);
     let slots: Vec<u8> = file.query_row("SELECT slots FROM recent", [], |row| row.get(0)).unwrap();
     let too_long = [&slots[..36], &[33; 34]].concat();
     for wrong in [&slots[..1], &slots[..slots.len() - 1], &too_long] {
@@ -148,7 +147,7 @@ fn slots_that_cannot_be_read_are_not_taken_for_empty() {
 }
 
 #[test]
-fn a_format_that_there_never_was_is_refused() {
+fn unknown_format_is_refused() {
     let World { chain, path, folder, .. } = World::with_contract().0;
     drop(chain);
     for format in [0, -1] {

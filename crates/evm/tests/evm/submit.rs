@@ -1,23 +1,23 @@
-//! Transactions: what they do, and which are refused.
+//! Transactions: effects and refusals.
 
 use alloy_consensus::{TxEip2930, TxLegacy};
 use alloy_primitives::{Address, Bytes, TxKind, U256, address, keccak256};
 use portico_evm::{BASE_FEE, BLOCK_GAS_LIMIT, Call, CallError, Refused, TRANSACTION_GAS_CAP};
 
 use crate::contract::{self, data, record, recorded};
-use crate::support::{BEGINNING, CHAIN_ID, FUNDS, World};
+use crate::support::{CHAIN_ID, FUNDS, GENESIS_TIME, World};
 
-const SOMEONE: Address = address!("0x00000000000000000000000000000000000a11ce");
+const RECIPIENT: Address = address!("0x00000000000000000000000000000000000a11ce");
 
 #[test]
-fn a_transfer_moves_value_and_charges_the_fee() {
+fn transfer_moves_value_and_charges_the_fee() {
     let world = World::new();
-    let mut draft = world.wallet.draft(TxKind::Call(SOMEONE), []);
+    let mut draft = world.wallet.draft(TxKind::Call(RECIPIENT), []);
     draft.value = U256::from(1000);
     let receipt = world.mine(world.wallet.sign(draft));
     assert!(receipt.success);
     assert_eq!((receipt.gas_used, receipt.effective_gas_price), (21_000, u128::from(BASE_FEE) + 1));
-    assert_eq!(world.chain.balance(SOMEONE).unwrap(), U256::from(1000));
+    assert_eq!(world.chain.balance(RECIPIENT).unwrap(), U256::from(1000));
     let paid = 1000 + 21_000 * (BASE_FEE + 1);
     assert_eq!(world.chain.balance(world.wallet.address).unwrap(), U256::from(FUNDS - paid));
     assert_eq!(world.chain.balance(Address::ZERO).unwrap(), U256::from(21_000), "the tip");
@@ -25,9 +25,9 @@ fn a_transfer_moves_value_and_charges_the_fee() {
 }
 
 #[test]
-fn older_kinds_of_transactions_are_taken_too() {
+fn legacy_and_access_list_transactions_are_accepted() {
     let world = World::new();
-    let to = TxKind::Call(SOMEONE);
+    let to = TxKind::Call(RECIPIENT);
     let value = U256::from(5);
     let legacy = TxLegacy {
         chain_id: Some(CHAIN_ID),
@@ -49,11 +49,11 @@ fn older_kinds_of_transactions_are_taken_too() {
     };
     let receipt = world.mine(world.wallet.sign(listed));
     assert_eq!((receipt.ty, receipt.effective_gas_price), (1, 9));
-    assert_eq!(world.chain.balance(SOMEONE).unwrap(), U256::from(10));
+    assert_eq!(world.chain.balance(RECIPIENT).unwrap(), U256::from(10));
 }
 
 #[test]
-fn a_contract_is_made_called_and_read() {
+fn contract_is_deployed_called_and_read() {
     let (world, contract) = World::with_contract();
     assert_eq!(world.chain.code(contract).unwrap(), Bytes::from(contract::runtime()));
     assert_eq!(world.chain.nonce(contract).unwrap(), 1);
@@ -75,7 +75,7 @@ fn a_contract_is_made_called_and_read() {
 }
 
 #[test]
-fn a_transaction_that_reverts_is_mined_and_changes_nothing() {
+fn reverted_transaction_is_mined_without_changes() {
     let (world, contract) = World::with_contract();
     let receipt = world.mine(world.wallet.call(contract, data("fail()", &[])));
     assert!(!receipt.success);
@@ -87,7 +87,7 @@ fn a_transaction_that_reverts_is_mined_and_changes_nothing() {
 }
 
 #[test]
-fn a_call_tells_why_it_failed() {
+fn failed_call_returns_the_reason() {
     let (world, contract) = World::with_contract();
     let call = |function: &str| {
         world.chain.call(&Call { to: Some(contract), data: data(function, &[]).into(), ..Call::default() })
@@ -97,13 +97,13 @@ fn a_call_tells_why_it_failed() {
     assert!(matches!(error, CallError::Reverted(data) if data.len() == 100));
     let error = call("spin()").unwrap_err();
     assert!(matches!(&error, CallError::Halted(reason) if reason.contains("gas")), "{error}");
-    let poor = Call { from: SOMEONE, to: Some(contract), value: U256::ONE, ..Call::default() };
+    let poor = Call { from: RECIPIENT, to: Some(contract), value: U256::ONE, ..Call::default() };
     let error = world.chain.call(&poor).unwrap_err();
     assert!(matches!(error, CallError::Refused(Refused::Underfunded { .. })), "{error}");
 }
 
 #[test]
-fn one_block_holds_all_that_are_accepted_in_order() {
+fn one_block_holds_accepted_transactions_in_order() {
     let (world, contract) = World::with_contract();
     let first = world.wallet.call(contract, record([1, 2]));
     let second = world.wallet.call(contract, record([2, 3]));
@@ -126,9 +126,9 @@ fn one_block_holds_all_that_are_accepted_in_order() {
 }
 
 #[test]
-fn what_is_refused_says_why() {
+fn refused_transaction_returns_the_reason() {
     let world = World::new();
-    let draft = world.wallet.draft(TxKind::Call(SOMEONE), []);
+    let draft = world.wallet.draft(TxKind::Call(RECIPIENT), []);
     let refused = |change: &dyn Fn(&mut alloy_consensus::TxEip1559)| {
         let mut changed = draft.clone();
         change(&mut changed);
@@ -157,7 +157,7 @@ fn what_is_refused_says_why() {
     let refusal = world.refused(world.wallet.sign(for_any_chain));
     assert_eq!(refusal.to_string(), "invalid chain id for signer: have none want 4242");
 
-    let first = world.wallet.call(SOMEONE, []);
+    let first = world.wallet.call(RECIPIENT, []);
     world.mine(first.clone());
     assert_eq!(world.refused(first).to_string(), "already known");
     assert_eq!(refused(&|_| ()), "already known");
@@ -165,13 +165,13 @@ fn what_is_refused_says_why() {
 }
 
 #[test]
-fn what_cannot_be_read_is_malformed() {
+fn undecodable_transaction_is_malformed() {
     let world = World::new();
-    let good = world.wallet.sign(world.wallet.draft(TxKind::Call(SOMEONE), []));
+    let good = world.wallet.sign(world.wallet.draft(TxKind::Call(RECIPIENT), []));
     let mut longer = good.to_vec();
     longer.push(0);
     let high_s = {
-        // The same signature, said the other way.
+        // The same signature with the high `s`.
         let envelope: portico_evm::Envelope =
             alloy_eips::eip2718::Decodable2718::decode_2718(&mut &good[..]).unwrap();
         let (transaction, signature, _) = envelope.as_eip1559().unwrap().clone().into_parts();
@@ -189,7 +189,7 @@ fn what_cannot_be_read_is_malformed() {
 }
 
 #[test]
-fn a_block_without_room_refuses_what_does_not_fit() {
+fn full_block_refuses_further_transactions() {
     let (world, contract) = World::with_contract();
     let greedy = |data: Vec<u8>| {
         let mut draft = world.wallet.draft(TxKind::Call(contract), data);
@@ -198,39 +198,39 @@ fn a_block_without_room_refuses_what_does_not_fit() {
         world.wallet.sign(draft)
     };
     let fit = usize::try_from(BLOCK_GAS_LIMIT / TRANSACTION_GAS_CAP).unwrap();
-    // What counts is what they use, not what they ask for.
+    // Gas used counts, not the gas limit.
     let mut raws: Vec<_> = (0..10).map(|_| greedy(data("get(uint256)", &[]))).collect();
     raws.extend((0..=fit).map(|_| greedy(data("spin()", &[]))));
     let outcomes = world.submit(&raws);
     assert!(outcomes[..raws.len() - 1].iter().all(Result::is_ok));
     assert_eq!(outcomes[raws.len() - 1], Err(Refused::BlockFull));
-    assert!(world.mine(raws.pop().unwrap()).gas_used == TRANSACTION_GAS_CAP, "it fits into the next");
+    assert!(world.mine(raws.pop().unwrap()).gas_used == TRANSACTION_GAS_CAP, "it fits into the next block");
 }
 
 #[test]
-fn contracts_see_the_block_they_run_in() {
+fn contracts_see_their_block() {
     let (world, contract) = World::with_contract();
     let parent = world.chain.head().parent_hash;
     let call = Call {
-        from: SOMEONE,
+        from: RECIPIENT,
         to: Some(contract),
-        data: data("place()", &[]).into(),
+        data: data("env()", &[]).into(),
         gas: Some(100_000),
         value: U256::ZERO,
     };
     let answer = world.chain.call(&call).unwrap();
     let at = |index: usize| U256::from_be_slice(&answer[index * 32..][..32]);
     assert_eq!(at(0), U256::from(1));
-    assert_eq!(at(1), U256::from(BEGINNING + 1));
+    assert_eq!(at(1), U256::from(GENESIS_TIME + 1));
     assert_eq!(at(2), U256::from_be_bytes(parent.0));
     assert_eq!(at(3), U256::from(CHAIN_ID));
     assert_eq!(at(4), U256::from(BASE_FEE));
-    assert_eq!(at(5), U256::from_be_slice(SOMEONE.as_slice()));
-    assert!(world.mine(world.wallet.call(contract, data("place()", &[]))).success);
+    assert_eq!(at(5), U256::from_be_slice(RECIPIENT.as_slice()));
+    assert!(world.mine(world.wallet.call(contract, data("env()", &[]))).success);
 }
 
 #[test]
-fn a_contract_that_destroys_itself_at_birth_leaves_nothing() {
+fn selfdestruct_in_constructor_leaves_nothing() {
     let world = World::new();
     let gift = |address: Address| {
         let mut draft = world.wallet.draft(TxKind::Call(address), []);
@@ -246,7 +246,7 @@ fn a_contract_that_destroys_itself_at_birth_leaves_nothing() {
     let (birth, born) = world.wallet.deploy(init);
     assert_eq!(born, address);
     let after = gift(address);
-    // Its account is there, goes, and comes again, the latter two in one block.
+    // The account exists, then is deleted and created again in one block.
     assert!(world.submit(&[birth, after]).iter().all(Result::is_ok));
     let check = |world: &World| {
         assert_eq!(world.chain.balance(address).unwrap(), U256::from(9));
@@ -259,7 +259,7 @@ fn a_contract_that_destroys_itself_at_birth_leaves_nothing() {
 }
 
 #[test]
-fn an_account_that_goes_is_gone_after_a_restart_too() {
+fn deleted_account_stays_deleted_after_restart() {
     let world = World::new();
     let address = world.wallet.address.create(1);
     let mut gift = world.wallet.draft(TxKind::Call(address), []);
@@ -273,7 +273,7 @@ fn an_account_that_goes_is_gone_after_a_restart_too() {
 }
 
 #[test]
-fn a_slot_that_becomes_zero_stays_zero() {
+fn zeroed_slot_stays_zero_after_restart() {
     let (world, contract) = World::with_contract();
     let slot: U256 = keccak256(U256::from(8).to_be_bytes::<32>()).into();
     world.mine(world.wallet.call(contract, record([8])));

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared fixtures.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,19 @@ use tempfile::TempDir;
 use crate::contract::{self, Wallet};
 
 pub(crate) const CHAIN_ID: u64 = 4242;
-/// When the first block is made.
-pub(crate) const BEGINNING: u64 = 1_700_000_000;
-/// What the wallet has.
+pub(crate) const GENESIS_TIME: u64 = 1_700_000_000;
+/// The wallet's balance, in wei.
 pub(crate) const FUNDS: u64 = 1_000_000_000_000_000_000;
 
 pub(crate) fn genesis() -> Genesis {
     Genesis {
         chain_id: CHAIN_ID,
-        timestamp: BEGINNING,
+        timestamp: GENESIS_TIME,
         alloc: vec![(Wallet::new(1, CHAIN_ID).address, U256::from(FUNDS))],
     }
 }
 
-/// A new chain in a folder of its own, with someone who has money.
+/// A new chain in a temporary folder, with a funded wallet.
 pub(crate) struct World {
     pub(crate) chain: Chain,
     pub(crate) wallet: Wallet,
@@ -38,7 +37,7 @@ impl World {
         Self { chain, wallet: Wallet::new(1, CHAIN_ID), path, folder }
     }
 
-    /// With the test contract on it.
+    /// Also deploys the test contract.
     pub(crate) fn with_contract() -> (Self, Address) {
         let world = Self::new();
         let (raw, address) = world.wallet.deploy(contract::init());
@@ -47,7 +46,7 @@ impl World {
     }
 
     pub(crate) fn submit(&self, raw: &[Bytes]) -> Vec<Result<B256, Refused>> {
-        self.chain.submit(raw, BEGINNING + 1).unwrap()
+        self.chain.submit(raw, GENESIS_TIME + 1).unwrap()
     }
 
     /// Submits one transaction that must be accepted.
@@ -56,7 +55,7 @@ impl World {
         self.chain.receipt(hash).unwrap().unwrap()
     }
 
-    /// Submits one transaction that must be refused, and make no block.
+    /// Submits one transaction that must be refused without a block.
     pub(crate) fn refused(&self, raw: Bytes) -> Refused {
         let head = self.chain.head().hash();
         let refused = self.submit(&[raw]).remove(0).unwrap_err();
@@ -64,7 +63,6 @@ impl World {
         refused
     }
 
-    /// Closes the chain and opens it again.
     pub(crate) fn reopen(self) -> Self {
         let Self { chain, wallet, path, folder } = self;
         drop(chain);

@@ -45,7 +45,7 @@ impl Global {
     }
 }
 
-/// Of commands without settings of their own.
+/// For commands without settings.
 #[derive(Debug, Serialize)]
 pub(super) struct NoSettings {}
 

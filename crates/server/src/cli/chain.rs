@@ -32,6 +32,8 @@ pub(super) async fn run(global: &Global, command: ChainCommand) -> Result<String
     match command {
         ChainCommand::Deploy(args) => chain::deploy(&config(&args)?).await,
         ChainCommand::Status(args) => chain::status(&config(&args)?).await,
-        ChainCommand::Reconcile { chain: args, mend } => chain::reconcile(&config(&args)?, mend).await,
+        ChainCommand::Reconcile { chain: args, mend: repair } => {
+            chain::reconcile(&config(&args)?, repair).await
+        }
     }
 }

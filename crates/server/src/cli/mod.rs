@@ -146,7 +146,6 @@ struct SeedArgs {
     encryption_key: EncryptionKeyArg,
 }
 
-/// Runs a command.
 pub fn run(cli: Cli) -> Result<()> {
     let global = &cli.global;
     match cli.command {
@@ -198,7 +197,7 @@ fn threads() -> tokio::runtime::Builder {
     threads
 }
 
-/// Writes to stdout; a reader that has gone is no error.
+/// Writes to stdout; ignores a closed pipe.
 fn print(text: &str) -> Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -212,10 +211,10 @@ async fn migrate(config: &Config, command: &MigrateCommand) -> Result<()> {
         Db::open(&config.database, Role::Tool).await.context("the database could not be migrated")?;
     }
     let status = Db::status(&config.database).await.context("the database could not be read")?;
-    let words = match status.current.cmp(&status.latest) {
+    let advice = match status.current.cmp(&status.latest) {
         std::cmp::Ordering::Less => "run `portico migrate up`, or start the server",
         std::cmp::Ordering::Equal => "up to date",
         std::cmp::Ordering::Greater => "made by a newer portico: this one refuses to use it",
     };
-    print(&format!("version {} of {}: {words}", status.current, status.latest))
+    print(&format!("version {} of {}: {advice}", status.current, status.latest))
 }

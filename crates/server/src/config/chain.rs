@@ -1,4 +1,4 @@
-//! What the configuration says about the chain.
+//! The chain settings.
 
 use portico_chain::contracts::Contracts;
 use portico_chain::signer::Key;

@@ -1,4 +1,4 @@
-//! Configuration: flag over environment over file over default. Everything that is wrong is named at once.
+//! Configuration: flag over environment over file over default. All errors are reported at once.
 
 mod chain;
 mod network;
@@ -43,12 +43,10 @@ impl From<ProfileName> for Profile {
     }
 }
 
-/// What the service runs with.
+/// The validated configuration.
 pub struct Config {
     pub data: Data,
-    /// Where the database is.
     pub database: Location,
-    /// What kind of instance this is to be, if that was said.
     pub profile: Option<Profile>,
     pub log: String,
     pub(crate) listen: SocketAddr,
@@ -69,7 +67,7 @@ pub struct Config {
     screening: ScreeningConfig,
 }
 
-/// Collects everything that is wrong.
+/// Collects configuration errors.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
@@ -84,7 +82,7 @@ impl Faults {
 }
 
 impl Config {
-    /// Checks everything that the role needs.
+    /// Validates the settings that the role needs.
     pub fn new(settings: Settings, role: Role) -> Result<Self> {
         let mut faults = Faults::default();
         let data = Data::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
@@ -128,8 +126,8 @@ impl Config {
         })
     }
 
-    /// The bureaus, whose sandbox makes values up under this key. A command beside the server asks no other one:
-    /// it needs no secrets of theirs, and what it makes up costs nothing.
+    /// The bureaus. The sandbox bureau derives its values from `sandbox_key`. Commands use only that one, so they need
+    /// no bureau secrets and cause no costs.
     pub(crate) fn bureaus(&self, sandbox_key: &SecretSlice<u8>, role: Role) -> Result<Bureaus> {
         let built = match role {
             Role::Server => build(&self.screening, &self.bureaus, sandbox_key),
@@ -140,7 +138,7 @@ impl Config {
 }
 
 impl Settings {
-    /// The profile that rules apply for until the database's own is known.
+    /// The profile to validate for, before the database's own is known.
     fn profile_or_sandbox(&self) -> Profile {
         self.profile.map_or(Profile::Sandbox, Profile::from)
     }
@@ -174,11 +172,11 @@ fn check_encryption_key(settings: &Settings, faults: &mut Faults) {
     }
 }
 
-/// What only a server needs: a command neither listens nor screens anybody.
+/// Settings that only a server needs: commands neither listen nor screen.
 fn check_server(settings: &Settings, listen: Option<SocketAddr>, chain: &ChainConfig, faults: &mut Faults) {
-    // Built here only to find what is wrong; the sandbox's key matters later.
+    // Built only to collect errors, so any sandbox key does.
     let screening = build(&settings.screening, &settings.bureaus, &vec![0; ROOT_BYTES].into())
-        .map_err(|wrong| faults.0.extend(wrong))
+        .map_err(|found| faults.0.extend(found))
         .ok();
     match settings.profile_or_sandbox() {
         Profile::Sandbox => {
@@ -235,20 +233,20 @@ mod tests {
     }
 
     #[test]
-    fn a_live_instance_names_everything_that_is_missing_at_once() {
+    fn live_reports_all_missing_settings_at_once() {
         let faults = faults(Settings { profile: Some(ProfileName::Live), ..Settings::default() });
         assert!(faults.contains("chain:") && faults.contains("encryption_key:"), "{faults}");
     }
 
     #[test]
-    fn the_sandbox_listens_on_loopback_unless_it_is_meant() {
+    fn sandbox_listens_on_loopback_unless_allowed() {
         let open = || Settings { listen: Some("0.0.0.0:1".into()), ..Settings::default() };
         assert!(faults(open()).contains("--allow-open"));
         assert_eq!(faults(Settings { allow_open: Some(true), ..open() }), "");
     }
 
     #[test]
-    fn commands_beside_the_server_do_not_mind_where_it_listens() {
+    fn commands_do_not_check_the_listen_address() {
         let open = Settings { listen: Some("0.0.0.0:1".into()), ..Settings::default() };
         assert!(Config::new(open, Role::Tool).is_ok());
     }

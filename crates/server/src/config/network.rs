@@ -1,4 +1,4 @@
-//! Where the service listens, for which names and origins, and whose tokens it takes.
+//! Listen address, allowed hosts and origins, and the external token issuer.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(super) fn origins(settings: &Settings, faults: &mut Faults) -> Vec<String> {
     origins
 }
 
-/// Whether pages can have this origin: a scheme, a host and perhaps a port.
+/// An origin is a scheme, a host and optionally a port.
 fn is_origin(text: &str) -> bool {
     let host = text.split_once("://").filter(|(scheme, _)| !scheme.is_empty()).map_or("", |(_, host)| host);
     !host.is_empty()
@@ -31,8 +31,8 @@ fn is_origin(text: &str) -> bool {
         && host.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
 
-/// The sandbox answers only for its own machine, so that no page elsewhere can reach it under another name,
-/// unless it is open and no names are given. `None` allows any name.
+/// The sandbox serves only local host names, against DNS rebinding, unless it is open and no names are given. `None`
+/// allows any name.
 pub(super) fn allowed_hosts(settings: &Settings) -> Option<Vec<String>> {
     let names = settings.allow_host.clone().unwrap_or_default();
     match settings.profile_or_sandbox() {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_a_scheme_and_a_host() {
+    fn origin_is_a_scheme_and_a_host() {
         let wrong = [
             "*",
             "https://*.example",
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sandbox_always_answers_for_its_own_machine() {
+    fn sandbox_always_allows_local_hosts() {
         let hosts = |profile, allow_open, names: &[&str]| {
             let names = names.iter().map(|&name| name.to_owned()).collect();
             let settings = Settings {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_issuer_comes_with_audience_and_keys() {
+    fn issuer_needs_audience_and_jwks_url() {
         let settings = Settings { issuer: Some("https://id".into()), ..Settings::default() };
         assert!(issuer(&settings).is_err_and(|fault| fault.contains("audience")));
     }

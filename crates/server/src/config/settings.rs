@@ -1,4 +1,4 @@
-//! Settings as people give them: by flag, environment or file, under the same names.
+//! Unvalidated settings from flags, environment and file, under the same names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the file and lets the flags (and the environment behind them) win.
+    /// Reads the file; flags and environment override it.
     pub fn load(file: Option<&Path>, flags: Table) -> Result<Self> {
         let mut settings = file.map(read_file).transpose()?.unwrap_or_default();
         settings.extend(flags);
@@ -60,7 +60,7 @@ fn read_file(path: &Path) -> Result<Table> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("the file {} cannot be read", path.display()))?;
     let wrong = || format!("the file {} is wrong", path.display());
-    // Read as settings here, so that an error names the line.
+    // Parsed as settings too, so that an error names the line.
     toml::from_str::<Settings>(&text).with_context(wrong)?;
     toml::from_str(&text).with_context(wrong)
 }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_wins_over_the_file() {
+    fn flag_overrides_file() {
         let file = file("country = \"MX\"\nrate_limit = 7\n[screening]\nincome = \"x\"\n");
         let flags = toml::toml! { country = "CA" };
         let settings = Settings::load(Some(file.path()), flags).unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_of_the_file_are_refused_by_name_and_line() {
+    fn unknown_key_is_reported_with_its_line() {
         let file = file("log = \"info\"\nlisen = \"x\"\n");
         let error = Settings::load(Some(file.path()), Table::new()).err().map(|error| format!("{error:#}"));
         let error = error.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The audit log: who did what to whose data, and that nobody can alter it unseen.
+//! The audit log: its entries, and detection of tampering.
 
 use portico_app::audit::Anchor;
 use portico_app::{Actor, Call};
@@ -13,17 +13,17 @@ const OPERATOR: Call = Call { actor: Actor::Operator, idempotency_key: None };
 
 on_both_engines! {
     shared:
-        everything_that_is_done_with_a_person_is_on_record,
-        a_command_and_the_operator_are_on_record_under_their_names,
-        the_use_of_keys_by_the_service_itself_is_on_record,
-        nothing_personal_is_on_record;
+        every_action_on_a_person_is_audited,
+        commands_and_the_operator_are_audited_by_name,
+        internal_key_use_is_audited,
+        audit_log_has_no_personal_data;
     own:
-        a_thousand_altered_bytes_are_a_thousand_findings,
+        every_altered_byte_is_found,
         entries_that_are_missing_or_moved_are_found,
-        a_log_that_was_cut_is_found_by_its_anchor;
+        truncated_log_is_found_by_its_anchor;
 }
 
-/// What was done, by whom, to what.
+/// Action, actor and subject of all entries.
 async fn done(app: &App, about: &str) -> Vec<(String, String)> {
     let raw = Raw::open(app).await;
     let sql = "SELECT actor, action FROM audit WHERE subject = ?1 ORDER BY seq";
@@ -35,7 +35,7 @@ fn by(who: &str, actions: &[&str]) -> Vec<(String, String)> {
     actions.iter().map(|action| (format!("user {who}"), (*action).to_owned())).collect()
 }
 
-async fn everything_that_is_done_with_a_person_is_on_record(app: &App) {
+async fn every_action_on_a_person_is_audited(app: &App) {
     let (ada, landlord, case) = (app.someone().await, app.someone().await, unique("case"));
     let made = app.verified(&ada.token, &format!("?caseId={case}"), &applicant("Evicted")).await;
     assert_eq!(done(app, &case).await, by(&ada.user, &["case.opened"]));
@@ -68,7 +68,7 @@ async fn everything_that_is_done_with_a_person_is_on_record(app: &App) {
     let found: Vec<(String, String)> = done(app, &made.id)
         .await
         .into_iter()
-        // The chain may have been asked before it had caught up.
+        // The chain may lag behind.
         .filter(|(_, action)| action != "identity.validation_failed")
         .collect();
     assert_eq!(found, expected);
@@ -80,7 +80,7 @@ async fn everything_that_is_done_with_a_person_is_on_record(app: &App) {
     assert_eq!(done(app, &ada.user).await, by(&ada.user, &["verifications.listed", "person.erased"]));
 }
 
-async fn a_command_and_the_operator_are_on_record_under_their_names(app: &App) {
+async fn commands_and_the_operator_are_audited_by_name(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let root = unique("root");
     let bearer = app.token(&["--sub", &root, "--scope", "admin"]);
@@ -97,7 +97,7 @@ async fn a_command_and_the_operator_are_on_record_under_their_names(app: &App) {
     assert_eq!(found[1], (format!("administrator {root}"), erased));
 }
 
-async fn the_use_of_keys_by_the_service_itself_is_on_record(app: &App) {
+async fn internal_key_use_is_audited(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     let body = on_chain(&elm, "landlord");
     app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
@@ -113,7 +113,7 @@ async fn the_use_of_keys_by_the_service_itself_is_on_record(app: &App) {
     app.to_get("/v1/verifications").bearer(&ada.token).send().await.json(200);
 }
 
-async fn nothing_personal_is_on_record(app: &App) {
+async fn audit_log_has_no_personal_data(app: &App) {
     let ada = app.someone().await;
     let body = with(
         applicant("Wallabyson"),
@@ -133,7 +133,7 @@ async fn nothing_personal_is_on_record(app: &App) {
     }
 }
 
-/// A generator of numbers, the same every time.
+/// A seeded generator.
 struct Jitter(u64);
 
 impl Jitter {
@@ -143,7 +143,7 @@ impl Jitter {
     }
 }
 
-/// The value with one byte changed; nothing, if it has none.
+/// The value with one byte changed; `None` if it is empty.
 fn altered(value: &Cell, dice: &mut Jitter) -> Option<Cell> {
     match value {
         Cell::Null => None,
@@ -164,7 +164,7 @@ fn altered(value: &Cell, dice: &mut Jitter) -> Option<Cell> {
             let at = dice.below(bytes.len());
             let other = b' ' + u8::try_from(dice.below(95)).unwrap();
             bytes[at] = if other == bytes[at] { other ^ 1 } else { other };
-            // Not every byte may stand everywhere in a text.
+            // Not every byte is valid in a text.
             String::from_utf8(bytes).ok().map(Cell::Text)
         }
     }
@@ -183,9 +183,9 @@ async fn with_a_log(engine: Engine) -> App {
     app
 }
 
-async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
+async fn every_altered_byte_is_found(engine: Engine) {
     let mut app = with_a_log(engine).await;
-    // Nobody writes beside.
+    // There is no other writer.
     app.signal("TERM");
     assert!(app.ended().await);
     let tool = app.tool().await;
@@ -210,7 +210,7 @@ async fn a_thousand_altered_bytes_are_a_thousand_findings(engine: Engine) {
         let Some(after) = altered(&before, &mut dice) else { continue };
         assert_ne!(before, after);
         let set = format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1");
-        // Two entries cannot have the same place.
+        // Positions are unique.
         let Some(changed) = raw.change(&set, &[row.clone(), after.clone()]).await else { continue };
         assert_eq!(changed, 1);
         edits += 1;
@@ -238,7 +238,7 @@ async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
         (!output.status.success()).then(|| String::from_utf8(output.stderr).unwrap())
     };
     assert_eq!(faults(), None);
-    // One is gone from the middle.
+    // One is missing in the middle.
     let columns = "seq, at, actor, action, subject, detail, hash";
     let third = raw.rows(&format!("SELECT {columns} FROM audit WHERE seq = 3"), &[]).await.remove(0);
     raw.change("DELETE FROM audit WHERE seq = 3", &[]).await.unwrap();
@@ -247,7 +247,7 @@ async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
     let put = format!("INSERT INTO audit ({columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
     raw.change(&put, &third).await.unwrap();
     assert_eq!(faults(), None);
-    // Two have changed places.
+    // Two are swapped.
     let swap = |from: i64, to: i64| format!("UPDATE audit SET seq = {to} WHERE seq = {from}");
     for (from, to) in [(3, -1), (4, 3), (-1, 4)] {
         raw.change(&swap(from, to), &[]).await.unwrap();
@@ -259,7 +259,7 @@ async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
     assert_eq!(faults(), None);
 }
 
-async fn a_log_that_was_cut_is_found_by_its_anchor(engine: Engine) {
+async fn truncated_log_is_found_by_its_anchor(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut app = with_a_log_in(engine, &data).await;
@@ -280,7 +280,7 @@ async fn a_log_that_was_cut_is_found_by_its_anchor(engine: Engine) {
     let printed = app.prints(&["audit", "verify"]);
     let entries = head[0].int();
     assert_eq!(printed, format!("{entries} entries, none altered; anchored on the chain at entry {entries}"));
-    // Cut so that the rest is whole, and says that it ends there.
+    // Truncated, with a consistent head.
     let end = entries - 2;
     raw.change(&format!("DELETE FROM audit WHERE seq > {end}"), &[]).await.unwrap();
     let hash = format!("(SELECT hash FROM audit WHERE seq = {end})");
@@ -293,7 +293,7 @@ async fn a_log_that_was_cut_is_found_by_its_anchor(engine: Engine) {
         assert!(!output.status.success() && told.contains("cut or rewritten"), "{told}");
     };
     is_found(&app);
-    // A server that goes on with it does not move the anchor, so that it is found later too.
+    // A server that continues this log does not move the anchor, so it is still detected later.
     let again = Options::new(engine).data(&data);
     let mut app = app.database.iter().fold(again, |options, url| options.database(url)).start().await;
     let ada = app.someone().await;

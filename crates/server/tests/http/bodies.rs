@@ -1,4 +1,4 @@
-//! Bodies that are wrong: every fault is named at once, and nothing is stored.
+//! Invalid bodies: all errors are reported at once, and nothing is stored.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,29 +7,29 @@ use crate::support::{Answer, App, item, listing, on_both_engines, unique, with};
 
 on_both_engines! {
     shared:
-        every_fault_of_a_body_is_named_at_once,
-        what_is_no_json_object_is_refused,
+        all_body_errors_are_reported_at_once,
+        non_object_body_is_refused,
         text_has_limits,
-        characters_that_are_none_are_refused,
+        invalid_unicode_is_refused,
         numbers_have_limits,
         a_name_is_given_once,
-        bottomless_nesting_is_refused,
-        strange_but_valid_json_is_taken,
-        a_refused_change_changes_nothing;
+        deep_nesting_is_refused,
+        unusual_valid_json_is_accepted,
+        refused_update_changes_nothing;
 }
 
 async fn post(app: &App, path: &str, body: impl Into<reqwest::Body>) -> Answer {
     app.request(Method::POST, path).body(body).send().await
 }
 
-/// Refused with these faults, and nothing stored.
+/// Asserts these errors, and that nothing is stored.
 async fn listing_has_faults(app: &App, more: Value, faults: &[(&str, &str)]) {
     let id = unique("refused");
     app.post("/listings", with(listing(&id, "ada"), more)).await.has_faults(faults);
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]), "{faults:?}");
 }
 
-async fn every_fault_of_a_body_is_named_at_once(app: &App) {
+async fn all_body_errors_are_reported_at_once(app: &App) {
     let all = ["listingId", "userId", "streetAddress", "city", "state", "postalCode"];
     let pointers: Vec<String> = all.iter().map(|name| format!("/{name}")).collect();
     let missing: Vec<(&str, &str)> = pointers.iter().map(|pointer| (pointer.as_str(), "missing")).collect();
@@ -64,7 +64,7 @@ async fn every_fault_of_a_body_is_named_at_once(app: &App) {
     assert_eq!(app.get(&format!("/v1/user-portfolios/{}", ada.user)).await.json(200), json!([]));
 }
 
-async fn what_is_no_json_object_is_refused(app: &App) {
+async fn non_object_body_is_refused(app: &App) {
     let bodies: [(&[u8], &str); 24] = [
         (b"", "missing"),
         (b"  \n ", "missing"),
@@ -107,7 +107,7 @@ async fn what_is_no_json_object_is_refused(app: &App) {
 }
 
 async fn text_has_limits(app: &App) {
-    // Longest, in characters and not in bytes.
+    // The maximum length, in characters.
     let limits =
         [("userId", 255), ("streetAddress", 255), ("city", 100), ("state", 100), ("postalCode", 255)];
     for (name, longest) in limits {
@@ -139,7 +139,7 @@ async fn text_has_limits(app: &App) {
     app.post("/v1/user-portfolio", items(1001)).await.has_faults(&[("/protocolItems", "too_many")]);
 }
 
-async fn characters_that_are_none_are_refused(app: &App) {
+async fn invalid_unicode_is_refused(app: &App) {
     for control in ["\0", "a\0b", "\n", "a\tb", "\r\n", "\u{1b}[31m", "\u{7f}", "\u{85}", "\u{9f}"] {
         listing_has_faults(app, json!({"city": control}), &[("/city", "control_character")]).await;
     }
@@ -166,7 +166,7 @@ async fn characters_that_are_none_are_refused(app: &App) {
     let id = unique("text");
     post(app, "/listings", with_city(&id, br"\ud83c\udfe0 \u00fc \/")).await.only_says(201);
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200)[0]["city"], "🏠 ü /");
-    // A name with half a character in it.
+    // A name with a truncated UTF-8 sequence.
     let answer = post(app, "/listings", r#"{"\ud800": 1}"#).await;
     answer.has_faults(&[("", "not_text")]);
 }
@@ -221,7 +221,7 @@ async fn a_name_is_given_once(app: &App) {
     post(app, "/v1/user-portfolio", body).await.has_faults(&[("/protocolItems/0/protocolName", "repeated")]);
 }
 
-async fn bottomless_nesting_is_refused(app: &App) {
+async fn deep_nesting_is_refused(app: &App) {
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(10_000), close.repeat(10_000));
     let bodies = [
         deep("[", "]"),
@@ -234,12 +234,12 @@ async fn bottomless_nesting_is_refused(app: &App) {
         let faults = post(app, "/listings", body).await.faults();
         assert_eq!(faults, [(String::new(), "too_deep".to_owned())]);
     }
-    // Brackets in a text do not nest.
+    // Brackets inside a string do not nest.
     let body = with(listing(&unique("flat"), "ada"), json!({"streetAddress": "[".repeat(200)}));
     app.post("/listings", body).await.only_says(201);
 }
 
-async fn strange_but_valid_json_is_taken(app: &App) {
+async fn unusual_valid_json_is_accepted(app: &App) {
     let id = unique("strange");
     let body = format!(
         " \r\n\t{{ \"listing\\u0049d\"\n:\"{id}\" ,\"userId\":\"\\u0061da\",\"streetAddress\":\"\\\"1\\\" Oak\",\"city\":\"Austin\",
@@ -250,12 +250,12 @@ async fn strange_but_valid_json_is_taken(app: &App) {
     assert_eq!((&stored[0]["userId"], &stored[0]["streetAddress"]), (&json!("ada"), &json!("\"1\" Oak")));
 }
 
-async fn a_refused_change_changes_nothing(app: &App) {
+async fn refused_update_changes_nothing(app: &App) {
     let body = json!({"userId": unique("ada"), "name": "Before", "riskLevel": "Moderate", "isCustom": true});
     let made = app.post("/v1/user-portfolio", body).await.says(201);
     let path = format!("/v1/user-portfolio/{}", made["userPortfolioId"].as_str().unwrap());
     let before = app.get(&path).await.json(200);
-    // The first part is right, the second is not.
+    // The first part is valid, the second is not.
     let change = json!({"name": "After", "protocolItems": [item("A", json!(60)), item("B", json!(41))]});
     app.put(&path, change).await.has_faults(&[("/protocolItems", "over_allocated")]);
     app.put(&path, json!({"name": "After", "riskLevel": "Reckless"})).await.problem(400);

@@ -16,10 +16,10 @@ use crate::support::{
 
 on_both_engines! {
     own:
-        nothing_of_anybody_is_found_anywhere;
+        no_personal_value_leaks;
 }
 
-/// Numbers from a seed, the same every time.
+/// A seeded generator.
 fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,7 +27,7 @@ fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Twelve letters that stand nowhere else.
+/// Twelve random letters.
 fn word(person: u64, which: u64) -> String {
     let mut number = mixed(mixed(person) ^ which.wrapping_mul(7_777_777));
     let mut word = String::from("Q");
@@ -38,11 +38,11 @@ fn word(person: u64, which: u64) -> String {
     word
 }
 
-/// A person, none of whose values anybody else has.
+/// A person with unique values.
 struct Canary {
     number: u64,
     body: Value,
-    /// Everything that must not be found.
+    /// The values that must not leak.
     values: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Canary {
             format!("0{:02}-{:02}-{:04}", digits / 1_000_000, digits / 10_000 % 100, digits % 10_000),
             format!("0{digits:08}"),
         );
-        // Each was born on a day of their own.
+        // A unique date of birth.
         let (year, day) = (1890 + number / 336, number % 336);
         let born = format!("{year}-{:02}-{:02}", 1 + day / 28, 1 + day % 28);
         let body = json!({
@@ -73,7 +73,7 @@ impl Canary {
     }
 }
 
-/// The ways in which a value might be written somewhere.
+/// The encodings to search for.
 fn encodings(value: &str) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for value in [value.to_owned(), value.to_lowercase(), value.to_uppercase()] {
@@ -83,7 +83,7 @@ fn encodings(value: &str) -> Vec<Vec<u8>> {
         all.push(value.encode_utf16().flat_map(u16::to_le_bytes).collect());
         all.push(value.encode_utf16().flat_map(u16::to_be_bytes).collect());
         for before in 0..3 {
-            // At each of the three places where it may begin within a group, without what its neighbours blur.
+            // Base64 at each of the three offsets, without the characters that depend on neighbours.
             let padded = [&vec![0; before][..], bytes].concat();
             let sharp = (before * 8).div_ceil(6)..padded.len() * 8 / 6;
             for text in [BASE64_STANDARD_NO_PAD.encode(&padded), BASE64_URL_SAFE_NO_PAD.encode(&padded)] {
@@ -96,11 +96,11 @@ fn encodings(value: &str) -> Vec<Vec<u8>> {
     all
 }
 
-/// Finds many values at once.
+/// A multi-pattern matcher.
 struct Search {
-    /// Patterns by their first eight bytes, and whose they are.
+    /// Patterns and their owners, by the first eight bytes.
     patterns: HashMap<[u8; 8], Vec<(Vec<u8>, usize)>>,
-    /// Which first two bytes there are at all.
+    /// A prefilter on the first two bytes.
     begins: Vec<bool>,
     values: Vec<String>,
 }
@@ -119,7 +119,7 @@ impl Search {
         Self { patterns, begins, values }
     }
 
-    /// Which values are there, and in which form.
+    /// The values found, with their encoding.
     fn find(&self, place: &str, bytes: &[u8]) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for (at, window) in bytes.windows(8).enumerate() {
@@ -138,7 +138,7 @@ impl Search {
     }
 }
 
-/// Nine digits within a longer number are not somebody's number.
+/// Nine digits inside a longer number are no SSN.
 fn is_whole(bytes: &[u8], at: usize, pattern: &[u8]) -> bool {
     let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
     !pattern.iter().all(u8::is_ascii_digit)
@@ -147,7 +147,7 @@ fn is_whole(bytes: &[u8], at: usize, pattern: &[u8]) -> bool {
 }
 
 #[test]
-fn the_search_finds_a_value_in_every_form_and_place() {
+fn scanner_finds_every_encoding() {
     let search = Search::new(["Qwertyuiopas".to_owned(), "012345678".to_owned(), "1901-02-03".to_owned()]);
     for value in ["Qwertyuiopas", "012345678", "1901-02-03"] {
         for pattern in encodings(value) {
@@ -156,7 +156,7 @@ fn the_search_finds_a_value_in_every_form_and_place() {
                 assert!(!search.find("here", &bytes).is_empty(), "{}", String::from_utf8_lossy(&pattern));
             }
         }
-        // Within a longer text that is written in base64 as a whole.
+        // Inside a longer text that is encoded as base64.
         for before in 0..3 {
             let text = format!("{}{value}, and more", "x".repeat(before));
             assert!(!search.find("here", BASE64_STANDARD_NO_PAD.encode(&text).as_bytes()).is_empty());
@@ -165,12 +165,12 @@ fn the_search_finds_a_value_in_every_form_and_place() {
     assert!(search.find("here", b"9012345678 0123456789 Qwertyuiopa 1901-02-04").is_empty());
 }
 
-/// How many people: 1,000 where there is time.
+/// 1,000 in the long run.
 fn people() -> u64 {
     if std::env::var("PORTICO_LONG").is_ok_and(|long| long == "1") { 1000 } else { 40 }
 }
 
-/// Sends one person through every door; answers with everything that was answered.
+/// Sends one person through every operation; returns all responses.
 async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: &Canary) -> Vec<u8> {
     let number = canary.number;
     let (user, case) = (format!("person-{number}"), format!("case-{number}"));
@@ -184,7 +184,7 @@ async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: 
         answer.status
     };
     let path = format!("/verifyRentalRequirements?caseId={case}&walletId=wallet-{number}");
-    // Everything is right, twice, under an idempotency key.
+    // Valid, twice, with an idempotency key.
     for _ in 0..2 {
         let request = app.to_post(&path, &canary.body).bearer(&bearer).once(&format!("key-{number}"));
         let answer = request.send().await.status(200);
@@ -193,7 +193,7 @@ async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: 
     let other = with(canary.body.clone(), json!({"City": canary.values[10]}));
     let reused = app.to_post(&path, &other).bearer(&bearer).once(&format!("key-{number}")).send().await;
     assert_eq!(hear(reused), 422);
-    // Something is wrong.
+    // Invalid.
     for (field, value) in [
         ("SSN", format!("{}0", canary.get("SSN"))),
         ("SSN", first.to_owned()),
@@ -220,7 +220,7 @@ async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: 
             app.to_post("/verifyRentalRequirements", &json!({})).bearer(&bearer).body(wrong.to_owned());
         assert_eq!(hear(request.send().await), 400);
     }
-    // Nobody is signed in, or somebody else's things are asked for.
+    // Unauthenticated, and for another user.
     assert_eq!(hear(app.post("/verifyRentalRequirements", canary.body.clone()).await), 401);
     assert_eq!(hear(app.to_post(&path, &canary.body).bearer(last).send().await), 401);
     let nowhere = format!("?clientId={}", unique("nobody"));
@@ -229,13 +229,13 @@ async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: 
     let down = json!({"FirstName": first, "LastName": "Down", "DateOfBirth": canary.get("DateOfBirth"),
                       "Email": canary.get("Email"), "City": canary.get("City")});
     assert_eq!(hear(app.verify(&bearer, "", &down).await), 503);
-    // A pipeline that asks for more than there is.
+    // A pipeline whose inputs are missing.
     let pipeline =
         json!({"ClientId": format!("client-{number}"), "SoftCreditCheck": true, "IncomeCheck": true});
     hear(app.to_post("/verificationPipeline", &pipeline).bearer(&bearer).send().await);
     let lacking = json!({"FirstName": first, "StreetAddress": canary.get("StreetAddress")});
     assert_eq!(hear(app.verify(&bearer, &format!("?clientId=client-{number}"), &lacking).await), 400);
-    // Where it does not belong: in a query string.
+    // In a query string, where it does not belong.
     let query = format!("?FirstName={first}&SSN={}&limit={last}&searchTerm={first}", canary.get("SSN"));
     for path in [
         "/listings",
@@ -248,7 +248,7 @@ async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: 
         hear(app.to_get(&format!("{path}{query}")).bearer(&bearer).send().await);
     }
     hear(app.to_post(&format!("/verificationPipeline{query}"), &json!([first])).bearer(&bearer).send().await);
-    // Tokens and names, right and wrong.
+    // Validation with right and wrong names.
     hear(app.identity(&bearer, &case, &format!("wallet-{number}")).await.status(200));
     let listed = app.to_get("/v1/verifications").bearer(&bearer).send().await.json(200);
     let id = listed[0]["id"].as_str().unwrap().to_owned();
@@ -296,7 +296,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// Every value of every table, as text and as bytes.
+/// Every value of every table.
 async fn tables(app: &App) -> Vec<(String, Vec<u8>)> {
     let raw = Raw::open(app).await;
     if let Raw::Sqlite(connection) = &raw {
@@ -350,7 +350,7 @@ async fn chain(app: &App) -> Vec<u8> {
     all
 }
 
-/// Everything that outlives a request.
+/// All data that outlives a request.
 async fn traces(app: &App) -> Vec<(String, Vec<u8>)> {
     let mut all = vec![
         ("log".to_owned(), app.log().into_bytes()),
@@ -362,10 +362,10 @@ async fn traces(app: &App) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-async fn nothing_of_anybody_is_found_anywhere(engine: Engine) {
+async fn no_personal_value_leaks(engine: Engine) {
     let bureau = Bureau::start();
     let settings = format!("{}check_timeout_ms = 10000\n", bureau.settings());
-    // Two checks go over the network, two stay inside. What fails is logged by the bureau's name.
+    // Two checks use an HTTP bureau, two the sandbox. Failures are logged with the bureau's name.
     let settings =
         settings.replace("eviction = \"loopback\"\n", "").replace("criminal_background = \"loopback\"\n", "");
     let (planted, wallet) = ("Planted12345", format!("0x{:040x}", 0xcafe_babe_dead_beef_u64));
@@ -429,7 +429,7 @@ async fn nothing_of_anybody_is_found_anywhere(engine: Engine) {
         places.len(),
         size >> 20
     );
-    // Not even after the end, when everything is in the files.
+    // Again after shutdown, when everything is in the files.
     let mut app = app;
     app.signal("TERM");
     assert!(app.ended().await);

@@ -1,4 +1,4 @@
-//! The command line: what is printed where, and which settings win.
+//! The command line: output and precedence of settings.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,11 +12,11 @@ use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, p
 
 on_both_engines! {
 own:
-    a_database_is_migrated_by_hand,
+    migrate_command_migrates,
     demonstration_data_belongs_to_the_instance_and_its_key;
 }
 
-/// Both streams of a command that has ended.
+/// The output of a finished command.
 fn told(output: Output) -> (bool, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.success(), text(output.stdout), text(output.stderr))
@@ -28,7 +28,7 @@ fn serve(folder: &Path) -> Command {
     command
 }
 
-/// Asserts that a server refuses to start, and says why.
+/// Asserts that a server refuses to start; returns the reason.
 #[track_caller]
 fn refuses(mut command: Command, reasons: &[&str]) -> String {
     let (success, out, err) = told(command.output().unwrap());
@@ -39,7 +39,7 @@ fn refuses(mut command: Command, reasons: &[&str]) -> String {
     err
 }
 
-/// A process that ends with the test.
+/// Killed on drop.
 pub(crate) struct Running(pub(crate) Child);
 impl Drop for Running {
     fn drop(&mut self) {
@@ -49,7 +49,7 @@ impl Drop for Running {
 }
 
 #[test]
-fn the_banner_says_where_the_service_is_and_how_to_begin() {
+fn banner_shows_urls_and_first_commands() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut command = portico();
@@ -74,7 +74,7 @@ fn the_banner_says_where_the_service_is_and_how_to_begin() {
 }
 
 #[test]
-fn the_line_of_json_says_the_same() {
+fn json_banner_has_the_same_facts() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let mut command = serve(folder.path());
@@ -92,7 +92,7 @@ fn the_line_of_json_says_the_same() {
 }
 
 #[test]
-fn a_live_instance_refuses_to_start_and_names_all_that_is_missing() {
+fn live_start_reports_all_missing_settings() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = serve(folder.path());
     command.args(["--profile", "live"]);
@@ -111,7 +111,7 @@ fn a_live_instance_refuses_to_start_and_names_all_that_is_missing() {
 }
 
 #[test]
-fn the_sandbox_stays_on_loopback() {
+fn sandbox_stays_on_loopback() {
     let folder = tempfile::tempdir().unwrap();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
         let mut command = portico();
@@ -140,7 +140,7 @@ fn all_configuration_errors_are_reported_together() {
 }
 
 #[test]
-fn an_unknown_key_of_the_file_is_refused_by_name() {
+fn unknown_config_key_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("portico.toml");
     let with_file = |content: &str| {
@@ -160,7 +160,7 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
 }
 
 #[test]
-fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+fn flag_overrides_environment_overrides_file() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("portico.toml");
@@ -185,7 +185,7 @@ fn a_flag_wins_over_the_environment_and_that_over_the_file() {
 }
 
 #[test]
-fn the_document_is_printed_as_it_is_served() {
+fn openapi_command_matches_the_served_document() {
     run(async {
         for (profile, options) in
             [("sandbox", Options::new(Engine::Sqlite)), ("live", Options::new(Engine::Sqlite).live())]
@@ -210,7 +210,7 @@ fn a_token_is_alone_on_stdout() {
 }
 
 #[test]
-fn a_token_may_be_made_before_the_first_start() {
+fn token_can_be_issued_before_first_start() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -224,7 +224,7 @@ fn a_token_may_be_made_before_the_first_start() {
 }
 
 #[test]
-fn a_token_is_made_for_a_user_and_a_time() {
+fn token_has_user_and_lifetime() {
     let app = App::shared(Engine::Sqlite);
     for wrong in [
         &["--sub", ""][..],
@@ -241,7 +241,7 @@ fn a_token_is_made_for_a_user_and_a_time() {
 }
 
 #[test]
-fn a_key_is_alone_on_stdout_and_listed_without_its_secret() {
+fn key_create_prints_only_the_key() {
     let app = App::shared(Engine::Sqlite);
     let (name, user, account) = (unique("name"), unique("user"), unique("account"));
     let create = |more: &[&str]| {
@@ -270,11 +270,11 @@ fn a_key_is_alone_on_stdout_and_listed_without_its_secret() {
 }
 
 #[test]
-fn commands_beside_a_live_instance_take_its_settings() {
+fn commands_work_with_live_settings() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("live.toml");
     let data = folder.path().join("data");
-    // Where it listens and the bureaus' secrets are the server's alone.
+    // Only the server needs the listen address and the bureaus' secrets.
     let settings = format!(
         "profile = \"live\"\nlisten = \"0.0.0.0:8080\"\nchain = \"http://127.0.0.1:1\"\ndata = {:?}\n\
          [bureaus.acme]\nurl = \"http://127.0.0.1:1\"\nsecret_env = \"PORTICO_TEST_NO_SUCH_SECRET\"\n",
@@ -296,7 +296,7 @@ fn commands_beside_a_live_instance_take_its_settings() {
 }
 
 #[test]
-fn commands_beside_an_open_sandbox_work_without_its_flags() {
+fn commands_need_no_server_flags() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("open.toml");
     std::fs::write(&file, "listen = \"0.0.0.0:8080\"\n").unwrap();
@@ -311,7 +311,7 @@ fn commands_beside_an_open_sandbox_work_without_its_flags() {
 }
 
 #[test]
-fn an_origin_that_no_page_can_have_is_refused() {
+fn invalid_origin_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = serve(folder.path());
     command.args(["--cors-origin", "*"]);
@@ -347,7 +347,7 @@ async fn demonstration_data_belongs_to_the_instance_and_its_key(engine: Engine) 
     assert_eq!(totals["totalListings"], 360, "{totals}");
 }
 
-async fn a_database_is_migrated_by_hand(engine: Engine) {
+async fn migrate_command_migrates(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let (data, database) = (folder.path().join("data"), engine.database().await);
     let migrate = |what: &str| {
@@ -368,11 +368,11 @@ async fn a_database_is_migrated_by_hand(engine: Engine) {
     let options = if let Some(url) = &database { options.database(url) } else { options };
     let app = options.start().await;
     app.get("/readyz").await.status(200);
-    assert!(app.prints(&["migrate", "status"]).contains("up to date"), "also beside the server");
+    assert!(app.prints(&["migrate", "status"]).contains("up to date"), "also while the server runs");
 }
 
 #[test]
-fn an_older_copy_of_the_embedded_chain_is_refused() {
+fn older_copy_of_embedded_chain_is_refused() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -402,7 +402,7 @@ fn an_older_copy_of_the_embedded_chain_is_refused() {
 }
 
 #[test]
-fn a_database_of_a_newer_version_is_refused() {
+fn newer_database_is_refused() {
     run(async {
         let mut app = Options::new(Engine::Sqlite).start().await;
         app.signal("TERM");
@@ -450,11 +450,11 @@ fn help_does_not_show_secrets_of_the_environment() {
 }
 
 #[test]
-fn the_data_folder_and_its_keys_are_for_their_owner_only() {
+fn data_folder_is_readable_only_by_its_owner() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("deep/data");
-        // Even if whoever starts it would let others read everything.
+        // Even with a permissive umask.
         let script = r#"umask 000; exec "$@""#;
         let mut command = Command::new("sh");
         command.args(["-c", script, "sh"]).arg(portico().get_program());
@@ -471,7 +471,7 @@ fn the_data_folder_and_its_keys_are_for_their_owner_only() {
 }
 
 #[test]
-fn a_folder_with_a_broken_key_is_refused() {
+fn damaged_key_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();

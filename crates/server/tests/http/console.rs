@@ -1,4 +1,4 @@
-//! The console's files as the server delivers them. What its pages do is tested in a browser.
+//! The console's files over HTTP. Browser tests cover its pages.
 
 use serde_json::json;
 
@@ -8,13 +8,13 @@ fn app() -> &'static App {
     App::shared(Engine::Sqlite)
 }
 
-/// Whether this binary carries the console: a plain `cargo build` makes one that does not.
+/// A plain `cargo build` has no console.
 fn is_built() -> bool {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/dist/index.html").exists()
 }
 
 #[test]
-fn the_root_leads_to_the_console() {
+fn root_redirects_to_the_console() {
     run(async {
         assert_eq!(app().get("/").await.status(307).header("location"), "/console/");
         assert_eq!(app().get("/console").await.status(308).header("location"), "/console/");
@@ -22,7 +22,7 @@ fn the_root_leads_to_the_console() {
 }
 
 #[test]
-fn every_address_of_the_console_is_its_page_under_a_strict_policy() {
+fn console_paths_serve_its_page_with_strict_csp() {
     run(async {
         for path in ["/console/", "/console/listings/some-id", "/console/a/b/c"] {
             let page = app().get(path).await.status(200);
@@ -46,7 +46,7 @@ fn every_address_of_the_console_is_its_page_under_a_strict_policy() {
 }
 
 #[test]
-fn files_come_compressed_as_the_client_likes_and_are_kept() {
+fn assets_are_compressed_and_cacheable() {
     if !is_built() {
         return;
     }
@@ -70,7 +70,7 @@ fn files_come_compressed_as_the_client_likes_and_are_kept() {
 }
 
 #[test]
-fn the_console_is_told_how_people_sign_in() {
+fn console_config_has_the_sign_in_settings() {
     run(async {
         let sandbox = app().get("/console/config.json").await.json(200);
         assert_eq!(sandbox, json!({"profile": "sandbox", "chain": {"rpc": "/rpc"}}));

@@ -1,4 +1,4 @@
-//! What a database belongs to: its keystore, without which no server starts, and its profile.
+//! The keystore and profile that a database belongs to.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::support::{App, Engine, Options, applicant, on_both_engines, portico, 
 
 on_both_engines! {
     own:
-        a_server_without_its_keystore_does_not_start,
-        a_database_of_an_older_version_does_not_take_an_empty_keystore,
-        a_lost_keystore_is_replaced_by_command,
-        a_live_database_does_not_open_as_a_sandbox,
-        a_sandbox_does_not_become_live,
+        missing_keystore_fails_start,
+        old_database_refuses_an_empty_keystore,
+        lost_keystore_is_replaced_by_command,
+        live_database_does_not_open_as_sandbox,
+        sandbox_database_does_not_open_as_live,
         commands_take_the_recorded_profile,
         keys_and_tokens_of_a_sandbox_do_not_work_live;
 }
@@ -27,7 +27,7 @@ async fn stop(mut app: App) -> App {
     app
 }
 
-/// A command on the data of a server that has stopped.
+/// Runs a command on the data of a stopped server.
 fn command(app: &App, keystore: &Path, arguments: &[&str]) -> Command {
     let mut command = portico();
     command.args(arguments).arg("--data").arg(&app.data);
@@ -36,7 +36,7 @@ fn command(app: &App, keystore: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command that must fail says.
+/// The error of a command that must fail.
 async fn refusal(mut command: Command) -> String {
     let mut process = Running(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     let child = &mut process.0;
@@ -47,7 +47,7 @@ async fn refusal(mut command: Command) -> String {
     said
 }
 
-/// A server with somebody's result, and its keystore in a file, after it has stopped.
+/// A stopped server with a result and its keystore in a file.
 struct Stopped {
     folder: tempfile::TempDir,
     keystore: std::path::PathBuf,
@@ -82,32 +82,32 @@ impl Stopped {
         app.to_get(&format!("/v1/verifications/{}", self.id)).bearer(&self.bearer).send().await.status
     }
 
-    /// Takes the keystore away; answers where it is.
-    fn lose(&self) -> std::path::PathBuf {
-        let aside = self.folder.path().join("aside.db");
+    /// Moves the keystore away; returns its path.
+    fn remove_keystore(&self) -> std::path::PathBuf {
+        let moved = self.folder.path().join("moved.db");
         self.forget_log();
-        std::fs::rename(&self.keystore, &aside).unwrap();
-        aside
+        std::fs::rename(&self.keystore, &moved).unwrap();
+        moved
     }
 
     /// Puts it back.
-    fn find(&self, aside: &Path) {
+    fn restore_keystore(&self, moved: &Path) {
         self.forget_log();
-        std::fs::rename(aside, &self.keystore).unwrap();
+        std::fs::rename(moved, &self.keystore).unwrap();
     }
 
-    /// An orderly stop has left nothing in the keystore's log; what is there belongs to another one.
+    /// Removes the log of another keystore: after an orderly stop this one has none.
     fn forget_log(&self) {
         for end in ["-wal", "-shm"] {
-            // They are not always there.
+            // They may not exist.
             let _ = std::fs::remove_file(format!("{}{end}", self.keystore.display()));
         }
     }
 }
 
-async fn a_server_without_its_keystore_does_not_start(engine: Engine) {
+async fn missing_keystore_fails_start(engine: Engine) {
     let stopped = Stopped::new(engine).await;
-    let aside = stopped.lose();
+    let moved = stopped.remove_keystore();
     for command in [
         stopped.serve(),
         command(&stopped.app, &stopped.keystore, &["erase", "--user", "ada"]),
@@ -118,39 +118,39 @@ async fn a_server_without_its_keystore_does_not_start(engine: Engine) {
         assert!(said.contains("--keystore") && said.contains("replace-keystore"), "{said}");
         assert!(!stopped.keystore.exists(), "none is made in its place");
     }
-    // Another database's is none either.
+    // Nor does the keystore of another database work.
     let other = Stopped::new(engine).await;
     std::fs::copy(&other.keystore, &stopped.keystore).unwrap();
     let said = refusal(stopped.serve()).await;
     assert!(said.contains("belongs to another database"), "{said}");
-    stopped.find(&aside);
+    stopped.restore_keystore(&moved);
     assert_eq!(stopped.read(&stopped.start().await).await, 200);
 }
 
-async fn a_database_of_an_older_version_does_not_take_an_empty_keystore(engine: Engine) {
+async fn old_database_refuses_an_empty_keystore(engine: Engine) {
     let stopped = Stopped::new(engine).await;
     let raw = crate::support::Raw::open(&stopped.app).await;
     raw.change("UPDATE deployment SET profile = NULL, keystore = NULL", &[]).await.unwrap();
     drop(raw);
-    let aside = stopped.lose();
+    let moved = stopped.remove_keystore();
     assert!(refusal(stopped.serve()).await.contains("the keystore of this database is missing"));
-    // As an older version would have made it.
+    // As created by an older version.
     drop(std::fs::File::create(&stopped.keystore).unwrap());
     assert!(refusal(stopped.serve()).await.contains("the keystore of this database is missing"));
-    stopped.find(&aside);
+    stopped.restore_keystore(&moved);
     let app = stopped.start().await;
     assert_eq!(stopped.read(&app).await, 200);
-    // From now on it is known.
+    // It is recorded from now on.
     stop(app).await;
-    stopped.lose();
+    stopped.remove_keystore();
     assert!(refusal(stopped.serve()).await.contains("the keystore of this database is missing"));
 }
 
-async fn a_lost_keystore_is_replaced_by_command(engine: Engine) {
+async fn lost_keystore_is_replaced_by_command(engine: Engine) {
     let stopped = Stopped::new(engine).await;
     let replace = || command(&stopped.app, &stopped.keystore, &["encryption", "replace-keystore"]);
     assert!(refusal(replace()).await.contains("nothing to replace"));
-    stopped.lose();
+    stopped.remove_keystore();
     let output = replace().output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8(output.stdout).unwrap().contains("1 people were erased"));
@@ -162,7 +162,6 @@ async fn a_lost_keystore_is_replaced_by_command(engine: Engine) {
     app.validate(&stopped.bearer, &again.id, "Ada", "Byron").await.status(200);
 }
 
-/// `serve` on the data of a live server.
 fn serve(app: &App, arguments: &[&str]) -> Command {
     let mut command = portico();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&app.data).args(arguments);
@@ -171,7 +170,7 @@ fn serve(app: &App, arguments: &[&str]) -> Command {
     command
 }
 
-async fn a_live_database_does_not_open_as_a_sandbox(engine: Engine) {
+async fn live_database_does_not_open_as_sandbox(engine: Engine) {
     let app = stop(Options::new(engine).live().start().await).await;
     for arguments in [&[][..], &["--profile", "sandbox"], &["--allow-open"]] {
         let said = refusal(serve(&app, arguments)).await;
@@ -179,7 +178,7 @@ async fn a_live_database_does_not_open_as_a_sandbox(engine: Engine) {
     }
 }
 
-async fn a_sandbox_does_not_become_live(engine: Engine) {
+async fn sandbox_database_does_not_open_as_live(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let options = || Options::new(engine).data(&data);
@@ -218,7 +217,7 @@ async fn commands_take_the_recorded_profile(engine: Engine) {
     assert!(refusal(command(&["seed", "--demo"])).await.contains("for the sandbox only"));
 }
 
-/// As an instance has them that was opened as a sandbox by mistake, by a version that allowed it.
+/// Credentials from an older version that opened a live database as a sandbox by mistake.
 async fn keys_and_tokens_of_a_sandbox_do_not_work_live(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -1,4 +1,4 @@
-//! What is sealed, and the keys it is sealed with.
+//! Encryption at rest, key rotation and the root secret.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -18,19 +18,19 @@ use crate::support::{
 
 on_both_engines! {
     own:
-        what_was_sealed_for_one_place_opens_in_no_other,
-        numbers_and_tokens_are_not_even_sealed,
+        sealed_value_opens_only_in_its_place,
+        numbers_and_tokens_are_not_stored,
         keys_are_rotated_under_load_without_a_failed_read,
         two_rotations_at_once_lose_no_key,
-        the_root_secret_is_changed_in_two_steps,
-        a_wrong_root_secret_is_refused_in_clear_words;
+        root_secret_is_changed_in_two_steps,
+        wrong_root_secret_is_refused;
 }
 
 fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// The server's keystore, opened beside it.
+/// Opens the server's keystore in this process.
 async fn keystore(app: &App) -> Keystore {
     let root = hex(std::fs::read_to_string(app.data.join("encryption.key")).unwrap().trim());
     let location = match &app.database {
@@ -40,7 +40,7 @@ async fn keystore(app: &App) -> Keystore {
     Keystore::open(&location, Root::new(&root.into()).unwrap()).await.unwrap()
 }
 
-/// A person with a case and a result of it.
+/// A person with a case and a result.
 struct Sealed {
     who: Session,
     case: String,
@@ -56,7 +56,7 @@ async fn sealed(app: &App, who: &Session, last: &str, income: u32) -> Sealed {
     Sealed { who: who.clone(), case, body, made }
 }
 
-/// Every door behind which something sealed is opened.
+/// Calls every operation that opens sealed data.
 async fn doors(app: &App, of: &Sealed) -> Vec<(&'static str, Answer)> {
     let token = &of.who.token;
     let last = of.body["LastName"].as_str().unwrap();
@@ -69,7 +69,7 @@ async fn doors(app: &App, of: &Sealed) -> Vec<(&'static str, Answer)> {
     ]
 }
 
-async fn what_was_sealed_for_one_place_opens_in_no_other(engine: Engine) {
+async fn sealed_value_opens_only_in_its_place(engine: Engine) {
     let app = Options::new(engine).start().await;
     let (ada, bob) = (app.someone().await, app.someone().await);
     let first = sealed(&app, &ada, "Lovelace", 11_111).await;
@@ -90,7 +90,7 @@ async fn what_was_sealed_for_one_place_opens_in_no_other(engine: Engine) {
         ("cases", "secret", "id", &["same case", "validated"]),
         ("checks", "finding", "case_id", &["same case"]),
     ] {
-        // Between two people, and between two rows of one.
+        // Swapped between two people, and between two rows of one person.
         for (one, two) in [(&first, &other), (&first, &second)] {
             let row =
                 |of: &Sealed| if table == "verifications" { of.made.id.clone() } else { of.case.clone() };
@@ -137,7 +137,7 @@ async fn what_was_sealed_for_one_place_opens_in_no_other(engine: Engine) {
     }
 }
 
-async fn numbers_and_tokens_are_not_even_sealed(engine: Engine) {
+async fn numbers_and_tokens_are_not_stored(engine: Engine) {
     let app = Options::new(engine).start().await;
     let ada = app.someone().await;
     let body = with(
@@ -163,7 +163,7 @@ async fn numbers_and_tokens_are_not_even_sealed(engine: Engine) {
     }
 }
 
-/// How many profiles there are: 10,000 where there is time.
+/// 10,000 in the long run.
 fn profiles() -> usize {
     if std::env::var("PORTICO_LONG").is_ok_and(|long| long == "1") { 10_000 } else { 400 }
 }
@@ -212,7 +212,7 @@ async fn keys_are_rotated_under_load_without_a_failed_read(engine: Engine) {
     };
     let (_, printed) = join(join_all((0..8).map(|start| reader(start * 1000))), rotating).await;
     for line in &printed {
-        // One key of custody addresses, which nobody has asked for by an id that is no address, may be there too.
+        // The key of custody addresses may exist too.
         let keys: usize = line.split(' ').next().unwrap().parse().unwrap();
         assert!(keys >= profiles(), "{line}");
     }
@@ -221,7 +221,7 @@ async fn keys_are_rotated_under_load_without_a_failed_read(engine: Engine) {
         profiles(),
         reads.load(Ordering::Relaxed)
     );
-    // Whoever comes now is sealed, and validated, all the same.
+    // New people are sealed and validated as before.
     let ada = app.someone().await;
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
@@ -267,14 +267,14 @@ async fn two_rotations_at_once_lose_no_key(engine: Engine) {
     all_readable(&start().await).await;
 }
 
-/// What a token says.
+/// The claims of a token.
 pub(crate) fn claims(token: &str) -> Value {
     use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
     let body = token.split('.').nth(1).unwrap();
     serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(body).unwrap()).unwrap()
 }
 
-/// `serve` with a root secret, which does not start.
+/// Runs `serve` with a root secret; it must not start.
 fn refused(app: &App, secret: &str) -> String {
     let mut command = portico();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&app.data);
@@ -284,7 +284,7 @@ fn refused(app: &App, secret: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-async fn the_root_secret_is_changed_in_two_steps(engine: Engine) {
+async fn root_secret_is_changed_in_two_steps(engine: Engine) {
     let (folder, next) = (tempfile::tempdir().unwrap(), "fedcba9876543210".repeat(4));
     let (data, file) = (folder.path().join("data"), folder.path().join("next.key"));
     std::fs::write(&file, format!("{next}\n")).unwrap();
@@ -321,7 +321,7 @@ async fn the_root_secret_is_changed_in_two_steps(engine: Engine) {
     app.to_get(&path).bearer(&ada.token).send().await.status(200);
 }
 
-async fn a_wrong_root_secret_is_refused_in_clear_words(engine: Engine) {
+async fn wrong_root_secret_is_refused(engine: Engine) {
     let mut app = Options::new(engine).start().await;
     let ada = app.someone().await;
     app.verified(&ada.token, "", &applicant("Lovelace")).await;

@@ -1,4 +1,4 @@
-//! Forgetting people: at once, in the database, on the chain, and in copies of the database that come back.
+//! Erasure: in the database, on the chain, and after a restore.
 
 use std::path::Path;
 
@@ -13,23 +13,23 @@ use crate::support::{
 
 on_both_engines! {
     shared:
-        who_erases_themselves_is_unreadable_at_once,
-        people_who_erase_themselves_at_the_same_moment_are_all_forgotten,
-        who_was_erased_may_begin_anew,
-        somebody_is_erased_by_themselves_or_the_operator_only,
-        who_is_not_known_can_be_erased,
-        the_command_erases_while_the_server_runs;
+        erasure_is_immediate,
+        concurrent_erasures_all_complete,
+        erased_user_can_start_again,
+        only_the_person_and_the_operator_erase,
+        unknown_user_can_be_erased,
+        erase_command_works_while_the_server_runs;
     own:
-        what_is_stored_after_an_erasure_survives_restarts,
-        a_copy_of_the_database_that_comes_back_brings_nobody_back,
-        on_a_real_node_erasing_is_the_same;
+        data_after_an_erasure_survives_restarts,
+        restored_database_applies_erasures_again,
+        erasure_works_on_a_real_node;
 }
 
 async fn erase(app: &App, bearer: &str, user: &str) -> Answer {
     app.request(Method::DELETE, &format!("/v1/users/{user}/personal-data")).bearer(bearer).send().await
 }
 
-/// Somebody with a result, a token, and an application with four flags.
+/// A person with a result, a token, and an application with four flags.
 struct Known {
     who: Session,
     made: Verified,
@@ -51,7 +51,7 @@ async fn known(app: &App) -> Known {
     Known { who, made, case, listing, reference }
 }
 
-/// Asserts that nothing is left of somebody but what the law asks for.
+/// Asserts that only the data that must be kept is left.
 async fn is_forgotten(app: &App, known: &Known) {
     let Known { who, made, case, listing, reference } = known;
     app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
@@ -60,7 +60,7 @@ async fn is_forgotten(app: &App, known: &Known) {
     assert_eq!(app.to_get("/v1/verifications").bearer(&who.token).send().await.json(200), json!([]));
     let again = app.verify(&who.token, &format!("?verifiedId={}", made.id), &json!({})).await;
     again.refused(404, "verification_not_found");
-    // The case is nobody's from now on, and its token is never made again.
+    // The case has no owner any more, and its token is never minted again.
     app.identity(&who.token, case, "w").await.refused(404, "case_not_found");
     let again = app.verify(&who.token, &format!("?caseId={case}"), &applicant("Lovelace")).await;
     again.refused(404, "case_not_found");
@@ -75,7 +75,7 @@ async fn is_forgotten(app: &App, known: &Known) {
     assert_eq!(applications["listingIds"], json!([listing]), "who applied where is a contract's beginning");
 }
 
-async fn who_erases_themselves_is_unreadable_at_once(app: &App) {
+async fn erasure_is_immediate(app: &App) {
     let known = known(app).await;
     erase(app, &known.who.token, &known.who.user).await.only_says(200);
     is_forgotten(app, &known).await;
@@ -83,7 +83,7 @@ async fn who_erases_themselves_is_unreadable_at_once(app: &App) {
     is_forgotten(app, &known).await;
 }
 
-async fn people_who_erase_themselves_at_the_same_moment_are_all_forgotten(app: &App) {
+async fn concurrent_erasures_all_complete(app: &App) {
     let people = join_all((0..12).map(async |_| {
         let who = app.someone().await;
         let made = app.verified(&who.token, "", &applicant("Lovelace")).await;
@@ -97,7 +97,7 @@ async fn people_who_erase_themselves_at_the_same_moment_are_all_forgotten(app: &
     }
 }
 
-async fn who_was_erased_may_begin_anew(app: &App) {
+async fn erased_user_can_start_again(app: &App) {
     let known = known(app).await;
     let Known { who, listing, .. } = &known;
     erase(app, &who.token, &who.user).await.only_says(200);
@@ -111,7 +111,7 @@ async fn who_was_erased_may_begin_anew(app: &App) {
     assert_eq!(app.flags_on_chain(&known.reference, listing).await, None);
 }
 
-async fn somebody_is_erased_by_themselves_or_the_operator_only(app: &App) {
+async fn only_the_person_and_the_operator_erase(app: &App) {
     let bob = app.someone().await;
     let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
     for who in 0..3 {
@@ -132,13 +132,13 @@ async fn somebody_is_erased_by_themselves_or_the_operator_only(app: &App) {
     }
 }
 
-async fn who_is_not_known_can_be_erased(app: &App) {
+async fn unknown_user_can_be_erased(app: &App) {
     let ada = app.someone().await;
     erase(app, &ada.token, &ada.user).await.only_says(200);
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
 }
 
-async fn the_command_erases_while_the_server_runs(app: &App) {
+async fn erase_command_works_while_the_server_runs(app: &App) {
     let known = known(app).await;
     let output = app.command(&["erase", "--user", &known.who.user]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -147,7 +147,7 @@ async fn the_command_erases_while_the_server_runs(app: &App) {
     assert!(!output.status.success());
 }
 
-/// The database while nobody uses it, as a backup has it.
+/// A backup of the unused database.
 async fn copied(app: &App, to: &Path) -> Option<String> {
     match &app.database {
         None => {
@@ -169,7 +169,7 @@ async fn copied(app: &App, to: &Path) -> Option<String> {
     }
 }
 
-/// Puts a copy of SQLite's file back.
+/// Restores the SQLite file.
 fn put_back(data: &Path, copy: &Path) {
     for name in [
         "portico.db-wal",
@@ -178,7 +178,7 @@ fn put_back(data: &Path, copy: &Path) {
         "portico.search.db-wal",
         "portico.search.db-shm",
     ] {
-        // Not all of them are always there.
+        // Some may not exist.
         let _ = std::fs::remove_file(data.join(name));
     }
     std::fs::copy(copy, data.join("portico.db")).unwrap();
@@ -189,7 +189,7 @@ async fn stop(mut app: App) {
     assert!(app.ended().await);
 }
 
-async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engine) {
+async fn restored_database_applies_erasures_again(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let (data, keys) = (folder.path().join("data"), folder.path().join("people.db"));
     let keystore = format!("sqlite:{}", keys.display());
@@ -211,7 +211,7 @@ async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engin
     is_forgotten(&app, &gone).await;
     stop(app).await;
 
-    // The copy comes back beside the current keystore.
+    // The restored copy uses the current keystore.
     if engine == Engine::Sqlite {
         put_back(&data, &copy);
     }
@@ -224,11 +224,11 @@ async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engin
         .send()
         .await
         .status(200);
-    // And the service goes on: somebody new is verified, on the chain too.
+    // New people can be verified, on the chain too.
     known(&app).await;
     stop(app).await;
 
-    // Only a copy of the keystore from the same time would bring somebody back: it is not to be kept.
+    // Only a keystore copy from the same time would restore the person; those must not be kept.
     if engine == Engine::Sqlite {
         put_back(&data, &copy);
         for name in ["people.db-wal", "people.db-shm"] {
@@ -242,7 +242,7 @@ async fn a_copy_of_the_database_that_comes_back_brings_nobody_back(engine: Engin
     }
 }
 
-/// The result of somebody who was erased and came back, after a restart.
+/// The result of an erased person who started again, after a restart.
 async fn still_has(app: &App, who: &Session, made: &Verified) {
     let path = format!("/v1/verifications/{}", made.id);
     let read = app.to_get(&path).bearer(&who.token).send().await.json(200);
@@ -250,7 +250,7 @@ async fn still_has(app: &App, who: &Session, made: &Verified) {
     app.validate(&who.token, &made.id, "Ada", "Byron").await.status(200);
 }
 
-async fn what_is_stored_after_an_erasure_survives_restarts(engine: Engine) {
+async fn data_after_an_erasure_survives_restarts(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let (data, database) = (folder.path().join("data"), engine.database().await);
     let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
@@ -274,7 +274,7 @@ async fn what_is_stored_after_an_erasure_survives_restarts(engine: Engine) {
 }
 
 #[test]
-fn what_is_stored_after_an_erasure_that_answered_503_survives_a_restart() {
+fn data_after_a_failed_erasure_survives_restart() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -295,7 +295,7 @@ fn what_is_stored_after_an_erasure_that_answered_503_survives_a_restart() {
 }
 
 #[test]
-fn an_erasure_that_was_cut_off_leaves_no_key_in_the_files_after_the_next_start() {
+fn restart_completes_an_interrupted_erasure() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -303,10 +303,10 @@ fn an_erasure_that_was_cut_off_leaves_no_key_in_the_files_after_the_next_start()
         let mut app = options().start().await;
         let ada = app.someone().await;
         let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
-        // Somebody reads the keystore, so that what was there before cannot be overwritten yet.
+        // An open reader prevents the old log frames from being overwritten.
         let reader = rusqlite::Connection::open(data.join("keys.db")).unwrap();
         reader.execute_batch("BEGIN").unwrap();
-        // The last connection to close would empty the log.
+        // Closing the last connection would empty the log.
         reader.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
         let name = format!("user {}", ada.user);
         let wrapped: Vec<u8> =
@@ -328,8 +328,8 @@ fn an_erasure_that_was_cut_off_leaves_no_key_in_the_files_after_the_next_start()
     });
 }
 
-async fn on_a_real_node_erasing_is_the_same(engine: Engine) {
+async fn erasure_works_on_a_real_node(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
-    who_was_erased_may_begin_anew(&app).await;
-    the_command_erases_while_the_server_runs(&app).await;
+    erased_user_can_start_again(&app).await;
+    erase_command_works_while_the_server_runs(&app).await;
 }

@@ -1,4 +1,4 @@
-//! Refusals: their status, their shape, and what they never say.
+//! Error responses: status, shape, and no leaks.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::support::{
 
 on_both_engines! {
     shared:
-        what_is_nowhere_is_404,
-        another_method_is_405_with_those_that_are_allowed,
-        a_body_that_is_not_json_by_its_type_is_415,
-        a_body_over_a_mebibyte_is_413,
-        a_body_far_over_the_limit_is_told_so_too,
-        a_request_has_an_id_that_the_caller_may_choose,
+        unknown_path_is_404,
+        wrong_method_is_405_with_allow_header,
+        wrong_content_type_is_415,
+        body_over_a_mebibyte_is_413,
+        body_far_over_the_limit_is_413,
+        caller_can_choose_the_request_id,
         another_host_is_421,
         ids_in_paths_may_hold_anything,
-        a_path_that_is_no_text_is_refused,
-        a_path_with_an_impossible_id_names_nothing,
-        a_query_that_is_no_text_finds_nothing,
-        a_refusal_does_not_repeat_what_was_sent;
+        path_with_invalid_utf8_is_refused,
+        path_with_an_impossible_id_is_not_found,
+        query_with_invalid_utf8_finds_nothing,
+        error_does_not_echo_input;
     own:
-        the_log_holds_nothing_personal;
+        log_has_no_personal_data;
 }
 
-async fn what_is_nowhere_is_404(app: &App) {
+async fn unknown_path_is_404(app: &App) {
     let paths = [
         "/nothing",
         "/listings/",
@@ -50,7 +50,7 @@ async fn what_is_nowhere_is_404(app: &App) {
     app.post("/nothing", json!({})).await.refused(404, "not_found");
 }
 
-async fn another_method_is_405_with_those_that_are_allowed(app: &App) {
+async fn wrong_method_is_405_with_allow_header(app: &App) {
     let cases = [
         (Method::PATCH, "/listings", vec!["GET", "HEAD", "POST"]),
         (Method::DELETE, "/listings", vec!["GET", "HEAD", "POST"]),
@@ -69,7 +69,7 @@ async fn another_method_is_405_with_those_that_are_allowed(app: &App) {
     }
 }
 
-async fn a_body_that_is_not_json_by_its_type_is_415(app: &App) {
+async fn wrong_content_type_is_415(app: &App) {
     let body = |id: &str| listing(id, "ada").to_string();
     let post = || app.request(Method::POST, "/listings");
     for kind in [
@@ -92,7 +92,7 @@ async fn a_body_that_is_not_json_by_its_type_is_415(app: &App) {
     post().bare_body(body(&unique("typed"))).send().await.only_says(201);
 }
 
-async fn a_body_over_a_mebibyte_is_413(app: &App) {
+async fn body_over_a_mebibyte_is_413(app: &App) {
     let (id, limit) = (unique("large"), 1 << 20);
     let exactly = |length: usize| {
         let body = with(listing(&id, "ada"), json!({"padding": ""})).to_string();
@@ -103,7 +103,7 @@ async fn a_body_over_a_mebibyte_is_413(app: &App) {
     post(exactly(limit + 1)).await.refused(413, "body_too_large");
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));
     post(exactly(limit)).await.only_says(201);
-    // The same without a promised length, in chunks.
+    // The same, chunked without a content length.
     let chunks = format!("{:x}\r\n{}\r\n0\r\n\r\n", limit + 1, exactly(limit + 1));
     let head = format!(
         "POST /listings HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\
@@ -114,8 +114,8 @@ async fn a_body_over_a_mebibyte_is_413(app: &App) {
     assert_eq!(raw::status(&answer), 413, "{answer}");
 }
 
-async fn a_body_far_over_the_limit_is_told_so_too(app: &App) {
-    // A client that sends everything before it listens must still hear why it was refused.
+async fn body_far_over_the_limit_is_413(app: &App) {
+    // A client that sends the whole body before it reads must still get the error.
     let body = "x".repeat(5 << 20);
     for _ in 0..10 {
         let mut raw = Raw::begin_post(app, "/listings", body.len(), "");
@@ -124,7 +124,7 @@ async fn a_body_far_over_the_limit_is_told_so_too(app: &App) {
     }
 }
 
-async fn a_request_has_an_id_that_the_caller_may_choose(app: &App) {
+async fn caller_can_choose_the_request_id(app: &App) {
     let (first, second) = (app.get("/healthz").await, app.get("/healthz").await);
     assert_ne!(first.header("x-request-id"), "");
     assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
@@ -200,7 +200,7 @@ async fn ids_in_paths_may_hold_anything(app: &App) {
     }
 }
 
-async fn a_path_that_is_no_text_is_refused(app: &App) {
+async fn path_with_invalid_utf8_is_refused(app: &App) {
     for path in ["/listings/%ff", "/listings/%c3%28", "/listings/%ed%a0%80", "/listings/a%f5b"] {
         let answer = app.delete(path).await;
         assert!(matches!(answer.status, 400 | 404), "{path}: {}", answer.status);
@@ -209,7 +209,7 @@ async fn a_path_that_is_no_text_is_refused(app: &App) {
     }
 }
 
-async fn a_path_with_an_impossible_id_names_nothing(app: &App) {
+async fn path_with_an_impossible_id_is_not_found(app: &App) {
     for id in ["%00", "a%0ab", "%20", "%7f", &"x".repeat(256), &encoded(&"ü".repeat(256))] {
         app.delete(&format!("/listings/{id}")).await.refused(404, "not_found");
         app.get(&format!("/v1/depin-device/{id}")).await.refused(404, "not_found");
@@ -218,7 +218,7 @@ async fn a_path_with_an_impossible_id_names_nothing(app: &App) {
     app.delete(&format!("/listings/{}", encoded(&longest))).await.refused(404, "listing_not_found");
 }
 
-async fn a_query_that_is_no_text_finds_nothing(app: &App) {
+async fn query_with_invalid_utf8_finds_nothing(app: &App) {
     for query in ["userId=%ff%fe", "searchTerm=%c3%28xyzzy", "listingId=%ed%a0%80"] {
         let answer = app.get(&format!("/listings?{query}")).await;
         match answer.status {
@@ -229,7 +229,7 @@ async fn a_query_that_is_no_text_finds_nothing(app: &App) {
     assert_ne!(app.get("/listings?limit=2&%ff=1&x=%zz&&=&a").await.status / 100, 5);
 }
 
-async fn a_refusal_does_not_repeat_what_was_sent(app: &App) {
+async fn error_does_not_echo_input(app: &App) {
     const SECRET: &str = "sEcReT-900-00-0720";
     let ada = app.someone().await;
     let long = format!("{SECRET}{}", "x".repeat(5000));
@@ -281,7 +281,7 @@ async fn a_refusal_does_not_repeat_what_was_sent(app: &App) {
     }
 }
 
-async fn the_log_holds_nothing_personal(engine: Engine) {
+async fn log_has_no_personal_data(engine: Engine) {
     const SECRET: &str = "sEcReT-900-00-0720";
     let app = Options::new(engine).flags(&["--log", "trace"]).start().await;
     let ada = app.sign_in(&format!("{SECRET}-user")).await;
@@ -315,7 +315,7 @@ async fn the_log_holds_nothing_personal(engine: Engine) {
 }
 
 #[test]
-fn a_body_that_breaks_off_changes_nothing() {
+fn truncated_body_changes_nothing() {
     run(async {
         let app = App::shared(Engine::Sqlite);
         let id = unique("broken");
@@ -330,7 +330,7 @@ fn a_body_that_breaks_off_changes_nothing() {
 }
 
 #[test]
-fn too_many_requests_of_one_address_are_429() {
+fn rate_limit_per_address_is_429() {
     run(async {
         let app = Options::new(Engine::Sqlite).flags(&["--rate-limit", "1"]).start().await;
         app.get("/listings").await.status(200);
@@ -356,7 +356,7 @@ fn each_client_behind_a_trusted_proxy_has_its_own_limit() {
         for client in ["192.0.2.1", "192.0.2.2", "198.51.100.1, 192.0.2.3"] {
             from(client).await.status(200);
         }
-        // Only what the nearest proxy says counts: the rest could be anybody's invention.
+        // Only the entry of the trusted proxy counts; clients can forge the others.
         until("the third client is refused under another name", 10, async || {
             (from("203.0.113.9, 192.0.2.3").await.status == 429).then_some(())
         })
@@ -365,7 +365,7 @@ fn each_client_behind_a_trusted_proxy_has_its_own_limit() {
 }
 
 #[test]
-fn without_a_trusted_proxy_a_client_cannot_hide_behind_a_header() {
+fn untrusted_forwarded_header_is_ignored() {
     run(async {
         let app = Options::new(Engine::Sqlite).flags(&["--rate-limit", "1"]).start().await;
         let mut number = 0;
@@ -380,13 +380,13 @@ fn without_a_trusted_proxy_a_client_cannot_hide_behind_a_header() {
 }
 
 #[test]
-fn a_busy_server_turns_more_away_and_stays_alive() {
+fn overloaded_server_sheds_load() {
     run(async {
         let app = Options::new(Engine::Sqlite).flags(&["--max-in-flight", "1"]).start().await;
         let body = listing("slow", "ada").to_string();
         let (beginning, rest) = body.split_at(20);
         let mut slow = Raw::begin_post(&app, "/listings", body.len(), beginning);
-        // Seen through the metrics, which take nobody's turn: the slow request, and the one that asks.
+        // Metrics are not limited; they count the slow request and themselves.
         until("the slow request is being worked on", 10, async || {
             let metrics = app.get("/metrics").await;
             metrics.text().contains("portico_http_requests_in_flight 2").then_some(())
@@ -407,10 +407,10 @@ fn a_busy_server_turns_more_away_and_stays_alive() {
 }
 
 #[test]
-fn a_body_of_very_many_names_does_not_hold_the_server_up() {
+fn body_with_many_names_does_not_block_the_server() {
     run(async {
         let app = Options::new(Engine::Sqlite).start().await;
-        // The largest body there can be, with as many names in it as fit.
+        // The largest allowed body, with as many names as fit.
         let names: Vec<String> = (0..100_000).map(|number| format!("\"{number}\":0")).collect();
         let body = format!("{{{}}}", names.join(","));
         assert!(body.len() < 1 << 20);

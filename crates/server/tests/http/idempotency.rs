@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: asked again, answered again, done once.
+//! `Idempotency-Key`: retries are replayed and run once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,21 @@ use crate::support::{
 
 on_both_engines! {
     shared:
-        the_same_key_gets_the_same_answer,
-        a_sessions_answer_is_the_same_too,
+        same_key_gets_the_same_response,
+        session_response_is_replayed,
         every_post_takes_a_key,
         another_body_under_the_same_key_is_422,
         another_caller_may_use_the_same_key,
         another_route_may_use_the_same_key,
-        the_same_route_for_another_thing_is_another_request,
-        a_refused_request_may_be_corrected_under_the_same_key,
-        the_first_answer_is_given_even_if_things_have_changed,
+        same_route_with_other_path_is_another_request,
+        refused_request_can_be_corrected_under_its_key,
+        first_response_is_replayed_after_changes,
         a_key_has_a_length,
-        requests_without_a_key_are_all_done;
+        requests_without_a_key_all_run;
     own:
         answers_outlive_the_server,
-        many_at_once_are_done_once_each,
-        many_portfolios_at_once_are_made_once_each;
+        concurrent_retries_run_once,
+        concurrent_portfolios_are_created_once;
 }
 
 fn device(user: &str) -> Value {
@@ -37,7 +37,7 @@ async fn send(app: &App, path: &str, body: &Value, key: &str) -> Answer {
     app.to_post(path, body).once(key).send().await
 }
 
-async fn the_same_key_gets_the_same_answer(app: &App) {
+async fn same_key_gets_the_same_response(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
     let body = device(&user);
     let first = send(app, "/v1/depin-device", &body, &key).await.json(201);
@@ -48,10 +48,10 @@ async fn the_same_key_gets_the_same_answer(app: &App) {
     assert_eq!(ids(&devices, "depinDeviceId"), [first["depinDeviceId"].as_str().unwrap()]);
 }
 
-async fn a_sessions_answer_is_the_same_too(app: &App) {
+async fn session_response_is_replayed(app: &App) {
     let (body, key) = (json!({"userId": unique("ada")}), unique("key"));
     let first = send(app, "/v1/sandbox/sessions", &body, &key).await.json(201);
-    // A token tells the second in which it was made: another second must not make another answer.
+    // A token contains its second of issue; a replay later must still be identical.
     let second = crate::support::tokens::now();
     until("the clock has moved on", 5, async || (crate::support::tokens::now() > second).then_some(())).await;
     assert_eq!(send(app, "/v1/sandbox/sessions", &body, &key).await.json(201), first);
@@ -83,7 +83,7 @@ async fn every_post_takes_a_key(app: &App) {
         let key = unique("key");
         let request = || {
             let request = app.to_post(&path, &body).once(&key).key(&ada.key);
-            // Both credentials: each operation takes the one it asks for.
+            // Both credentials: each operation uses the one it needs.
             async { request.bearer(&ada.token).send().await }
         };
         let (first, again) = (request().await, request().await);
@@ -97,7 +97,7 @@ async fn every_post_takes_a_key(app: &App) {
     }
     let made = app.get(&format!("/v1/user-portfolios/{}", ada.user)).await.json(200);
     assert_eq!(ids(&made, "userPortfolioId").len(), 2, "one made and one copied");
-    // Templates are the operator's.
+    // Templates need the operator.
     let body = json!({"name": unique("T"), "riskLevel": "Moderate"});
     let key = unique("key");
     let first = send(app, "/v1/predefined-portfolio", &body, &key).await.json(201);
@@ -123,7 +123,7 @@ async fn another_caller_may_use_the_same_key(app: &App) {
     let own = make(&ada.token).await;
     assert_ne!(own, make(&bob.token).await, "nobody is told another's answer");
     assert_eq!(own, make(&ada.token).await);
-    // Nor is somebody who did not sign in, or who signed in with a key.
+    // Nor do anonymous callers and callers with a key share it.
     let body = device(&ada.user);
     let first = app.to_post("/v1/depin-device", &body).bearer(&ada.token).once(&key).send().await.json(201);
     send(app, "/v1/depin-device", &body, &key).await.refused(409, "device_exists");
@@ -141,7 +141,7 @@ async fn another_route_may_use_the_same_key(app: &App) {
     send(app, "/listings", &listing(&unique("a"), &user), &key).await.only_says(201);
 }
 
-async fn the_same_route_for_another_thing_is_another_request(app: &App) {
+async fn same_route_with_other_path_is_another_request(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
     app.offer(&["oak", "elm"]).await;
     let body = json!({"userId": user, "listingIds": []});
@@ -151,7 +151,7 @@ async fn the_same_route_for_another_thing_is_another_request(app: &App) {
     send(app, &check("oak"), &body, &key).await.only_says(201);
 }
 
-async fn a_refused_request_may_be_corrected_under_the_same_key(app: &App) {
+async fn refused_request_can_be_corrected_under_its_key(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
     send(app, "/v1/depin-device", &json!({"userId": user}), &key).await.problem(400);
     let taken = device(&user);
@@ -160,7 +160,7 @@ async fn a_refused_request_may_be_corrected_under_the_same_key(app: &App) {
     send(app, "/v1/depin-device", &device(&user), &key).await.says(201);
 }
 
-async fn the_first_answer_is_given_even_if_things_have_changed(app: &App) {
+async fn first_response_is_replayed_after_changes(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
     let body = device(&user);
     let first = send(app, "/v1/depin-device", &body, &key).await.json(201);
@@ -183,7 +183,7 @@ async fn a_key_has_a_length(app: &App) {
     assert_eq!(devices.as_array().unwrap().len(), 1);
 }
 
-async fn requests_without_a_key_are_all_done(app: &App) {
+async fn requests_without_a_key_all_run(app: &App) {
     let user = unique("ada");
     let body = json!({"userId": user, "riskLevel": "Moderate", "isCustom": true});
     for _ in 0..3 {
@@ -208,15 +208,14 @@ async fn answers_outlive_the_server(engine: Engine) {
 const KEYS: usize = 500;
 const SENT: usize = 8;
 
-/// Sends 500 different requests, each several times, from 64 clients at once; answers the ids that were
-/// assigned, by key.
+/// Sends 500 different requests, each several times, from 64 concurrent clients; returns the ids by key.
 async fn send_many(
     app: &App,
     path: &str,
     id: &str,
     body: impl Fn(usize) -> Value,
 ) -> BTreeMap<usize, BTreeSet<String>> {
-    // The same key is always in the hands of several clients at the same time.
+    // Several clients always send the same key concurrently.
     let requests = (0..KEYS).flat_map(|key| std::iter::repeat_n(key, SENT));
     let answers = stream::iter(requests)
         .map(async |key| (key, send(app, path, &body(key), &format!("key-{key}")).await.json(201)))
@@ -240,7 +239,7 @@ fn assert_once_each(assigned: &BTreeMap<usize, BTreeSet<String>>, stored: &Value
     assert_eq!(stored.into_iter().collect::<BTreeSet<_>>(), told);
 }
 
-async fn many_at_once_are_done_once_each(engine: Engine) {
+async fn concurrent_retries_run_once(engine: Engine) {
     let app = Options::new(engine).start().await;
     let body = |key: usize| json!({"userId": "ada", "network": "N", "deviceIdentifier": key.to_string()});
     let assigned = send_many(&app, "/v1/depin-device", "depinDeviceId", body).await;
@@ -249,7 +248,7 @@ async fn many_at_once_are_done_once_each(engine: Engine) {
     assert_eq!(app.get("/v1/depin-devices/stats/overview").await.json(200)["totalDevices"], KEYS);
 }
 
-async fn many_portfolios_at_once_are_made_once_each(engine: Engine) {
+async fn concurrent_portfolios_are_created_once(engine: Engine) {
     let app = Options::new(engine).start().await;
     let body = |key: usize| json!({"userId": "ada", "name": key.to_string(), "riskLevel": "Moderate", "isCustom": true});
     let assigned = send_many(&app, "/v1/user-portfolio", "userPortfolioId", body).await;

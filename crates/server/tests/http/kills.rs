@@ -1,4 +1,4 @@
-//! `kill -9` under load, again and again: what was acknowledged is in the database and on the chain, once.
+//! `kill -9` under load: acknowledged writes are in the database and on the chain exactly once.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,14 +9,14 @@ use futures_util::future::{join, join_all};
 
 use crate::support::{App, Engine, Options, ids, on_chain, run, until};
 
-/// Cycles in `make test`; `make kills` has more.
+/// `make kills` runs more.
 const CYCLES: usize = 3;
 
 fn cycles() -> usize {
     std::env::var("PORTICO_KILL_CYCLES").ok().and_then(|cycles| cycles.parse().ok()).unwrap_or(CYCLES)
 }
 
-/// Starts the server and waits until it is ready; tells how long that took.
+/// Starts the server; returns how long it took to be ready.
 async fn ready(data: &Path) -> (App, u128) {
     let started = Instant::now();
     let app = Options::new(Engine::Sqlite).data(data).start().await;
@@ -41,7 +41,7 @@ async fn record_until_killed(app: &App, key: &str, name: &str, acknowledged: &Mu
 }
 
 #[test]
-fn what_was_acknowledged_is_on_both_sides_after_many_kills() {
+fn acknowledged_writes_survive_kills_on_both_sides() {
     run(async {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -93,7 +93,7 @@ async fn both_sides_agree(app: &App, key: &str, acknowledged: &BTreeSet<String>)
         let terms = app.to_get(&format!("/stage/listing/requirements/{id}")).key(key).send().await;
         terms.json(200);
     }
-    // Every transaction of the signer is one of the database's: nothing was signed twice, nothing skipped.
+    // All transactions of the signer are in the database: none signed twice, no nonce skipped.
     let status = app.get("/v1/chain/status").await.json(200);
     let signed: u64 = {
         let head = status["head"]["number"].as_u64().unwrap();

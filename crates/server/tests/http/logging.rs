@@ -1,4 +1,4 @@
-//! The log may fail; nothing else does. And the service says that it is ready only if a write would work.
+//! Requests survive a failing log; readiness requires a working write.
 
 use std::fs::OpenOptions;
 use std::process::Stdio;
@@ -7,23 +7,23 @@ use crate::support::{Engine, Options, Raw, listing, on_both_engines, run, until}
 
 on_both_engines! {
     own:
-        answers_do_not_depend_on_a_reader_of_the_log,
-        answers_do_not_wait_for_a_reader_of_the_log,
-        readiness_is_a_write_that_worked;
+        closed_log_pipe_does_not_fail_requests,
+        full_log_pipe_does_not_delay_requests,
+        readiness_requires_a_successful_write;
 }
 
-/// Whatever is logged cannot be written.
+/// All log writes fail.
 fn full_disk() -> Stdio {
     OpenOptions::new().write(true).open("/dev/full").unwrap().into()
 }
 
 #[test]
-fn the_writer_survives_a_log_on_a_full_disk() {
+fn writer_survives_a_log_on_a_full_disk() {
     run(async {
         let app = Options::new(Engine::Sqlite).stderr(full_disk()).start().await;
         app.post("/listings", listing("before", "ada")).await.only_says(201);
         let raw = Raw::open(&app).await;
-        // A group of writes that cannot be committed is logged by the writer itself.
+        // The writer logs a failed commit itself.
         raw.change("ALTER TABLE counters RENAME TO counters_away", &[]).await.unwrap();
         let refused = app.post("/listings", listing("meanwhile", "ada")).await;
         assert!(refused.status >= 500, "{}", refused.text());
@@ -33,8 +33,8 @@ fn the_writer_survives_a_log_on_a_full_disk() {
     });
 }
 
-async fn answers_do_not_depend_on_a_reader_of_the_log(engine: Engine) {
-    // A pipe whose reader has gone.
+async fn closed_log_pipe_does_not_fail_requests(engine: Engine) {
+    // A closed pipe.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let app = Options::new(engine).flags(&["--log", "debug"]).stderr(writer.into()).start().await;
@@ -45,7 +45,7 @@ async fn answers_do_not_depend_on_a_reader_of_the_log(engine: Engine) {
     app.get("/readyz").await.status(200);
 }
 
-async fn answers_do_not_wait_for_a_reader_of_the_log(engine: Engine) {
+async fn full_log_pipe_does_not_delay_requests(engine: Engine) {
     // A pipe that nobody reads is full after 64 KiB.
     let (reader, writer) = std::io::pipe().unwrap();
     let mut app = Options::new(engine).flags(&["--log", "trace"]).stderr(writer.into()).start().await;
@@ -58,7 +58,7 @@ async fn answers_do_not_wait_for_a_reader_of_the_log(engine: Engine) {
     drop(reader);
 }
 
-async fn readiness_is_a_write_that_worked(engine: Engine) {
+async fn readiness_requires_a_successful_write(engine: Engine) {
     let app = Options::new(engine).start().await;
     app.get("/readyz").await.status(200);
     let raw = Raw::open(&app).await;

@@ -1,10 +1,10 @@
 //! The service through its public interface: the real binary over HTTP, on both engines.
 //!
-//! The tree mirrors the surfaces. Most tests share one server per engine and use ids of their own; those that
-//! need another configuration, or an empty database, start a server of their own.
+//! The tree mirrors the surfaces. Most tests share one server per engine and use unique ids; those that need another
+//! configuration or an empty database start a separate server.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
-#![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are sent")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::needless_pass_by_value, reason = "call sites pass temporaries")]
 
 mod access;
 mod audit;

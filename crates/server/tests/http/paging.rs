@@ -1,4 +1,4 @@
-//! Lists in pages, and lists that are streamed whole.
+//! Paged and streamed lists.
 
 use std::collections::BTreeSet;
 
@@ -10,21 +10,21 @@ use crate::support::{Answer, App, Engine, Options, encoded, ids, listing, on_bot
 
 on_both_engines! {
     shared:
-        pages_of_every_list_add_up_to_the_whole,
-        a_page_goes_on_where_the_one_before_ended_whatever_happened_meanwhile,
-        the_link_keeps_the_rest_of_the_query,
-        a_page_after_the_last_one_is_empty,
-        a_limit_is_a_number_from_1_to_1000,
+        pages_of_every_list_are_complete,
+        pages_stay_stable_under_changes,
+        link_header_keeps_the_query,
+        page_after_the_last_is_empty,
+        limit_is_between_1_and_1000,
         a_cursor_comes_from_a_link;
     own:
-        three_thousand_listings_are_streamed_whole_and_paged;
+        long_list_is_streamed_and_paged;
 }
 
 async fn ask(app: &App, path: &str) -> Answer {
     app.to_get(path).key(app.operator()).send().await
 }
 
-/// The path in the `Link` header, if there is one.
+/// The path in the `Link` header.
 fn next(answer: &Answer) -> Option<String> {
     let link = Some(answer.header("link")).filter(|link| !link.is_empty())?;
     let path = link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\""));
@@ -35,7 +35,7 @@ fn and(path: &str, more: &str) -> String {
     format!("{path}{}{more}", if path.contains('?') { '&' } else { '?' })
 }
 
-/// All pages of a list, and how many there were.
+/// All items of a list, and the number of pages.
 async fn in_pages(app: &App, path: &str, limit: usize) -> (Vec<Value>, usize) {
     let (mut all, mut pages) = (Vec::new(), 0);
     let mut path = Some(and(path, &format!("limit={limit}")));
@@ -51,7 +51,7 @@ async fn in_pages(app: &App, path: &str, limit: usize) -> (Vec<Value>, usize) {
     (all, pages)
 }
 
-async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
+async fn pages_of_every_list_are_complete(app: &App) {
     const COUNT: u32 = 23;
     let (user, city, network) = (unique("pager"), unique("Pageville"), unique("Pagenet"));
     let template =
@@ -59,7 +59,7 @@ async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
     let template = template["predefinedPortfolioId"].as_str().unwrap();
     let oak = unique("oak");
     app.add_listing(listing(&oak, &user)).await;
-    // A place of this test's own, so that others do not change it between its pages.
+    // A separate area, so that other tests do not change the pages.
     let latitude = -80.0 - f64::from(u8::from(app.engine == Engine::Sqlite));
     for number in 0..COUNT {
         let more = json!({
@@ -105,7 +105,7 @@ async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
             assert_eq!(pages, count.div_ceil(limit), "{path} by {limit}");
         }
     }
-    // Predefined portfolios are everybody's, and others make some meanwhile.
+    // Predefined portfolios are shared with concurrent tests.
     for path in ["/v1/predefined-portfolios", "/v1/predefined-portfolios/risk/Moderate"] {
         let (paged, _) = in_pages(app, path, 3).await;
         let paged = ids(&json!(paged), "predefinedPortfolioId");
@@ -114,7 +114,7 @@ async fn pages_of_every_list_add_up_to_the_whole(app: &App) {
     }
 }
 
-async fn a_page_goes_on_where_the_one_before_ended_whatever_happened_meanwhile(app: &App) {
+async fn pages_stay_stable_under_changes(app: &App) {
     let user = unique("pager");
     let mut made = Vec::new();
     for _ in 0..6 {
@@ -125,7 +125,7 @@ async fn a_page_goes_on_where_the_one_before_ended_whatever_happened_meanwhile(a
     let first = ask(app, &format!("/listings?userId={user}&limit=3")).await;
     let path = next(&first).unwrap();
     assert_eq!(ids(&first.json(200), "listingId"), made[..3]);
-    // What the cursor stands on, and what it would show next, are deleted; something new is added.
+    // Deletes the item of the cursor and the next one; adds a new one.
     app.delete(&format!("/listings/{}", made[2])).await.status(200);
     app.delete(&format!("/listings/{}", made[3])).await.status(200);
     let last = unique("m");
@@ -135,7 +135,7 @@ async fn a_page_goes_on_where_the_one_before_ended_whatever_happened_meanwhile(a
     assert_eq!(ids(&second.json(200), "listingId"), [made[4].clone(), made[5].clone(), last]);
 }
 
-async fn the_link_keeps_the_rest_of_the_query(app: &App) {
+async fn link_header_keeps_the_query(app: &App) {
     let (user, city) = (unique("ö&=? u"), unique("Linkville"));
     for _ in 0..3 {
         app.add_listing(with(listing(&unique("l"), &user), json!({"city": city, "monthlyRent": 5}))).await;
@@ -152,7 +152,7 @@ async fn the_link_keeps_the_rest_of_the_query(app: &App) {
     assert_eq!(seen, 3);
 }
 
-async fn a_page_after_the_last_one_is_empty(app: &App) {
+async fn page_after_the_last_is_empty(app: &App) {
     let (user, city) = (unique("pager"), unique("Endville"));
     for _ in 0..2 {
         app.add_listing(with(listing(&unique("e"), &user), json!({"city": city}))).await;
@@ -161,7 +161,7 @@ async fn a_page_after_the_last_one_is_empty(app: &App) {
     for path in [format!("/listings?userId={user}"), format!("/stage/listings/city/{city}")] {
         let first = ask(app, &and(&path, "limit=1")).await;
         let second = next(&first).unwrap();
-        // The only listing that is left to show goes away meanwhile: there is a page, with nothing on it.
+        // The last remaining listing is deleted meanwhile: the page is empty.
         let whole = ask(app, &path).await.json(200);
         let last = whole[1].get("listingId").unwrap_or(&whole[1]["ListingId"]["S"]);
         app.request(Method::DELETE, &format!("/listings/{}", last.as_str().unwrap()))
@@ -176,7 +176,7 @@ async fn a_page_after_the_last_one_is_empty(app: &App) {
     }
 }
 
-async fn a_limit_is_a_number_from_1_to_1000(app: &App) {
+async fn limit_is_between_1_and_1000(app: &App) {
     for limit in ["0", "1001", "-1", "1.5", "abc", "", "99999999999999999999999", "1e2"] {
         app.get(&format!("/listings?limit={limit}")).await.has_faults(&[("limit", "out_of_range")]);
     }
@@ -200,7 +200,7 @@ async fn a_cursor_comes_from_a_link(app: &App) {
         answer.has_faults(&[("cursor", "not_a_cursor")]);
     }
     app.get(&format!("/listings?limit=1&cursor={}", encoded(&"ü".repeat(16)))).await.problem(400);
-    // Whatever such a number may be, it is only a place in a list.
+    // A cursor with any number is only a position.
     for cursor in ["f".repeat(32), "7fffffffffffffff".repeat(2), "8000000000000000".repeat(2), "0".repeat(32)]
     {
         for path in ["/listings?", "/listings?minRent=1&", "/listings?near=1,1&", "/listings?searchTerm=ab&"]
@@ -210,7 +210,7 @@ async fn a_cursor_comes_from_a_link(app: &App) {
     }
 }
 
-async fn three_thousand_listings_are_streamed_whole_and_paged(engine: Engine) {
+async fn long_list_is_streamed_and_paged(engine: Engine) {
     const COUNT: usize = 3000;
     let app = Options::new(engine).start().await;
     app.operator();
@@ -233,7 +233,7 @@ async fn three_thousand_listings_are_streamed_whole_and_paged(engine: Engine) {
     let lists = [
         ("/listings", COUNT),
         ("/listings?searchTerm=listing", COUNT),
-        // A short term, for which there is another way: every listing has an 8 in its postal code.
+        // A short term, which uses another plan: every postal code has an 8.
         ("/listings?searchTerm=8", COUNT),
         ("/listings?minRent=0", COUNT),
         ("/listings?near=1,1&radiusKm=100", COUNT),

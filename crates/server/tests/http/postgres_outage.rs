@@ -1,4 +1,4 @@
-//! PostgreSQL goes away and comes back.
+//! Outages of PostgreSQL.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::support::{
     Answer, App, Engine, Options, ids, listing, on_chain, portico, run, unique, until, with,
 };
 
-async fn server_behind_a_wire() -> (App, Proxy) {
+async fn server_behind_proxy() -> (App, Proxy) {
     let proxy = Proxy::to(&new_database().await).await;
     (Options::new(Engine::Postgres).database(&proxy.url).start().await, proxy)
 }
@@ -37,14 +37,14 @@ async fn works_again(app: &App, seconds: u64) {
 }
 
 #[test]
-fn without_its_database_the_service_says_503_and_recovers_by_itself() {
+fn database_outage_is_503_and_recovers() {
     run(async {
-        let (app, proxy) = server_behind_a_wire().await;
+        let (app, proxy) = server_behind_proxy().await;
         let (key, ada) = (app.operator().to_owned(), app.sign_in("ada").await);
         app.add_listing(listing("before", "ada")).await;
         app.get("/readyz").await.status(200);
 
-        proxy.cut();
+        proxy.disconnect();
         let (one, another) = (listing("during", "ada"), listing("during, without a key", "ada"));
         let requests = [
             app.to_get("/readyz"),
@@ -62,11 +62,11 @@ fn without_its_database_the_service_says_503_and_recovers_by_itself() {
             assert_unavailable(answer.expect("an answer comes within seconds"));
         }
         assert_eq!(app.get("/healthz").await.json(200), json!({"status": "ok"}));
-        // What needs no database is not harmed.
+        // Operations without the database still work.
         app.get("/openapi.json").await.json(200);
         app.post("/listings", json!({})).await.problem(400);
 
-        proxy.mend();
+        proxy.recover();
         works_again(&app, 10).await;
         app.to_post("/listings", &one).once("during").send().await.only_says(201);
         app.to_post("/listings", &one).once("during").send().await.only_says(201);
@@ -77,14 +77,14 @@ fn without_its_database_the_service_says_503_and_recovers_by_itself() {
 }
 
 #[test]
-fn a_short_interruption_is_survived_many_times() {
+fn short_interruptions_are_survived() {
     run(async {
-        let (app, proxy) = server_behind_a_wire().await;
+        let (app, proxy) = server_behind_proxy().await;
         for round in 0..10 {
-            proxy.cut();
-            proxy.mend();
+            proxy.disconnect();
+            proxy.recover();
             let user = format!("user-{round}");
-            // Some of what is sent meanwhile may be refused; nothing is answered twice or lost.
+            // Requests may be refused meanwhile, but none is lost or run twice.
             let body = json!({"userId": user, "network": "N", "deviceIdentifier": user});
             let send = || app.to_post("/v1/depin-device", &body).once(&user).send();
             let made = until("the device is registered", 10, async || {
@@ -101,35 +101,35 @@ fn a_short_interruption_is_survived_many_times() {
 }
 
 #[test]
-fn a_database_that_falls_silent_is_503_too() {
+fn hanging_database_is_503() {
     run(async {
-        let (app, proxy) = server_behind_a_wire().await;
+        let (app, proxy) = server_behind_proxy().await;
         app.add_listing(listing("before", "ada")).await;
-        proxy.hold_still();
+        proxy.stall();
         let (read, write) = (app.get("/listings"), app.post("/listings", listing("during", "ada")));
         let both = futures_util::future::join(read, write);
         let (read, write) = tokio::time::timeout(Duration::from_secs(30), both).await.expect("answers come");
         assert_unavailable(read);
         assert_unavailable(write);
         assert_eq!(app.get("/healthz").await.status, 200);
-        // Many who find no connection wait for one attempt together, not for one each.
+        // Concurrent requests share one connection attempt.
         let reads = futures_util::future::join_all((0..40).map(|_| app.get("/listings")));
         let reads = tokio::time::timeout(Duration::from_secs(30), reads).await.expect("answers come");
         for read in reads {
             assert!(!read.text().contains("took too long"), "{}", read.text());
             assert_unavailable(read);
         }
-        proxy.mend();
+        proxy.recover();
         works_again(&app, 30).await;
         app.post("/listings", listing("after", "ada")).await.only_says(201);
     });
 }
 
 #[test]
-fn a_list_that_cannot_be_finished_does_not_look_finished() {
+fn aborted_list_does_not_look_complete() {
     run(async {
-        let (app, proxy) = server_behind_a_wire().await;
-        // More than the buffers on the way hold, so that the server must still be reading when the wire is cut.
+        let (app, proxy) = server_behind_proxy().await;
+        // More than the buffers hold, so that the server is still reading when the connection breaks.
         let long = "🏠".repeat(245);
         stream::iter(0..3600)
             .map(async |number| {
@@ -146,7 +146,7 @@ fn a_list_that_cannot_be_finished_does_not_look_finished() {
         raw.send(format!("GET /listings HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", app.address()));
         let beginning = raw.beginning();
         assert!(beginning.contains("200 OK"), "{beginning}");
-        proxy.cut();
+        proxy.disconnect();
         assert_unavailable(app.get("/readyz").await);
         let rest = raw.rest();
         assert!(!rest.ends_with("\r\n0\r\n\r\n"), "{} bytes came, and an end", rest.len());
@@ -155,7 +155,7 @@ fn a_list_that_cannot_be_finished_does_not_look_finished() {
 }
 
 #[test]
-fn a_server_does_not_start_without_its_database_and_keeps_the_password_to_itself() {
+fn unreachable_database_fails_start_without_password() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = portico();
     command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--data"]).arg(folder.path().join("data"));
@@ -173,7 +173,7 @@ fn two_replicas_share_one_database() {
     run(async {
         let database = new_database().await;
         let folder = tempfile::tempdir().unwrap();
-        // Replicas share the issuer's and the encryption key, the chain, and as many signers as they are.
+        // Replicas share the issuer key, the encryption key, the chain, and one signer each.
         let anvil = Anvil::shared();
         let keys = format!("{},{}", anvil.new_key(), anvil.new_key());
         let replica = |name: &str| {
@@ -198,7 +198,7 @@ fn two_replicas_share_one_database() {
         let revoke = format!("/v1/keys/{}", key["id"].as_str().unwrap());
         second.request(Method::DELETE, &revoke).bearer(&ada.token).send().await.only_says(200);
         first.to_get("/stage/savedListings/ada").key(secret).send().await.refused(401, "unauthenticated");
-        // Everything at once on both: each device is registered once.
+        // Concurrently on both: each device is registered once.
         let sends = (0..100).map(async |number| {
             let app = if number % 2 == 0 { &first } else { &second };
             let body = json!({"userId": "ada", "network": "N", "deviceIdentifier": (number / 4).to_string()});
@@ -213,7 +213,7 @@ fn two_replicas_share_one_database() {
             let devices = app.get("/v1/depin-devices/user/ada").await.json(200);
             assert_eq!(devices.as_array().unwrap().len(), 25);
         }
-        // Each signs for an account of its own, and reads what the other has recorded.
+        // Each uses a separate signer, and reads records of the other.
         for (recorder, reader) in [(&first, &second), (&second, &first)] {
             let id = unique("recorded");
             let body = with(on_chain(&id, "ada"), json!({"minCredit": 640}));

@@ -1,4 +1,4 @@
-//! The process: how it stops, what it does with slow and strange connections, what survives.
+//! The process: shutdown, slow and broken connections, durability.
 
 use std::collections::BTreeSet;
 use std::net::TcpStream;
@@ -13,11 +13,11 @@ use crate::support::{
 
 on_both_engines! {
     own:
-        a_request_in_flight_is_finished_before_the_server_stops,
-        what_was_acknowledged_survives_a_kill;
+        shutdown_finishes_requests_in_flight,
+        acknowledged_writes_survive_a_kill;
 }
 
-/// Waits until the server works on so many requests, that for its numbers included.
+/// Waits for this many requests in flight, including the metrics request.
 async fn in_flight(app: &App, count: usize) {
     let line = format!("portico_http_requests_in_flight {count}");
     until("the requests are in flight", 10, async || {
@@ -26,14 +26,14 @@ async fn in_flight(app: &App, count: usize) {
     .await;
 }
 
-async fn a_request_in_flight_is_finished_before_the_server_stops(engine: Engine) {
+async fn shutdown_finishes_requests_in_flight(engine: Engine) {
     let installation = Installation::new(engine).await;
     for signal in ["TERM", "INT"] {
         let mut app = installation.start().await;
         let body = listing(signal, "ada").to_string();
         let (beginning, rest) = body.split_at(30);
         let mut slow = Raw::begin_post(&app, "/listings", body.len(), beginning);
-        // A connection on which nothing is asked does not hold the server up.
+        // An idle connection does not delay shutdown.
         let mut idle = Raw::connect(&app);
         idle.send(format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", app.address()));
         in_flight(&app, 2).await;
@@ -52,7 +52,7 @@ async fn a_request_in_flight_is_finished_before_the_server_stops(engine: Engine)
     assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["TERM", "INT"]);
 }
 
-async fn what_was_acknowledged_survives_a_kill(engine: Engine) {
+async fn acknowledged_writes_survive_a_kill(engine: Engine) {
     let installation = Installation::new(engine).await;
     let mut app = installation.start().await;
     let acknowledged = Mutex::new(BTreeSet::new());
@@ -83,16 +83,16 @@ async fn what_was_acknowledged_survives_a_kill(engine: Engine) {
         ids(&app.get("/listings").await.json(200), "listingId").into_iter().collect();
     let acknowledged = acknowledged.into_inner().unwrap();
     assert!(acknowledged.is_subset(&stored), "lost: {:?}", acknowledged.difference(&stored));
-    // And the totals agree with what is there; so does the search.
+    // Statistics and search agree with the data.
     let statistics = app.get("/v1/listings/stats/overview").await.json(200);
     assert_eq!(statistics["totalListings"], stored.len());
     let found = ids(&app.get("/listings?searchTerm=oak%20street").await.json(200), "listingId");
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), stored);
 }
 
-/// All at once, for each takes as long as the server's patience.
+/// Concurrently, since each takes as long as the idle timeout.
 #[test]
-fn what_does_not_arrive_in_time_is_given_up() {
+fn slow_requests_time_out() {
     let app = App::shared(Engine::Sqlite);
     let slow_body = Raw::begin_post(app, "/listings", 1000, "{\"listingId\": \"slow\"");
     let silent = Raw::connect(app);
@@ -110,7 +110,7 @@ fn what_does_not_arrive_in_time_is_given_up() {
 }
 
 #[test]
-fn a_head_that_is_too_large_is_refused() {
+fn oversized_headers_are_refused() {
     let app = App::shared(Engine::Sqlite);
     let large = format!("X-Large: {}\r\n", "x".repeat(100_000));
     let many = "X-Many: x\r\n".repeat(200);
@@ -128,7 +128,7 @@ fn a_head_that_is_too_large_is_refused() {
 }
 
 #[test]
-fn what_is_not_http_is_answered_with_400_or_not_at_all() {
+fn invalid_http_gets_400_or_nothing() {
     let app = App::shared(Engine::Sqlite);
     let host = app.address();
     let requests = [
@@ -154,7 +154,7 @@ fn what_is_not_http_is_answered_with_400_or_not_at_all() {
 }
 
 #[test]
-fn requests_in_one_piece_are_answered_one_by_one() {
+fn pipelined_requests_are_answered_in_order() {
     let app = App::shared(Engine::Sqlite);
     let host = app.address();
     let two = format!(
@@ -166,7 +166,7 @@ fn requests_in_one_piece_are_answered_one_by_one() {
 }
 
 #[test]
-fn a_data_folder_is_used_by_one_server_at_a_time() {
+fn data_folder_is_locked_by_one_server() {
     run(async {
         let mut app = Options::new(Engine::Sqlite).start().await;
         let serve = ["serve", "--listen", "127.0.0.1:0", "--json"];
@@ -178,7 +178,7 @@ fn a_data_folder_is_used_by_one_server_at_a_time() {
         let folder = app.data.display().to_string();
         assert!(err.contains("another portico") && err.contains(&folder) && err.contains("--data"), "{err}");
         app.get("/readyz").await.status(200);
-        // A server that was killed leaves no lock behind.
+        // A killed server holds no lock.
         app.signal("KILL");
         app.ended().await;
         let again = Options::new(Engine::Sqlite).data(&app.data).start().await;
@@ -187,7 +187,7 @@ fn a_data_folder_is_used_by_one_server_at_a_time() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_named() {
+fn port_in_use_is_reported() {
     run(async {
         let app = App::shared(Engine::Sqlite);
         let folder = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn an_address_that_is_taken_is_named() {
 }
 
 #[test]
-fn a_connection_over_the_limit_waits_its_turn() {
+fn connection_over_the_limit_waits() {
     run(async {
         let app = Options::new(Engine::Sqlite).flags(&["--max-connections", "1"]).start().await;
         let mut first = Raw::connect(&app);

@@ -1,4 +1,4 @@
-//! `/rpc` over HTTP: whatever is sent there gets the standard errors, and disturbs nobody else.
+//! `/rpc` over HTTP: standard errors, and no effect on other requests.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -8,12 +8,12 @@ use crate::support::{App, Engine, Options, on_both_engines, on_chain, unique};
 
 on_both_engines! {
     shared:
-        what_is_wrong_gets_the_standard_codes,
-        a_batch_is_answered_in_its_order_and_bounded,
-        nothing_can_be_written_there,
-        many_bad_requests_leave_the_service_alone;
+        invalid_requests_get_standard_codes,
+        batch_keeps_its_order_and_is_limited,
+        rpc_endpoint_is_read_only,
+        many_bad_requests_do_not_harm_the_service;
     own:
-        there_is_no_such_path_without_the_embedded_chain;
+        rpc_needs_the_embedded_chain;
 }
 
 async fn rpc(app: &App, body: impl Into<reqwest::Body>) -> Value {
@@ -25,7 +25,7 @@ async fn code(app: &App, body: impl Into<reqwest::Body>) -> i64 {
     answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("an error is expected: {answer}"))
 }
 
-async fn what_is_wrong_gets_the_standard_codes(app: &App) {
+async fn invalid_requests_get_standard_codes(app: &App) {
     for (body, expected) in [
         ("", -32700),
         ("{", -32700),
@@ -49,7 +49,7 @@ async fn what_is_wrong_gets_the_standard_codes(app: &App) {
     assert_eq!(code(app, invalid).await, -32700);
 }
 
-async fn a_batch_is_answered_in_its_order_and_bounded(app: &App) {
+async fn batch_keeps_its_order_and_is_limited(app: &App) {
     let one = |id: u64, method: &str| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": []});
     let batch = json!([one(1, "eth_chainId"), one(2, "eth_nonsense"), 7, one(3, "eth_blockNumber")]);
     let answers = rpc(app, batch.to_string()).await;
@@ -64,7 +64,7 @@ async fn a_batch_is_answered_in_its_order_and_bounded(app: &App) {
     assert!(silent.status(204).body.is_empty());
 }
 
-async fn nothing_can_be_written_there(app: &App) {
+async fn rpc_endpoint_is_read_only(app: &App) {
     for method in [
         "eth_sendRawTransaction",
         "eth_sendTransaction",
@@ -82,14 +82,14 @@ async fn nothing_can_be_written_there(app: &App) {
     }
 }
 
-async fn many_bad_requests_leave_the_service_alone(app: &App) {
+async fn many_bad_requests_do_not_harm_the_service(app: &App) {
     let deep = "[".repeat(20_000);
     let heavy = json!({
         "jsonrpc": "2.0", "id": 1, "method": "eth_call",
-        // An endless loop: JUMPDEST PUSH1 0 JUMP, as the code of a contract that is created.
+        // An endless loop as init code: JUMPDEST PUSH1 0 JUMP.
         "params": [{"data": "0x5b600056", "gas": "0xffffffffff"}, "latest"],
     });
-    let (heavy, id) = (heavy.to_string(), unique("beside"));
+    let (heavy, id) = (heavy.to_string(), unique("other"));
     let bad = join_all((0..40).map(async |n: usize| {
         let body = if n.is_multiple_of(2) { deep.clone() } else { heavy.clone() };
         assert!(rpc(app, body).await["error"]["code"].is_i64());
@@ -102,7 +102,7 @@ async fn many_bad_requests_leave_the_service_alone(app: &App) {
     app.request(Method::POST, "/rpc").body(too_large).send().await.refused(413, "body_too_large");
 }
 
-async fn there_is_no_such_path_without_the_embedded_chain(engine: Engine) {
+async fn rpc_needs_the_embedded_chain(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}).to_string();
     app.request(Method::POST, "/rpc").body(body).send().await.refused(404, "not_found");

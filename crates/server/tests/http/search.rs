@@ -1,4 +1,4 @@
-//! Searching: substrings, in any case, taken literally.
+//! Search: literal, case-insensitive substrings.
 
 use serde_json::json;
 
@@ -6,21 +6,21 @@ use crate::support::{App, encoded, ids, listing, on_both_engines, unique, with};
 
 on_both_engines! {
     shared:
-        a_term_is_found_in_id_street_city_state_and_postal_code,
-        a_term_is_not_found_in_the_user,
-        a_term_does_not_reach_across_fields,
+        search_covers_id_street_city_state_and_postal_code,
+        search_does_not_cover_the_user,
+        search_term_does_not_span_fields,
         short_terms_are_found_too,
         case_is_ignored_in_every_script,
-        the_greek_sigma_has_one_capital_and_two_small_letters,
-        patterns_quotes_and_sql_are_literal,
-        what_was_just_stored_is_found_at_once;
+        greek_sigma_matches_both_small_letters,
+        patterns_quotes_and_sql_are_literals,
+        new_listing_is_found_at_once;
 }
 
 async fn found(app: &App, term: &str) -> Vec<String> {
     ids(&app.get(&format!("/listings?searchTerm={}", encoded(term))).await.json(200), "listingId")
 }
 
-async fn a_term_is_found_in_id_street_city_state_and_postal_code(app: &App) {
+async fn search_covers_id_street_city_state_and_postal_code(app: &App) {
     for field in ["listingId", "streetAddress", "city", "state", "postalCode"] {
         let (id, word) = (unique("searched"), unique("QuartZ"));
         let value = if field == "listingId" { format!("{id} {word}") } else { format!("the {word} one") };
@@ -32,13 +32,13 @@ async fn a_term_is_found_in_id_street_city_state_and_postal_code(app: &App) {
     }
 }
 
-async fn a_term_is_not_found_in_the_user(app: &App) {
+async fn search_does_not_cover_the_user(app: &App) {
     let user = unique("topaz");
     app.add_listing(listing(&unique("a"), &user)).await;
     assert_eq!(found(app, &user).await, [""; 0]);
 }
 
-async fn a_term_does_not_reach_across_fields(app: &App) {
+async fn search_term_does_not_span_fields(app: &App) {
     let (street, city) = (unique("onyx"), unique("ruby"));
     app.add_listing(with(listing(&unique("a"), "ada"), json!({"streetAddress": street, "city": city}))).await;
     assert_eq!(found(app, &format!("{street}{city}")).await, [""; 0]);
@@ -65,7 +65,7 @@ async fn case_is_ignored_in_every_script(app: &App) {
     }
 }
 
-async fn the_greek_sigma_has_one_capital_and_two_small_letters(app: &App) {
+async fn greek_sigma_matches_both_small_letters(app: &App) {
     let (id, mark) = (unique("sigma"), unique("m"));
     app.add_listing(with(listing(&id, "ada"), json!({"city": format!("{mark} ΟΔΟΣΑ")}))).await;
     for term in ["ΟΔΟΣΑ", "οδοσ", "ΟΔΟΣ"] {
@@ -73,7 +73,7 @@ async fn the_greek_sigma_has_one_capital_and_two_small_letters(app: &App) {
     }
 }
 
-async fn patterns_quotes_and_sql_are_literal(app: &App) {
+async fn patterns_quotes_and_sql_are_literals(app: &App) {
     let mark = unique("lit");
     app.add_listing(with(listing(&unique("plain"), "ada"), json!({"streetAddress": format!("{mark}abc")})))
         .await;
@@ -118,7 +118,7 @@ async fn patterns_quotes_and_sql_are_literal(app: &App) {
     }
 }
 
-async fn what_was_just_stored_is_found_at_once(app: &App) {
+async fn new_listing_is_found_at_once(app: &App) {
     let mark = unique("instant");
     for count in 1..=20 {
         app.add_listing(with(listing(&unique("i"), "ada"), json!({"city": mark}))).await;

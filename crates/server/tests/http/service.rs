@@ -1,4 +1,4 @@
-//! The service itself: its health, its numbers, its document and its pages; and who may call from a browser.
+//! Health, metrics, the OpenAPI document, pages, and CORS.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use crate::support::{Answer, App, Engine, Options, listing, on_both_engines, run
 
 on_both_engines! {
     shared:
-        it_says_that_it_is_alive_and_ready,
+        health_endpoints,
         head_answers_like_get_without_a_body,
-        every_answer_says_that_it_is_neither_to_be_stored_nor_guessed,
-        the_reference_is_a_page_that_needs_nothing_from_elsewhere,
+        responses_have_no_store_and_nosniff,
+        reference_page_loads_nothing_external,
         metrics_count_by_route_and_hold_no_ids,
-        browsers_of_other_origins_are_told_nothing,
-        pages_of_other_origins_may_change_nothing_in_the_sandbox;
+        other_origins_get_no_cors_headers,
+        other_origins_cannot_write_to_the_sandbox;
 }
 
-async fn it_says_that_it_is_alive_and_ready(app: &App) {
+async fn health_endpoints(app: &App) {
     for path in ["/healthz", "/readyz"] {
         assert_eq!(app.get(path).await.json(200), json!({"status": "ok"}));
     }
@@ -46,7 +46,7 @@ async fn head_answers_like_get_without_a_body(app: &App) {
     assert_eq!((refused.status, refused.text()), (401, ""));
 }
 
-async fn every_answer_says_that_it_is_neither_to_be_stored_nor_guessed(app: &App) {
+async fn responses_have_no_store_and_nosniff(app: &App) {
     let answers = [
         app.get("/listings?listingId=x").await,
         app.get("/nothing").await,
@@ -61,13 +61,13 @@ async fn every_answer_says_that_it_is_neither_to_be_stored_nor_guessed(app: &App
     }
 }
 
-/// What stands in `src="…"` and `href="…"`.
+/// The values of `src="…"` and `href="…"`.
 fn references(html: &str) -> Vec<&str> {
     let after = |mark: &'static str| html.split(mark).skip(1).map(|rest| rest.split('"').next().unwrap());
     after("src=\"").chain(after("href=\"")).collect()
 }
 
-async fn the_reference_is_a_page_that_needs_nothing_from_elsewhere(app: &App) {
+async fn reference_page_loads_nothing_external(app: &App) {
     assert_eq!(app.get("/docs").await.status(308).header("location"), "/docs/");
     let page = app.get("/docs/").await.status(200);
     assert!(page.header("content-type").starts_with("text/html"), "{:?}", page.headers);
@@ -125,7 +125,7 @@ async fn metrics_count_by_route_and_hold_no_ids(app: &App) {
         !text.contains("metric-user") && !text.contains("metric-id") && !text.contains("METRIC"),
         "{text}"
     );
-    // Every route is a template of the document, or none, or the chain's own protocol.
+    // Every route is a documented template, empty, or `/rpc`.
     let document = app.get("/openapi.json").await.json(200);
     let known: BTreeSet<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     for route in text.split("route=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
@@ -138,7 +138,7 @@ fn cors(answer: &Answer) -> Vec<(String, String)> {
     named.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect()
 }
 
-async fn browsers_of_other_origins_are_told_nothing(app: &App) {
+async fn other_origins_get_no_cors_headers(app: &App) {
     let answer = app.to_get("/listings?listingId=x").header("origin", "https://app.example").send().await;
     assert_eq!(cors(&answer.status(200)), []);
     let preflight = app.request(Method::OPTIONS, "/listings").header("origin", "https://app.example");
@@ -147,7 +147,7 @@ async fn browsers_of_other_origins_are_told_nothing(app: &App) {
     preflight.refused(405, "method_not_allowed");
 }
 
-async fn pages_of_other_origins_may_change_nothing_in_the_sandbox(app: &App) {
+async fn other_origins_cannot_write_to_the_sandbox(app: &App) {
     let id = unique("oak");
     let post = |origin: &str| app.to_post("/listings", &listing(&id, "ada")).header("origin", origin).send();
     let port = app.address().rsplit_once(':').unwrap().1.to_owned();
@@ -166,7 +166,7 @@ async fn pages_of_other_origins_may_change_nothing_in_the_sandbox(app: &App) {
 }
 
 #[test]
-fn pages_of_allowed_origins_can_read_why_they_are_turned_away() {
+fn allowed_origins_can_read_error_responses() {
     run(async {
         let flags = ["--cors-origin", "https://app.example", "--rate-limit", "1"];
         let app = Options::new(Engine::Sqlite).flags(&flags).start().await;
@@ -238,7 +238,7 @@ fn only_the_configured_origins_may_call_from_a_browser() {
 }
 
 #[test]
-fn the_document_describes_every_operation() {
+fn openapi_describes_every_operation() {
     let app = App::shared(Engine::Sqlite);
     run(async {
         let document = app.get("/openapi.json").await.json(200);
@@ -279,7 +279,7 @@ fn the_document_describes_every_operation() {
 }
 
 #[test]
-fn the_document_says_what_every_list_is_of() {
+fn openapi_types_every_list() {
     let app = App::shared(Engine::Sqlite);
     run(async {
         let document = app.get("/openapi.json").await.json(200);

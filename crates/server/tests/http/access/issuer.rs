@@ -1,4 +1,4 @@
-//! Tokens of an external issuer, whose keys are published and change.
+//! Tokens of an external issuer with rotating keys.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ async fn status(app: &App, token: &str) -> u16 {
 }
 
 #[test]
-fn tokens_of_the_issuer_are_taken_whatever_its_algorithm() {
+fn issuer_tokens_of_all_algorithms_are_accepted() {
     run(async {
         let keys = KeyEndpoint::start();
         let signers = [Signer::rs256("r"), Signer::es256("e"), Signer::eddsa("d")];
@@ -42,7 +42,7 @@ fn tokens_of_the_issuer_are_taken_whatever_its_algorithm() {
                 .refused(403, "forbidden");
         }
         assert_eq!(keys.asked(), 1, "the keys are remembered");
-        // The instance's own tokens work beside them.
+        // The instance's own tokens still work.
         assert_eq!(status(&app, &app.token(&["--sub", "ada"])).await, 200);
         let account = signers[0].sign(&with(claims(&unique("ada")), json!({"account": "acme"})));
         let pipeline = app.to_get("/verificationPipeline?accountId=acme").bearer(&account);
@@ -51,11 +51,11 @@ fn tokens_of_the_issuer_are_taken_whatever_its_algorithm() {
 }
 
 #[test]
-fn forgeries_of_the_issuers_tokens_are_refused() {
+fn forged_issuer_tokens_are_refused() {
     run(async {
         let keys = KeyEndpoint::start();
         let [rsa, ec, shared] = [Signer::rs256("r"), Signer::es256("e"), Signer::eddsa("s")];
-        // An issuer that publishes a shared secret by mistake: nobody may use it.
+        // A symmetric key published by mistake must not be accepted.
         let secret = Signer {
             jwk: json!({"kty": "oct", "alg": "HS256", "kid": "s", "k": crate::support::tokens::base64("secret")}),
             ..shared
@@ -122,21 +122,21 @@ fn only_the_configured_claim_makes_an_administrator() {
     });
 }
 
-/// Keys are fetched again after this.
+/// The configured refresh interval.
 const SOON: [&str; 2] = ["--jwks-refresh", "2"];
 
 #[test]
-fn a_new_key_is_picked_up_and_an_old_one_dropped() {
+fn rotated_issuer_keys_are_followed() {
     run(new_key_is_picked_up_and_old_one_dropped());
 }
 
 #[test]
-fn a_withdrawn_key_is_no_longer_trusted() {
+fn withdrawn_issuer_key_is_not_trusted() {
     run(withdrawn_key_is_no_longer_trusted());
 }
 
 #[test]
-fn the_refresh_interval_has_bounds() {
+fn refresh_interval_has_bounds() {
     for wrong in ["0", "3601"] {
         let output = portico().args(["serve", "--jwks-refresh", wrong]).output().unwrap();
         assert!(!output.status.success());
@@ -165,7 +165,7 @@ async fn withdrawn_key_is_no_longer_trusted() {
     let app = server(&keys, &SOON).await;
     assert_eq!(status(&app, &stolen.sign(&claims("ada"))).await, 200);
     keys.publish(&[&kept]);
-    // Everybody else goes on with the other key, so that no unknown one ever makes the server ask.
+    // Other users keep using the remaining key, so no unknown key id triggers a fetch.
     until("the withdrawn key is no longer trusted", 20, async || {
         assert_eq!(status(&app, &kept.sign(&claims(&unique("ada")))).await, 200);
         (status(&app, &stolen.sign(&claims(&unique("ada")))).await == 401).then_some(())
@@ -174,7 +174,7 @@ async fn withdrawn_key_is_no_longer_trusted() {
 }
 
 #[test]
-fn unknown_keys_do_not_make_the_server_ask_the_issuer_each_time() {
+fn unknown_key_ids_do_not_flood_the_issuer() {
     run(async {
         let keys = KeyEndpoint::start();
         let known = Signer::es256("known");
@@ -193,7 +193,7 @@ fn unknown_keys_do_not_make_the_server_ask_the_issuer_each_time() {
 }
 
 #[test]
-fn an_issuer_that_does_not_answer_is_503_for_its_own_people_only() {
+fn hanging_issuer_is_503_only_for_its_tokens() {
     run(async {
         let keys = KeyEndpoint::start();
         let signer = Signer::es256("e");
@@ -210,7 +210,7 @@ fn an_issuer_that_does_not_answer_is_503_for_its_own_people_only() {
 }
 
 #[test]
-fn an_issuer_that_does_not_answer_is_not_asked_each_time() {
+fn hanging_issuer_is_not_asked_each_time() {
     run(async {
         let keys = KeyEndpoint::start();
         let signer = Signer::es256("e");

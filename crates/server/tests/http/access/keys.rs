@@ -1,4 +1,4 @@
-//! API keys: what they are bound to, and how they end.
+//! API keys: scopes and revocation.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,17 +7,17 @@ use crate::support::{App, Engine, Options, listing, on_both_engines, unique};
 
 on_both_engines! {
     shared:
-        a_key_of_an_account_acts_for_those_whose_token_named_it,
-        a_key_of_an_account_is_not_the_operators,
-        a_key_that_is_revoked_on_the_command_line_stops_at_once,
-        what_only_looks_like_a_key_is_refused,
-        every_credential_that_is_presented_must_be_valid,
-        a_credential_is_presented_once;
+        account_key_acts_for_users_of_the_account,
+        account_key_is_not_an_operator_key,
+        key_revoked_on_the_command_line_stops_at_once,
+        malformed_key_is_refused,
+        all_presented_credentials_must_be_valid,
+        duplicate_credential_is_refused;
     own:
         live_keys_begin_with_live;
 }
 
-async fn a_key_of_an_account_acts_for_those_whose_token_named_it(app: &App) {
+async fn account_key_acts_for_users_of_the_account(app: &App) {
     let (account, member, stranger) = (unique("acme"), unique("member"), unique("stranger"));
     let key = app.new_key(&["--account", &account]);
     let token = app.token(&["--sub", &member, "--account", &account]);
@@ -34,7 +34,7 @@ async fn a_key_of_an_account_acts_for_those_whose_token_named_it(app: &App) {
     delete(&others).await.refused(403, "forbidden");
     delete(&own).await.only_says(200);
 
-    // Who moves to another account takes their things with them.
+    // A user who moves to another account keeps their data.
     let other_account = unique("other");
     let token = app.token(&["--sub", &member, "--account", &other_account]);
     let body = listing(&unique("moved"), &member);
@@ -44,13 +44,13 @@ async fn a_key_of_an_account_acts_for_those_whose_token_named_it(app: &App) {
     app.to_get(&saved(&member)).key(&key).send().await.json(200);
 }
 
-async fn a_key_of_an_account_is_not_the_operators(app: &App) {
+async fn account_key_is_not_an_operator_key(app: &App) {
     let key = app.new_key(&["--account", &unique("acme")]);
     let body = json!({"name": "T", "riskLevel": "Moderate"});
     app.to_post("/v1/predefined-portfolio", &body).key(&key).send().await.refused(403, "forbidden");
 }
 
-async fn a_key_that_is_revoked_on_the_command_line_stops_at_once(app: &App) {
+async fn key_revoked_on_the_command_line_stops_at_once(app: &App) {
     let keys = [app.new_key(&[]), app.new_key(&["--user", "ada"]), app.new_key(&["--account", "acme"])];
     for key in keys {
         let ask = || app.to_get("/stage/listings/user/nobody-at-all").key(&key).send();
@@ -60,7 +60,7 @@ async fn a_key_that_is_revoked_on_the_command_line_stops_at_once(app: &App) {
     }
 }
 
-async fn what_only_looks_like_a_key_is_refused(app: &App) {
+async fn malformed_key_is_refused(app: &App) {
     let key = app.someone().await.key;
     let parts: Vec<&str> = key.splitn(3, '_').collect();
     let forgeries = [
@@ -79,7 +79,7 @@ async fn what_only_looks_like_a_key_is_refused(app: &App) {
     ];
     for forged in forgeries {
         if forged.trim() == key {
-            // Spaces around a header's value are no part of it.
+            // Whitespace around a header value is ignored.
             app.to_get("/listings?listingId=x").key(&forged).send().await.status(200);
             continue;
         }
@@ -89,7 +89,7 @@ async fn what_only_looks_like_a_key_is_refused(app: &App) {
     }
 }
 
-async fn every_credential_that_is_presented_must_be_valid(app: &App) {
+async fn all_presented_credentials_must_be_valid(app: &App) {
     let ada = app.someone().await;
     let path = "/listings?listingId=x";
     app.to_get(path).bearer(&ada.token).key(&ada.key).send().await.status(200);
@@ -102,7 +102,7 @@ async fn every_credential_that_is_presented_must_be_valid(app: &App) {
     app.to_get(path).header("authorization", &format!("bearer {}", ada.token)).send().await.status(200);
 }
 
-async fn a_credential_is_presented_once(app: &App) {
+async fn duplicate_credential_is_refused(app: &App) {
     let ada = app.someone().await;
     let twice = app.to_get("/listings?listingId=x").key(&ada.key).key(&ada.key);
     twice.send().await.refused(401, "unauthenticated");

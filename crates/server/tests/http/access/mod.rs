@@ -1,4 +1,4 @@
-//! Who may do what: every operation of the document, called by everybody, in both profiles.
+//! Permissions: every operation, called by every kind of caller, in both profiles.
 
 mod issuer;
 mod keys;
@@ -19,12 +19,12 @@ use table::{CALLERS, Caller, Row, Verdict};
 
 on_both_engines! {
 own:
-    in_the_sandbox_everybody_may_do_what_the_table_says,
-    live_everybody_may_do_what_the_table_says,
+    sandbox_permissions_match_the_table,
+    live_permissions_match_the_table,
     live_there_are_no_sandbox_sessions;
 }
 
-/// The owner of things, somebody else, and everybody's credentials.
+/// An owner, another user, and everyone's credentials.
 struct World<'a> {
     app: &'a App,
     owner: String,
@@ -57,14 +57,14 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Makes something on the operator's behalf.
+    /// Creates something as the operator.
     async fn make(&self, path: &str, body: Value) -> Value {
         let answer = self.app.to_post(path, &body).key(self.app.operator()).send().await;
         assert!((200..300).contains(&answer.status), "{}: {}", answer.asked, answer.text());
         answer.json(answer_status(path))
     }
 
-    /// Makes what a placeholder stands for; answers its id.
+    /// Creates the resource of a placeholder; returns its id.
     async fn stand_in(&self, placeholder: &str) -> String {
         let owner = &self.owner;
         let made = match placeholder {
@@ -118,13 +118,13 @@ impl<'a> World<'a> {
         made.as_str().unwrap().to_owned()
     }
 
-    /// A result of the owner's, of a case of its own.
+    /// A result of the owner in a new case.
     async fn verified(&self) -> Verified {
         let query = format!("?caseId={}", unique("case"));
         self.app.verified(&self.owner_token, &query, &applicant("Lovelace")).await
     }
 
-    /// The text with something new in the place of every placeholder.
+    /// Replaces every placeholder with a new resource.
     async fn filled(&self, text: &str) -> String {
         let mut filled = text.to_owned();
         while let Some(at) = filled.find('$') {
@@ -136,7 +136,7 @@ impl<'a> World<'a> {
         filled
     }
 
-    /// Calls an operation, again if the chain has not caught up with what was just made.
+    /// Calls an operation; retries while the chain lags behind.
     async fn call(&self, row: &Row, caller: Caller) -> Answer {
         let (path, body) = (self.filled(row.path).await, self.filled(row.body).await);
         until("the chain has caught up", 60, async || {
@@ -165,7 +165,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// The status with which the operations answer that make something.
+/// The success status of a creating operation.
 fn answer_status(path: &str) -> u16 {
     if path == "/stage/savedListings" { 200 } else { 201 }
 }
@@ -177,7 +177,7 @@ fn altered(credential: &str) -> String {
     format!("{}{other}{}", &credential[..at], &credential[at + 1..])
 }
 
-/// `GET /listings`, and whether its description asks nothing of its caller.
+/// Operations such as `GET /listings`, and whether they are documented as open.
 fn documented(document: &Value) -> Vec<(String, bool)> {
     let mut all = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -191,7 +191,7 @@ fn documented(document: &Value) -> Vec<(String, bool)> {
     all
 }
 
-async fn everybody_may_do_what_the_table_says(app: &App, verdicts: fn(&Row) -> Option<[Verdict; 9]>) {
+async fn permissions_match_the_table(app: &App, verdicts: fn(&Row) -> Option<[Verdict; 9]>) {
     let rows: Vec<(Row, [Verdict; 9])> =
         table::rows().into_iter().filter_map(|row| verdicts(&row).map(|verdicts| (row, verdicts))).collect();
     let documented = documented(&app.get("/openapi.json").await.json(200));
@@ -199,7 +199,7 @@ async fn everybody_may_do_what_the_table_says(app: &App, verdicts: fn(&Row) -> O
     let known: BTreeSet<&str> = documented.iter().map(|(operation, _)| operation.as_str()).collect();
     assert_eq!(named, known, "every operation has a row of the table, and every row an operation");
     let world = World::new(app).await;
-    // Whoever erases somebody does not take from the other rows what they use.
+    // A separate owner, so that erasure does not affect the other rows.
     let erased = World::new(app).await;
     let wrong = join_all(rows.iter().map(async |(row, verdicts)| {
         let mut wrong = Vec::new();
@@ -208,7 +208,7 @@ async fn everybody_may_do_what_the_table_says(app: &App, verdicts: fn(&Row) -> O
             let answer = world.call(row, caller).await;
             if answer.status / 100 != 2 && answer.status < 500 {
                 let (status, asked) = (answer.status, answer.asked.clone());
-                // Every refusal is a problem, and a 401 says how to do better.
+                // Every refusal is a problem document, and a 401 has a challenge.
                 let challenge = answer.header("www-authenticate").to_owned();
                 answer.problem(status);
                 assert_eq!(status == 401, !challenge.is_empty(), "{asked}: {challenge}");
@@ -232,14 +232,14 @@ async fn everybody_may_do_what_the_table_says(app: &App, verdicts: fn(&Row) -> O
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-async fn in_the_sandbox_everybody_may_do_what_the_table_says(engine: Engine) {
+async fn sandbox_permissions_match_the_table(engine: Engine) {
     let app = Options::new(engine).start().await;
-    everybody_may_do_what_the_table_says(&app, |row| Some(row.sandbox)).await;
+    permissions_match_the_table(&app, |row| Some(row.sandbox)).await;
 }
 
-async fn live_everybody_may_do_what_the_table_says(engine: Engine) {
+async fn live_permissions_match_the_table(engine: Engine) {
     let app = Options::new(engine).live().start().await;
-    everybody_may_do_what_the_table_says(&app, |row| row.live).await;
+    permissions_match_the_table(&app, |row| row.live).await;
 }
 
 async fn live_there_are_no_sandbox_sessions(engine: Engine) {

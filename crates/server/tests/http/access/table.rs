@@ -1,6 +1,5 @@
-//! The table of the design, by hand: who may call which operation, in which profile.
+//! The permission table, written by hand: who may call which operation, in which profile.
 
-/// Who calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Caller {
     Nobody,
@@ -14,7 +13,7 @@ pub(super) enum Caller {
     AdminBearer,
 }
 
-/// Everybody, in the order of the verdicts.
+/// In the order of the verdicts.
 pub(super) const CALLERS: [Caller; 9] = [
     Caller::Nobody,
     Caller::WrongBearer,
@@ -27,16 +26,15 @@ pub(super) const CALLERS: [Caller; 9] = [
     Caller::AdminBearer,
 ];
 
-/// What is to be answered.
+/// The expected response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Success.
     Yes,
-    /// 401: who are you?
+    /// 401
     Unauthorized,
-    /// 403: not you.
+    /// 403
     Forbidden,
-    /// 404: what you may not see is not there.
+    /// 404, to hide the resource.
     NotFound,
 }
 use Verdict::{Forbidden, NotFound, Unauthorized, Yes};
@@ -54,8 +52,7 @@ impl Verdict {
 
 type Verdicts = [Verdict; 9];
 
-// In the order of CALLERS: nobody, a wrong bearer, a wrong key; another's bearer, the owner's; another's key,
-// the owner's; the operator's key, an administrator's bearer.
+// In the order of CALLERS.
 const OPEN: Verdicts = [Yes, Unauthorized, Unauthorized, Yes, Yes, Yes, Yes, Yes, Yes];
 const OPEN_OR_OWN: Verdicts = [Yes, Unauthorized, Unauthorized, Forbidden, Yes, Forbidden, Yes, Yes, Yes];
 const OWN: Verdicts = [Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Forbidden, Yes, Yes, Yes];
@@ -87,15 +84,14 @@ const OPEN_OR_OPERATOR: Verdicts =
 const OPERATOR: Verdicts =
     [Unauthorized, Unauthorized, Unauthorized, Forbidden, Forbidden, Forbidden, Forbidden, Yes, Yes];
 
-/// A request for an operation, and who may make it. What begins with `$` stands for something that belongs to
-/// the owner and is made anew for every call.
+/// A request and who may make it. `$…` is a placeholder for a resource of the owner, created anew for every call.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) operation: &'static str,
     pub(super) path: &'static str,
     pub(super) body: &'static str,
     pub(super) sandbox: Verdicts,
-    /// None: there is no such operation.
+    /// `None`: the operation does not exist.
     pub(super) live: Option<Verdicts>,
 }
 
@@ -175,8 +171,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /v1/depin-devices/network/{network}", "/v1/depin-devices/network/N", "", OPEN, OPERATOR),
         row("GET /v1/depin-devices/stats/overview", "/v1/depin-devices/stats/overview", "", OPEN, OPERATOR),
 
-        // Beyond the specification: a listing's applicants are for its owner, totals are for all, and a person
-        // signs in to see to their own keys.
+        // Beyond the specification: applicants are for the listing's owner, totals are public, users manage their own keys.
         row("GET /v1/listings/{id}/applicants", "/v1/listings/$listing/applicants", "", OWN, OWN),
         row("GET /v1/listings/stats/overview", "/v1/listings/stats/overview", "", OPEN, OPEN),
         row("GET /v1/listings/{id}/proof", "/v1/listings/$onchain/proof", "", OPEN, OPEN),
@@ -192,7 +187,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /v1/keys", "/v1/keys", "", BEARER, BEARER),
         row("DELETE /v1/keys/{id}", "/v1/keys/$key", "", OWN_HIDDEN_BEARER, OWN_HIDDEN_BEARER),
 
-        // Results are for the applicant alone; a person, or whoever runs the service, revokes and erases.
+        // Results are for the applicant alone; the person or the operator revokes and erases.
         row("GET /v1/verifications", "/v1/verifications", "", BEARER, BEARER),
         row("GET /v1/verifications/{id}", "/v1/verifications/$verified", "", ONLY_OWN_HIDDEN_BEARER, ONLY_OWN_HIDDEN_BEARER),
         row("DELETE /v1/identities/{tokenId}", "/v1/identities/$token", "", OWN_HIDDEN, OWN_HIDDEN),

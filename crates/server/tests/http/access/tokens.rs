@@ -1,4 +1,4 @@
-//! Tokens of the instance's own issuer: what must be true of one.
+//! Validation of tokens of the instance's own issuer.
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,12 @@ use crate::support::{App, on_both_engines, unique, with};
 on_both_engines! {
     shared:
         a_token_says_who_someone_is,
-        the_published_key_verifies_the_tokens,
-        a_token_is_valid_in_its_time_only,
-        a_token_is_for_this_service_by_this_issuer,
+        published_key_verifies_tokens,
+        token_is_valid_only_in_its_lifetime,
+        token_needs_this_audience_and_issuer,
         a_token_names_its_user,
-        a_token_is_signed_with_the_instances_key_and_nothing_else,
-        nobody_becomes_an_administrator_by_other_words;
+        token_needs_the_instance_key,
+        other_claims_do_not_make_an_administrator;
 }
 
 fn claims(sub: &str) -> Value {
@@ -24,7 +24,7 @@ fn claims(sub: &str) -> Value {
 }
 
 async fn is_valid(app: &App, token: &str) -> bool {
-    // One that needs a token and one that does not: what is presented must be valid.
+    // One operation that needs a token and one that does not.
     let mut statuses = Vec::new();
     for path in ["/v1/keys", "/listings?listingId=x"] {
         let answer = app.to_get(path).bearer(token).send().await;
@@ -51,7 +51,7 @@ async fn a_token_says_who_someone_is(app: &App) {
     app.to_post("/applications", &body).bearer(&admin).send().await.only_says(201);
 }
 
-async fn the_published_key_verifies_the_tokens(app: &App) {
+async fn published_key_verifies_tokens(app: &App) {
     let published = app.get("/.well-known/jwks.json").await.json(200);
     let keys = published["keys"].as_array().unwrap();
     assert_eq!(keys.len(), 1);
@@ -72,7 +72,7 @@ async fn the_published_key_verifies_the_tokens(app: &App) {
     assert_eq!(told, expected);
 }
 
-async fn a_token_is_valid_in_its_time_only(app: &App) {
+async fn token_is_valid_only_in_its_lifetime(app: &App) {
     let (signer, ada) = (Signer::of_server(app).await, unique("ada"));
     assert!(is_valid(app, &signer.sign(&with(claims(&ada), json!({"nbf": now()})))).await);
     for wrong in [
@@ -90,7 +90,7 @@ async fn a_token_is_valid_in_its_time_only(app: &App) {
     assert!(!is_valid(app, &signer.sign(&endless)).await, "without an end");
 }
 
-async fn a_token_is_for_this_service_by_this_issuer(app: &App) {
+async fn token_needs_this_audience_and_issuer(app: &App) {
     let (signer, ada) = (Signer::of_server(app).await, unique("ada"));
     assert!(is_valid(app, &signer.sign(&with(claims(&ada), json!({"aud": ["other", "portico"]})))).await);
     for wrong in [
@@ -124,7 +124,7 @@ async fn a_token_names_its_user(app: &App) {
     assert!(!is_valid(app, &signer.sign(&nameless)).await);
 }
 
-async fn a_token_is_signed_with_the_instances_key_and_nothing_else(app: &App) {
+async fn token_needs_the_instance_key(app: &App) {
     let (signer, claims) = (Signer::of_server(app).await, claims(&unique("ada")));
     let token = signer.sign(&claims);
     let (head, signature) = token.rsplit_once('.').unwrap();
@@ -162,7 +162,7 @@ fn unbase64(text: &str) -> Vec<u8> {
     BASE64_URL_SAFE_NO_PAD.decode(text).unwrap()
 }
 
-async fn nobody_becomes_an_administrator_by_other_words(app: &App) {
+async fn other_claims_do_not_make_an_administrator(app: &App) {
     let (signer, template) = (Signer::of_server(app).await, json!({"name": "T", "riskLevel": "Moderate"}));
     for scope in [
         json!("administrator"),

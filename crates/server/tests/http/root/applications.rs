@@ -10,26 +10,26 @@ use crate::support::{
 
 on_both_engines! {
     shared:
-        an_application_is_added_and_read_with_exactly_its_fields,
+        application_round_trips_with_exact_fields,
         applying_twice_changes_nothing,
-        applications_are_listed_with_their_times_and_there_may_be_none,
-        an_unknown_listing_is_named_and_none_is_stored,
-        a_user_who_has_not_applied_is_not_found,
-        an_applicant_reads_and_writes_only_their_own,
-        a_key_of_the_operator_applies_for_others,
-        a_check_adds_the_listing_of_the_path,
-        a_check_names_the_user_of_the_path,
+        applications_are_listed_with_their_times,
+        unknown_listing_is_reported_and_nothing_stored,
+        user_without_application_is_not_found,
+        applicant_reads_and_writes_only_their_own,
+        operator_key_applies_for_others,
+        check_adds_the_listing_of_the_path,
+        check_names_the_user_of_the_path,
         deleting_a_listing_ends_its_applications,
-        another_owner_of_the_id_inherits_nothing,
+        new_owner_of_an_id_inherits_nothing,
         only_the_applicant_and_the_operator_apply,
-        the_owner_of_the_listing_reads_the_check,
-        faults_of_an_application_are_all_named;
+        listing_owner_reads_the_check,
+        application_errors_are_all_reported;
     own:
-        live_an_owner_cannot_make_somebody_an_applicant,
-        applications_end_with_their_listing_across_a_restart;
+        live_owner_cannot_apply_for_somebody,
+        applications_end_with_their_listing_after_restart;
 }
 
-/// Applies to listings, which are made if they do not exist.
+/// Applies to listings, creating missing ones.
 async fn apply(app: &App, who: &Session, listings: Value) -> Answer {
     let valid = |id: &&str| !id.is_empty() && id.len() < 256;
     let ids: Vec<&str> =
@@ -48,7 +48,7 @@ async fn applications(app: &App, who: &Session) -> Value {
     app.to_get(&path).bearer(&who.token).send().await.json(200)
 }
 
-async fn an_application_is_added_and_read_with_exactly_its_fields(app: &App) {
+async fn application_round_trips_with_exact_fields(app: &App) {
     let ada = app.someone().await;
     apply(app, &ada, json!(["oak", "elm"])).await.only_says(201);
     apply(app, &ada, json!(["ash"])).await.only_says(201);
@@ -65,7 +65,7 @@ async fn applying_twice_changes_nothing(app: &App) {
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["oak", "elm", "ash"]));
 }
 
-async fn applications_are_listed_with_their_times_and_there_may_be_none(app: &App) {
+async fn applications_are_listed_with_their_times(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let path = format!("/v1/users/{}/applications", encoded(&ada.user));
     assert_eq!(app.to_get(&path).bearer(&ada.token).send().await.json(200), json!([]));
@@ -80,7 +80,7 @@ async fn applications_are_listed_with_their_times_and_there_may_be_none(app: &Ap
     app.to_get(&path).bearer(&bob.token).send().await.refused(403, "forbidden");
 }
 
-async fn an_unknown_listing_is_named_and_none_is_stored(app: &App) {
+async fn unknown_listing_is_reported_and_nothing_stored(app: &App) {
     let (ada, real) = (app.someone().await, unique("real"));
     app.add_listing(listing(&real, "landlord")).await;
     let [one, two] = [unique("nowhere"), unique("nowhere")];
@@ -93,7 +93,7 @@ async fn an_unknown_listing_is_named_and_none_is_stored(app: &App) {
     let answer = app.to_get(&format!("/applications/{}", ada.user)).bearer(&ada.token).send().await;
     answer.refused(404, "application_not_found");
 
-    // By the listing's own address, whose listing comes first.
+    // Via the listing's path: that listing comes first.
     let path = format!("/applications/{}/{one}/check", ada.user);
     let body = json!({"userId": ada.user, "listingIds": [real, two]});
     let problem = app.to_post(&path, &body).bearer(&ada.token).send().await.problem(400);
@@ -102,13 +102,13 @@ async fn an_unknown_listing_is_named_and_none_is_stored(app: &App) {
     assert_eq!(problem["errors"][1]["pointer"], "/listingIds/1");
 }
 
-async fn a_user_who_has_not_applied_is_not_found(app: &App) {
+async fn user_without_application_is_not_found(app: &App) {
     let ada = app.someone().await;
     let answer = app.to_get(&format!("/applications/{}", ada.user)).bearer(&ada.token).send().await;
     answer.refused(404, "application_not_found");
 }
 
-async fn an_applicant_reads_and_writes_only_their_own(app: &App) {
+async fn applicant_reads_and_writes_only_their_own(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     apply(app, &ada, json!(["oak"])).await.only_says(201);
     let path = format!("/applications/{}", ada.user);
@@ -121,7 +121,7 @@ async fn an_applicant_reads_and_writes_only_their_own(app: &App) {
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["oak"]));
 }
 
-async fn a_key_of_the_operator_applies_for_others(app: &App) {
+async fn operator_key_applies_for_others(app: &App) {
     let (ada, oak) = (app.someone().await, unique("oak"));
     app.add_listing(listing(&oak, "landlord")).await;
     let body = json!({"userId": ada.user, "listingIds": [oak]});
@@ -130,7 +130,7 @@ async fn a_key_of_the_operator_applies_for_others(app: &App) {
     assert_eq!(answer.json(200), body);
 }
 
-async fn a_check_adds_the_listing_of_the_path(app: &App) {
+async fn check_adds_the_listing_of_the_path(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     apply(app, &bob, json!(["elm/2", "oak"])).await.only_says(201);
     let path = format!("/applications/{}/elm%2F2/check", ada.user);
@@ -141,7 +141,7 @@ async fn a_check_adds_the_listing_of_the_path(app: &App) {
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["elm/2", "oak"]));
 }
 
-async fn a_check_names_the_user_of_the_path(app: &App) {
+async fn check_names_the_user_of_the_path(app: &App) {
     let ada = app.someone().await;
     let path = format!("/applications/{}/oak/check", ada.user);
     let body = json!({"userId": unique("bob"), "listingIds": ["elm"]});
@@ -166,7 +166,7 @@ async fn record(app: &App, id: &str, owner: &str) {
     app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
 }
 
-async fn another_owner_of_the_id_inherits_nothing(app: &App) {
+async fn new_owner_of_an_id_inherits_nothing(app: &App) {
     let (ada, landlord, next) = (app.someone().await, app.someone().await, app.someone().await);
     let id = unique("oak");
     record(app, &id, &landlord.user).await;
@@ -194,7 +194,7 @@ async fn only_the_applicant_and_the_operator_apply(app: &App) {
     let (ada, landlord) = (app.someone().await, app.someone().await);
     let account = unique("agency");
     let of_account = app.new_key(&["--account", &account]);
-    // The account is ada's and the landlord's own, by their tokens.
+    // The tokens put ada and the landlord into one account.
     for who in [&ada, &landlord] {
         let token = app.token(&["--sub", &who.user, "--account", &account]);
         app.to_post("/verificationPipeline", &json!({})).bearer(&token).send().await.status(200);
@@ -219,7 +219,7 @@ async fn only_the_applicant_and_the_operator_apply(app: &App) {
     }
 }
 
-async fn the_owner_of_the_listing_reads_the_check(app: &App) {
+async fn listing_owner_reads_the_check(app: &App) {
     let (ada, landlord, stranger) = (app.someone().await, app.someone().await, app.someone().await);
     let id = unique("oak");
     app.add_listing(listing(&id, &landlord.user)).await;
@@ -236,8 +236,8 @@ async fn the_owner_of_the_listing_reads_the_check(app: &App) {
     }
 }
 
-/// Sixteen listings with chosen terms told anybody's score and income.
-async fn live_an_owner_cannot_make_somebody_an_applicant(engine: Engine) {
+/// Regression: sixteen listings with chosen terms revealed an applicant's score and income.
+async fn live_owner_cannot_apply_for_somebody(engine: Engine) {
     let app = Options::new(engine).live().start().await;
     let (ada, eve) = (app.someone().await, app.someone().await);
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
@@ -247,13 +247,13 @@ async fn live_an_owner_cannot_make_somebody_an_applicant(engine: Engine) {
     app.to_post(&path, &body).bearer(&eve.token).send().await.refused(403, "forbidden");
     app.to_post(&path, &body).key(&eve.key).send().await.refused(403, "forbidden");
     app.to_get(&path).bearer(&eve.token).send().await.refused(404, "application_not_found");
-    // What she does herself works as before, and the owner may read it.
+    // The applicant herself can apply, and the owner can read it.
     app.to_post(&path, &body).bearer(&ada.token).send().await.only_says(201);
     app.flags_become(&ada.user, "probe", [true; 4]).await;
     app.to_get(&path).bearer(&eve.token).send().await.status(200);
 }
 
-async fn applications_end_with_their_listing_across_a_restart(engine: Engine) {
+async fn applications_end_with_their_listing_after_restart(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let (data, database) = (folder.path().join("data"), engine.database().await);
     let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
@@ -264,7 +264,7 @@ async fn applications_end_with_their_listing_across_a_restart(engine: Engine) {
     }
     apply_to_known(&app, &ada, json!(["kept", "deleted"])).await.only_says(201);
     app.delete("/listings/deleted").await.status(200);
-    // As an older version left it behind.
+    // As left by an older version.
     let raw = Raw::open(&app).await;
     let orphan =
         "INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (999999, ?1, 'never', 0)";
@@ -281,7 +281,7 @@ async fn applications_end_with_their_listing_across_a_restart(engine: Engine) {
     }
 }
 
-async fn faults_of_an_application_are_all_named(app: &App) {
+async fn application_errors_are_all_reported(app: &App) {
     let ada = app.someone().await;
     let send = |body: Value| {
         let request = app.to_post("/applications", &body).bearer(&ada.token);

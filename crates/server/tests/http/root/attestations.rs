@@ -1,4 +1,4 @@
-//! The four flags of an application: computed from the listing's terms and the newest result, on the chain.
+//! The four flags of an application, computed from the listing's terms and the newest result.
 
 use portico_domain::chain::Passes;
 use reqwest::Method;
@@ -10,16 +10,16 @@ use crate::support::{
 
 on_both_engines! {
     shared:
-        who_is_verified_and_then_applies_has_flags,
-        who_applies_and_is_then_verified_has_flags,
+        application_after_verification_sets_flags,
+        verification_after_application_sets_flags,
         passing_is_reaching_it,
-        what_was_not_checked_is_not_passed,
-        a_new_verification_attests_anew,
+        unchecked_flag_is_not_passed,
+        new_verification_attests_again,
         new_terms_attest_anew,
-        a_listing_without_terms_on_the_chain_has_no_flags,
+        listing_without_terms_has_no_flags,
         scores_and_incomes_are_not_on_the_chain;
     own:
-        on_a_real_node_flags_are_the_same,
+        flags_work_on_a_real_node,
         live_an_applicant_has_four_flags;
 }
 
@@ -35,7 +35,7 @@ async fn record(app: &App, id: &str, terms: Value) {
     app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
 }
 
-/// What the contract itself says is what the service says.
+/// The contract and the service agree on the flags.
 async fn the_contract_agrees(app: &App, who: &Session, listing: &str, expected: [bool; 4]) {
     app.flags_become(&who.user, listing, expected).await;
     let reference = app.reference(&who.user).await.expect("the chain knows the applicant");
@@ -47,13 +47,13 @@ async fn the_contract_agrees(app: &App, who: &Session, listing: &str, expected: 
     .await;
 }
 
-async fn who_is_verified_and_then_applies_has_flags(app: &App) {
+async fn application_after_verification_sets_flags(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     record(app, &elm, terms((620, 700), (50_000, 90_000))).await;
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.apply(&ada.token, &ada.user, &[&elm]).await;
     the_contract_agrees(app, &ada, &elm, [true, true, true, false]).await;
-    // The other door through which one applies.
+    // The other operation that applies.
     let oak = unique("oak");
     record(app, &oak, terms((720, 721), (90_000, 90_000))).await;
     let path = format!("/applications/{}/{oak}/check", ada.user);
@@ -61,7 +61,7 @@ async fn who_is_verified_and_then_applies_has_flags(app: &App) {
     the_contract_agrees(app, &ada, &oak, [true, false, false, false]).await;
 }
 
-async fn who_applies_and_is_then_verified_has_flags(app: &App) {
+async fn verification_after_application_sets_flags(app: &App) {
     let (ada, elm, oak) = (app.someone().await, unique("elm"), unique("oak"));
     record(app, &elm, terms((0, 0), (0, 0))).await;
     record(app, &oak, terms((800, 850), (85_000, 85_001))).await;
@@ -86,7 +86,7 @@ async fn passing_is_reaching_it(app: &App) {
     }
 }
 
-async fn what_was_not_checked_is_not_passed(app: &App) {
+async fn unchecked_flag_is_not_passed(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     record(app, &elm, terms((1, 1), (1, 1))).await;
     app.apply(&ada.token, &ada.user, &[&elm]).await;
@@ -94,7 +94,7 @@ async fn what_was_not_checked_is_not_passed(app: &App) {
     the_contract_agrees(app, &ada, &elm, [false, false, true, true]).await;
 }
 
-async fn a_new_verification_attests_anew(app: &App) {
+async fn new_verification_attests_again(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
     app.apply(&ada.token, &ada.user, &[&elm]).await;
@@ -119,14 +119,14 @@ async fn new_terms_attest_anew(app: &App) {
         .await
         .status(200);
     record(app, &elm, terms((750, 800), (50_000, 90_000))).await;
-    // The application has ended with the listing.
+    // Deleting the listing ended the application.
     let path = format!("/applications/{}/{elm}/check", ada.user);
     app.to_get(&path).bearer(&ada.token).send().await.refused(404, "application_not_found");
     app.apply(&ada.token, &ada.user, &[&elm]).await;
     the_contract_agrees(app, &ada, &elm, [false, false, true, false]).await;
 }
 
-async fn a_listing_without_terms_on_the_chain_has_no_flags(app: &App) {
+async fn listing_without_terms_has_no_flags(app: &App) {
     let (ada, oak) = (app.someone().await, unique("oak"));
     app.offer(&[&oak]).await;
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
@@ -152,11 +152,11 @@ async fn scores_and_incomes_are_not_on_the_chain(app: &App) {
     }
 }
 
-async fn on_a_real_node_flags_are_the_same(engine: Engine) {
+async fn flags_work_on_a_real_node(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
-    who_is_verified_and_then_applies_has_flags(&app).await;
-    who_applies_and_is_then_verified_has_flags(&app).await;
-    a_new_verification_attests_anew(&app).await;
+    application_after_verification_sets_flags(&app).await;
+    verification_after_application_sets_flags(&app).await;
+    new_verification_attests_again(&app).await;
     new_terms_attest_anew(&app).await;
 }
 

@@ -1,4 +1,4 @@
-//! `/chainIdentityInd`: one soulbound token a case, validated by whoever knows both names.
+//! `/chainIdentityInd`: one soulbound token per case, validated with both names.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,24 +7,24 @@ use crate::support::{Answer, App, Engine, Options, applicant, on_both_engines, u
 
 on_both_engines! {
     shared:
-        a_case_has_one_token_whatever_the_wallet,
+        case_has_one_token_for_any_wallet,
         an_address_holds_its_token,
-        any_other_wallet_gets_an_address_that_has_nothing_to_do_with_it,
-        the_zero_address_holds_nothing,
-        a_token_without_a_verification_commits_to_nothing,
-        a_result_without_a_name_is_nobodys,
-        anybody_who_knows_the_names_may_validate,
+        other_wallets_get_unrelated_custody_addresses,
+        zero_address_holds_no_token,
+        token_without_verification_has_empty_commitment,
+        result_without_a_name_cannot_be_validated,
+        validation_needs_only_the_names,
         a_name_needs_a_passed_check_that_saw_it,
-        a_newer_name_of_the_case_is_not_backed_by_an_older_result,
-        wrong_names_are_not_found_and_soon_refused,
+        newer_name_is_not_backed_by_an_older_result,
+        wrong_names_are_rate_limited,
         wrong_names_by_all_callers_are_limited,
-        right_names_may_be_validated_as_often_as_one_likes,
+        right_names_can_be_validated_repeatedly,
         what_is_missing_is_named,
-        a_revoked_token_is_gone_for_good,
-        a_token_is_revoked_by_its_owner_or_the_operator_only,
-        a_token_that_is_none_cannot_be_revoked;
+        revoked_token_stays_revoked,
+        only_owner_and_operator_revoke_a_token,
+        unknown_token_cannot_be_revoked;
     own:
-        on_a_real_node_everything_is_the_same,
+        recording_works_on_a_real_node,
         a_name_is_valid_as_long_as_its_check;
 }
 
@@ -40,7 +40,7 @@ async fn revoke(app: &App, bearer: &str, token: &str) -> Answer {
     app.request(Method::DELETE, &format!("/v1/identities/{token}")).bearer(bearer).send().await
 }
 
-async fn a_case_has_one_token_whatever_the_wallet(app: &App) {
+async fn case_has_one_token_for_any_wallet(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let first = token(app.identity(&ada.token, &case, "one").await);
     let (holder, _) = app.minted(&first).await;
@@ -67,11 +67,11 @@ async fn an_address_holds_its_token(app: &App) {
     }
 }
 
-async fn any_other_wallet_gets_an_address_that_has_nothing_to_do_with_it(app: &App) {
+async fn other_wallets_get_unrelated_custody_addresses(app: &App) {
     let ada = app.someone().await;
     let mut holders = Vec::new();
     let nothing = "0x0000000000000000000000000000000000000000";
-    // Neither of these is an address as the chain writes it.
+    // None of these is a full address with 0x.
     for wallet in ["w-1", "w-1", "de709f2102306220921060314715629080e2fb77", "0xde709f"] {
         let made = token(app.identity(&ada.token, &unique("case"), wallet).await);
         let (holder, _) = app.minted(&made).await;
@@ -84,7 +84,7 @@ async fn any_other_wallet_gets_an_address_that_has_nothing_to_do_with_it(app: &A
     assert!(!holders.contains(&app.minted(&made.token).await.0));
 }
 
-async fn the_zero_address_holds_nothing(app: &App) {
+async fn zero_address_holds_no_token(app: &App) {
     let ada = app.someone().await;
     let zero = format!("0x{}", "0".repeat(40));
     app.identity(&ada.token, &unique("case"), &zero).await.has_faults(&[("walletId", "not_a_wallet")]);
@@ -92,7 +92,7 @@ async fn the_zero_address_holds_nothing(app: &App) {
     verify.has_faults(&[("walletId", "not_a_wallet")]);
 }
 
-async fn a_token_without_a_verification_commits_to_nothing(app: &App) {
+async fn token_without_verification_has_empty_commitment(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let made = token(app.identity(&ada.token, &case, "w").await);
     assert_eq!(app.minted(&made).await.1, [0; 32]);
@@ -102,13 +102,13 @@ async fn a_token_without_a_verification_commits_to_nothing(app: &App) {
     assert_eq!(token(app.validate(&ada.token, &verified.id, "Ada", "Lovelace").await), made);
     let committed = app.minted(&made).await.1;
     assert_ne!(committed, [0; 32], "its verification fills it");
-    // Asking for the token again does not empty it.
+    // Requesting the token again keeps its commitment.
     app.identity(&ada.token, &case, "w").await.status(200);
     assert_eq!(token(app.validate(&ada.token, &verified.id, "Ada", "Lovelace").await), made);
     assert_eq!(app.minted(&made).await.1, committed);
 }
 
-async fn a_result_without_a_name_is_nobodys(app: &App) {
+async fn result_without_a_name_cannot_be_validated(app: &App) {
     let ada = app.someone().await;
     for name in [json!({}), json!({"LastName": "Lovelace"}), json!({"FirstName": "Ada"})] {
         let body = with(name, json!({"OpenBankingToken": "income-1"}));
@@ -118,7 +118,7 @@ async fn a_result_without_a_name_is_nobodys(app: &App) {
     }
 }
 
-async fn anybody_who_knows_the_names_may_validate(app: &App) {
+async fn validation_needs_only_the_names(app: &App) {
     let (ada, landlord) = (app.someone().await, app.someone().await);
     let body = with(applicant("Groß Zoë"), json!({"FirstName": "\u{fb01}nn"}));
     let made = app.verified(&ada.token, "", &body).await;
@@ -155,7 +155,7 @@ async fn a_name_needs_a_passed_check_that_saw_it(app: &App) {
     assert_eq!(backed_by(app, &ada.token, &made.id).await, json!(["softCredit"]));
 }
 
-async fn a_newer_name_of_the_case_is_not_backed_by_an_older_result(app: &App) {
+async fn newer_name_is_not_backed_by_an_older_result(app: &App) {
     let (ada, case) = (app.someone().await, format!("?caseId={}", unique("case")));
     let older = app.verified(&ada.token, &case, &applicant("Lovelace")).await;
     let newer = app.verified(&ada.token, &case, &applicant("Byron")).await;
@@ -193,7 +193,7 @@ async fn wrong_names_by_all_callers_are_limited(app: &App) {
     app.validate(&caller.token, &made.id, "Ada", "Lovelace").await.refused(429, "too_many_guesses");
 }
 
-async fn wrong_names_are_not_found_and_soon_refused(app: &App) {
+async fn wrong_names_are_rate_limited(app: &App) {
     let (ada, landlord, other) = (app.someone().await, app.someone().await, app.someone().await);
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     let wrong = [
@@ -211,13 +211,13 @@ async fn wrong_names_are_not_found_and_soon_refused(app: &App) {
         assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
         answer.refused(429, "too_many_guesses");
     }
-    // Others, and other results, are not shut out.
+    // Other callers and other results are not blocked.
     assert_eq!(token(app.validate(&other.token, &made.id, "Ada", "Lovelace").await), made.token);
     let another = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     assert_eq!(token(app.validate(&landlord.token, &another.id, "Ada", "Lovelace").await), another.token);
 }
 
-async fn right_names_may_be_validated_as_often_as_one_likes(app: &App) {
+async fn right_names_can_be_validated_repeatedly(app: &App) {
     let (ada, landlord) = (app.someone().await, app.someone().await);
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     for _ in 0..7 {
@@ -238,7 +238,7 @@ async fn what_is_missing_is_named(app: &App) {
     post.has_faults(&[("caseId", "missing"), ("walletId", "missing")]);
 }
 
-async fn a_revoked_token_is_gone_for_good(app: &App) {
+async fn revoked_token_stays_revoked(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let query = format!("?caseId={case}");
     let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
@@ -253,13 +253,13 @@ async fn a_revoked_token_is_gone_for_good(app: &App) {
     let report =
         app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&ada.token).send().await.json(200);
     assert_eq!(report["revoked"], true);
-    // Even if it is revoked before the chain has heard of it.
+    // Even if revoked before it is minted.
     let early = token(app.identity(&ada.token, &unique("case"), "w").await);
     revoke(app, &ada.token, &early).await.only_says(200);
     app.burned(&early).await;
 }
 
-async fn a_token_is_revoked_by_its_owner_or_the_operator_only(app: &App) {
+async fn only_owner_and_operator_revoke_a_token(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
@@ -277,17 +277,17 @@ async fn a_token_is_revoked_by_its_owner_or_the_operator_only(app: &App) {
     }
 }
 
-async fn a_token_that_is_none_cannot_be_revoked(app: &App) {
+async fn unknown_token_cannot_be_revoked(app: &App) {
     let ada = app.someone().await;
     for none in ["1", "0", "-1", "x", "340282366920938463463374607431768211456"] {
         revoke(app, &ada.token, none).await.refused(404, "identity_not_found");
     }
 }
 
-async fn on_a_real_node_everything_is_the_same(engine: Engine) {
+async fn recording_works_on_a_real_node(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
     an_address_holds_its_token(&app).await;
-    a_token_without_a_verification_commits_to_nothing(&app).await;
-    wrong_names_are_not_found_and_soon_refused(&app).await;
-    a_revoked_token_is_gone_for_good(&app).await;
+    token_without_verification_has_empty_commitment(&app).await;
+    wrong_names_are_rate_limited(&app).await;
+    revoked_token_stays_revoked(&app).await;
 }

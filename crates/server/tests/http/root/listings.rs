@@ -6,40 +6,40 @@ use crate::support::{App, encoded, ids, listing, on_both_engines, unique, with};
 
 on_both_engines! {
     shared:
-        a_listing_is_stored_and_shown_with_exactly_its_fields,
-        fields_that_were_not_given_are_left_out,
+        listing_round_trips_with_exact_fields,
+        absent_fields_are_omitted,
         numbers_are_shown_shortest_and_exact,
-        noise_of_binary_floats_is_not_stored,
+        binary_float_noise_is_not_stored,
         text_is_trimmed,
-        fields_that_are_not_known_are_ignored,
+        unknown_fields_are_ignored,
         listings_are_filtered_by_user,
         one_listing_is_found_by_its_id,
         all_conditions_must_hold,
-        a_list_without_listings_is_empty_and_found,
-        a_taken_id_is_refused_and_the_first_listing_stays,
-        a_deleted_listing_is_gone_and_its_id_may_be_used_again,
-        what_is_not_there_cannot_be_deleted,
-        a_place_is_shown_and_half_a_place_is_refused,
-        a_wrong_coordinate_is_one_fault,
+        empty_list_is_200,
+        taken_id_is_refused,
+        id_of_deleted_listing_can_be_reused,
+        unknown_listing_cannot_be_deleted,
+        coordinates_come_in_pairs,
+        wrong_coordinate_is_one_error,
         listings_are_filtered_by_rent_and_sorted_by_it,
         listings_are_filtered_by_rooms,
         listings_are_found_near_a_place,
         listings_are_found_inside_a_box,
-        a_box_may_cross_the_antimeridian,
-        wrong_conditions_are_all_named,
-        a_condition_is_given_only_once;
+        box_may_cross_the_antimeridian,
+        wrong_conditions_are_all_reported,
+        duplicate_condition_is_refused;
 }
 
 async fn found(app: &App, query: &str) -> Value {
     app.get(&format!("/listings?{query}")).await.json(200)
 }
 
-/// The ids of what is found, in the answer's order.
+/// The ids found, in order.
 async fn found_ids(app: &App, query: &str) -> Vec<String> {
     ids(&found(app, query).await, "listingId")
 }
 
-async fn a_listing_is_stored_and_shown_with_exactly_its_fields(app: &App) {
+async fn listing_round_trips_with_exact_fields(app: &App) {
     let (id, user) = (unique("oak"), unique("ada"));
     let body = json!({
         "listingId": id, "userId": user, "streetAddress": "12 Oak Street", "city": "Austin", "state": "TX",
@@ -49,14 +49,14 @@ async fn a_listing_is_stored_and_shown_with_exactly_its_fields(app: &App) {
     assert_eq!(found(app, &format!("listingId={id}")).await, json!([body]));
 }
 
-async fn fields_that_were_not_given_are_left_out(app: &App) {
+async fn absent_fields_are_omitted(app: &App) {
     let body = app.add_listing(listing(&unique("bare"), &unique("ada"))).await;
     let id = body["listingId"].as_str().unwrap();
     assert_eq!(found(app, &format!("listingId={id}")).await, json!([body]));
 }
 
 async fn numbers_are_shown_shortest_and_exact(app: &App) {
-    // As it is sent, and as it is shown.
+    // As sent and as returned.
     let cases = [
         ("450000.00", "450000"),
         ("4.5e5", "450000"),
@@ -79,7 +79,7 @@ async fn numbers_are_shown_shortest_and_exact(app: &App) {
     }
 }
 
-async fn noise_of_binary_floats_is_not_stored(app: &App) {
+async fn binary_float_noise_is_not_stored(app: &App) {
     let id = unique("noise");
     app.add_listing(with(listing(&id, &unique("ada")), json!({"monthlyRent": 0.1 + 0.2}))).await;
     assert_eq!(found(app, &format!("listingId={id}")).await[0]["monthlyRent"], 0.3);
@@ -100,7 +100,7 @@ async fn text_is_trimmed(app: &App) {
     assert_eq!(found(app, &format!("listingId=%20{id}%20")).await, expected);
 }
 
-async fn fields_that_are_not_known_are_ignored(app: &App) {
+async fn unknown_fields_are_ignored(app: &App) {
     let id = unique("more");
     let known = listing(&id, &unique("ada"));
     app.add_listing(with(known.clone(), json!({"garden": {"trees": [1, null]}, "propertyValue": "x"}))).await;
@@ -148,7 +148,7 @@ async fn all_conditions_must_hold(app: &App) {
     assert_eq!(found_ids(app, &format!("listingId={first}&searchTerm={city}&minRent=1001")).await, [""; 0]);
 }
 
-async fn a_list_without_listings_is_empty_and_found(app: &App) {
+async fn empty_list_is_200(app: &App) {
     for query in [
         "userId=nobody-at-all",
         "listingId=nothing-at-all",
@@ -159,7 +159,7 @@ async fn a_list_without_listings_is_empty_and_found(app: &App) {
     }
 }
 
-async fn a_taken_id_is_refused_and_the_first_listing_stays(app: &App) {
+async fn taken_id_is_refused(app: &App) {
     let first = app.add_listing(listing(&unique("taken"), &unique("ada"))).await;
     let id = first["listingId"].as_str().unwrap();
     let second = with(listing(id, &unique("bob")), json!({"city": "Dallas"}));
@@ -167,7 +167,7 @@ async fn a_taken_id_is_refused_and_the_first_listing_stays(app: &App) {
     assert_eq!(found(app, &format!("listingId={id}")).await, json!([first]));
 }
 
-async fn a_deleted_listing_is_gone_and_its_id_may_be_used_again(app: &App) {
+async fn id_of_deleted_listing_can_be_reused(app: &App) {
     let (id, user) = (unique("gone"), unique("ada"));
     app.add_listing(listing(&id, &user)).await;
     let answer = app.delete(&format!("/listings/{id}")).await.status(200);
@@ -182,7 +182,7 @@ async fn a_deleted_listing_is_gone_and_its_id_may_be_used_again(app: &App) {
     assert_eq!(found(app, &format!("searchTerm={id}")).await, json!([again]));
 }
 
-async fn what_is_not_there_cannot_be_deleted(app: &App) {
+async fn unknown_listing_cannot_be_deleted(app: &App) {
     let id = unique("never");
     app.delete(&format!("/listings/{id}")).await.refused(404, "listing_not_found");
     app.add_listing(listing(&id, &unique("ada"))).await;
@@ -190,7 +190,7 @@ async fn what_is_not_there_cannot_be_deleted(app: &App) {
     app.delete(&format!("/listings/{id}")).await.refused(404, "listing_not_found");
 }
 
-async fn a_place_is_shown_and_half_a_place_is_refused(app: &App) {
+async fn coordinates_come_in_pairs(app: &App) {
     let id = unique("place");
     let place = json!({"latitude": 30.2672, "longitude": -97.7431});
     let body = app.add_listing(with(listing(&id, &unique("ada")), place)).await;
@@ -201,7 +201,7 @@ async fn a_place_is_shown_and_half_a_place_is_refused(app: &App) {
     }
 }
 
-async fn a_wrong_coordinate_is_one_fault(app: &App) {
+async fn wrong_coordinate_is_one_error(app: &App) {
     let cases = [
         (json!({"latitude": 90.1, "longitude": 0}), "/latitude", "out_of_range"),
         (json!({"latitude": 0, "longitude": -180.1}), "/longitude", "out_of_range"),
@@ -231,7 +231,7 @@ async fn listings_are_filtered_by_rent_and_sorted_by_it(app: &App) {
     assert_eq!(between, expected, "both ends belong to it");
     assert_eq!(found_ids(app, &here("maxRent=899.9999")).await, named(&[2]));
     assert_eq!(found_ids(app, &here("minRent=1500.5001")).await, [""; 0]);
-    // By rent alone the whole list is sorted by rent; what has none is not in it.
+    // A rent filter alone sorts by rent and excludes listings without one.
     let sorted = found(app, "minRent=0").await;
     let rents: Vec<f64> =
         sorted.as_array().unwrap().iter().map(|listing| listing["monthlyRent"].as_f64().unwrap()).collect();
@@ -251,7 +251,7 @@ async fn listings_are_filtered_by_rooms(app: &App) {
     assert_eq!(found_ids(app, &format!("{own}&bathrooms=1")).await, [two.clone(), three.clone()]);
     assert_eq!(found_ids(app, &format!("{own}&bedrooms=3&bathrooms=1")).await, [three.as_str()]);
     assert_eq!(found_ids(app, &format!("{own}&bedrooms=0")).await, [""; 0]);
-    // Without a user another index answers.
+    // Without a user another index is used.
     for (query, id) in [("bedrooms=2", &two), ("bathrooms=1", &three), ("bedrooms=3&bathrooms=1", &three)] {
         assert!(found_ids(app, query).await.contains(id), "{query}");
     }
@@ -268,7 +268,7 @@ async fn at(app: &App, user: &str, latitude: f64, longitude: f64) -> String {
 async fn found_by(app: &App, user: &str, query: &str) -> Vec<String> {
     let mut with_user = found_ids(app, &format!("{query}&userId={user}")).await;
     with_user.sort();
-    // The index of places and the index of users must agree.
+    // The spatial index and the owner index must agree.
     let all = found(app, query).await;
     let own = |listing: &&Value| listing["userId"] == user;
     let own: Vec<Value> = all.as_array().unwrap().iter().filter(own).cloned().collect();
@@ -311,7 +311,7 @@ async fn listings_are_found_inside_a_box(app: &App) {
     assert_eq!(found_by(app, &user, &swapped).await, expected, "south and north may be swapped");
 }
 
-async fn a_box_may_cross_the_antimeridian(app: &App) {
+async fn box_may_cross_the_antimeridian(app: &App) {
     let user = unique("fiji");
     let (west, east) = (at(app, &user, -17.0, 179.5).await, at(app, &user, -17.0, -179.5).await);
     at(app, &user, -17.0, 0.0).await;
@@ -322,7 +322,7 @@ async fn a_box_may_cross_the_antimeridian(app: &App) {
     assert_eq!(found_by(app, &user, &near).await, expected, "and so may a circle");
 }
 
-async fn wrong_conditions_are_all_named(app: &App) {
+async fn wrong_conditions_are_all_reported(app: &App) {
     let query = "userId=&listingId=%00&searchTerm=%20&minRent=abc&maxRent=-1&bedrooms=1.5&bathrooms=1e9\
                  &near=1&radiusKm=-1&bbox=1,2,3&limit=0&cursor=x";
     app.get(&format!("/listings?{query}")).await.has_faults(&[
@@ -343,6 +343,6 @@ async fn wrong_conditions_are_all_named(app: &App) {
     app.get(&format!("/listings?near={}", encoded("91,0"))).await.has_faults(&[("near", "out_of_range")]);
 }
 
-async fn a_condition_is_given_only_once(app: &App) {
+async fn duplicate_condition_is_refused(app: &App) {
     app.get("/listings?userId=a&userId=b").await.has_faults(&[("userId", "repeated")]);
 }

@@ -6,17 +6,17 @@ use crate::support::{Answer, App, encoded, on_both_engines, unique};
 
 on_both_engines! {
     shared:
-        a_pipeline_is_written_and_read_with_exactly_its_fields,
-        a_partial_write_changes_only_what_it_names,
+        pipeline_round_trips_with_exact_fields,
+        partial_write_changes_only_given_fields,
         a_pipeline_is_read_by_its_client_id_too,
-        before_the_first_write_there_is_none,
+        unwritten_pipeline_is_not_found,
         another_accounts_pipeline_is_forbidden,
-        pipelines_are_listed_and_there_may_be_none,
+        pipelines_are_listed,
         people_of_one_account_share_its_pipeline,
         an_administrator_may_read_any_pipeline,
         a_client_id_belongs_to_one_account,
         the_account_must_be_named,
-        faults_of_a_pipeline_are_all_named;
+        pipeline_errors_are_all_reported;
 }
 
 async fn write(app: &App, token: &str, body: Value) -> Answer {
@@ -34,7 +34,7 @@ async fn read(app: &App, token: &str, account: &str) -> Answer {
     app.to_get(&format!("/verificationPipeline?accountId={}", encoded(account))).bearer(token).send().await
 }
 
-async fn a_pipeline_is_written_and_read_with_exactly_its_fields(app: &App) {
+async fn pipeline_round_trips_with_exact_fields(app: &App) {
     let ada = app.someone().await;
     let pipeline = json!({
         "ClientId": unique("acme"), "EvictionCheck": true, "IncomeCheck": false, "SoftCreditCheck": true,
@@ -44,7 +44,7 @@ async fn a_pipeline_is_written_and_read_with_exactly_its_fields(app: &App) {
     assert_eq!(read(app, &ada.token, &ada.user).await.json(200), pipeline);
 }
 
-async fn a_partial_write_changes_only_what_it_names(app: &App) {
+async fn partial_write_changes_only_given_fields(app: &App) {
     let ada = app.someone().await;
     assert_success(write(app, &ada.token, json!({})).await);
     assert_eq!(read(app, &ada.token, &ada.user).await.json(200), json!({}), "what was never set is absent");
@@ -66,7 +66,7 @@ async fn a_pipeline_is_read_by_its_client_id_too(app: &App) {
     assert_eq!(read(app, &ada.token, &renamed).await.json(200), json!({"ClientId": renamed}));
 }
 
-async fn pipelines_are_listed_and_there_may_be_none(app: &App) {
+async fn pipelines_are_listed(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let list = async |token: &str| app.to_get("/v1/pipelines").bearer(token).send().await.json(200);
     assert_eq!(list(&ada.token).await, json!([]));
@@ -75,7 +75,7 @@ async fn pipelines_are_listed_and_there_may_be_none(app: &App) {
     assert_eq!(list(&bob.token).await, json!([]), "another account's is not shown");
 }
 
-async fn before_the_first_write_there_is_none(app: &App) {
+async fn unwritten_pipeline_is_not_found(app: &App) {
     let ada = app.someone().await;
     read(app, &ada.token, &ada.user).await.refused(404, "pipeline_not_found");
 }
@@ -120,7 +120,7 @@ async fn the_account_must_be_named(app: &App) {
     ask("/verificationPipeline?accountId=").await.has_faults(&[("accountId", "empty")]);
 }
 
-async fn faults_of_a_pipeline_are_all_named(app: &App) {
+async fn pipeline_errors_are_all_reported(app: &App) {
     let ada = app.someone().await;
     let body = json!({
         "ClientId": "", "EvictionCheck": "true", "IncomeCheck": null, "SoftCreditCheck": 1,

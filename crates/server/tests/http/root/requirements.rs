@@ -1,4 +1,4 @@
-//! `/requirements`: integers come in, strings go out.
+//! `/requirements`: integers in, strings out.
 
 use serde_json::{Value, json};
 
@@ -6,20 +6,20 @@ use crate::support::{App, number, on_both_engines};
 
 on_both_engines! {
     shared:
-        a_record_is_written_and_read_with_strings_for_its_numbers,
+        numbers_are_returned_as_strings,
         numeric_strings_are_numbers,
         a_record_is_replaced,
-        without_a_record_it_is_not_found,
-        a_path_that_is_no_integer_is_not_found,
-        faults_of_a_record_are_all_named,
-        numbers_reach_as_far_as_json_is_exact;
+        missing_record_is_not_found,
+        non_integer_path_is_not_found,
+        record_errors_are_all_reported,
+        numbers_are_limited_to_exact_json_range;
 }
 
 async fn read(app: &App, listing: u64, applicant: u64) -> Value {
     app.get(&format!("/requirements/{listing}/{applicant}")).await.json(200)
 }
 
-async fn a_record_is_written_and_read_with_strings_for_its_numbers(app: &App) {
+async fn numbers_are_returned_as_strings(app: &App) {
     let (listing, applicant) = (number(), number());
     let body =
         json!({"listingId": listing, "applicantId": applicant, "requirementsMet": [true, false, true]});
@@ -52,7 +52,7 @@ async fn a_record_is_replaced(app: &App) {
     }
 }
 
-async fn without_a_record_it_is_not_found(app: &App) {
+async fn missing_record_is_not_found(app: &App) {
     let (listing, applicant) = (number(), number());
     let body = json!({"listingId": listing, "applicantId": applicant, "requirementsMet": [true]});
     app.post("/requirements", body).await.only_says(201);
@@ -60,14 +60,14 @@ async fn without_a_record_it_is_not_found(app: &App) {
     swapped.refused(404, "requirements_not_found");
 }
 
-async fn a_path_that_is_no_integer_is_not_found(app: &App) {
+async fn non_integer_path_is_not_found(app: &App) {
     for path in ["abc/1", "1/abc", "1.5/1", "1.0/1", "-1/1", "%2B1/1", "1e3/1", "9007199254740992/1", "%20/1"]
     {
         app.get(&format!("/requirements/{path}")).await.refused(404, "not_found");
     }
 }
 
-async fn faults_of_a_record_are_all_named(app: &App) {
+async fn record_errors_are_all_reported(app: &App) {
     let missing = [("/listingId", "missing"), ("/applicantId", "missing"), ("/requirementsMet", "missing")];
     app.post("/requirements", json!({})).await.has_faults(&missing);
     let body = json!({"listingId": 1.5, "applicantId": "abc", "requirementsMet": [true, "true", null, 0]});
@@ -88,7 +88,7 @@ async fn faults_of_a_record_are_all_named(app: &App) {
     app.post("/requirements", body).await.has_faults(&[("/requirementsMet", "too_many")]);
 }
 
-async fn numbers_reach_as_far_as_json_is_exact(app: &App) {
+async fn numbers_are_limited_to_exact_json_range(app: &App) {
     let (largest, applicant) = (9_007_199_254_740_991_u64, number());
     let body = json!({"listingId": largest, "applicantId": applicant, "requirementsMet": vec![true; 1000]});
     app.post("/requirements", body).await.only_says(201);

@@ -1,4 +1,4 @@
-//! `POST /verifyRentalRequirements`: the checks of a pipeline, run on the caller.
+//! `POST /verifyRentalRequirements`: runs the checks of a pipeline on the caller.
 
 use std::collections::BTreeSet;
 
@@ -12,35 +12,35 @@ use crate::support::{
 
 on_both_engines! {
     shared:
-        a_result_has_exactly_the_fields_of_the_specification,
-        without_a_pipeline_every_check_runs_that_the_inputs_allow,
-        a_name_that_no_check_has_seen_is_not_verified,
-        a_pipeline_without_checks_verifies_nobody,
-        ones_own_pipeline_says_which_checks_run,
-        a_named_pipeline_goes_before_ones_own,
-        a_pipeline_that_nobody_has_is_not_found,
-        everything_that_a_required_check_lacks_is_named_at_once,
-        wrong_values_are_named_and_never_shown,
-        what_is_no_object_of_texts_is_refused,
-        the_sandbox_finds_what_it_is_told,
-        the_score_qualifies_from_the_threshold_on,
-        a_bureau_that_is_down_leaves_nothing_and_may_be_asked_again,
-        an_earlier_result_is_given_again_to_its_owner_only,
-        a_case_of_another_is_not_found,
-        a_case_of_another_account_of_the_same_person_is_not_found,
-        a_case_keeps_its_token_and_gets_new_results,
-        without_a_case_every_verification_has_one_of_its_own,
-        many_at_once_agree_on_the_token_of_a_case,
-        an_idempotency_key_gives_the_first_result_again,
-        an_idempotency_key_under_which_nothing_came_about_may_be_used_again;
+        result_has_exactly_the_specified_fields,
+        no_pipeline_runs_all_possible_checks,
+        unchecked_name_is_not_verified,
+        pipeline_without_checks_is_refused,
+        own_pipeline_selects_the_checks,
+        named_pipeline_overrides_ones_own,
+        unknown_pipeline_is_not_found,
+        missing_inputs_are_reported_at_once,
+        wrong_values_are_reported_without_the_value,
+        non_string_values_are_refused,
+        sandbox_bureau_follows_its_conventions,
+        score_qualifies_at_the_threshold,
+        failed_bureau_stores_nothing_and_allows_a_retry,
+        earlier_result_is_returned_only_to_its_owner,
+        case_of_another_user_is_not_found,
+        case_of_own_other_account_is_not_found,
+        case_keeps_its_token_across_results,
+        verification_without_case_gets_a_new_case,
+        concurrent_requests_agree_on_the_token,
+        idempotency_key_replays_the_first_result,
+        failed_request_frees_its_idempotency_key;
     own:
-        a_bureau_that_never_answers_is_given_up,
-        a_retry_asks_only_for_what_failed_under_the_same_reference,
-        a_result_that_is_given_again_costs_nothing,
-        bureaus_over_http_and_a_real_node_give_the_same;
+        hanging_bureau_times_out,
+        retry_repeats_only_failed_checks_with_same_reference,
+        repeated_result_asks_no_bureau,
+        http_bureaus_and_real_node_give_same_results;
 }
 
-/// Names of the checks of a result, and whether they were passed.
+/// The checks of a result and whether they passed.
 async fn checks(app: &App, bearer: &str, id: &str) -> Vec<(String, bool)> {
     let report = app.to_get(&format!("/v1/verifications/{id}")).bearer(bearer).send().await.json(200);
     let check = |check: &Value| (check["check"].as_str().unwrap().to_owned(), check["outcome"] == "passed");
@@ -60,7 +60,7 @@ fn all_checks() -> Value {
     json!({"EvictionCheck": true, "IncomeCheck": true, "SoftCreditCheck": true, "CriminalBackgroundCheck": true})
 }
 
-async fn a_result_has_exactly_the_fields_of_the_specification(app: &App) {
+async fn result_has_exactly_the_specified_fields(app: &App) {
     let ada = app.someone().await;
     let mut answer = app.verify(&ada.token, "", &applicant("Lovelace")).await.json(200);
     let token = answer["tokenId"].take();
@@ -74,7 +74,7 @@ async fn a_result_has_exactly_the_fields_of_the_specification(app: &App) {
     assert_eq!(answer, rest);
 }
 
-async fn a_name_that_no_check_has_seen_is_not_verified(app: &App) {
+async fn unchecked_name_is_not_verified(app: &App) {
     let ada = app.someone().await;
     let names = json!({"FirstName": "Warren", "LastName": "Buffett"});
     for body in
@@ -99,19 +99,19 @@ async fn a_name_that_no_check_has_seen_is_not_verified(app: &App) {
     let raw = Raw::open(app).await;
     let cases = raw.rows("SELECT id FROM cases WHERE user_id = ?1", &[Cell::Text(ada.user.clone())]).await;
     assert!(cases.is_empty(), "no token was made either");
-    // An earlier result is given again whatever the body says.
+    // The body is ignored when an earlier result is returned.
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.verify(&ada.token, &format!("?verifiedId={}", made.id), &json!({})).await.json(200);
 }
 
-async fn a_pipeline_without_checks_verifies_nobody(app: &App) {
+async fn pipeline_without_checks_is_refused(app: &App) {
     let ada = app.someone().await;
     pipeline(app, &ada, json!({"EvictionCheck": false})).await;
     app.verify(&ada.token, "", &applicant("Lovelace")).await.refused(400, "nothing_to_check");
     assert_eq!(results(app, &ada.token).await, 0);
 }
 
-async fn without_a_pipeline_every_check_runs_that_the_inputs_allow(app: &App) {
+async fn no_pipeline_runs_all_possible_checks(app: &App) {
     let names = json!({"FirstName": "Ada", "LastName": "Lovelace"});
     for (body, expected) in [
         (with(names.clone(), json!({"DateOfBirth": "1990-12-10"})), vec!["eviction", "criminalBackground"]),
@@ -136,14 +136,14 @@ async fn without_a_pipeline_every_check_runs_that_the_inputs_allow(app: &App) {
     }
 }
 
-async fn ones_own_pipeline_says_which_checks_run(app: &App) {
+async fn own_pipeline_selects_the_checks(app: &App) {
     let ada = app.someone().await;
     pipeline(app, &ada, json!({"IncomeCheck": true, "EvictionCheck": false})).await;
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     assert_eq!(checks(app, &ada.token, &made.id).await, [("income".to_owned(), true)]);
 }
 
-async fn a_named_pipeline_goes_before_ones_own(app: &App) {
+async fn named_pipeline_overrides_ones_own(app: &App) {
     let (ada, landlord, client) = (app.someone().await, app.someone().await, unique("acme"));
     pipeline(app, &ada, json!({"IncomeCheck": true})).await;
     pipeline(app, &landlord, json!({"ClientId": client, "EvictionCheck": true})).await;
@@ -152,7 +152,7 @@ async fn a_named_pipeline_goes_before_ones_own(app: &App) {
     assert_eq!(checks(app, &ada.token, &made.id).await, [("eviction".to_owned(), true)]);
     let path = format!("/v1/verifications/{}", made.id);
     assert_eq!(app.to_get(&path).bearer(&ada.token).send().await.json(200)["clientId"], client);
-    // What it lacks is said even if one's own would have run.
+    // Missing inputs are reported even if the caller's own pipeline would run.
     let lacking = app.verify(&ada.token, &query, &json!({"OpenBankingToken": "income-1"})).await;
     lacking.has_faults(&[
         ("/FirstName", "required"),
@@ -161,13 +161,13 @@ async fn a_named_pipeline_goes_before_ones_own(app: &App) {
     ]);
 }
 
-async fn a_pipeline_that_nobody_has_is_not_found(app: &App) {
+async fn unknown_pipeline_is_not_found(app: &App) {
     let ada = app.someone().await;
     let query = format!("?clientId={}", unique("nobody"));
     app.verify(&ada.token, &query, &applicant("Lovelace")).await.refused(404, "pipeline_not_found");
 }
 
-async fn everything_that_a_required_check_lacks_is_named_at_once(app: &App) {
+async fn missing_inputs_are_reported_at_once(app: &App) {
     let ada = app.someone().await;
     pipeline(app, &ada, all_checks()).await;
     let all = ["/FirstName", "/LastName", "/DateOfBirth", "/SSN", "/OpenBankingToken"];
@@ -180,7 +180,7 @@ async fn everything_that_a_required_check_lacks_is_named_at_once(app: &App) {
     assert_eq!(results(app, &ada.token).await, 0);
 }
 
-async fn wrong_values_are_named_and_never_shown(app: &App) {
+async fn wrong_values_are_reported_without_the_value(app: &App) {
     let ada = app.someone().await;
     let cases = [
         ("DateOfBirth", "1990-02-30", "not_a_date"),
@@ -233,7 +233,7 @@ async fn wrong_values_are_named_and_never_shown(app: &App) {
     assert_eq!(results(app, &ada.token).await, 0);
 }
 
-async fn what_is_no_object_of_texts_is_refused(app: &App) {
+async fn non_string_values_are_refused(app: &App) {
     let ada = app.someone().await;
     for body in [
         "",
@@ -254,7 +254,7 @@ async fn what_is_no_object_of_texts_is_refused(app: &App) {
         .has_faults(&[("caseId", "too_long")]);
 }
 
-async fn the_sandbox_finds_what_it_is_told(app: &App) {
+async fn sandbox_bureau_follows_its_conventions(app: &App) {
     for (body, income, qualified, failed) in [
         (applicant("Lovelace"), json!(85_000), true, vec![]),
         (with(applicant("x"), json!({"SSN": "900-00-0310"})), json!(85_000), false, vec!["softCredit"]),
@@ -279,7 +279,7 @@ async fn the_sandbox_finds_what_it_is_told(app: &App) {
     }
 }
 
-async fn the_score_qualifies_from_the_threshold_on(app: &App) {
+async fn score_qualifies_at_the_threshold(app: &App) {
     for (ssn, qualified) in
         [("900-00-0619", false), ("900-00-0620", true), ("900-00-9999", true), ("900000000", false)]
     {
@@ -303,7 +303,7 @@ async fn token_of(app: &App, case: &str) -> Option<String> {
     Some(u128::from_be_bytes(token).to_string())
 }
 
-async fn a_bureau_that_is_down_leaves_nothing_and_may_be_asked_again(app: &App) {
+async fn failed_bureau_stores_nothing_and_allows_a_retry(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let query = format!("?caseId={case}");
     let key = unique("key");
@@ -319,7 +319,7 @@ async fn a_bureau_that_is_down_leaves_nothing_and_may_be_asked_again(app: &App) 
         raw.rows("SELECT count(*) FROM chain_items WHERE key = ?1", &[Cell::Bytes(word(&token))]).await;
     assert_eq!(wanted[0][0].int(), 0, "nothing is even wanted on the chain");
     assert_eq!(app.token_on_chain(&token).await, None);
-    // The key is free again, and so is the case.
+    // The key and the case can be used again.
     let good =
         app.to_post(&path, &applicant("Lovelace")).bearer(&ada.token).once(&key).send().await.json(200);
     assert_eq!(good["tokenId"], token);
@@ -327,12 +327,12 @@ async fn a_bureau_that_is_down_leaves_nothing_and_may_be_asked_again(app: &App) 
     app.minted(&token).await;
 }
 
-/// A token's number as a word.
+/// A token id as 32 bytes.
 fn word(token: &str) -> Vec<u8> {
     [&[0; 16][..], &token.parse::<u128>().unwrap().to_be_bytes()].concat()
 }
 
-async fn an_earlier_result_is_given_again_to_its_owner_only(app: &App) {
+async fn earlier_result_is_returned_only_to_its_owner(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let first = app.verify(&ada.token, "", &applicant("Lovelace")).await.json(200);
     let id = first["verificationResults"]["Id"].as_str().unwrap().to_owned();
@@ -348,7 +348,7 @@ async fn an_earlier_result_is_given_again_to_its_owner_only(app: &App) {
     app.verify(&ada.token, &nowhere, &json!({})).await.refused(404, "verification_not_found");
 }
 
-async fn a_case_of_another_is_not_found(app: &App) {
+async fn case_of_another_user_is_not_found(app: &App) {
     let (ada, bob, case) = (app.someone().await, app.someone().await, unique("case"));
     let query = format!("?caseId={case}");
     let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
@@ -358,7 +358,7 @@ async fn a_case_of_another_is_not_found(app: &App) {
     app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.status(200);
 }
 
-async fn a_case_of_another_account_of_the_same_person_is_not_found(app: &App) {
+async fn case_of_own_other_account_is_not_found(app: &App) {
     let (user, case) = (unique("ada"), unique("case"));
     let [home, work] =
         ["home", "work"].map(|account| app.token(&["--sub", &user, "--account", &unique(account)]));
@@ -366,7 +366,7 @@ async fn a_case_of_another_account_of_the_same_person_is_not_found(app: &App) {
     app.identity(&work, &case, "wallet").await.refused(404, "case_not_found");
 }
 
-async fn a_case_keeps_its_token_and_gets_new_results(app: &App) {
+async fn case_keeps_its_token_across_results(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let first =
         app.verified(&ada.token, &format!("?caseId={case}&walletId=one"), &applicant("Lovelace")).await;
@@ -378,7 +378,7 @@ async fn a_case_keeps_its_token_and_gets_new_results(app: &App) {
     assert_eq!(results(app, &ada.token).await, 2);
 }
 
-async fn without_a_case_every_verification_has_one_of_its_own(app: &App) {
+async fn verification_without_case_gets_a_new_case(app: &App) {
     let ada = app.someone().await;
     let first = app.verified(&ada.token, "", &applicant("Lovelace")).await;
     let second = app.verified(&ada.token, "", &applicant("Lovelace")).await;
@@ -386,7 +386,7 @@ async fn without_a_case_every_verification_has_one_of_its_own(app: &App) {
     assert_ne!(first.id, second.id);
 }
 
-async fn many_at_once_agree_on_the_token_of_a_case(app: &App) {
+async fn concurrent_requests_agree_on_the_token(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let query = format!("?caseId={case}");
     let made =
@@ -397,7 +397,7 @@ async fn many_at_once_agree_on_the_token_of_a_case(app: &App) {
     assert_eq!(results.len(), 10);
 }
 
-async fn an_idempotency_key_gives_the_first_result_again(app: &App) {
+async fn idempotency_key_replays_the_first_result(app: &App) {
     let (ada, key) = (app.someone().await, unique("key"));
     let body = applicant("Lovelace");
     let send = async || {
@@ -415,7 +415,7 @@ async fn an_idempotency_key_gives_the_first_result_again(app: &App) {
     other.send().await.refused(422, "idempotency_key_reused");
 }
 
-async fn an_idempotency_key_under_which_nothing_came_about_may_be_used_again(app: &App) {
+async fn failed_request_frees_its_idempotency_key(app: &App) {
     let (ada, key) = (app.someone().await, unique("key"));
     let send = async |body: &Value| {
         app.to_post("/verifyRentalRequirements", body).bearer(&ada.token).once(&key).send().await
@@ -425,7 +425,7 @@ async fn an_idempotency_key_under_which_nothing_came_about_may_be_used_again(app
     send(&applicant("Lovelace")).await.json(200);
 }
 
-async fn a_bureau_that_never_answers_is_given_up(engine: Engine) {
+async fn hanging_bureau_times_out(engine: Engine) {
     let settings = "[screening]\ntimeout_ms = 400\ncheck_timeout_ms = 300\n";
     let app = Options::new(engine).settings(settings).start().await;
     let (ada, case) = (app.someone().await, unique("case"));
@@ -438,7 +438,7 @@ async fn a_bureau_that_never_answers_is_given_up(engine: Engine) {
     assert_eq!(made.token, token);
 }
 
-async fn a_retry_asks_only_for_what_failed_under_the_same_reference(engine: Engine) {
+async fn retry_repeats_only_failed_checks_with_same_reference(engine: Engine) {
     let bureau = Bureau::start();
     let app = Options::new(engine).settings(&format!("{}tries = 1\n", bureau.settings())).start().await;
     let (ada, query) = (app.someone().await, format!("?caseId={}", unique("case")));
@@ -466,7 +466,7 @@ async fn a_retry_asks_only_for_what_failed_under_the_same_reference(engine: Engi
     assert_eq!(bureau.asked(), first[2..], "only what failed is asked again, under its reference");
     app.verify(&ada.token, &query, &body).await.json(200);
     assert_eq!(bureau.asked(), [], "what was found is not paid for twice");
-    // Other inputs are another question.
+    // Other inputs are a new check.
     let answer =
         app.verify(&ada.token, &query, &with(body.clone(), json!({"SSN": "900-00-0500"}))).await.json(200);
     assert_eq!(answer["verificationResults"]["QualifiedViaCredit"], false);
@@ -474,12 +474,12 @@ async fn a_retry_asks_only_for_what_failed_under_the_same_reference(engine: Engi
     assert_eq!(anew.len(), 1, "{anew:?}");
     assert_eq!(anew[0].check, "softCredit");
     assert_ne!(anew[0].reference, first[3].reference);
-    // Another case is nobody's retry.
+    // Another case is no retry.
     app.verify(&ada.token, &format!("?caseId={}", unique("case")), &body).await.json(200);
     assert_eq!(bureau.asked().len(), 4);
 }
 
-async fn a_result_that_is_given_again_costs_nothing(engine: Engine) {
+async fn repeated_result_asks_no_bureau(engine: Engine) {
     let bureau = Bureau::start();
     let app = Options::new(engine).settings(&bureau.settings()).start().await;
     let ada = app.someone().await;
@@ -491,7 +491,7 @@ async fn a_result_that_is_given_again_costs_nothing(engine: Engine) {
     assert_eq!(bureau.asked(), []);
 }
 
-async fn bureaus_over_http_and_a_real_node_give_the_same(engine: Engine) {
+async fn http_bureaus_and_real_node_give_same_results(engine: Engine) {
     let app = Options::new(engine).live().start().await;
     let (ada, landlord) = (app.someone().await, app.someone().await);
     let answer = app.verify(&ada.token, "", &applicant("Evicted")).await.json(200);

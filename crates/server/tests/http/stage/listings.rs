@@ -8,17 +8,17 @@ use crate::support::{Answer, App, encoded, listing, on_both_engines, unique, wit
 
 on_both_engines! {
     shared:
-        a_record_has_exactly_its_attributes_in_their_wrappers,
-        what_is_not_known_is_zero_or_null_or_empty,
+        record_has_exactly_its_typed_attributes,
+        unknown_values_are_zero_null_or_empty,
         numbers_are_the_shortest_exact_decimals,
-        a_record_that_is_not_there_is_not_found,
-        a_deleted_record_is_gone_on_both_surfaces,
+        unknown_record_is_not_found,
+        deleted_record_is_not_found_on_both_surfaces,
         records_are_listed_by_user,
         records_are_listed_by_postal_code,
         records_are_listed_by_city_in_any_case,
         records_are_searched_in_one_field,
-        every_name_of_a_field_works_in_any_case,
-        a_search_needs_a_known_field_and_a_value;
+        field_names_are_case_insensitive,
+        search_needs_a_known_field_and_a_value;
 }
 
 async fn get(app: &App, path: &str) -> Answer {
@@ -29,7 +29,6 @@ async fn search(app: &App, field: &str, value: &str) -> Answer {
     get(app, &format!("/stage/listings/search?field={}&value={}", encoded(field), encoded(value))).await
 }
 
-/// The ids of a list of records.
 #[track_caller]
 fn ids(answer: Answer) -> Vec<String> {
     let records = answer.json(200);
@@ -37,7 +36,7 @@ fn ids(answer: Answer) -> Vec<String> {
     records.as_array().unwrap().iter().map(id).collect()
 }
 
-async fn a_record_has_exactly_its_attributes_in_their_wrappers(app: &App) {
+async fn record_has_exactly_its_typed_attributes(app: &App) {
     let (id, user) = (unique("oak"), unique("ada"));
     let more = json!({"monthlyRent": 2100.25, "bedRoomCount": 2, "latitude": 30.2672, "longitude": -97.7431});
     app.add_listing(with(listing(&id, &user), more)).await;
@@ -50,7 +49,7 @@ async fn a_record_has_exactly_its_attributes_in_their_wrappers(app: &App) {
     assert_eq!(get(app, &format!("/stage/listings/user/{user}")).await.json(200), json!([expected]));
 }
 
-async fn what_is_not_known_is_zero_or_null_or_empty(app: &App) {
+async fn unknown_values_are_zero_null_or_empty(app: &App) {
     let (id, user) = (unique("bare"), unique("ada"));
     app.add_listing(listing(&id, &user)).await;
     assert_eq!(get(app, &format!("/stage/listing/{id}")).await.json(200), record(&id, &user, json!({})));
@@ -77,7 +76,7 @@ async fn numbers_are_the_shortest_exact_decimals(app: &App) {
     }
 }
 
-async fn a_record_that_is_not_there_is_not_found(app: &App) {
+async fn unknown_record_is_not_found(app: &App) {
     let id = unique("never");
     get(app, &format!("/stage/listing/{id}")).await.refused(404, "listing_not_found");
     let delete = app.request(Method::DELETE, &format!("/stage/listing/{id}")).key(app.operator());
@@ -88,7 +87,7 @@ async fn a_record_that_is_not_there_is_not_found(app: &App) {
     search(app, "City", &id).await.refused(404, "no_listings");
 }
 
-async fn a_deleted_record_is_gone_on_both_surfaces(app: &App) {
+async fn deleted_record_is_not_found_on_both_surfaces(app: &App) {
     let id = unique("gone");
     app.add_listing(listing(&id, "ada")).await;
     let path = format!("/stage/listing/{id}");
@@ -143,7 +142,7 @@ async fn records_are_searched_in_one_field(app: &App) {
     search(app, "State", &part).await.refused(404, "no_listings");
 }
 
-async fn every_name_of_a_field_works_in_any_case(app: &App) {
+async fn field_names_are_case_insensitive(app: &App) {
     let (id, user) = (unique("field"), unique("fielder"));
     let (street, city, state, postal) = (unique("St"), unique("Ci"), unique("Sta"), unique("Po"));
     let address = json!({"streetAddress": street, "city": city, "state": state, "postalCode": postal});
@@ -170,7 +169,7 @@ async fn every_name_of_a_field_works_in_any_case(app: &App) {
     search(app, "walkthroughLink", &id).await.refused(404, "no_listings");
 }
 
-async fn a_search_needs_a_known_field_and_a_value(app: &App) {
+async fn search_needs_a_known_field_and_a_value(app: &App) {
     let path = "/stage/listings/search";
     get(app, path).await.has_faults(&[("field", "missing"), ("value", "missing")]);
     for field in ["rent", "MonthlyRent", "", "City; DROP TABLE listings"] {

@@ -6,8 +6,7 @@ mod saved;
 
 use serde_json::{Value, json};
 
-/// The stored record of a listing that was made with [`listing`](crate::support::listing), with some
-/// attributes put over it.
+/// The stored record of a [`listing`](crate::support::listing), with changed attributes.
 fn record(id: &str, user: &str, more: Value) -> Value {
     let record = json!({
         "ListingId": {"S": id}, "UserId": {"S": user}, "StreetAddress": {"S": "12 Oak Street"},

@@ -1,4 +1,4 @@
-//! `POST /stage/listings` and what is read back from the chain.
+//! `POST /stage/listings` and reads from the chain.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use crate::support::{Answer, App, listing, on_both_engines, on_chain, unique, un
 
 on_both_engines! {
     shared:
-        a_listing_is_recorded_and_its_terms_are_read_from_the_chain,
-        a_recorded_listing_shows_on_both_surfaces,
-        terms_that_are_not_given_ask_for_nothing,
-        an_id_is_made_if_none_is_given,
+        recorded_terms_are_read_from_the_chain,
+        recorded_listing_is_on_both_surfaces,
+        absent_terms_require_nothing,
+        id_is_generated_if_absent,
         an_id_is_taken_only_once,
-        what_the_contract_cannot_hold_is_refused_before_anything_is_signed,
-        every_fault_is_named_at_once,
-        a_listing_without_a_record_has_no_terms,
-        a_deleted_listing_is_retired_and_may_be_recorded_again,
-        a_key_records_once_however_often_it_is_sent,
-        a_key_is_not_for_two_different_requests,
-        many_at_once_are_all_recorded,
-        a_users_key_records_only_for_its_user,
+        values_beyond_the_contract_are_refused_unsigned,
+        all_errors_are_reported_at_once,
+        unrecorded_listing_has_no_terms,
+        deleted_listing_is_retired_and_can_be_recorded_again,
+        idempotency_key_records_once,
+        idempotency_key_is_for_one_request,
+        concurrent_requests_are_all_recorded,
+        user_key_records_only_for_its_user,
         recorded_listings_are_counted;
 }
 
@@ -42,7 +42,7 @@ fn is_hash(value: &Value) {
     assert!(digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()), "{hash}");
 }
 
-async fn a_listing_is_recorded_and_its_terms_are_read_from_the_chain(app: &App) {
+async fn recorded_terms_are_read_from_the_chain(app: &App) {
     let id = unique("elm");
     let asked = json!({"minCredit": 620, "prefCredit": 700.0, "minIncome": 55_000.25, "prefIncome": 70_000});
     let answer = post(app, &with(on_chain(&id, "ada"), asked)).await.json(201);
@@ -56,7 +56,7 @@ async fn a_listing_is_recorded_and_its_terms_are_read_from_the_chain(app: &App) 
     );
 }
 
-async fn a_recorded_listing_shows_on_both_surfaces(app: &App) {
+async fn recorded_listing_is_on_both_surfaces(app: &App) {
     let (id, user) = (unique("elm"), unique("ada"));
     let more = json!({
         "propertyValue": 450_000, "latitude": 30.5, "longitude": -97.5, "country": "CA", "monthlyPayment": 1850.5,
@@ -78,7 +78,7 @@ async fn a_recorded_listing_shows_on_both_surfaces(app: &App) {
     assert_eq!(simple[0]["monthlyRent"], 1850.5);
 }
 
-async fn terms_that_are_not_given_ask_for_nothing(app: &App) {
+async fn absent_terms_require_nothing(app: &App) {
     let (none, least) = (unique("none"), unique("least"));
     post(app, &on_chain(&none, "ada")).await.json(201);
     post(app, &with(on_chain(&least, "ada"), json!({"minCredit": 600, "minIncome": 10}))).await.json(201);
@@ -88,7 +88,7 @@ async fn terms_that_are_not_given_ask_for_nothing(app: &App) {
     assert_eq!((&same["prefCreditScore"], &same["prefIncome"]), (&json!(600), &json!(10)));
 }
 
-async fn an_id_is_made_if_none_is_given(app: &App) {
+async fn id_is_generated_if_absent(app: &App) {
     let mut body = on_chain("", "ada");
     body.as_object_mut().unwrap().remove("id");
     let first = post(app, &body).await.json(201)["listingId"].as_str().unwrap().to_owned();
@@ -103,7 +103,7 @@ async fn an_id_is_taken_only_once(app: &App) {
     post(app, &on_chain(&recorded, "bob")).await.refused(409, "listing_exists");
     app.add_listing(listing(&simple, "ada")).await;
     post(app, &on_chain(&simple, "ada")).await.refused(409, "listing_exists");
-    // Of many at once exactly one is first.
+    // Exactly one of many concurrent requests wins.
     let contested = unique("contested");
     let answers =
         join_all((0..20).map(async |n: u32| post(app, &on_chain(&contested, &n.to_string())).await.status))
@@ -112,7 +112,7 @@ async fn an_id_is_taken_only_once(app: &App) {
     assert_eq!(answers.iter().filter(|status| **status == 409).count(), 19, "{answers:?}");
 }
 
-async fn what_the_contract_cannot_hold_is_refused_before_anything_is_signed(app: &App) {
+async fn values_beyond_the_contract_are_refused_unsigned(app: &App) {
     let cases = [
         (json!({"minCredit": 1001}), "/minCredit", "out_of_range"),
         (json!({"prefCredit": -1}), "/prefCredit", "out_of_range"),
@@ -136,7 +136,7 @@ async fn what_the_contract_cannot_hold_is_refused_before_anything_is_signed(app:
     }
 }
 
-async fn every_fault_is_named_at_once(app: &App) {
+async fn all_errors_are_reported_at_once(app: &App) {
     let problem = post(app, &json!({"minCredit": 1001, "prefIncome": 1, "minIncome": 2})).await.problem(400);
     let pointers: BTreeSet<&str> = problem["errors"]
         .as_array()
@@ -157,14 +157,14 @@ async fn every_fault_is_named_at_once(app: &App) {
     assert_eq!(pointers, all.into_iter().collect());
 }
 
-async fn a_listing_without_a_record_has_no_terms(app: &App) {
+async fn unrecorded_listing_has_no_terms(app: &App) {
     let id = unique("oak");
     app.add_listing(listing(&id, "ada")).await;
     terms(app, &id).await.refused(404, "record_not_found");
     terms(app, &unique("never")).await.refused(404, "record_not_found");
 }
 
-async fn a_deleted_listing_is_retired_and_may_be_recorded_again(app: &App) {
+async fn deleted_listing_is_retired_and_can_be_recorded_again(app: &App) {
     for surface in ["/stage/listing", "/listings"] {
         let id = unique("again");
         for credit in [600, 700] {
@@ -172,7 +172,7 @@ async fn a_deleted_listing_is_retired_and_may_be_recorded_again(app: &App) {
             assert_eq!(terms(app, &id).await.json(200)["minCreditScore"], credit);
             let delete = app.request(Method::DELETE, &format!("{surface}/{id}")).key(app.operator());
             delete.send().await.status(200);
-            // At once, although the chain may not know it yet.
+            // At once, even before it is on the chain.
             terms(app, &id).await.refused(404, "record_not_found");
         }
         post(app, &with(on_chain(&id, "ada"), json!({"minCredit": 1}))).await.json(201);
@@ -181,7 +181,7 @@ async fn a_deleted_listing_is_retired_and_may_be_recorded_again(app: &App) {
     }
 }
 
-async fn a_key_records_once_however_often_it_is_sent(app: &App) {
+async fn idempotency_key_records_once(app: &App) {
     let (id, key) = (unique("once"), unique("key"));
     let body = on_chain(&id, "ada");
     let send =
@@ -191,7 +191,7 @@ async fn a_key_records_once_however_often_it_is_sent(app: &App) {
     assert_eq!(send().await, answers[0]);
     let proof = app.get(&format!("/v1/listings/{id}/proof")).await.json(200);
     assert_eq!((&proof["version"], &proof["transactionHash"]), (&json!(1), &answers[0]["transactionHash"]));
-    // Nor does it matter that each of them would have been given an id of its own.
+    // Also for requests without an id, which would each get a new one.
     let (mut nameless, key) = (body.clone(), unique("key"));
     nameless.as_object_mut().unwrap().remove("id");
     let send = async || {
@@ -201,7 +201,7 @@ async fn a_key_records_once_however_often_it_is_sent(app: &App) {
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     let made = answers[0]["listingId"].as_str().unwrap();
     app.to_get(&format!("/stage/listing/{made}")).key(app.operator()).send().await.json(200);
-    // A key under which nothing came about may be used again.
+    // The key of a failed request can be used again.
     let (taken, free, key) = (body, on_chain(&unique("free"), "ada"), unique("key"));
     app.to_post("/stage/listings", &taken)
         .key(app.operator())
@@ -212,7 +212,7 @@ async fn a_key_records_once_however_often_it_is_sent(app: &App) {
     app.to_post("/stage/listings", &free).key(app.operator()).once(&key).send().await.json(201);
 }
 
-async fn a_key_is_not_for_two_different_requests(app: &App) {
+async fn idempotency_key_is_for_one_request(app: &App) {
     let key = unique("key");
     let first = on_chain(&unique("a"), "ada");
     app.to_post("/stage/listings", &first).key(app.operator()).once(&key).send().await.json(201);
@@ -221,7 +221,7 @@ async fn a_key_is_not_for_two_different_requests(app: &App) {
     again.refused(422, "idempotency_key_reused");
 }
 
-async fn many_at_once_are_all_recorded(app: &App) {
+async fn concurrent_requests_are_all_recorded(app: &App) {
     let name = unique("many");
     let ids: Vec<String> = (0..200).map(|n| format!("{name}-{n}")).collect();
     let recorded =
@@ -238,7 +238,7 @@ async fn many_at_once_are_all_recorded(app: &App) {
     assert!(transactions.len() < ids.len(), "what arrives together goes together");
 }
 
-async fn a_users_key_records_only_for_its_user(app: &App) {
+async fn user_key_records_only_for_its_user(app: &App) {
     let someone = app.someone().await;
     let own = app.to_post("/stage/listings", &on_chain(&unique("own"), &someone.user)).key(&someone.key);
     own.send().await.json(201);

@@ -1,4 +1,4 @@
-//! `/stage/savedListings`: what a user has saved.
+//! `/stage/savedListings`: a user's saved listings.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ on_both_engines! {
         a_user_without_saved_listings_has_an_empty_list,
         saved_listings_come_with_their_details,
         saving_twice_changes_nothing,
-        an_unknown_listing_may_be_saved_and_has_no_details,
-        a_deleted_listing_stays_saved_without_details,
-        a_listing_is_taken_off_the_list_once,
-        one_users_list_is_not_anothers,
-        faults_of_a_saved_listing_are_all_named;
+        unknown_listing_can_be_saved_without_details,
+        deleted_listing_stays_saved_without_details,
+        saved_listing_is_removed_once,
+        lists_are_per_user,
+        saved_listing_errors_are_all_reported;
 }
 
 async fn save(app: &App, body: Value) -> Answer {
@@ -60,13 +60,13 @@ async fn saving_twice_changes_nothing(app: &App) {
     assert_eq!(saved(app, &user).await["savedListings"]["ListingIds"], json!({"SS": ["a", "b"]}));
 }
 
-async fn an_unknown_listing_may_be_saved_and_has_no_details(app: &App) {
+async fn unknown_listing_can_be_saved_without_details(app: &App) {
     let (user, id) = (unique("ada"), unique("nowhere"));
     save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
     assert_eq!(saved(app, &user).await, list(&user, &[&id], &[]));
 }
 
-async fn a_deleted_listing_stays_saved_without_details(app: &App) {
+async fn deleted_listing_stays_saved_without_details(app: &App) {
     let (user, id) = (unique("ada"), unique("oak"));
     app.add_listing(listing(&id, "bob")).await;
     save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
@@ -74,7 +74,7 @@ async fn a_deleted_listing_stays_saved_without_details(app: &App) {
     assert_eq!(saved(app, &user).await, list(&user, &[&id], &[]));
 }
 
-async fn a_listing_is_taken_off_the_list_once(app: &App) {
+async fn saved_listing_is_removed_once(app: &App) {
     let user = unique("ada");
     for id in ["a", "b"] {
         save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
@@ -85,7 +85,7 @@ async fn a_listing_is_taken_off_the_list_once(app: &App) {
     unsave(app, &unique("nobody"), "b").await.refused(404, "saved_listing_not_found");
 }
 
-async fn one_users_list_is_not_anothers(app: &App) {
+async fn lists_are_per_user(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let id = unique("nowhere");
     let body = json!({"userId": ada.user, "listingId": id});
@@ -98,7 +98,7 @@ async fn one_users_list_is_not_anothers(app: &App) {
     assert_eq!(app.to_get(&path).key(&ada.key).send().await.json(200), list(&ada.user, &[&id], &[]));
 }
 
-async fn faults_of_a_saved_listing_are_all_named(app: &App) {
+async fn saved_listing_errors_are_all_reported(app: &App) {
     save(app, json!({})).await.has_faults(&[("/userId", "missing"), ("/listingId", "missing")]);
     let body = json!({"userId": ["ada"], "listingId": "\u{1}"});
     save(app, body).await.has_faults(&[("/userId", "wrong_type"), ("/listingId", "control_character")]);

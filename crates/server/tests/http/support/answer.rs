@@ -1,12 +1,12 @@
-//! An answer of the server, and what is asserted of most of them.
+//! A response and common assertions.
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// An answer, read whole.
+/// A response, read completely.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// What was asked, for messages.
+    /// The request, for messages.
     pub(crate) asked: String,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -18,7 +18,7 @@ impl Answer {
         std::str::from_utf8(&self.body).expect("an answer is UTF-8")
     }
 
-    /// A header that is there once, or an empty text.
+    /// A header that occurs at most once; empty if absent.
     pub(crate) fn header(&self, name: &str) -> &str {
         assert!(self.headers.get_all(name).iter().count() <= 1, "{}: {name} is there twice", self.asked);
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header is ASCII"))
@@ -30,7 +30,7 @@ impl Answer {
         self
     }
 
-    /// The JSON body of an answer with this status.
+    /// Asserts the status; returns the JSON body.
     #[track_caller]
     pub(crate) fn json(self, status: u16) -> Value {
         let answer = self.status(status);
@@ -39,7 +39,7 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{}: {error}: {}", answer.asked, answer.text()))
     }
 
-    /// The body of an answer that has a `message`, without it.
+    /// The body without its `message`, which must exist.
     #[track_caller]
     pub(crate) fn says(self, status: u16) -> Value {
         let mut body = self.json(status);
@@ -51,13 +51,13 @@ impl Answer {
         body
     }
 
-    /// Asserts that the answer is `{message}` and nothing else.
+    /// Asserts that the body is only `{message}`.
     #[track_caller]
     pub(crate) fn only_says(self, status: u16) {
         assert_eq!(self.says(status), serde_json::json!({}));
     }
 
-    /// The body of a refusal, whose whole shape is checked.
+    /// The problem document of an error; asserts its shape.
     #[track_caller]
     pub(crate) fn problem(self, status: u16) -> Value {
         let answer = self.status(status);
@@ -88,14 +88,14 @@ impl Answer {
         body
     }
 
-    /// Asserts a refusal with this stable code.
+    /// Asserts status and error code.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) {
         let asked = self.asked.clone();
         assert_eq!(self.problem(status)["code"], code, "{asked}");
     }
 
-    /// Where the faults of a 400 are, and what they are: `(pointer or parameter, code)`.
+    /// The validation errors of a 400: `(pointer or parameter, code)`.
     #[track_caller]
     pub(crate) fn faults(self) -> Vec<(String, String)> {
         let body = self.problem(400);
@@ -106,7 +106,7 @@ impl Answer {
         faults.iter().map(|fault| (place(fault), text(&fault["code"]))).collect()
     }
 
-    /// Asserts a 400 with exactly these faults, in any order.
+    /// Asserts a 400 with exactly these errors, in any order.
     #[track_caller]
     pub(crate) fn has_faults(self, expected: &[(&str, &str)]) {
         let asked = self.asked.clone();

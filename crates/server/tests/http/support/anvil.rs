@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::run;
 
-/// A running Anvil, which all tests share: each signs with a key of its own.
+/// A running Anvil, shared by all tests; each signs with a separate key.
 #[derive(Debug)]
 pub(crate) struct Anvil {
     pub(crate) url: String,
@@ -20,7 +20,7 @@ impl Anvil {
         SHARED.get_or_init(Self::start)
     }
 
-    /// Starts one on a free port. A shell keeps it for as long as this process lives, and ends it then.
+    /// Starts one on a free port. A shell ends it when this process exits.
     fn start() -> Self {
         const SCRIPT: &str = r#""$@" & exec >&-; trap '' TERM; read _; kill "$!"; wait"#;
         let program = std::env::var("PORTICO_ANVIL").unwrap_or_else(|_| {
@@ -35,7 +35,7 @@ impl Anvil {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = lines.find_map(|line| line.unwrap().strip_prefix("Listening on ").map(str::to_owned));
         let url = format!("http://{}", address.expect("anvil says where it listens"));
-        // Whatever else it says must go somewhere, and its keeper's standard input stay open.
+        // Drain its output, and keep the shell's standard input open.
         std::thread::spawn(move || {
             let _keeper = child;
             lines.for_each(drop);

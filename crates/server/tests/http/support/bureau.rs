@@ -1,5 +1,4 @@
-//! A bureau on this machine that speaks the protocol of `docs/bureaus.md`, with the sandbox's conventions, and
-//! remembers what it was asked.
+//! A local bureau with the protocol of `docs/bureaus.md` and the sandbox's conventions, which records its requests.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,12 +12,11 @@ use super::{RUNTIME, tokens};
 
 const SECRET: &str = "a secret that bureau and tests share";
 
-/// A question that it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) check: String,
     pub(crate) reference: String,
-    /// The names of what it was told about the applicant.
+    /// The names of the applicant's fields.
     pub(crate) told: Vec<String>,
 }
 
@@ -28,7 +26,7 @@ struct State {
     broken: HashSet<String>,
 }
 
-/// A running bureau. It answers for as long as the tests run.
+/// Runs until the tests end.
 #[derive(Debug, Clone)]
 pub(crate) struct Bureau {
     url: String,
@@ -36,13 +34,12 @@ pub(crate) struct Bureau {
 }
 
 impl Bureau {
-    /// The one of all live servers.
+    /// Shared by all live servers.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: OnceLock<Bureau> = OnceLock::new();
         SHARED.get_or_init(Self::start)
     }
 
-    /// One of its own.
     pub(crate) fn start() -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -53,14 +50,14 @@ impl Bureau {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
                 let seen = seen.clone();
-                // Whoever leaves early is no fault of the bureau's.
+                // Ignore disconnects.
                 tokio::spawn(async move { serve(stream, &seen).await.unwrap_or_default() });
             }
         });
         Self { url, state }
     }
 
-    /// The settings of a server that asks it for everything; more of `[screening]` may follow.
+    /// Settings that route all checks here; more `[screening]` keys may follow.
     pub(crate) fn settings(&self) -> String {
         let url = &self.url;
         format!(
@@ -69,17 +66,17 @@ impl Bureau {
         )
     }
 
-    /// From now on a check fails.
+    /// Makes a check fail.
     pub(crate) fn breaks(&self, check: &str) {
         self.state.lock().unwrap().broken.insert(check.into());
     }
 
-    /// From now on everything works.
+    /// Makes all checks work again.
     pub(crate) fn is_mended(&self) {
         self.state.lock().unwrap().broken.clear();
     }
 
-    /// What it was asked since the last look, by check.
+    /// Takes the recorded requests.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         let mut asked = std::mem::take(&mut self.state.lock().unwrap().asked);
         asked.sort_by(|one, other| one.check.cmp(&other.check));

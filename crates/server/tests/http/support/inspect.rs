@@ -1,4 +1,4 @@
-//! What is read and altered beside the server: its database, its chain, its parts inside this process.
+//! Direct access to the server's database, chain and use cases.
 
 use portico_app::Portico;
 use portico_chain::contracts::{Contracts, listing_key, token_key};
@@ -15,7 +15,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use super::anvil::Anvil;
 use super::{App, until};
 
-/// A value of a row, whatever its type.
+/// A column value of any type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Cell {
     Null,
@@ -87,7 +87,7 @@ fn borrowed(values: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-/// The server's database, past the store. Statements are the same on both engines; values are written `?1`.
+/// Raw SQL on the server's database. Statements are the same on both engines, with parameters as `?1`.
 pub(crate) enum Raw {
     Sqlite(rusqlite::Connection),
     Postgres(tokio_postgres::Client),
@@ -129,7 +129,7 @@ impl Raw {
         }
     }
 
-    /// How many rows were changed; nothing, if the database refuses.
+    /// The number of changed rows; `None` if the database refuses.
     pub(crate) async fn change(&self, sql: &str, values: &[Cell]) -> Option<u64> {
         match self {
             Self::Sqlite(connection) => {
@@ -161,7 +161,7 @@ fn to_lite(cell: &Cell) -> Lite {
 }
 
 impl App {
-    /// The server's database, opened beside it.
+    /// Opens the server's database in this process.
     pub(crate) async fn inspect(&self) -> Db {
         let location = match &self.database {
             Some(url) => Location::parse(url).unwrap(),
@@ -170,7 +170,7 @@ impl App {
         Db::open(&location, Role::Tool).await.unwrap()
     }
 
-    /// The use cases on the server's data, as a command beside it has them.
+    /// The use cases on the server's data, as for a command.
     pub(crate) async fn tool(&self) -> Portico {
         let settings = Settings {
             data: Some(self.data.clone()),
@@ -192,7 +192,7 @@ impl App {
         (Remote::new(vec![url], 1).unwrap(), Contracts(contracts))
     }
 
-    /// Holder and commitment of a token on the chain; nothing, if it is not there or revoked.
+    /// Holder and commitment of a token on the chain; `None` if absent or revoked.
     pub(crate) async fn token_on_chain(&self, token: &str) -> Option<(String, [u8; 32])> {
         let (node, contracts) = self.chain().await;
         let key = token_key(&token.parse::<u128>().unwrap().to_be_bytes());
@@ -200,12 +200,12 @@ impl App {
         content.map(|(holder, commitment)| (holder.to_string().to_lowercase(), commitment))
     }
 
-    /// Waits until a token is on the chain, with a commitment or without.
+    /// Waits until a token is on the chain.
     pub(crate) async fn minted(&self, token: &str) -> (String, [u8; 32]) {
         until("the token is on the chain", 30, || self.token_on_chain(token)).await
     }
 
-    /// Waits until a token is gone from the chain.
+    /// Waits until a token is revoked on the chain.
     pub(crate) async fn burned(&self, token: &str) {
         until("the token is gone from the chain", 30, async || {
             self.token_on_chain(token).await.is_none().then_some(())
@@ -213,21 +213,21 @@ impl App {
         .await;
     }
 
-    /// By what the chain knows a user.
+    /// A user's reference on the chain.
     pub(crate) async fn reference(&self, user: &str) -> Option<[u8; 32]> {
         let sql = "SELECT reference FROM chain_references WHERE user_id = ?1";
         let found = Raw::open(self).await.rows(sql, &[Cell::Text(user.into())]).await;
         found.first().map(|row| row[0].bytes().try_into().unwrap())
     }
 
-    /// The flags of an application, by the contract itself.
+    /// The flags of an application in the contract.
     pub(crate) async fn flags_on_chain(&self, reference: &[u8; 32], listing: &str) -> Option<Passes> {
         let (node, contracts) = self.chain().await;
         let listing = listing_key(&ListingId::stored(listing));
         reads::application(&node, contracts, &listing, reference).await.unwrap().1
     }
 
-    /// The hash of the entry at which the chain's anchor of the audit log stands.
+    /// The hash of the anchored audit entry.
     pub(crate) async fn anchor_on_chain(&self) -> Option<Vec<u8>> {
         let (node, contracts) = self.chain().await;
         let log = Raw::open(self).await.rows("SELECT log FROM audit_head", &[]).await;

@@ -1,4 +1,4 @@
-//! A data folder and a database on which servers run one after another.
+//! A data folder and a database for consecutive servers.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! An issuer's key endpoint: it counts how often it is asked, and can be changed or broken.
+//! A JWKS endpoint that counts requests and can be changed or broken.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use super::tokens::Signer;
 
 #[derive(Debug)]
 struct State {
-    /// What is published; `None`: the endpoint fails.
+    /// `None`: the endpoint fails.
     keys: Mutex<Option<String>>,
     asked: AtomicUsize,
 }
@@ -31,7 +31,7 @@ impl KeyEndpoint {
         let endpoint = Self { address, state: state.clone() };
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                // A client that hangs up is its own business.
+                // Ignore disconnects.
                 let _ = answer(stream, &state);
             }
         });
@@ -47,7 +47,7 @@ impl KeyEndpoint {
         *self.state.keys.lock().unwrap() = Some(json!({"keys": keys}).to_string());
     }
 
-    /// How often the keys were asked for.
+    /// The number of requests.
     pub(crate) fn asked(&self) -> usize {
         self.state.asked.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! What every test needs: a running server, a client, people who are signed in.
+//! Shared fixtures: a running server, a client, signed-in users.
 
 pub(crate) mod answer;
 pub(crate) mod anvil;
@@ -27,19 +27,18 @@ pub(crate) use installation::Installation;
 pub(crate) use people::{Verified, applicant};
 pub(crate) use server::{App, Engine, Options, Session, new_database, portico};
 
-/// One runtime for all tests, so that the clients' connections outlive the test that made them.
+/// One runtime for all tests, so that pooled client connections outlive a test.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap());
 
-/// Runs a test's future.
 pub(crate) fn run<F: Future>(test: F) -> F::Output {
     RUNTIME.block_on(test)
 }
 
-/// Makes two tests, `sqlite::name` and `postgres::name`, of each async function.
+/// Generates the tests `sqlite::name` and `postgres::name` for each async function.
 ///
-/// `shared`: it takes the engine's `&App`, which all tests share, and so uses ids of its own (see [`unique`]).
-/// `own`: it takes the [`Engine`] and starts what it needs.
+/// `shared`: takes the engine's shared `&App` and must use unique ids (see [`unique`]).
+/// `own`: takes the [`Engine`] and starts its own servers.
 macro_rules! on_both_engines {
     ($(shared: $($shared:ident),+ $(,)?;)? $(own: $($own:ident),+ $(,)?;)?) => {
         mod sqlite {
@@ -58,23 +57,23 @@ macro_rules! on_both_engines {
 }
 pub(crate) use on_both_engines;
 
-/// A word that no other test uses.
+/// A unique word.
 pub(crate) fn unique(what: &str) -> String {
     format!("{what}-{}", number())
 }
 
-/// A number that no other test uses, in no other process either: they may share servers.
+/// A number that is unique across processes, which may share servers.
 pub(crate) fn number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1000);
     u64::from(std::process::id()) * 1_000_000 + NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A value as it stands in a path or a query.
+/// Percent-encodes a value.
 pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// Asks again and again until there is an answer; what is waited for is named if there is none.
+/// Polls until there is a value; panics with the name of what it waits for.
 pub(crate) async fn until<T, F: Future<Output = Option<T>>>(
     what: &str,
     seconds: u64,
@@ -90,7 +89,7 @@ pub(crate) async fn until<T, F: Future<Output = Option<T>>>(
     }
 }
 
-/// The body of a listing that is to be recorded on the chain, with everything that is required.
+/// A valid body for a recorded listing.
 pub(crate) fn on_chain(id: &str, user: &str) -> Value {
     json!({
         "id": id, "userId": user, "addressStreet": "7 Elm Street", "addressCity": "Austin", "addressState": "TX",
@@ -98,7 +97,7 @@ pub(crate) fn on_chain(id: &str, user: &str) -> Value {
     })
 }
 
-/// A listing's body with the fields that are required.
+/// A valid body for a listing.
 pub(crate) fn listing(id: &str, user: &str) -> Value {
     json!({
         "listingId": id, "userId": user, "streetAddress": "12 Oak Street", "city": "Austin", "state": "TX",
@@ -106,7 +105,7 @@ pub(crate) fn listing(id: &str, user: &str) -> Value {
     })
 }
 
-/// An object with some members put over those it has.
+/// Merges members into an object.
 pub(crate) fn with(mut base: Value, more: Value) -> Value {
     let Value::Object(more) = more else { panic!("an object is put over an object") };
     base.as_object_mut().expect("an object is put over an object").extend(more);
@@ -124,7 +123,7 @@ pub(crate) fn ids(list: &Value, member: &str) -> Vec<String> {
     items.iter().map(|item| item[member].as_str().expect(member).to_owned()).collect()
 }
 
-/// Asserts that a value is a moment in ISO 8601, UTC, and gives it back.
+/// Asserts an ISO 8601 timestamp in UTC; returns it.
 #[track_caller]
 pub(crate) fn moment(value: &Value) -> Value {
     let text = value.as_str().unwrap_or_else(|| panic!("a moment is a string: {value}"));

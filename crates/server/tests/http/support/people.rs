@@ -1,10 +1,10 @@
-//! Applicants, and what is asked about them.
+//! Applicants and verifications.
 
 use serde_json::{Value, json};
 
 use super::{Answer, App, encoded, until};
 
-/// An applicant with everything that all four checks need: score 720, income 85,000, nothing on file.
+/// An applicant with the inputs of all four checks: score 720, income 85,000, nothing on file.
 pub(crate) fn applicant(last: &str) -> Value {
     json!({
         "FirstName": "Ada", "LastName": last, "DateOfBirth": "1990-12-10", "SSN": "900-00-0720",
@@ -12,7 +12,7 @@ pub(crate) fn applicant(last: &str) -> Value {
     })
 }
 
-/// A verification that came about.
+/// A completed verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verified {
     pub(crate) id: String,
@@ -20,12 +20,12 @@ pub(crate) struct Verified {
 }
 
 impl App {
-    /// Asks for a verification; the query begins with `?`, if there is one.
+    /// Requests a verification; a query starts with `?`.
     pub(crate) async fn verify(&self, bearer: &str, query: &str, body: &Value) -> Answer {
         self.to_post(&format!("/verifyRentalRequirements{query}"), body).bearer(bearer).send().await
     }
 
-    /// A verification that must come about.
+    /// A verification that must succeed.
     pub(crate) async fn verified(&self, bearer: &str, query: &str, body: &Value) -> Verified {
         let answer = self.verify(bearer, query, body).await.json(200);
         let text = |value: &Value| value.as_str().expect("a text").to_owned();

@@ -1,4 +1,4 @@
-//! Requests that no well-behaved client sends, byte by byte.
+//! Raw connections for malformed requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::App;
 
-/// A connection on which anything can be said.
+/// A raw connection.
 #[derive(Debug)]
 pub(crate) struct Raw(TcpStream);
 
@@ -17,7 +17,7 @@ impl Raw {
         Self(stream)
     }
 
-    /// The head of a POST that promises a body of so many bytes, and the beginning of it.
+    /// The head of a POST with this content length, and the beginning of the body.
     pub(crate) fn begin_post(app: &App, path: &str, length: usize, beginning: &str) -> Self {
         let mut raw = Self::connect(app);
         let host = app.address();
@@ -32,26 +32,26 @@ impl Raw {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
-    /// Sends to a server that may have turned away already.
+    /// Sends to a server that may have closed the connection already.
     pub(crate) fn send_if_heard(&mut self, bytes: impl AsRef<[u8]>) {
-        // What it has said is read afterwards.
+        // The response is read afterwards.
         let _ = self.0.write_all(bytes.as_ref());
     }
 
-    /// Says no more, but goes on listening.
+    /// Shuts down writing and keeps reading.
     pub(crate) fn fall_silent(&self) {
-        // The server may have hung up already.
+        // The server may have closed already.
         let _ = self.0.shutdown(std::net::Shutdown::Write);
     }
 
-    /// The first bytes of what the server says: the head, in ASCII.
+    /// The first bytes of the response head.
     pub(crate) fn beginning(&mut self) -> String {
         let mut heard = [0; 64];
         self.0.read_exact(&mut heard).unwrap();
         String::from_utf8(heard.into()).unwrap()
     }
 
-    /// Everything the server says until it closes the connection.
+    /// Everything until the server closes the connection.
     pub(crate) fn rest(mut self) -> String {
         let mut heard = Vec::new();
         match self.0.read_to_end(&mut heard) {
@@ -63,21 +63,20 @@ impl Raw {
     }
 }
 
-/// The answer to a whole request that asks for the connection to be closed.
+/// The response to a whole request with `Connection: close`.
 pub(crate) fn exchange(app: &App, request: impl AsRef<[u8]>) -> String {
     let mut raw = Raw::connect(app);
     raw.send(request);
     raw.rest()
 }
 
-/// The status in an answer's first line.
 #[track_caller]
 pub(crate) fn status(answer: &str) -> u16 {
     let status = answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
     status.unwrap_or_else(|| panic!("an answer is expected: {answer:?}"))
 }
 
-/// The JSON after an answer's head.
+/// The JSON body.
 #[track_caller]
 pub(crate) fn json(answer: &str) -> serde_json::Value {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("a body is expected: {answer:?}"));

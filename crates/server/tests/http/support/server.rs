@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::anvil::Anvil;
 use super::{Answer, Bureau, run, unique, until};
 
-/// A command of the binary under test, deaf to the settings of whoever runs the tests.
+/// A command of the binary under test, without the `PORTICO_` variables of the environment.
 pub(crate) fn portico() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_portico"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PORTICO_") || name == "RUST_LOG") {
@@ -22,7 +22,7 @@ pub(crate) fn portico() -> Command {
     command
 }
 
-/// Which database is behind the server.
+/// The server's database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
     Sqlite,
@@ -30,7 +30,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// The URL of a database of its own; none for SQLite, whose database is in the data folder.
+    /// The URL of a new database; `None` for SQLite, whose database is in the data folder.
     pub(crate) async fn database(self) -> Option<String> {
         match self {
             Self::Sqlite => None,
@@ -39,7 +39,7 @@ impl Engine {
     }
 }
 
-/// Makes a database on the test server; it goes when that server goes.
+/// Creates a database on the test server, which is discarded with it.
 pub(crate) async fn new_database() -> String {
     let server = std::env::var("PORTICO_TEST_POSTGRES").unwrap_or_else(|_| {
         panic!("PORTICO_TEST_POSTGRES is not set: use `make test`, or scripts/with-postgres cargo test …")
@@ -57,7 +57,6 @@ pub(crate) async fn new_database() -> String {
 /// The encryption key of live servers.
 pub(crate) const ENCRYPTION_KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// How a server is to be started.
 #[derive(Debug)]
 pub(crate) struct Options {
     engine: Engine,
@@ -94,7 +93,7 @@ impl Options {
         self
     }
 
-    /// With a file of settings that says this.
+    /// With this configuration file.
     pub(crate) fn settings(mut self, toml: &str) -> Self {
         self.settings = Some(toml.into());
         self
@@ -107,7 +106,7 @@ impl Options {
         self.flags(&["--profile", "live"]).anvil()
     }
 
-    /// On a chain of a real node, with a funded key of its own.
+    /// On a real node, with a new funded key.
     pub(crate) fn anvil(self) -> Self {
         let anvil = Anvil::shared();
         self.env("PORTICO_CHAIN", &anvil.url).env("PORTICO_CHAIN_KEY", &anvil.new_key())
@@ -123,13 +122,13 @@ impl Options {
         self
     }
 
-    /// With its log going there, and not into a file.
+    /// Logs there instead of to a file.
     pub(crate) fn stderr(mut self, to: Stdio) -> Self {
         self.stderr = Some(to);
         self
     }
 
-    /// What a server on the data of another one says, which must not start.
+    /// The error of a server that must not start on the data of another one.
     pub(crate) fn refused_on(self, app: &App) -> String {
         let mut command = portico();
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&app.data);
@@ -142,7 +141,7 @@ impl Options {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// Starts the server and waits until it says where it is.
+    /// Starts the server and waits for its banner.
     pub(crate) async fn start(self) -> App {
         self.launch(false).await
     }
@@ -207,8 +206,8 @@ fn deploy(data: &Path, database: Option<&str>, environment: &[(String, String)])
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Runs the server for as long as this process lives: what is shared by all tests has nobody who drops it.
-/// The end of the tests closes the shell's standard input; it tidies up even if it is told to end at once.
+/// Runs the server until this process exits: nobody drops what all tests share. Closing the shell's standard input
+/// ends it, also if the tests are killed.
 fn keeper(folder: &Path) -> Command {
     const SCRIPT: &str =
         r#"folder=$1; shift; "$@" & trap '' TERM; read _; kill "$!"; wait; rm -rf "$folder""#;
@@ -239,7 +238,7 @@ struct Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -254,12 +253,12 @@ pub(crate) struct App {
     pub(crate) database: Option<String>,
     live: bool,
     log: PathBuf,
-    /// None: it belongs to all processes.
+    /// `None`: shared by all processes.
     process: Option<Process>,
     operator: OnceLock<String>,
 }
 
-/// Someone who is signed in.
+/// A signed-in user.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) user: String,
@@ -285,7 +284,7 @@ impl App {
             Engine::Sqlite => &SQLITE,
             Engine::Postgres => &POSTGRES,
         };
-        // On a thread of its own, because the caller may already run inside the runtime.
+        // On a separate thread, since the caller may already run inside the runtime.
         let launch = || {
             std::thread::scope(|scope| scope.spawn(|| run(Options::new(engine).launch(true))).join().unwrap())
         };
@@ -318,12 +317,11 @@ impl App {
         self.url.strip_prefix("http://").expect("the url is http")
     }
 
-    /// What the server has logged so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    /// Waits until the server has logged this: lines are written by a thread of their own.
+    /// Waits for a log line: a separate thread writes them.
     pub(crate) async fn logs(&self, text: &str) {
         until(&format!("{text:?} is logged"), 10, async || self.log().contains(text).then_some(())).await;
     }
@@ -335,13 +333,13 @@ impl App {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits until the process has ended; whether it ended well.
+    /// Waits for the exit; returns whether it was successful.
     pub(crate) async fn ended(&mut self) -> bool {
         let child = &mut self.process.as_mut().expect("a server of the test's own").child;
         until("the server has ended", 40, || std::future::ready(child.try_wait().unwrap())).await.success()
     }
 
-    /// Runs a command beside the server, on its data.
+    /// Runs a command on the server's data.
     pub(crate) fn command(&self, arguments: &[&str]) -> Output {
         let mut command = portico();
         command.args(arguments).arg("--data").arg(&self.data);
@@ -354,7 +352,7 @@ impl App {
         command.output().unwrap()
     }
 
-    /// What a command that succeeds prints.
+    /// The output of a command that must succeed.
     #[track_caller]
     pub(crate) fn prints(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments);
@@ -385,7 +383,7 @@ impl App {
         Session { user: user.into(), token: text("token"), key: text("apiKey") }
     }
 
-    /// Signs in a user whom no other test knows.
+    /// Signs in a new user.
     pub(crate) async fn someone(&self) -> Session {
         let user = unique("someone");
         if self.live {
@@ -424,7 +422,7 @@ impl App {
         self.request(Method::DELETE, path).send().await
     }
 
-    /// Makes sure that there are listings of these names.
+    /// Creates these listings if they do not exist.
     pub(crate) async fn offer(&self, ids: &[&str]) {
         for id in ids {
             let made = self.to_post("/listings", &super::listing(id, "landlord")).key(self.operator()).send();
@@ -433,14 +431,14 @@ impl App {
         }
     }
 
-    /// Stores a listing and gives its body back.
+    /// Stores a listing; returns its body.
     pub(crate) async fn add_listing(&self, body: Value) -> Value {
         self.to_post("/listings", &body).key(self.operator()).send().await.only_says(201);
         body
     }
 }
 
-/// A request that is being put together.
+/// A request builder.
 #[derive(Debug)]
 pub(crate) struct Request {
     asked: String,
@@ -472,7 +470,7 @@ impl Request {
         self.body(body.to_string())
     }
 
-    /// A JSON body as it is written.
+    /// A raw JSON body.
     pub(crate) fn body(self, body: impl Into<reqwest::Body>) -> Self {
         self.map(|request| request.header("content-type", "application/json").body(body))
     }

@@ -1,4 +1,4 @@
-//! Keys that sign tokens in the tests, and what a token says.
+//! Signing keys and claims for test tokens.
 
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
@@ -20,7 +20,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_secs()).expect("it is not that late")
 }
 
-/// A key that signs, and its public half as it is published.
+/// A signing key and its JWK.
 #[derive(Clone)]
 pub(crate) struct Signer {
     pub(crate) key: EncodingKey,
@@ -37,7 +37,7 @@ impl Signer {
         let (n, e) = (public.modulus().big_endian_without_leading_zero(), public.exponent());
         let (n, e) = (base64(n), base64(e.big_endian_without_leading_zero()));
         let jwk = json!({"kty": "RSA", "alg": "RS256", "use": "sig", "kid": kid, "n": n, "e": e});
-        // The RSA key proper begins after the 26 bytes with which PKCS #8 says that it is one.
+        // The PKCS #1 key starts after the 26-byte PKCS #8 header.
         let key = EncodingKey::from_rsa_der(&der.as_ref()[26..]);
         Self { key, algorithm: Algorithm::RS256, kid: kid.into(), jwk }
     }
@@ -82,13 +82,13 @@ impl Signer {
     }
 }
 
-/// A token that claims to be signed with a shared secret.
+/// A token signed with HS256.
 pub(crate) fn hs256(secret: &[u8], kid: &str, claims: &Value) -> String {
     let header = Header { kid: Some(kid.into()), ..Header::new(Algorithm::HS256) };
     jsonwebtoken::encode(&header, claims, &EncodingKey::from_secret(secret)).unwrap()
 }
 
-/// A token that nobody has signed.
+/// An unsigned token.
 pub(crate) fn unsigned(kid: &str, claims: &Value) -> String {
     let header = json!({"typ": "JWT", "alg": "none", "kid": kid});
     format!("{}.{}.", base64(header.to_string()), base64(claims.to_string()))

@@ -1,4 +1,4 @@
-//! `/v1/chain`, proofs and attested flags: what anybody may know of the chain.
+//! `/v1/chain`, proofs and attested flags: the public view of the chain.
 
 use portico_chain::contracts::{Content, check_key, listing_key};
 use portico_domain::chain::Passes;
@@ -10,26 +10,26 @@ use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, u
 
 on_both_engines! {
     shared:
-        the_status_names_head_contracts_signers_and_queue,
-        blocks_are_listed_downwards_and_read_one_by_one,
-        a_transaction_is_traced_to_its_block,
-        a_transaction_that_nobody_sent_is_not_found,
-        a_listing_is_proved_by_its_digest,
-        what_was_altered_in_the_database_no_longer_matches,
-        a_listing_without_a_record_has_no_proof,
-        the_record_of_a_listing_names_its_transaction_and_there_may_be_none,
+        status_has_head_contracts_signers_and_queue,
+        blocks_are_listed_newest_first_and_read_singly,
+        transaction_is_traced_to_its_block,
+        unknown_transaction_is_not_found,
+        listing_is_proved_by_its_digest,
+        altered_row_no_longer_matches_the_chain,
+        unrecorded_listing_has_no_proof,
+        listing_record_has_its_transaction,
         before_a_verification_nothing_is_passed,
-        without_an_application_there_is_no_check,
+        missing_application_has_no_check,
         attested_flags_are_read_from_the_chain;
     own:
-        on_a_real_node_everything_is_the_same;
+        recording_works_on_a_real_node;
 }
 
 async fn record(app: &App, body: Value) -> Value {
     app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201)
 }
 
-async fn the_status_names_head_contracts_signers_and_queue(app: &App) {
+async fn status_has_head_contracts_signers_and_queue(app: &App) {
     let status = app.get("/v1/chain/status").await.json(200);
     assert_eq!(status["node"], "embedded");
     assert_eq!((&status["reachable"], &status["signing"]), (&json!(true), &json!(true)));
@@ -41,7 +41,7 @@ async fn the_status_names_head_contracts_signers_and_queue(app: &App) {
     assert_eq!(status["queue"]["failed"], 0);
 }
 
-async fn blocks_are_listed_downwards_and_read_one_by_one(app: &App) {
+async fn blocks_are_listed_newest_first_and_read_singly(app: &App) {
     let blocks = app.get("/v1/chain/blocks?limit=3").await.json(200);
     let blocks = blocks.as_array().unwrap();
     assert_eq!(blocks.len(), 3);
@@ -58,7 +58,7 @@ async fn blocks_are_listed_downwards_and_read_one_by_one(app: &App) {
     app.get("/v1/chain/blocks?limit=101").await.problem(400);
 }
 
-async fn a_transaction_is_traced_to_its_block(app: &App) {
+async fn transaction_is_traced_to_its_block(app: &App) {
     let recorded = record(app, on_chain(&unique("traced"), "ada")).await;
     let hash = recorded["transactionHash"].as_str().unwrap();
     let traced = app.get(&format!("/v1/chain/transactions/{hash}")).await.json(200);
@@ -66,20 +66,20 @@ async fn a_transaction_is_traced_to_its_block(app: &App) {
     assert_eq!(traced["contract"], "ListingRegistry");
     let block = app.get(&format!("/v1/chain/blocks/{}", traced["blockNumber"])).await.json(200);
     assert!(block["transactions"].as_array().unwrap().contains(&json!(hash)), "{block}");
-    // Those that deployed the contracts are in no database, and known all the same.
+    // Deployment transactions are in no database but are found.
     let first = app.get("/v1/chain/blocks/1").await.json(200);
     let deployed = first["transactions"][0].as_str().unwrap();
     let traced = app.get(&format!("/v1/chain/transactions/{deployed}")).await.json(200);
     assert_eq!((&traced["status"], &traced["blockNumber"]), (&json!("mined"), &json!(1)));
 }
 
-async fn a_transaction_that_nobody_sent_is_not_found(app: &App) {
+async fn unknown_transaction_is_not_found(app: &App) {
     let nobody = format!("/v1/chain/transactions/0x{}", "0".repeat(64));
     app.get(&nobody).await.refused(404, "transaction_not_found");
     app.get("/v1/chain/transactions/0x12").await.refused(404, "not_found");
 }
 
-async fn a_listing_is_proved_by_its_digest(app: &App) {
+async fn listing_is_proved_by_its_digest(app: &App) {
     let id = unique("proved");
     let recorded = record(app, with(on_chain(&id, "ada"), json!({"propertyValue": 1.5}))).await;
     let proof = app.get(&format!("/v1/listings/{id}/proof")).await.json(200);
@@ -92,7 +92,7 @@ async fn a_listing_is_proved_by_its_digest(app: &App) {
     assert!(!content.iter().any(|field| field["name"] == "userId"), "whose it is, is not on the chain");
 }
 
-async fn what_was_altered_in_the_database_no_longer_matches(app: &App) {
+async fn altered_row_no_longer_matches_the_chain(app: &App) {
     let id = unique("altered");
     record(app, on_chain(&id, "ada")).await;
     let statement = format!(
@@ -116,14 +116,14 @@ async fn what_was_altered_in_the_database_no_longer_matches(app: &App) {
     assert_ne!(proof["digest"], proof["chainDigest"]);
 }
 
-async fn a_listing_without_a_record_has_no_proof(app: &App) {
+async fn unrecorded_listing_has_no_proof(app: &App) {
     let id = unique("simple");
     app.get(&format!("/v1/listings/{id}/proof")).await.refused(404, "listing_not_found");
     app.add_listing(listing(&id, "ada")).await;
     app.get(&format!("/v1/listings/{id}/proof")).await.refused(404, "record_not_found");
 }
 
-async fn the_record_of_a_listing_names_its_transaction_and_there_may_be_none(app: &App) {
+async fn listing_record_has_its_transaction(app: &App) {
     let (simple, id) = (unique("simple"), unique("recorded"));
     app.get(&format!("/v1/listings/{id}/records")).await.refused(404, "listing_not_found");
     app.add_listing(listing(&simple, "ada")).await;
@@ -161,7 +161,7 @@ async fn before_a_verification_nothing_is_passed(app: &App) {
     assert_eq!(check(app, &user, &id).await, NOTHING);
 }
 
-async fn without_an_application_there_is_no_check(app: &App) {
+async fn missing_application_has_no_check(app: &App) {
     let path = format!("/applications/{}/{}/check", unique("ada"), unique("elm"));
     app.get(&path).await.refused(404, "application_not_found");
 }
@@ -207,7 +207,7 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
     assert_eq!(app.get(&records).await.json(200), json!([]), "what is gone has no record");
 }
 
-async fn on_a_real_node_everything_is_the_same(engine: Engine) {
+async fn recording_works_on_a_real_node(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
     let status = app.get("/v1/chain/status").await.json(200);
     assert_eq!((&status["node"], &status["signing"]), (&json!("remote"), &json!(true)));
@@ -221,5 +221,5 @@ async fn on_a_real_node_everything_is_the_same(engine: Engine) {
     assert_eq!(app.get(&format!("/v1/listings/{id}/proof")).await.json(200)["matches"], true);
     assert_eq!(app.get("/v1/chain/blocks?limit=2").await.json(200).as_array().unwrap().len(), 2);
     attested_flags_are_read_from_the_chain(&app).await;
-    what_was_altered_in_the_database_no_longer_matches(&app).await;
+    altered_row_no_longer_matches_the_chain(&app).await;
 }

@@ -6,17 +6,17 @@ use crate::support::{App, encoded, ids, moment, on_both_engines, unique};
 
 on_both_engines! {
     shared:
-        a_device_is_registered_and_read_with_exactly_its_fields,
-        a_device_is_on_its_network_once,
+        device_round_trips_with_exact_fields,
+        device_is_unique_on_its_network,
         devices_are_listed_by_user,
         devices_are_listed_by_network,
-        without_devices_a_list_is_empty_and_found,
-        a_deleted_device_is_gone_and_may_be_registered_again,
-        what_is_not_there_is_not_found,
-        faults_of_a_device_are_all_named;
+        empty_device_list_is_200,
+        deleted_device_can_be_registered_again,
+        unknown_id_is_not_found,
+        device_errors_are_all_reported;
 }
 
-/// Registers a device; answers its id.
+/// Returns the id.
 async fn register(app: &App, user: &str, network: &str, identifier: &str) -> String {
     let body = json!({"userId": user, "network": network, "deviceIdentifier": identifier});
     let answer = app.post("/v1/depin-device", body).await.says(201);
@@ -27,7 +27,7 @@ async fn read(app: &App, id: &str) -> Value {
     app.get(&format!("/v1/depin-device/{id}")).await.json(200)
 }
 
-async fn a_device_is_registered_and_read_with_exactly_its_fields(app: &App) {
+async fn device_round_trips_with_exact_fields(app: &App) {
     let (user, network) = (unique("ada"), unique("Helium"));
     let body = json!({"userId": user, "network": format!(" {network} "), "deviceIdentifier": "112qB3"});
     let registered = app.post("/v1/depin-device", body).await.says(201);
@@ -44,7 +44,7 @@ async fn a_device_is_registered_and_read_with_exactly_its_fields(app: &App) {
     assert_eq!(device, expected);
 }
 
-async fn a_device_is_on_its_network_once(app: &App) {
+async fn device_is_unique_on_its_network(app: &App) {
     let (ada, network) = (unique("ada"), unique("Helium"));
     let first = register(app, &ada, &network, "one").await;
     for user in [&ada, &unique("bob")] {
@@ -82,13 +82,13 @@ async fn devices_are_listed_by_network(app: &App) {
     assert_eq!(app.get(&other_case).await.json(200), json!([]));
 }
 
-async fn without_devices_a_list_is_empty_and_found(app: &App) {
+async fn empty_device_list_is_200(app: &App) {
     for path in ["/v1/depin-devices/user/nobody-at-all", "/v1/depin-devices/network/nowhere-at-all"] {
         assert_eq!(app.get(path).await.json(200), json!([]));
     }
 }
 
-async fn a_deleted_device_is_gone_and_may_be_registered_again(app: &App) {
+async fn deleted_device_can_be_registered_again(app: &App) {
     let (ada, network) = (unique("ada"), unique("Helium"));
     let id = register(app, &ada, &network, "one").await;
     let path = format!("/v1/depin-device/{id}");
@@ -100,13 +100,13 @@ async fn a_deleted_device_is_gone_and_may_be_registered_again(app: &App) {
     assert_ne!(again, id);
 }
 
-async fn what_is_not_there_is_not_found(app: &App) {
+async fn unknown_id_is_not_found(app: &App) {
     let path = format!("/v1/depin-device/{}", unique("never"));
     app.get(&path).await.refused(404, "device_not_found");
     app.delete(&path).await.refused(404, "device_not_found");
 }
 
-async fn faults_of_a_device_are_all_named(app: &App) {
+async fn device_errors_are_all_reported(app: &App) {
     let missing = [("/userId", "missing"), ("/network", "missing"), ("/deviceIdentifier", "missing")];
     app.post("/v1/depin-device", json!({})).await.has_faults(&missing);
     let body = json!({"userId": null, "network": "x".repeat(256), "deviceIdentifier": "a\tb"});

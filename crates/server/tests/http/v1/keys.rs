@@ -1,4 +1,4 @@
-//! `/v1/keys`: a signed-in person's own API keys; and the sandbox's sessions and demonstration data.
+//! `/v1/keys`: a user's own API keys; the sandbox's sessions and demo data.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,19 +7,19 @@ use crate::support::{App, Engine, Options, ids, moment, on_both_engines, unique}
 
 on_both_engines! {
     shared:
-        a_session_has_a_token_and_a_key_of_the_user,
-        a_key_is_made_with_its_secret_and_listed_without_it,
-        a_revoked_key_stops_working_at_once,
+        session_has_a_token_and_a_key,
+        key_secret_is_shown_only_at_creation,
+        revoked_key_stops_at_once,
         revoking_twice_changes_nothing,
         another_persons_key_is_not_found,
         an_administrator_may_revoke_any_key,
         a_key_needs_a_name;
     own:
-        demonstration_data_is_made_once_and_a_retry_is_told_what_came_about,
-        live_a_person_has_a_limited_number_of_keys;
+        demo_data_is_created_once_and_retry_gets_the_result,
+        live_user_has_a_limited_number_of_keys;
 }
 
-async fn demonstration_data_is_made_once_and_a_retry_is_told_what_came_about(engine: Engine) {
+async fn demo_data_is_created_once_and_retry_gets_the_result(engine: Engine) {
     let app = Options::new(engine).start().await;
     let demo = || app.request(Method::POST, "/v1/sandbox/demo");
     let first = demo().once("demo").send().await.json(201);
@@ -55,7 +55,7 @@ async fn works(app: &App, key: &str) -> bool {
     }
 }
 
-async fn a_session_has_a_token_and_a_key_of_the_user(app: &App) {
+async fn session_has_a_token_and_a_key(app: &App) {
     let user = unique("ada");
     let session = app.post("/v1/sandbox/sessions", json!({"userId": user})).await.json(201);
     let text = |name: &str| session[name].as_str().unwrap();
@@ -68,7 +68,7 @@ async fn a_session_has_a_token_and_a_key_of_the_user(app: &App) {
     app.post("/v1/sandbox/sessions", json!({})).await.has_faults(&[("/userId", "missing")]);
 }
 
-async fn a_key_is_made_with_its_secret_and_listed_without_it(app: &App) {
+async fn key_secret_is_shown_only_at_creation(app: &App) {
     let token = app.token(&["--sub", &unique("ada")]);
     assert_eq!(keys(app, &token).await, json!([]));
     let (first, secret) = make(app, &token, "laptop").await;
@@ -85,7 +85,7 @@ async fn a_key_is_made_with_its_secret_and_listed_without_it(app: &App) {
     assert_eq!(list, expected);
 }
 
-async fn a_revoked_key_stops_working_at_once(app: &App) {
+async fn revoked_key_stops_at_once(app: &App) {
     let token = app.token(&["--sub", &unique("ada")]);
     let ((id, secret), (_, other)) = (make(app, &token, "lost").await, make(app, &token, "kept").await);
     assert!(works(app, &secret).await);
@@ -128,7 +128,7 @@ async fn an_administrator_may_revoke_any_key(app: &App) {
     assert!(!works(app, &secret).await);
 }
 
-async fn live_a_person_has_a_limited_number_of_keys(engine: Engine) {
+async fn live_user_has_a_limited_number_of_keys(engine: Engine) {
     let app = &Options::new(engine).live().start().await;
     let token = app.token(&["--sub", "ada"]);
     for _ in 0..100 {

@@ -8,7 +8,7 @@ on_both_engines! {
     shared:
         applicants_are_listed_for_the_listings_owner,
         nobody_else_sees_the_applicants,
-        a_listing_without_applicants_has_an_empty_list,
+        listing_without_applicants_has_an_empty_list,
         applicants_of_an_unknown_listing_are_not_found;
 }
 
@@ -44,7 +44,7 @@ async fn nobody_else_sees_the_applicants(app: &App) {
     app.to_get(&path).key(&ada.key).send().await.refused(403, "forbidden");
 }
 
-async fn a_listing_without_applicants_has_an_empty_list(app: &App) {
+async fn listing_without_applicants_has_an_empty_list(app: &App) {
     let (owner, id) = (app.someone().await, unique("oak"));
     app.add_listing(listing(&id, &owner.user)).await;
     let path = format!("/v1/listings/{id}/applicants");

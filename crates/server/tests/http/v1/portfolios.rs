@@ -6,29 +6,29 @@ use crate::support::{App, ids, item, moment, on_both_engines, unique, with};
 
 on_both_engines! {
     shared:
-        a_portfolio_is_made_and_read_with_exactly_its_fields,
-        what_was_not_given_is_left_out,
+        portfolio_round_trips_with_exact_fields,
+        absent_fields_are_omitted,
         allocations_are_exact,
-        a_total_of_a_hundred_fits_and_a_little_more_does_not,
-        a_portfolio_may_name_an_existing_template_only,
+        allocations_total_at_most_100,
+        portfolio_needs_an_existing_template,
         a_copy_has_the_content_of_its_template,
         a_copy_may_be_customized,
-        a_copy_stays_as_it_is_when_its_template_changes,
+        copy_is_independent_of_its_template,
         only_an_active_template_is_copied,
         portfolios_are_listed_by_user,
-        a_change_changes_only_what_it_names,
+        update_changes_only_given_fields,
         updated_at_grows,
         null_is_not_a_value,
         a_deleted_portfolio_is_gone,
-        faults_of_a_portfolio_are_all_named,
-        what_is_not_there_is_not_found;
+        portfolio_errors_are_all_reported,
+        unknown_id_is_not_found;
 }
 
 fn bare(user: &str) -> Value {
     json!({"userId": user, "riskLevel": "Moderate", "isCustom": true})
 }
 
-/// Makes a portfolio; answers its id.
+/// Returns the id.
 async fn make(app: &App, body: Value) -> String {
     let answer = app.post("/v1/user-portfolio", body).await.says(201);
     answer["userPortfolioId"].as_str().unwrap().to_owned()
@@ -43,7 +43,7 @@ async fn template(app: &App, body: Value) -> String {
     answer["predefinedPortfolioId"].as_str().unwrap().to_owned()
 }
 
-async fn a_portfolio_is_made_and_read_with_exactly_its_fields(app: &App) {
+async fn portfolio_round_trips_with_exact_fields(app: &App) {
     let (user, based_on) =
         (unique("ada"), template(app, json!({"name": "T", "riskLevel": "Moderate"})).await);
     let body = json!({
@@ -61,7 +61,7 @@ async fn a_portfolio_is_made_and_read_with_exactly_its_fields(app: &App) {
     assert_eq!(portfolio, with(body, assigned));
 }
 
-async fn what_was_not_given_is_left_out(app: &App) {
+async fn absent_fields_are_omitted(app: &App) {
     let user = unique("ada");
     let id = make(app, json!({"userId": user, "riskLevel": "Conservative", "isCustom": false})).await;
     let portfolio = read(app, &id).await;
@@ -91,7 +91,7 @@ async fn allocations_are_exact(app: &App) {
     }
 }
 
-async fn a_total_of_a_hundred_fits_and_a_little_more_does_not(app: &App) {
+async fn allocations_total_at_most_100(app: &App) {
     let of = |shares: [Value; 2]| {
         with(bare("ada"), json!({"protocolItems": shares.map(|share| item("A", share))}))
     };
@@ -109,7 +109,7 @@ async fn a_total_of_a_hundred_fits_and_a_little_more_does_not(app: &App) {
         .has_faults(&[("/protocolItems/0/allocationPercentage", "out_of_range")]);
 }
 
-async fn a_portfolio_may_name_an_existing_template_only(app: &App) {
+async fn portfolio_needs_an_existing_template(app: &App) {
     let (user, unknown) = (unique("ada"), unique("never"));
     let body = with(bare(&user), json!({"basedOnPredefinedId": unknown}));
     app.post("/v1/user-portfolio", body).await.has_faults(&[("/basedOnPredefinedId", "unknown_template")]);
@@ -145,7 +145,7 @@ async fn a_copy_may_be_customized(app: &App) {
     }
 }
 
-async fn a_copy_stays_as_it_is_when_its_template_changes(app: &App) {
+async fn copy_is_independent_of_its_template(app: &App) {
     let based_on = template(app, json!({"name": "First", "riskLevel": "Moderate"})).await;
     let body = json!({"userId": unique("ada")});
     let copied = app.post(&format!("/v1/user-portfolio/copy/{based_on}"), body).await.says(201);
@@ -183,7 +183,7 @@ async fn portfolios_are_listed_by_user(app: &App) {
     assert_eq!(app.get(&format!("/v1/user-portfolios/{}", unique("nobody"))).await.json(200), json!([]));
 }
 
-async fn a_change_changes_only_what_it_names(app: &App) {
+async fn update_changes_only_given_fields(app: &App) {
     let body = json!({"name": "Before", "description": "Before", "protocolItems": [item("A", json!(10))]});
     let id = make(app, with(bare(&unique("ada")), body)).await;
     let path = format!("/v1/user-portfolio/{id}");
@@ -257,7 +257,7 @@ async fn a_deleted_portfolio_is_gone(app: &App) {
     assert_eq!(ids(&list, "userPortfolioId"), [kept]);
 }
 
-async fn faults_of_a_portfolio_are_all_named(app: &App) {
+async fn portfolio_errors_are_all_reported(app: &App) {
     let missing = [("/userId", "missing"), ("/riskLevel", "missing"), ("/isCustom", "missing")];
     app.post("/v1/user-portfolio", json!({})).await.has_faults(&missing);
     let body = json!({
@@ -275,7 +275,7 @@ async fn faults_of_a_portfolio_are_all_named(app: &App) {
     ]);
 }
 
-async fn what_is_not_there_is_not_found(app: &App) {
+async fn unknown_id_is_not_found(app: &App) {
     let path = format!("/v1/user-portfolio/{}", unique("never"));
     app.get(&path).await.refused(404, "portfolio_not_found");
     app.put(&path, json!({"name": "New"})).await.refused(404, "portfolio_not_found");

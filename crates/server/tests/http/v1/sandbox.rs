@@ -1,4 +1,4 @@
-//! The sandbox's clock: what follows it, what does not, and that it stays after a restart.
+//! The sandbox's clock: its effects, its bounds, and restarts.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ async fn clock_moves_within_its_bounds(engine: Engine) {
         advance(&app, 315_360_000).await;
     }
     refused(json!({"advanceSeconds": 315_360_000})).await.has_faults(&[("/advanceSeconds", "out_of_range")]);
-    // A hundred years on, everything still works.
+    // Everything still works a hundred years later.
     let ada = app.sign_in(&unique("ada")).await;
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
 }

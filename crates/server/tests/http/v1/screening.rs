@@ -1,4 +1,4 @@
-//! `/v1/verifications`: one's own results, check by check, without the values.
+//! `/v1/verifications`: the caller's own results, without the values.
 
 use serde_json::{Value, json};
 
@@ -6,23 +6,23 @@ use crate::support::{App, Session, applicant, ids, moment, on_both_engines, uniq
 
 on_both_engines! {
     shared:
-        a_result_is_read_check_by_check_without_its_values,
-        what_was_not_passed_comes_with_what_a_notice_has_to_say,
+        result_lists_checks_without_values,
+        failed_check_has_adverse_action_details,
         consent_is_recorded_as_it_was_given,
-        results_are_listed_oldest_first_and_in_pieces,
-        results_are_their_owners_only;
+        results_are_paged_oldest_first,
+        results_are_visible_only_to_their_owner;
 }
 
 async fn report(app: &App, who: &Session, id: &str) -> Value {
     app.to_get(&format!("/v1/verifications/{id}")).bearer(&who.token).send().await.json(200)
 }
 
-async fn a_result_is_read_check_by_check_without_its_values(app: &App) {
+async fn result_lists_checks_without_values(app: &App) {
     let (ada, case) = (app.someone().await, unique("case"));
     let body = with(applicant("Lovelace"), json!({"Email": "ada@quokka.example", "City": "Quokkaville"}));
     let made = app.verified(&ada.token, &format!("?caseId={case}"), &body).await;
     let answer = app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&ada.token).send().await;
-    // Random digits may look like anything.
+    // Random digits could match by chance.
     let text = answer.text().replace(&made.id, "").replace(&made.token, "");
     for value in ["Ada", "Lovelace", "1990-", "900-", ":85000", "quokka", "Quokka", "income-", "score"] {
         assert!(!text.contains(value), "{value}: {text}");
@@ -45,7 +45,7 @@ async fn a_result_is_read_check_by_check_without_its_values(app: &App) {
     assert_eq!(report, rest);
 }
 
-async fn what_was_not_passed_comes_with_what_a_notice_has_to_say(app: &App) {
+async fn failed_check_has_adverse_action_details(app: &App) {
     for (body, check, reason) in [
         (applicant("Evicted"), "eviction", "eviction_on_file"),
         (applicant("Record"), "criminalBackground", "criminal_record_on_file"),
@@ -92,7 +92,7 @@ async fn consent_is_recorded_as_it_was_given(app: &App) {
     answer.has_faults(&[("/consentedAt", "not_a_moment"), ("/consentVersion", "empty")]);
 }
 
-async fn results_are_listed_oldest_first_and_in_pieces(app: &App) {
+async fn results_are_paged_oldest_first(app: &App) {
     let ada = app.someone().await;
     assert_eq!(app.to_get("/v1/verifications").bearer(&ada.token).send().await.json(200), json!([]));
     let mut made = Vec::new();
@@ -112,7 +112,7 @@ async fn results_are_listed_oldest_first_and_in_pieces(app: &App) {
     assert_eq!(ids(&rest.json(200), "id"), made[2..]);
 }
 
-async fn results_are_their_owners_only(app: &App) {
+async fn results_are_visible_only_to_their_owner(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
     let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;

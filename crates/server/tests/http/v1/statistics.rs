@@ -1,4 +1,4 @@
-//! The three statistics operations, and lists that are empty: each on a database of its own.
+//! Statistics and empty lists, each on a separate database.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::support::{App, Engine, Options, ids, item, listing, on_both_engines, 
 
 on_both_engines! {
     own:
-        a_new_instance_has_nothing_and_says_so,
+        new_instance_has_empty_statistics,
         device_statistics_follow_every_change,
         portfolio_statistics_follow_every_change,
         listing_statistics_follow_every_change,
@@ -25,7 +25,7 @@ async fn listings(app: &App) -> Value {
     app.get("/v1/listings/stats/overview").await.json(200)
 }
 
-async fn a_new_instance_has_nothing_and_says_so(engine: Engine) {
+async fn new_instance_has_empty_statistics(engine: Engine) {
     let app = Options::new(engine).start().await;
     assert_eq!(app.get("/listings").await.json(200), json!([]));
     app.get("/v1/predefined-portfolios").await.refused(404, "no_active_templates");

@@ -6,22 +6,22 @@ use crate::support::{App, encoded, ids, item, moment, on_both_engines, unique, w
 
 on_both_engines! {
     shared:
-        a_template_is_made_and_read_with_exactly_its_fields,
-        what_a_template_does_not_name_has_defaults,
-        an_inactive_template_is_readable_and_not_listed,
-        the_lists_have_exactly_the_fields_of_a_template,
+        template_round_trips_with_exact_fields,
+        absent_template_fields_have_defaults,
+        inactive_template_is_readable_but_not_listed,
+        lists_have_exactly_the_template_fields,
         templates_are_listed_by_risk_level,
-        a_risk_level_that_does_not_exist_is_a_fault,
-        a_change_changes_only_what_it_names,
-        every_change_makes_updated_at_grow,
+        unknown_risk_level_is_an_error,
+        update_changes_only_given_fields,
+        every_update_advances_updated_at,
         deactivating_twice_succeeds,
-        a_deactivated_template_may_be_activated_again,
+        deactivated_template_can_be_reactivated,
         null_is_not_a_value,
-        faults_of_a_template_are_all_named,
-        what_is_not_there_is_not_found;
+        template_errors_are_all_reported,
+        unknown_id_is_not_found;
 }
 
-/// Makes a template; answers its id.
+/// Returns the id.
 async fn make(app: &App, body: Value) -> String {
     let answer = app.post("/v1/predefined-portfolio", body).await.says(201);
     answer["predefinedPortfolioId"].as_str().unwrap().to_owned()
@@ -41,7 +41,7 @@ async fn is_listed(app: &App, id: &str) -> bool {
     ids(&json!(active), "predefinedPortfolioId").contains(&id.to_owned())
 }
 
-async fn a_template_is_made_and_read_with_exactly_its_fields(app: &App) {
+async fn template_round_trips_with_exact_fields(app: &App) {
     let body = json!({
         "name": "Balanced", "description": "Half storage, half wireless", "riskLevel": "Moderate Conservative",
         "protocolItems": [item("Filecoin", json!(62.5)), item("Helium", json!(37.4999))], "isActive": true,
@@ -57,7 +57,7 @@ async fn a_template_is_made_and_read_with_exactly_its_fields(app: &App) {
     assert_eq!(template, with(body, assigned));
 }
 
-async fn what_a_template_does_not_name_has_defaults(app: &App) {
+async fn absent_template_fields_have_defaults(app: &App) {
     let made = app
         .post("/v1/predefined-portfolio", json!({"name": "Bare", "riskLevel": "Moderate"}))
         .await
@@ -73,7 +73,7 @@ async fn what_a_template_does_not_name_has_defaults(app: &App) {
     assert_eq!(template, expected);
 }
 
-async fn an_inactive_template_is_readable_and_not_listed(app: &App) {
+async fn inactive_template_is_readable_but_not_listed(app: &App) {
     let id = make(app, json!({"name": "Draft", "riskLevel": "Aggressive", "isActive": false})).await;
     make(app, json!({"name": "Offered", "riskLevel": "Aggressive"})).await;
     assert_eq!(read(app, &id).await["isActive"], false);
@@ -82,7 +82,7 @@ async fn an_inactive_template_is_readable_and_not_listed(app: &App) {
     assert!(!ids(&json!(by_risk), "predefinedPortfolioId").contains(&id));
 }
 
-async fn the_lists_have_exactly_the_fields_of_a_template(app: &App) {
+async fn lists_have_exactly_the_template_fields(app: &App) {
     let body = json!({"name": unique("Listed"), "riskLevel": "Moderate Aggressive", "description": ""});
     let id = make(app, body).await;
     let template = read(app, &id).await;
@@ -105,14 +105,14 @@ async fn templates_are_listed_by_risk_level(app: &App) {
     }
 }
 
-async fn a_risk_level_that_does_not_exist_is_a_fault(app: &App) {
+async fn unknown_risk_level_is_an_error(app: &App) {
     for level in ["Reckless", "moderate", "Moderate%20", "%20"] {
         let answer = app.get(&format!("/v1/predefined-portfolios/risk/{level}")).await;
         answer.has_faults(&[("riskLevel", "unknown_risk_level")]);
     }
 }
 
-async fn a_change_changes_only_what_it_names(app: &App) {
+async fn update_changes_only_given_fields(app: &App) {
     let body = json!({
         "name": "Before", "description": "Before", "riskLevel": "Moderate", "protocolItems": [item("A", json!(10))],
     });
@@ -149,13 +149,13 @@ async fn a_change_changes_only_what_it_names(app: &App) {
     }
 }
 
-async fn every_change_makes_updated_at_grow(app: &App) {
+async fn every_update_advances_updated_at(app: &App) {
     let id = make(app, json!({"name": "Changing", "riskLevel": "Moderate"})).await;
     let path = format!("/v1/predefined-portfolio/{id}");
     let mut last = read(app, &id).await["updatedAt"].as_str().unwrap().to_owned();
     let created = last.clone();
     for _ in 0..5 {
-        // Also changes that arrive at the same time.
+        // Concurrent updates too.
         futures_util::future::join_all((0..8).map(|_| app.put(&path, json!({"name": "Changing"})))).await;
         let template = read(app, &id).await;
         let updated = moment(&template["updatedAt"]).as_str().unwrap().to_owned();
@@ -176,7 +176,7 @@ async fn deactivating_twice_succeeds(app: &App) {
     }
 }
 
-async fn a_deactivated_template_may_be_activated_again(app: &App) {
+async fn deactivated_template_can_be_reactivated(app: &App) {
     let id = make(app, json!({"name": "Back", "riskLevel": "Moderate"})).await;
     app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_says(200);
     app.put(&format!("/v1/predefined-portfolio/{id}"), json!({"isActive": true})).await.says(200);
@@ -197,7 +197,7 @@ async fn null_is_not_a_value(app: &App) {
     assert_eq!(read(app, &id).await, before);
 }
 
-async fn faults_of_a_template_are_all_named(app: &App) {
+async fn template_errors_are_all_reported(app: &App) {
     let path = "/v1/predefined-portfolio";
     app.post(path, json!({})).await.has_faults(&[("/name", "missing"), ("/riskLevel", "missing")]);
     let body = json!({
@@ -226,7 +226,7 @@ async fn faults_of_a_template_are_all_named(app: &App) {
     ]);
 }
 
-async fn what_is_not_there_is_not_found(app: &App) {
+async fn unknown_id_is_not_found(app: &App) {
     let path = format!("/v1/predefined-portfolio/{}", unique("never"));
     app.get(&path).await.refused(404, "template_not_found");
     app.put(&path, json!({"name": "New"})).await.refused(404, "template_not_found");

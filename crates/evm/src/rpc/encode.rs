@@ -9,7 +9,7 @@ use crate::history::{Block, Transaction};
 use crate::logs::LogEntry;
 use crate::receipt::Receipt;
 
-/// A number as JSON-RPC writes it.
+/// A number in hexadecimal.
 pub(super) fn quantity(number: impl TryInto<U256>) -> Value {
     number.try_into().map_or(Value::Null, |number: U256| Value::String(format!("{number:#x}")))
 }
@@ -43,7 +43,7 @@ pub(super) fn receipt(receipt: &Receipt) -> Value {
     let logs: Vec<_> = (receipt.first_log_index..)
         .zip(&receipt.logs)
         .map(|(index, log)| {
-            let place = Place {
+            let context = LogContext {
                 block_hash: receipt.block_hash,
                 block_number: receipt.block_number,
                 block_timestamp: receipt.block_timestamp,
@@ -51,7 +51,7 @@ pub(super) fn receipt(receipt: &Receipt) -> Value {
                 transaction_index: receipt.transaction_index,
                 log_index: index,
             };
-            place.log(log)
+            context.log(log)
         })
         .collect();
     json!({
@@ -73,7 +73,7 @@ pub(super) fn receipt(receipt: &Receipt) -> Value {
 }
 
 pub(super) fn log(entry: &LogEntry) -> Value {
-    let place = Place {
+    let context = LogContext {
         block_hash: entry.block_hash,
         block_number: entry.block_number,
         block_timestamp: entry.block_timestamp,
@@ -81,11 +81,10 @@ pub(super) fn log(entry: &LogEntry) -> Value {
         transaction_index: entry.transaction_index,
         log_index: entry.log_index,
     };
-    place.log(&entry.log)
+    context.log(&entry.log)
 }
 
-/// Where an event stands.
-struct Place {
+struct LogContext {
     block_hash: B256,
     block_number: u64,
     block_timestamp: u64,
@@ -94,7 +93,7 @@ struct Place {
     log_index: u64,
 }
 
-impl Place {
+impl LogContext {
     fn log(&self, log: &Log) -> Value {
         json!({
             "address": log.address,
