@@ -40,7 +40,7 @@ async fn result_lists_checks_without_values(app: &App) {
     }
     let rest = json!({
         "id": made.id, "caseId": case, "tokenId": made.token, "revoked": false, "createdAt": null, "expiresAt": null,
-        "checks": null, "adverseActions": [],
+        "checks": null, "backedBy": ["eviction", "softCredit", "criminalBackground"], "adverseActions": [],
     });
     assert_eq!(report, rest);
 }
