@@ -18,7 +18,7 @@ use portico_store::screening::{
 
 use crate::access::signed_in;
 use crate::keystore::PersonKey;
-use crate::results::{SealedOutcome, opened, sealing_context};
+use crate::results::outcome;
 use crate::{Call, Core, Error, Result};
 
 /// Wrong names that may be tried on one result within [`GUESS_WINDOW_SECONDS`]: by one caller, and by all together.
@@ -136,9 +136,7 @@ impl Identities {
         let key = self.core.keystore()?.person(&verification.user).await?;
         let (None, Some(key)) = (case.revoked_at, key) else { return Ok(false) };
         let claimed = commitment(&key, case, Some(first), Some(last))?;
-        let outcome: SealedOutcome =
-            opened(&key, &sealing_context(&verification.id, b"outcome"), &verification.outcome)?;
-        if outcome.checks_backing(&claimed, self.core.clock.now()).is_empty() {
+        if outcome(&key, verification)?.checks_backing(&claimed, self.core.clock.now()).is_empty() {
             return Ok(false);
         }
         let (node, contracts) = self.core.chain_reader()?;

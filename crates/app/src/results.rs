@@ -142,6 +142,10 @@ pub(crate) fn opened<T: serde::de::DeserializeOwned>(
     serde_json::from_slice(&plain).map_err(|_| Error::Bug("a sealed value is not valid JSON".into()))
 }
 
+pub(crate) fn outcome(key: &PersonKey, verification: &StoredVerification) -> Result<SealedOutcome> {
+    opened(key, &sealing_context(&verification.id, b"outcome"), &verification.outcome)
+}
+
 pub(crate) fn findings(key: &PersonKey, verification: &StoredVerification) -> Result<Findings> {
     let sealed = verification.findings.as_ref().ok_or(NO_SUCH_VERIFICATION)?;
     opened(key, &sealing_context(&verification.id, b"findings"), sealed)

@@ -16,7 +16,7 @@ use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
 use crate::results::{
     CheckReport, Findings, NO_SUCH_VERIFICATION, Report, SealedOutcome, VALID_SECONDS, Verified, findings,
-    opened, sealed, sealing_context,
+    outcome, sealed, sealing_context,
 };
 use crate::screening::{Screening, Verification};
 use crate::{Call, Result};
@@ -73,8 +73,7 @@ impl Screening {
     async fn shown(&self, key: &PersonKey, verification: &StoredVerification) -> Result<Verified> {
         let case = self.core.db.case(&verification.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         let findings = findings(key, verification)?;
-        let outcome: SealedOutcome =
-            opened(key, &sealing_context(&verification.id, b"outcome"), &verification.outcome)?;
+        let outcome = outcome(key, verification)?;
         let qualified =
             outcome.checks.iter().any(|report| report.check == Check::SoftCredit && report.passed);
         Ok(Verified {
@@ -155,7 +154,7 @@ impl Screening {
     }
 
     async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<Report> {
-        let outcome: SealedOutcome = opened(key, &sealing_context(&found.id, b"outcome"), &found.outcome)?;
+        let outcome = outcome(key, &found)?;
         let case = self.core.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         let committed = self.core.committed_name(&case).await?;
         let now = self.core.clock.now();

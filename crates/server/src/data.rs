@@ -115,6 +115,24 @@ fn random() -> Result<[u8; ROOT_BYTES]> {
 }
 
 fn parse_hex(text: &str) -> Option<SecretSlice<u8>> {
-    let bytes = hex::decode(text).ok().filter(|_| text.len() == 2 * ROOT_BYTES)?;
-    Some(bytes.into())
+    // The decoder also takes `0x`, which is no part of a key.
+    let digits = Some(text).filter(|text| text.len() == 2 * ROOT_BYTES)?;
+    hex::decode_to_array::<_, ROOT_BYTES>(digits).ok().map(|key| key.to_vec().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_secret_is_64_hexadecimal_digits() {
+        assert!(parse_hex(&"aF".repeat(32)).is_some());
+        let digits = |count: usize| "a".repeat(count);
+        for wrong in
+            [digits(63), digits(62), digits(66), format!("0x{}", digits(62)), format!("0x{}", digits(64))]
+        {
+            assert!(parse_hex(&wrong).is_none(), "{wrong}");
+        }
+        assert!(parse_hex(&"+f".repeat(32)).is_none());
+    }
 }
