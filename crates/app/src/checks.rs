@@ -135,6 +135,7 @@ impl Screening {
             passed: finding.passed(country, &self.core.bureaus.screening.thresholds),
             bureau: bureau.into(),
             finished_at: at.micros(),
+            disputed_at: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use portico_domain::text::TextFormat;
 use portico_domain::{Country, Text};
 use portico_store::sql::Op;
-use portico_store::{Answering, ChangeContext, Db, Idempotent};
+use portico_store::{Answering, ChangeContext, Db, Idempotent, StoredReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -77,6 +77,12 @@ impl Core {
         IdempotencyKey { scope, fingerprint }: IdempotencyKey,
     ) -> portico_store::IdempotencyKey {
         portico_store::IdempotencyKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
+    }
+
+    /// Whether a call with this key succeeded before.
+    pub(crate) async fn has_replied(&self, idempotency_key: IdempotencyKey) -> Result<bool> {
+        let reply = self.db.write(StoredReply::<()>::new(self.store_key(idempotency_key))).await?;
+        Ok(reply.is_some())
     }
 
     pub(crate) fn keystore(&self) -> Result<&Keystore> {

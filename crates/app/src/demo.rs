@@ -285,7 +285,8 @@ impl Portico {
     ) -> Result<bool> {
         let (call, id) = (as_user(user), UserId::stored(*user));
         self.applications.apply(&call, id.clone(), applied).await?;
-        if self.core.db.latest_verification(&id, self.core.clock.now()).await?.is_some() {
+        let newest = self.core.db.newest_verifications(&id, 1).await?;
+        if newest.iter().any(|newest| newest.expires_at > self.core.clock.now()) {
             return Ok(false);
         }
         let mut applicant = Applicant::default();

@@ -27,11 +27,17 @@ pub enum Error {
     Unauthenticated(&'static str),
     #[error("forbidden: {0}")]
     Forbidden(&'static str),
+    /// A finding is about somebody else.
+    #[error("forbidden: the finding is about somebody else")]
+    FindingNotYours,
     #[error("not found: {0}")]
     NotFound(ErrorCode),
     /// It contradicts stored data.
     #[error("conflict: {0}")]
     Conflict(ErrorCode),
+    /// It has changed since the caller read it.
+    #[error("it has changed since it was read")]
+    PreconditionFailed,
     #[error("the idempotency key was used with another request")]
     KeyReused,
     /// It exists, but not on the chain yet.
@@ -68,6 +74,7 @@ impl From<portico_store::Error> for Error {
     fn from(error: portico_store::Error) -> Self {
         use portico_store::Error as Store;
         match error {
+            Store::Conflict(ErrorCode::PreconditionFailed) => Self::PreconditionFailed,
             Store::Conflict(code) => Self::Conflict(code),
             Store::Missing(code) => Self::NotFound(code),
             Store::UnknownListings(places) => Self::UnknownListings(places),

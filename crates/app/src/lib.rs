@@ -6,7 +6,6 @@
 
 pub mod access;
 pub mod applications;
-mod attestations;
 pub mod audit;
 pub mod chain;
 mod checks;
@@ -14,6 +13,7 @@ pub mod clock;
 mod core;
 pub mod demo;
 pub mod devices;
+mod disputes;
 mod error;
 pub mod identities;
 pub mod keys;

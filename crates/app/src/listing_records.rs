@@ -66,6 +66,16 @@ impl Listings {
 }
 
 impl Core {
+    /// A listing's terms, as they are or will be on the chain; `None` if it has none.
+    pub(crate) async fn listing_terms(&self, id: &ListingId) -> Result<Option<Terms>> {
+        let item = self.db.chain_item(ItemKind::Listing.number(), &listing_key(id)).await?;
+        let Some(item) = item else { return Ok(None) };
+        match Content::decode(ItemKind::Listing, &item.payload)? {
+            Content::Listing { terms, .. } => Ok(Some(terms)),
+            _ => Ok(None),
+        }
+    }
+
     /// The chain item of a listing, with a new salt.
     pub(crate) fn desired_listing(
         &self,

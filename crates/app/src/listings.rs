@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use portico_chain::contracts::cleared_check;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 use portico_domain::{ErrorCode, ListingId};
 use portico_store::{CreateListing, Cursor, DeleteListing, Page};
@@ -28,11 +27,11 @@ impl Listings {
         self.core.write(call, CreateListing { listing, by }).await
     }
 
-    /// Also retires the chain record, ends the applications and clears their flags.
+    /// Also retires the chain record and closes the applications, whose flags are cleared.
     pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
         let listing = self.core.own_listing(call, &id).await?;
         let (by, retired) = (self.core.context(call), self.core.retired(&id));
-        let op = DeleteListing { id, owner: listing.user, retired, clear: cleared_check, by };
+        let op = DeleteListing { id, owner: listing.user, retired, by };
         self.core.write(call, op).await?;
         self.core.wake_chain();
         Ok(())

@@ -35,14 +35,19 @@ impl Maintenance {
         self.core.apply_erasures().await
     }
 
-    /// Removes applications to listings that do not exist; returns the number of listings.
-    pub async fn end_orphaned_applications(&self) -> Result<usize> {
-        self.core.end_orphaned_applications().await
+    /// Takes over the applications of older versions; returns how many.
+    pub async fn adopt_former_applications(&self) -> Result<u64> {
+        self.core.adopt_former_applications().await
     }
 
-    /// Attests pending flags; returns how many.
-    pub async fn attest(&self) -> Result<u64> {
-        self.core.attest(None).await
+    /// Deletes the applications of people whose key no longer exists; returns how many people.
+    pub async fn delete_orphaned_applications(&self) -> Result<u64> {
+        self.core.delete_orphaned_applications().await
+    }
+
+    /// Records flags that are due; returns how many.
+    pub async fn record_flags(&self) -> Result<u64> {
+        self.core.record_flags(None).await
     }
 
     /// Removes expired data and anchors the audit log. Call it every few minutes.

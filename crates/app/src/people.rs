@@ -7,6 +7,7 @@ use std::sync::Arc;
 use portico_domain::UserId;
 use portico_store::ReplaceKeystore;
 use portico_store::audit::Entry;
+use portico_store::chain::RetireItems;
 use portico_store::screening::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetInputs};
 
 use crate::access::require_operator;
@@ -31,11 +32,16 @@ impl People {
     /// Destroys the key first, then removes everything that it sealed, revokes tokens and clears flags.
     pub async fn erase(&self, call: &Call, user: &UserId) -> Result<()> {
         self.core.may_act_for(&call.actor, user).await?;
+        // While their key exists: afterwards nobody can tell which flags were theirs.
+        let key = self.core.keystore()?.person(user).await?;
+        if let Some(key) = &key {
+            self.core.db.write(RetireItems(self.core.cleared_flags(key).await?)).await?;
+        }
         let erasure = self.core.keystore()?.erase(user, self.core.clock.now()).await?;
         // The caller learns about a failed scrub, but the erasure itself is complete: nothing is left to be erased
         // later, when the person may have come back.
         let scrubbed = self.core.keystore()?.scrub().await;
-        self.core.forget_person(call, user, ErasureToApply::New(erasure)).await?;
+        self.core.forget_person(call, user, key.as_ref(), ErasureToApply::New(erasure)).await?;
         scrubbed
     }
 
@@ -53,6 +59,8 @@ impl People {
                 erased += 1;
             }
         }
+        self.core.clear_all_flags().await?;
+        self.core.delete_orphaned_applications().await?;
         let keystore = self.core.keystore()?.id().await?;
         let entry: Entry = self.core.entry(call, "encryption.keystore_replaced", "every person's key", "");
         self.core.db.write(ReplaceKeystore { keystore, entry }).await?;
@@ -65,14 +73,18 @@ impl Core {
         &self,
         call: &Call,
         user: &UserId,
+        key: Option<&PersonKey>,
         erasure: ErasureToApply,
     ) -> Result<bool> {
         let (ErasureToApply::New(seq) | ErasureToApply::Found(seq, _)) = erasure;
-        let mut deleted_items = self.cleared_flags(user).await?;
+        let mut deleted_items = match key {
+            Some(key) => self.cleared_flags(key).await?,
+            None => Vec::new(),
+        };
         deleted_items.extend(self.db.cases_of(user).await?.iter().map(|case| self.revoked_token(case)));
         let entry = self.entry(call, "person.erased", user.as_str(), format!("erasure {seq}"));
-        let (user, by) = (user.clone(), self.context(call));
-        let applied = self.db.write(ErasePerson { user, deleted_items, erasure, entry, by }).await?;
+        let (user, by, person) = (user.clone(), self.context(call), key.map(PersonKey::id));
+        let applied = self.db.write(ErasePerson { user, person, deleted_items, erasure, entry, by }).await?;
         self.wake_chain();
         Ok(applied)
     }
@@ -92,7 +104,7 @@ impl Core {
             for (erasure, user) in erasures {
                 if !self.db.erasure_is_applied(erasure.seq).await? {
                     let found = ErasureToApply::Found(erasure.seq, erasure.at);
-                    applied += u64::from(self.forget_person(&operator(), &user, found).await?);
+                    applied += u64::from(self.forget_person(&operator(), &user, None, found).await?);
                 }
                 all_settled &= erasure.at < settled;
                 if all_settled {
@@ -102,6 +114,9 @@ impl Core {
         }
         if let Some(up_to) = up_to {
             self.db.write(AdvanceErasures(up_to)).await?;
+        }
+        if applied > 0 {
+            self.delete_orphaned_applications().await?;
         }
         Ok(applied)
     }
@@ -115,7 +130,7 @@ impl Core {
         for erasure in self.keystore()?.erasures_of(user).await? {
             if !self.db.erasure_is_applied(erasure.seq).await? {
                 let found = ErasureToApply::Found(erasure.seq, erasure.at);
-                self.forget_person(&operator(), user, found).await?;
+                self.forget_person(&operator(), user, None, found).await?;
             }
         }
         self.keystore()?.person_or_new(user, self.clock.now()).await

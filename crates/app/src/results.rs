@@ -1,12 +1,13 @@
 //! Results of verifications: their public form, and how they are sealed.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use portico_domain::{CaseId, Credit, ErrorCode, Income, Label, Timestamp, VerificationId};
+use portico_domain::{CaseId, ErrorCode, Income, Label, Timestamp, VerificationId};
 use portico_screening::{Check, Finding};
 use portico_store::chain::Word;
 use portico_store::screening::StoredVerification;
 use serde::{Deserialize, Serialize};
 
+use crate::applications::evaluation::Identity;
 use crate::keystore::PersonKey;
 use crate::{Error, Result};
 
@@ -50,6 +51,9 @@ pub struct CheckReport {
     pub bureau: String,
     /// In microseconds.
     pub(crate) finished_at: i64,
+    /// When the applicant disputed it, in microseconds.
+    #[serde(default)]
+    pub(crate) disputed_at: Option<i64>,
 }
 
 impl CheckReport {
@@ -59,6 +63,10 @@ impl CheckReport {
 
     pub fn expires_at(&self) -> Timestamp {
         self.finished_at().minus_seconds(-VALID_SECONDS)
+    }
+
+    pub fn disputed_at(&self) -> Option<Timestamp> {
+        self.disputed_at.map(Timestamp::from_micros)
     }
 
     fn backs_a_name(&self, now: Timestamp) -> bool {
@@ -84,6 +92,9 @@ pub(crate) struct SealedOutcome {
     /// The commitment to the name that the checks were run on; results of older versions have none.
     #[serde(default)]
     pub(crate) name: Option<Word>,
+    /// Whom it is about; results of older versions have none.
+    #[serde(default)]
+    pub(crate) identity: Option<Identity>,
 }
 
 impl SealedOutcome {
@@ -100,14 +111,6 @@ impl SealedOutcome {
 pub(crate) struct Findings(pub(crate) Vec<Finding>);
 
 impl Findings {
-    /// `None` if it was not checked.
-    pub(crate) fn credit(&self) -> Option<Credit> {
-        self.0.iter().find_map(|finding| match finding {
-            Finding::SoftCredit { score } => Some(Credit::from_units(score.points().into())),
-            _ => None,
-        })
-    }
-
     /// 0 if it was not checked.
     pub(crate) fn income(&self) -> Income {
         let found = self.0.iter().find_map(|finding| match finding {

@@ -11,6 +11,7 @@ use portico_store::screening::{Case, StoreVerification, StoredVerification};
 use portico_store::{Cursor, Page, StoredReply};
 
 use crate::access::signed_in;
+use crate::applications::evaluation::Identity;
 use crate::checks::Plan;
 use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
@@ -46,7 +47,7 @@ impl Screening {
         let found = self.run_checks(&case, &plan, &applicant, &key).await?;
         let consent = (request.consented_at, request.consent_version);
         let id = self.store_result(call, &case, plan, &applicant, &key, found, consent).await?;
-        self.core.attest_or_defer(user).await;
+        self.core.record_flags_or_defer(user).await;
         self.core.wake_chain();
         let verification = self.core.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.shown(&key, &verification).await
@@ -105,7 +106,8 @@ impl Screening {
         }));
         let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
         let name = commitment(key, case, first, last)?;
-        let outcome = SealedOutcome { client: plan.client, checks, name: Some(name) };
+        let identity = Some(Identity::new(key, applicant));
+        let outcome = SealedOutcome { client: plan.client, checks, name: Some(name), identity };
         let verification = StoredVerification {
             user: case.user.clone(),
             case: case.id.clone(),
@@ -119,7 +121,7 @@ impl Screening {
             id,
         };
         let desired = self.core.desired_token(case, name);
-        self.core.write(call, StoreVerification { verification, desired, entries, at: now }).await
+        self.core.write(call, StoreVerification { person: key.id(), verification, desired, entries, at: now }).await
     }
 
     /// Without its values.

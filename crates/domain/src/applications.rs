@@ -1,21 +1,128 @@
-//! Applications: which listings a user applied to. Ids are references: the listing need not exist.
+//! Applications of users to listings: their states, and the transitions between them.
 
-use crate::{ListingId, Timestamp, UserId};
+use crate::{ErrorCode, ListingId, UserId};
 
+/// The listings of a user's open and decided applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApplicationMapping {
     pub user: UserId,
     pub listings: Vec<ListingId>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applicant {
-    pub user: UserId,
-    pub applied_at: Timestamp,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ApplicationStatus {
+    Submitted,
+    /// By the applicant.
+    Withdrawn,
+    Approved,
+    Conditional,
+    Declined,
+    /// The listing was deleted.
+    Closed,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Application {
-    pub listing: ListingId,
-    pub applied_at: Timestamp,
+impl ApplicationStatus {
+    pub const ALL: [Self; 6] =
+        [Self::Submitted, Self::Withdrawn, Self::Approved, Self::Conditional, Self::Declined, Self::Closed];
+
+    /// The name in the database and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Withdrawn => "withdrawn",
+            Self::Approved => "approved",
+            Self::Conditional => "conditional",
+            Self::Declined => "declined",
+            Self::Closed => "closed",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Neither withdrawn nor closed: the applicant's flags and checks are shared with the owner.
+    pub const fn is_shared(self) -> bool {
+        !matches!(self, Self::Withdrawn | Self::Closed)
+    }
+
+    /// The only state that can still change.
+    fn open(self) -> Result<(), ErrorCode> {
+        match self {
+            Self::Submitted => Ok(()),
+            Self::Withdrawn => Err(ErrorCode::ApplicationWithdrawn),
+            Self::Approved | Self::Conditional | Self::Declined => Err(ErrorCode::ApplicationDecided),
+            Self::Closed => Err(ErrorCode::ApplicationClosed),
+        }
+    }
+
+    pub fn withdraw(self) -> Result<Self, ErrorCode> {
+        self.open().map(|()| Self::Withdrawn)
+    }
+
+    pub fn decide(self, decision: Decision) -> Result<Self, ErrorCode> {
+        self.open().map(|()| decision.status())
+    }
+}
+
+/// What the owner of a listing decides about an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    Approved,
+    Conditional,
+    Declined,
+}
+
+impl Decision {
+    pub const ALL: [Self; 3] = [Self::Approved, Self::Conditional, Self::Declined];
+
+    pub const fn status(self) -> ApplicationStatus {
+        match self {
+            Self::Approved => ApplicationStatus::Approved,
+            Self::Conditional => ApplicationStatus::Conditional,
+            Self::Declined => ApplicationStatus::Declined,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.status().name()
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|decision| decision.name() == name)
+    }
+
+    /// Whether naming a check makes it an adverse action (15 U.S.C. 1681m).
+    pub const fn is_adverse(self) -> bool {
+        !matches!(self, Self::Approved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_names_round_trip() {
+        for status in ApplicationStatus::ALL {
+            assert_eq!(ApplicationStatus::parse(status.name()), Some(status));
+        }
+        assert_eq!(ApplicationStatus::parse("open"), None);
+    }
+
+    #[test]
+    fn only_a_submitted_application_changes() {
+        for status in ApplicationStatus::ALL {
+            let is_open = status == ApplicationStatus::Submitted;
+            assert_eq!(status.withdraw().is_ok(), is_open);
+            for decision in Decision::ALL {
+                assert_eq!(status.decide(decision).is_ok(), is_open);
+            }
+        }
+        assert_eq!(ApplicationStatus::Approved.withdraw(), Err(ErrorCode::ApplicationDecided));
+        assert_eq!(
+            ApplicationStatus::Withdrawn.decide(Decision::Declined),
+            Err(ErrorCode::ApplicationWithdrawn)
+        );
+    }
 }

@@ -54,6 +54,21 @@ impl Terms {
     }
 }
 
+impl Terms {
+    /// Minimum and preferred credit, then income, in their units.
+    pub fn units(&self) -> [i64; 4] {
+        let (credit, income) = ((self.min_credit, self.pref_credit), (self.min_income, self.pref_income));
+        [credit.0.units(), credit.1.units(), income.0.units(), income.1.units()]
+    }
+
+    /// `None`: they contradict each other.
+    pub fn from_units([min_credit, pref_credit, min_income, pref_income]: [i64; 4]) -> Option<Self> {
+        let (credit, income) = (|points| Some(Credit::from_units(points)), |cents| Some(Income::from_units(cents)));
+        let terms = Self::new((credit(min_credit), credit(pref_credit)), (income(min_income), income(pref_income)));
+        terms.ok()
+    }
+}
+
 fn bounds<T: Copy>((min, pref): (Option<T>, Option<T>), zero: T) -> (T, T) {
     let min = min.unwrap_or(zero);
     (min, pref.unwrap_or(min))
@@ -146,6 +161,13 @@ mod tests {
         }
         let nothing = Terms::new((None, None), (None, None)).unwrap();
         assert_eq!(Passes::of(&nothing, None, income(0)).bits(), 0b1111);
+    }
+
+    #[test]
+    fn terms_round_trip_through_units() {
+        let terms = Terms::from_units([620, 700, 1, 2]).unwrap();
+        assert_eq!(Terms::from_units(terms.units()), Some(terms));
+        assert_eq!(Terms::from_units([700, 620, 0, 0]), None);
     }
 
     #[test]

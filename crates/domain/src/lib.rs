@@ -23,7 +23,7 @@ pub mod validation;
 pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
 pub use error_code::ErrorCode;
 pub use text::{
-    AccountId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
+    AccountId, ApplicationId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
     ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId, VerificationId,
     WalletId,
 };

@@ -120,6 +120,7 @@ text_formats! {
     /// The owner of a pipeline and of account-bound keys.
     AccountId = AccountFormat { max: 255 };
     ListingId = ListingFormat { max: 255 };
+    ApplicationId = ApplicationFormat { max: 255 };
     PortfolioId = PortfolioFormat { max: 255 };
     TemplateId = TemplateFormat { max: 255 };
     DeviceId = DeviceFormat { max: 255 };

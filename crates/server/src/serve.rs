@@ -24,8 +24,8 @@ use crate::{console, listen};
 /// Between two deletions of expired data.
 const TIDY_INTERVAL: Duration = Duration::from_mins(10);
 const BUFFERED_LOG_LINES: usize = 10_000;
-/// Between two searches for flags to attest.
-const ATTEST_INTERVAL: Duration = Duration::from_secs(1);
+/// Between two searches for flags to record.
+const FLAGS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves until SIGTERM or SIGINT. Long work runs on `background`.
 pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()> {
@@ -55,7 +55,7 @@ pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()>
     let router = portico_api::router(&service);
     let mut tasks = JoinSet::new();
     tasks.spawn(tidy(service.clone()));
-    tasks.spawn(attest(service.clone()));
+    tasks.spawn(record_flags(service.clone()));
     let served = tokio::select! {
         served = listen::serve(listener, router, config.max_connections, stop) => served,
         // The supervisor restarts the process.
@@ -78,24 +78,29 @@ async fn prepare(app: &Portico) -> Result<()> {
     if applied > 0 {
         tracing::info!(applied, "people who were erased since the database was saved are erased again");
     }
-    let ended = app.maintenance.end_orphaned_applications().await;
-    let ended = ended.context("applications could not be ended")?;
-    if ended > 0 {
-        tracing::info!(ended, "applications to listings that do not exist have ended");
+    let adopted = app.maintenance.adopt_former_applications().await;
+    let adopted = adopted.context("applications of an older version could not be taken over")?;
+    if adopted > 0 {
+        tracing::info!(adopted, "applications of an older version are taken over");
+    }
+    let orphaned = app.maintenance.delete_orphaned_applications().await;
+    let orphaned = orphaned.context("applications of erased people could not be deleted")?;
+    if orphaned > 0 {
+        tracing::info!(orphaned, "applications of people who were erased are deleted");
     }
     Ok(())
 }
 
-/// Attests flags left over from a crash or an error.
-async fn attest(service: Arc<Service>) {
+/// Records flags left over from a crash or an error, and clears those of closed applications.
+async fn record_flags(service: Arc<Service>) {
     loop {
-        match service.app.maintenance.attest().await {
+        match service.app.maintenance.record_flags().await {
             // There may be more.
             Ok(settled) if settled > 0 => {}
-            Ok(_) => tokio::time::sleep(ATTEST_INTERVAL).await,
+            Ok(_) => tokio::time::sleep(FLAGS_INTERVAL).await,
             Err(error) => {
-                tracing::warn!(%error, "flags could not be attested; they will be");
-                tokio::time::sleep(ATTEST_INTERVAL * 5).await;
+                tracing::warn!(%error, "flags could not be recorded; they will be");
+                tokio::time::sleep(FLAGS_INTERVAL * 5).await;
             }
         }
     }

@@ -3,7 +3,8 @@
 
 use portico_domain::Timestamp;
 
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::chain::word;
+use crate::sql::{Columns, FromColumn, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
 use crate::{Db, Error, Location, Result};
 
 /// Wrapped by a root secret.
@@ -17,9 +18,27 @@ pub struct Master {
     pub created_at: Timestamp,
 }
 
+/// By what the database refers to a person: random, and known only to the keystore. Once the key is destroyed, nobody
+/// can tell whose it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PersonId(pub [u8; 16]);
+
+impl FromColumn for PersonId {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        word(&Vec::<u8>::from_column(row, column)?).map(Self)
+    }
+}
+
+impl<'a> From<&'a PersonId> for Val<'a> {
+    fn from(person: &'a PersonId) -> Self {
+        Self::Bytes(&person.0)
+    }
+}
+
 /// A person's key, wrapped by a master key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrapped {
+    pub id: PersonId,
     pub name: String,
     /// The master key that opens it.
     pub master: Vec<u8>,
@@ -42,7 +61,7 @@ impl FromRow for Master {
 }
 impl FromRow for Wrapped {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { name: c.get()?, master: c.get()?, wrapped: c.get()? })
+        Ok(Self { id: c.get()?, name: c.get()?, master: c.get()?, wrapped: c.get()? })
     }
 }
 impl FromRow for Erasure {
@@ -52,8 +71,9 @@ impl FromRow for Erasure {
 }
 
 static MASTERS: Sql = sql("SELECT id, root, wrapped, created_at FROM masters ORDER BY created_at, id");
-static KEY: Sql = sql("SELECT name, master, wrapped FROM keys WHERE name = ?1");
-static UNDER_OLDER: Sql = sql("SELECT name, master, wrapped FROM keys WHERE name > ?2 AND master IN \
+static KEY: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE name = ?1");
+static KEY_OF: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE id = ?1");
+static UNDER_OLDER: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE name > ?2 AND master IN \
      (SELECT id FROM masters WHERE created_at < (SELECT max(created_at) FROM masters WHERE id = ?1)) \
      ORDER BY name LIMIT ?3");
 static ERASURES: Sql = sql("SELECT seq, name, at FROM erasures WHERE seq > ?1 ORDER BY seq LIMIT ?2");
@@ -72,7 +92,7 @@ static LOCK_MASTER: Sql = dialects(
 static KEY_UNDER_ANOTHER: Sql = sql("SELECT name FROM keys WHERE master <> ?1 LIMIT 1");
 static DROP_MASTERS: Sql = sql("DELETE FROM masters WHERE id <> ?1");
 static ADD: Sql =
-    sql("INSERT INTO keys (name, master, wrapped) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING");
+    sql("INSERT INTO keys (name, master, wrapped, id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING");
 static REWRAP: Sql =
     sql("UPDATE keys SET master = ?2, wrapped = ?3 WHERE name = ?1 AND master = ?4 AND wrapped = ?5");
 static ERASE: Sql = sql("DELETE FROM keys WHERE name = ?1");
@@ -138,11 +158,11 @@ struct Add(Wrapped);
 impl Op for Add {
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
-        let Wrapped { name, master, wrapped } = &self.0;
+        let Wrapped { id, name, master, wrapped } = &self.0;
         if tx.one::<(i64,)>(&LOCK_MASTER, &[master[..].into()]).await?.is_none() {
             return Ok(false);
         }
-        tx.exec(&ADD, &[name.as_str().into(), master[..].into(), wrapped[..].into()]).await?;
+        tx.exec(&ADD, &[name.as_str().into(), master[..].into(), wrapped[..].into(), id.into()]).await?;
         Ok(true)
     }
 }
@@ -228,6 +248,10 @@ impl Keystore {
 
     pub async fn key(&self, name: &str) -> Result<Option<Wrapped>> {
         self.0.one(&KEY, &[name.into()]).await
+    }
+
+    pub async fn key_of(&self, person: &PersonId) -> Result<Option<Wrapped>> {
+        self.0.one(&KEY_OF, &[person.into()]).await
     }
 
     /// Keeps an existing key of that name. False: its master key no longer exists.

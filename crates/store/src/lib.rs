@@ -29,14 +29,17 @@ mod templates;
 
 use std::path::PathBuf;
 
-pub use applications::{Apply, ClearFlags, EndOrphanedApplications};
+pub use applications::{
+    AdoptFormerApplication, ChangeApplication, DeleteOrphanedApplications, Disclosure, FormerApplication,
+    NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications, Wanted,
+};
 pub use counters::ChangeContext;
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
-pub use listings::{CreateListing, DeleteListing};
+pub use listings::{CreateListing, DeleteListing, Numbered};
 pub use migrate::Status;
 pub use page::{Cursor, Page};
 pub use pipelines::PutPipeline;

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use portico_domain::{Timestamp, UserId};
 use portico_store::Location;
-use portico_store::keystore::{Erasure, Master, Wrapped};
+use portico_store::keystore::{Erasure, Master, PersonId, Wrapped};
 use secrecy::SecretSlice;
 use secrecy::zeroize::Zeroizing;
 
-use self::sealing::{ID_BYTES, Sealer, random_key};
+use self::sealing::{ID_BYTES, Sealer, random_bytes, random_key};
 pub use self::sealing::{PersonKey, Root};
 use crate::{Error, Result};
 
@@ -104,14 +104,21 @@ impl Keystore {
         master.open(&[b"key", key.name.as_bytes(), &key.master], &key.wrapped)
     }
 
-    async fn find(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let mut stored = self.store.key(name).await?;
+    async fn find(&self, name: &str) -> Result<Option<(PersonId, Zeroizing<Vec<u8>>)>> {
+        let stored = self.store.key(name).await?;
+        self.open_stored(stored).await
+    }
+
+    async fn open_stored(
+        &self,
+        mut stored: Option<Wrapped>,
+    ) -> Result<Option<(PersonId, Zeroizing<Vec<u8>>)>> {
         while let Some(key) = stored {
             match self.unwrap(&key).await {
-                Ok(opened) => return Ok(Some(opened)),
+                Ok(opened) => return Ok(Some((key.id, opened))),
                 Err(error) => {
                     // A rotation may have wrapped it anew, and removed the master key, in between.
-                    stored = self.store.key(name).await?;
+                    stored = self.store.key(&key.name).await?;
                     if stored.as_ref() == Some(&key) {
                         return Err(error);
                     }
@@ -121,31 +128,44 @@ impl Keystore {
         Ok(None)
     }
 
-    async fn find_or_make(&self, name: &str, at: Timestamp) -> Result<Zeroizing<Vec<u8>>> {
+    async fn find_or_make(&self, name: &str, at: Timestamp) -> Result<(PersonId, Zeroizing<Vec<u8>>)> {
         loop {
             if let Some(key) = self.find(name).await? {
                 return Ok(key);
             }
             let (id, master) = self.newest_master(at).await?;
             let wrapped = master.seal(&[b"key", name.as_bytes(), &id], &*random_key()?)?;
-            self.store.add(Wrapped { name: name.into(), master: id, wrapped }).await?;
+            let person = PersonId(random_bytes()?);
+            self.store.add(Wrapped { id: person, name: name.into(), master: id, wrapped }).await?;
         }
     }
 
     /// Somebody's key, if there is one.
     pub async fn person(&self, user: &UserId) -> Result<Option<PersonKey>> {
         let key = self.find(&name_of(user)).await?;
-        key.map(|key| PersonKey::new(&key)).transpose()
+        key.map(|(id, key)| PersonKey::new(id, &key)).transpose()
     }
 
     /// Somebody's key, which is made on first use.
     pub async fn person_or_new(&self, user: &UserId, at: Timestamp) -> Result<PersonKey> {
-        PersonKey::new(&self.find_or_make(&name_of(user), at).await?)
+        let (id, key) = self.find_or_make(&name_of(user), at).await?;
+        PersonKey::new(id, &key)
+    }
+
+    /// Whom an id stands for, with their key; `None` once they are erased.
+    pub async fn person_of(&self, id: &PersonId) -> Result<Option<(UserId, PersonKey)>> {
+        let stored = self.store.key_of(id).await?;
+        let Some(user) = stored.as_ref().and_then(|key| key.name.strip_prefix("user ")).map(UserId::stored)
+        else {
+            return Ok(None);
+        };
+        let opened = self.open_stored(stored).await?;
+        opened.map(|(id, key)| Ok((user, PersonKey::new(id, &key)?))).transpose()
     }
 
     /// What custody addresses are derived from.
     pub async fn custody_seed(&self, at: Timestamp) -> Result<SecretSlice<u8>> {
-        Ok(self.find_or_make(CUSTODY, at).await?.to_vec().into())
+        Ok(self.find_or_make(CUSTODY, at).await?.1.to_vec().into())
     }
 
     /// Destroys somebody's key. From here on nobody reads what it sealed, wherever a copy of that may be.

@@ -3,7 +3,8 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::hmac;
 use portico_domain::Timestamp;
-use portico_store::keystore::Master;
+use portico_store::chain::Word;
+use portico_store::keystore::{Master, PersonId};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretSlice};
 
@@ -23,6 +24,12 @@ pub(super) fn random_key() -> Result<Bytes32> {
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     aws_lc_rs::rand::fill(&mut *key).map_err(broken)?;
     Ok(key)
+}
+
+pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(broken)?;
+    Ok(bytes)
 }
 
 /// Seals and opens with one key. The context says where a value belongs: it opens nowhere else.
@@ -90,6 +97,7 @@ impl Root {
 }
 
 pub struct PersonKey {
+    id: PersonId,
     sealer: Sealer,
     digests: hmac::Key,
 }
@@ -101,11 +109,24 @@ impl std::fmt::Debug for PersonKey {
 }
 
 impl PersonKey {
-    pub(super) fn new(key: &[u8]) -> Result<Self> {
+    pub(super) fn new(id: PersonId, key: &[u8]) -> Result<Self> {
         Ok(Self {
+            id,
             sealer: Sealer::new(derived(key, b"portico person v1").as_ref())?,
             digests: hmac::Key::new(hmac::HMAC_SHA256, derived(key, b"portico tags v1").as_ref()),
         })
+    }
+
+    /// By what the database refers to the person.
+    pub fn id(&self) -> PersonId {
+        self.id
+    }
+
+    /// A keyed digest: equal for equal values, and meaningless without this key.
+    pub fn digest(&self, parts: &[&[u8]]) -> Word {
+        let mut digest = Word::default();
+        digest.copy_from_slice(hmac::sign(&self.digests, &joined(parts)).as_ref());
+        digest
     }
 
     /// Seals a value for one place: table, row and column.

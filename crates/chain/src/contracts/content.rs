@@ -52,6 +52,15 @@ impl Content {
         DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at }
     }
 
+    /// The end of flags; other content stays.
+    #[must_use]
+    pub fn cleared(self) -> Self {
+        match self {
+            Self::Check { listing, applicant, .. } => Self::Check { listing, applicant, passes: None },
+            other => other,
+        }
+    }
+
     /// The encoding in the database.
     pub fn encode(&self) -> Vec<u8> {
         match self {

@@ -1,6 +1,6 @@
 //! Items: desired state on the chain, each with an increasing version.
 
-use portico_domain::{Timestamp, UserId};
+use portico_domain::Timestamp;
 
 use super::Word;
 use crate::Result;
@@ -74,20 +74,17 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
     Ok(tx.exec(&RETIRE, &params).await? > 0)
 }
 
-static REFER: Sql =
-    sql("INSERT INTO chain_references (user_id, reference) VALUES (?1, ?2) ON CONFLICT (user_id) DO NOTHING");
-
-/// Assigns an applicant's reference on the chain; an existing one stays.
+/// Deletes items; those that do not exist are left alone.
 #[derive(Debug)]
-pub struct Refer {
-    pub user: UserId,
-    pub reference: Word,
-}
+pub struct RetireItems(pub Vec<DesiredItem>);
 
-impl Op for Refer {
+impl Op for RetireItems {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        tx.exec(&REFER, &[(&self.user).into(), self.reference.as_slice().into()]).await.map(drop)
+        for desired in &self.0 {
+            retire(tx, desired).await?;
+        }
+        Ok(())
     }
 }
 

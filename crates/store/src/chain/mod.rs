@@ -12,7 +12,7 @@ mod signers;
 use std::sync::Arc;
 
 pub use batches::{BatchStatus, FILLER, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
-pub use items::{DesiredItem, FailItems, ItemVersion, PutItems, PutItemsAgain, Refer};
+pub use items::{DesiredItem, FailItems, ItemVersion, PutItems, PutItemsAgain, RetireItems};
 pub(crate) use items::{put_item, retire};
 pub use record::{
     Accepted, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
@@ -21,7 +21,7 @@ pub use signers::{
     AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
 };
 
-use portico_domain::{Timestamp, UserId};
+use portico_domain::Timestamp;
 
 use crate::sql::{Columns, FromColumn, FromRow, Row, Sql, Weight, sql};
 use crate::{Db, Error, Result};
@@ -241,7 +241,6 @@ static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gon
      WHERE i.kind = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3");
 static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 AND state = 2 \
      ORDER BY nonce DESC LIMIT 1");
-static REFERENCE: Sql = sql("SELECT reference FROM chain_references WHERE user_id = ?1");
 
 impl Db {
     /// Version, deleted, failed.
@@ -283,11 +282,6 @@ impl Db {
     /// Items of a kind in key order.
     pub async fn chain_items_after(&self, kind: i64, after: &[u8], limit: i64) -> Result<Vec<ListedItem>> {
         self.read(&ITEMS_AFTER, &[kind.into(), after.into(), limit.into()], Weight::Scan).await
-    }
-
-    pub async fn chain_reference(&self, user: &UserId) -> Result<Option<Word>> {
-        let row: Option<(Vec<u8>,)> = self.one(&REFERENCE, &[user.into()]).await?;
-        row.map(|(reference,)| word(&reference)).transpose()
     }
 }
 

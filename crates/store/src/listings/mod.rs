@@ -7,7 +7,7 @@ use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, search
 use portico_domain::text::fold;
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 
-use crate::applications::{ClearFlags, end_applications};
+use crate::applications::close_applications;
 use crate::chain::{DesiredItem, retire};
 use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
@@ -21,6 +21,19 @@ impl FromRow for Listing {
     fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self> {
         serde_json::from_str(columns.text()?)
             .map_err(|error| Error::Bug(format!("a stored listing: {error}")))
+    }
+}
+
+/// A listing with its creation number, which a later listing with the same id does not share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbered {
+    pub listing: Listing,
+    pub seq: i64,
+}
+
+impl FromRow for Numbered {
+    fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self { listing: Listing::from_row(columns)?, seq: columns.get()? })
     }
 }
 
@@ -74,9 +87,9 @@ impl CreateListing {
     }
 }
 
-static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING document");
+static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING document, seq");
 
-/// Deletes a listing, ends its applications, and deletes its record and their flags on the chain. The id may be used
+/// Deletes a listing, closes its applications, and deletes its record on the chain. The id may be used
 /// again; saved entries keep it.
 #[derive(Debug)]
 pub struct DeleteListing {
@@ -84,17 +97,16 @@ pub struct DeleteListing {
     /// Protects a newer listing with the same id and another owner.
     pub owner: UserId,
     pub retired: DesiredItem,
-    pub clear: ClearFlags,
     pub by: ChangeContext,
 }
 
 impl Op for DeleteListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let deleted = tx.one::<Listing>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
-        let deleted = deleted.ok_or(Error::Missing(ErrorCode::ListingNotFound))?;
+        let deleted = tx.one::<Numbered>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
+        let Numbered { listing: deleted, seq } = deleted.ok_or(Error::Missing(ErrorCode::ListingNotFound))?;
         let recorded = retire(tx, &self.retired).await?;
-        end_applications(tx, &self.id, self.clear, &self.by).await?;
+        close_applications(tx, seq, &self.by).await?;
         let counts = [
             ("listings", "total", -1),
             ("listings.state", deleted.state.as_str(), -1),
@@ -105,10 +117,15 @@ impl Op for DeleteListing {
 }
 
 static BY_ID: Sql = sql("SELECT document FROM listings WHERE id = ?1");
+static NUMBERED: Sql = sql("SELECT document, seq FROM listings WHERE id = ?1");
 
 impl Db {
     pub async fn listing(&self, id: &ListingId) -> Result<Option<Listing>> {
         self.one(&BY_ID, &[id.into()]).await
+    }
+
+    pub async fn numbered_listing(&self, id: &ListingId) -> Result<Option<Numbered>> {
+        self.one(&NUMBERED, &[id.into()]).await
     }
 
     /// Order: by rent if the filter names rooms or a rent, by Morton code if it names an area, else by creation.

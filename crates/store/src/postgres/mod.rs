@@ -29,10 +29,12 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
     ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
     ("sandbox clock", include_str!("../../migrations/postgres/0006_sandbox_clock.sql")),
+    ("applications", include_str!("../../migrations/postgres/0010_applications.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),
     ("identity", include_str!("../../migrations/postgres-keys/0002_identity.sql")),
+    ("key ids", include_str!("../../migrations/postgres-keys/0003_key_ids.sql")),
 ];
 /// A separate schema, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";

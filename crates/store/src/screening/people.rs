@@ -2,9 +2,11 @@
 
 use portico_domain::{Timestamp, UserId};
 
+use crate::applications::{delete_applications, forget_former_applications};
 use crate::audit::{Entry, append};
 use crate::chain::DesiredItem;
 use crate::counters::{ChangeContext, record};
+use crate::keystore::PersonId;
 use crate::sql::{Op, Sql, Tx, Weight, sql};
 use crate::{Db, Result};
 
@@ -45,8 +47,6 @@ static VERIFICATIONS: Sql = sql("DELETE FROM verifications WHERE user_id = ?1");
 // The case stays, so that its token cannot be minted again, but no longer names the person.
 static CASES: Sql = sql("UPDATE cases SET user_id = '', account = '', secret = NULL, custody = NULL, \
      revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
-static REFERENCE: Sql = sql("DELETE FROM chain_references WHERE user_id = ?1");
-static INTENTS: Sql = sql("DELETE FROM attestations WHERE user_id = ?1");
 static APPLY_ONCE: Sql = sql("INSERT INTO erasures_applied (seq) VALUES (?1) ON CONFLICT (seq) DO NOTHING");
 // Before version 0.2 an entry did not name its erasure, and PostgreSQL had no other record that it was applied.
 static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.erased' AND subject = ?1 \
@@ -57,6 +57,8 @@ static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.e
 #[derive(Debug)]
 pub struct ErasePerson {
     pub user: UserId,
+    /// By what applications refer to them; `None` if that is lost already.
+    pub person: Option<PersonId>,
     /// Chain items to delete.
     pub deleted_items: Vec<DesiredItem>,
     pub erasure: ErasureToApply,
@@ -100,12 +102,18 @@ impl Op for ErasePerson {
         for item in &self.deleted_items {
             crate::chain::retire(tx, item).await?;
         }
-        for sql in [&CHECKS, &GUESSES, &VERIFICATIONS, &REFERENCE, &INTENTS] {
+        for sql in [&CHECKS, &GUESSES, &VERIFICATIONS] {
             tx.exec(sql, &[(&self.user).into()]).await?;
         }
+        forget_former_applications(tx, &self.user).await?;
+        let shared = match &self.person {
+            Some(person) => delete_applications(tx, person).await?,
+            None => 0,
+        };
         tx.exec(&CASES, &[(&self.user).into(), self.by.at.into()]).await?;
         append(tx, &self.entry).await?;
-        record(tx, &self.by, "person.erased", self.user.as_str(), &[]).await?;
+        let ended = ("applications", "total", -shared);
+        record(tx, &self.by, "person.erased", self.user.as_str(), &[ended]).await?;
         Ok(true)
     }
 }

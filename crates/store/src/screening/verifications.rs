@@ -2,12 +2,13 @@
 
 use portico_domain::{AccountId, CaseId, ErrorCode, Label, Timestamp, UserId, VerificationId};
 
-use super::attestations::add_intents_of_user;
+use crate::applications::recompute_flags;
 use crate::audit::{Entry, append};
 use crate::chain::{DesiredItem, put_item};
 use crate::counters::{ChangeContext, record};
+use crate::keystore::PersonId;
 use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
 use crate::{Db, Error, Result};
 
 /// Its values are sealed.
@@ -51,10 +52,10 @@ macro_rules! columns {
     };
 }
 static GET: Sql = sql(concat!("SELECT ", columns!(), " FROM verifications WHERE id = ?1"));
-static LATEST: Sql = sql(concat!(
+static NEWEST: Sql = sql(concat!(
     "SELECT ",
     columns!(),
-    " FROM verifications WHERE user_id = ?1 AND expires_at > ?2 AND findings IS NOT NULL ORDER BY seq DESC LIMIT 1"
+    " FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2"
 ));
 static OF_USER: Sql = sql(concat!(
     "SELECT ",
@@ -67,9 +68,10 @@ static INSERT: Sql = sql("INSERT INTO verifications \
 static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
      RETURNING account");
 
-/// Stores a result, queues its token for the chain, and queues the user's applications for attestation.
+/// Stores a result, queues its token for the chain, and has the flags of the person's applications computed.
 #[derive(Debug)]
 pub struct StoreVerification {
+    pub person: PersonId,
     pub verification: StoredVerification,
     /// With the name commitment.
     pub desired: DesiredItem,
@@ -99,7 +101,7 @@ impl Op for StoreVerification {
         ];
         tx.exec(&INSERT, &params).await?;
         put_item(tx, &self.desired, None).await?;
-        add_intents_of_user(tx, &new.user).await?;
+        recompute_flags(tx, &self.person).await?;
         for entry in &self.entries {
             append(tx, entry).await?;
         }
@@ -109,18 +111,45 @@ impl Op for StoreVerification {
     }
 }
 
+static DISPUTE: Sql = sql("UPDATE verifications SET outcome = ?3 WHERE id = ?1 AND outcome = ?2");
+static ASK_AGAIN: Sql = sql("DELETE FROM checks WHERE case_id = ?1 AND kind = ?2");
+
+/// Marks a finding as disputed, unless the result changed since it was read. The bureau is asked again next time.
+#[derive(Debug)]
+pub struct Dispute {
+    pub verification: VerificationId,
+    pub case: CaseId,
+    pub check: &'static str,
+    /// Sealed, as it was read and as it becomes.
+    pub outcome: (Vec<u8>, Vec<u8>),
+    pub entry: Entry,
+}
+
+impl Op for Dispute {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let (before, after) = &self.outcome;
+        let params = [(&self.verification).into(), before[..].into(), after[..].into()];
+        if tx.exec(&DISPUTE, &params).await? == 0 {
+            return Err(Error::Conflict(ErrorCode::PreconditionFailed));
+        }
+        tx.exec(&ASK_AGAIN, &[(&self.case).into(), self.check.into()]).await?;
+        append(tx, &self.entry).await
+    }
+}
+
 impl Db {
     pub async fn verification(&self, id: &VerificationId) -> Result<Option<StoredVerification>> {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// The newest result that is still valid.
-    pub async fn latest_verification(
+    /// Newest first.
+    pub async fn newest_verifications(
         &self,
         user: &UserId,
-        at: Timestamp,
-    ) -> Result<Option<StoredVerification>> {
-        self.one(&LATEST, &[user.into(), at.into()]).await
+        limit: i64,
+    ) -> Result<Vec<StoredVerification>> {
+        self.read(&NEWEST, &[user.into(), limit.into()], Weight::Point).await
     }
 
     /// Oldest first.

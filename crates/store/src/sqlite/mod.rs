@@ -34,10 +34,12 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("deployment", include_str!("../../migrations/sqlite/0008_deployment.sql")),
     ("listing documents", include_str!("../../migrations/sqlite/0009_listing_documents.sql")),
     ("sandbox clock", include_str!("../../migrations/sqlite/0010_sandbox_clock.sql")),
+    ("applications", include_str!("../../migrations/sqlite/0014_applications.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql")),
     ("identity", include_str!("../../migrations/sqlite-keys/0002_identity.sql")),
+    ("key ids", include_str!("../../migrations/sqlite-keys/0003_key_ids.sql")),
 ];
 
 /// Scans that may run at once; more wait for their turn.

@@ -1,0 +1,141 @@
+//! Withdrawing and deciding an application.
+
+use portico_domain::applications::{ApplicationStatus, Decision};
+use portico_domain::{Description, ErrorCode, ListingId, UserId};
+use portico_screening::Check;
+use portico_store::ChangeApplication;
+use portico_store::audit::Entry;
+
+use super::Applications;
+use super::document::{Opened, Party, RecordedDecision};
+use crate::{Actor, Call, Core, Error, Result};
+
+/// Attempts of a change that conflicts with others.
+const MAX_ATTEMPTS: u32 = 10;
+
+#[derive(Debug, Clone)]
+pub struct DecisionRequest {
+    pub decision: Decision,
+    /// The checks that it is based on.
+    pub reasons: Vec<Check>,
+    pub note: Option<Description>,
+    /// The version that the caller has read.
+    pub if_match: Option<i64>,
+}
+
+impl Applications {
+    /// By the applicant alone. Clears the flags, and ends the sharing with the owner.
+    pub async fn withdraw(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<()> {
+        if !call.actor.is_user(user) {
+            return Err(Error::Forbidden("only the applicant may withdraw an application"));
+        }
+        self.change(call, user, listing, async |application| {
+            let status = application.stored.status.withdraw().map_err(Error::Conflict)?;
+            let now = self.core.clock.now();
+            application.document.changed(status, (Party::Applicant, now));
+            let entry = Entry {
+                at: now,
+                actor: "the applicant".into(),
+                action: "application.withdrawn",
+                subject: application.stored.id.as_str().into(),
+                detail: String::new(),
+            };
+            Ok((status, entry, self.core.by_itself()))
+        })
+        .await
+    }
+
+    /// By the listing's owner or the operator. A decline or a condition that names checks notifies the applicant.
+    pub async fn decide(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listing: &ListingId,
+        request: DecisionRequest,
+    ) -> Result<()> {
+        self.core.own_listing(call, listing).await?;
+        let party = deciding_party(&call.actor);
+        self.change(call, user, listing, async |application| {
+            if request.if_match.is_some_and(|version| version != application.stored.version) {
+                return Err(Error::PreconditionFailed);
+            }
+            let status = application.stored.status.decide(request.decision).map_err(Error::Conflict)?;
+            self.decided(application, &request, (status, party)).await?;
+            let (id, detail) = (application.stored.id.as_str(), request.decision.name());
+            Ok((status, self.core.entry(call, "application.decided", id, detail), self.core.context(call)))
+        })
+        .await
+    }
+
+    /// Writes a decision into the document.
+    async fn decided(
+        &self,
+        application: &mut Opened,
+        request: &DecisionRequest,
+        (status, party): (ApplicationStatus, Party),
+    ) -> Result<()> {
+        let now = self.core.clock.now();
+        let shown = self.core.shown_to_owner(application).await?;
+        let is_valid = |check: &Check| {
+            shown.checks.iter().any(|state| state.check == *check && state.status.is_valid())
+        };
+        if !request.reasons.iter().all(is_valid) {
+            return Err(Error::Conflict(ErrorCode::CheckNotValid));
+        }
+        let document = &mut application.document;
+        let findings = self.core.person_findings(&document.user, &application.key).await?;
+        let is_adverse = request.decision.is_adverse() && !request.reasons.is_empty();
+        document.notice = is_adverse.then(|| self.core.notice(&request.reasons, &findings));
+        let (reasons, note) = (request.reasons.clone(), request.note.clone());
+        document.decision = Some(RecordedDecision::new(request.decision, reasons, note, now));
+        document.changed(status, (party, now));
+        Ok(())
+    }
+
+    /// Changes the newest application to a listing. Of two changes at once the second one sees the first.
+    async fn change(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listing: &ListingId,
+        change: impl AsyncFn(&mut Opened) -> Result<(ApplicationStatus, Entry, portico_store::ChangeContext)>,
+    ) -> Result<()> {
+        if let Some(idempotency_key) = call.idempotency_key
+            && self.core.has_replied(idempotency_key).await?
+        {
+            return Ok(());
+        }
+        for _ in 0..MAX_ATTEMPTS {
+            let mut application = self.core.newest_application(user, listing).await?;
+            let (status, entry, by) = change(&mut application).await?;
+            let Opened { stored, key, document } = application;
+            let (document, version) = (document.seal(&key, &stored.id)?, stored.version);
+            let op = ChangeApplication { id: stored.id, version, status, document, entry, by };
+            match self.core.write(call, op).await {
+                Err(Error::PreconditionFailed) => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    self.core.record_flags_or_defer(user).await;
+                    self.core.wake_chain();
+                    return Ok(());
+                }
+            }
+        }
+        Err(Error::Unavailable("an application changes all the time".into()))
+    }
+}
+
+fn deciding_party(actor: &Actor) -> Party {
+    if actor.is_operator() { Party::Operator } else { Party::Owner }
+}
+
+impl Core {
+    /// The person's newest application to the listing that has this id now.
+    pub(crate) async fn newest_application(&self, user: &UserId, listing: &ListingId) -> Result<Opened> {
+        const NOT_FOUND: Error = Error::NotFound(ErrorCode::ApplicationNotFound);
+        let listing = self.db.numbered_listing(listing).await?.ok_or(NOT_FOUND)?;
+        let key = self.keystore()?.person(user).await?.ok_or(NOT_FOUND)?;
+        let stored = self.db.newest_application(&key.id(), listing.seq).await?.ok_or(NOT_FOUND)?;
+        Opened::new(key, stored)
+    }
+}

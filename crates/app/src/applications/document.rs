@@ -1,0 +1,213 @@
+//! What is stored about an application, sealed with the applicant's key.
+
+use portico_chain::contracts::{check_key, cleared_check, listing_key};
+use portico_domain::applications::{ApplicationStatus, Decision};
+use portico_domain::chain::Terms;
+use portico_domain::{AccountId, ApplicationId, ClientId, Description, ListingId, Timestamp, UserId};
+use portico_screening::Check;
+use portico_store::chain::{DesiredItem, Word};
+use portico_store::{NewApplication, StoredApplication};
+use serde::{Deserialize, Serialize};
+
+use super::notice::Notice;
+use crate::keystore::PersonKey;
+use crate::results::{opened, sealed};
+use crate::{Core, Error, Result};
+
+/// Frozen at submission, apart from what happens to the application afterwards.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) user: UserId,
+    pub(crate) listing: ListingId,
+    /// The listing's owner, and the account with whom the applicant shares flags and checks.
+    pub(crate) owner: UserId,
+    pub(crate) account: AccountId,
+    /// By what the chain knows the application.
+    pub(crate) reference: Word,
+    /// `None`: the listing has no terms.
+    terms: Option<[i64; 4]>,
+    /// Required of the applicant.
+    pub(crate) checks: Vec<Check>,
+    /// Whose pipeline requires them.
+    pub(crate) client: Option<ClientId>,
+    pub(crate) timeline: Vec<Step>,
+    pub(crate) decision: Option<RecordedDecision>,
+    pub(crate) notice: Option<Notice>,
+}
+
+/// One change of an application.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Step {
+    at: i64,
+    status: String,
+    pub by: Party,
+}
+
+impl Step {
+    pub fn at(&self) -> Timestamp {
+        Timestamp::from_micros(self.at)
+    }
+
+    /// What the application became.
+    pub fn status(&self) -> &str {
+        &self.status
+    }
+}
+
+/// Who acted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Party {
+    Applicant,
+    Owner,
+    Operator,
+}
+
+impl Party {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Applicant => "applicant",
+            Self::Owner => "owner",
+            Self::Operator => "operator",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecordedDecision {
+    decision: String,
+    pub reasons: Vec<Check>,
+    pub note: Option<Description>,
+    at: i64,
+}
+
+impl RecordedDecision {
+    pub(crate) fn new(decision: Decision, reasons: Vec<Check>, note: Option<Description>, at: Timestamp) -> Self {
+        Self { decision: decision.name().into(), reasons, note, at: at.micros() }
+    }
+
+    pub fn decision(&self) -> &str {
+        &self.decision
+    }
+
+    pub fn at(&self) -> Timestamp {
+        Timestamp::from_micros(self.at)
+    }
+}
+
+/// What an application freezes of its listing.
+pub(crate) struct Conditions {
+    pub(crate) owner: UserId,
+    pub(crate) account: AccountId,
+    pub(crate) terms: Option<Terms>,
+    pub(crate) checks: Vec<Check>,
+    pub(crate) client: Option<ClientId>,
+}
+
+impl Conditions {
+    /// Of a listing that nobody knows.
+    pub(crate) fn none(user: &UserId) -> Self {
+        let account = AccountId::stored(user.as_str());
+        Self { owner: user.clone(), account, terms: None, checks: Vec::new(), client: None }
+    }
+}
+
+impl Document {
+    pub(crate) fn new(
+        user: &UserId,
+        listing: &ListingId,
+        conditions: Conditions,
+        reference: Word,
+        submitted: (Party, Timestamp),
+    ) -> Self {
+        let mut document = Self {
+            user: user.clone(),
+            listing: listing.clone(),
+            owner: conditions.owner,
+            account: conditions.account,
+            reference,
+            terms: conditions.terms.map(|terms| terms.units()),
+            checks: conditions.checks,
+            client: conditions.client,
+            timeline: Vec::new(),
+            decision: None,
+            notice: None,
+        };
+        document.changed(ApplicationStatus::Submitted, submitted);
+        document
+    }
+
+    pub(crate) fn changed(&mut self, status: ApplicationStatus, (by, at): (Party, Timestamp)) {
+        self.timeline.push(Step { at: at.micros(), status: status.name().into(), by });
+    }
+
+    pub(crate) fn terms(&self) -> Option<Terms> {
+        self.terms.and_then(Terms::from_units)
+    }
+
+    pub(crate) fn chain_key(&self) -> Word {
+        check_key(&listing_key(&self.listing), &self.reference)
+    }
+
+    pub(crate) fn cleared_flags(&self, at: Timestamp) -> DesiredItem {
+        cleared_check(&self.listing, &self.reference, at)
+    }
+
+    /// The owner's account, and that with the terms, as digests that only the applicant's key can make.
+    pub(crate) fn disclosure_digests(&self, key: &PersonKey) -> (Word, Word) {
+        let account = self.account.as_str().as_bytes();
+        let terms = self.terms.unwrap_or_default().map(i64::to_be_bytes).concat();
+        (key.digest(&[b"owner", account]), key.digest(&[b"terms", account, &terms]))
+    }
+
+    pub(crate) fn seal(&self, key: &PersonKey, id: &ApplicationId) -> Result<Vec<u8>> {
+        sealed(key, &context(id), self)
+    }
+}
+
+fn context(id: &ApplicationId) -> [&[u8]; 3] {
+    [b"applications", id.as_str().as_bytes(), b"document"]
+}
+
+/// A stored application whose document is open.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) stored: StoredApplication,
+    pub(crate) key: PersonKey,
+    pub(crate) document: Document,
+}
+
+impl Opened {
+    pub(crate) fn new(key: PersonKey, stored: StoredApplication) -> Result<Self> {
+        let document = open_document(&key, &stored)?;
+        Ok(Self { stored, key, document })
+    }
+}
+
+pub(crate) fn open_document(key: &PersonKey, stored: &StoredApplication) -> Result<Document> {
+    opened(key, &context(&stored.id), &stored.document)
+}
+
+impl Core {
+    /// `None`: the applicant was erased.
+    pub(crate) async fn open_application(&self, stored: StoredApplication) -> Result<Option<Opened>> {
+        let person = self.keystore()?.person_of(&stored.person).await?;
+        person.map(|(_, key)| Opened::new(key, stored)).transpose()
+    }
+
+    /// The row of a new application.
+    pub(crate) fn new_application(
+        &self,
+        key: &PersonKey,
+        document: &Document,
+        listing: i64,
+        created_at: Timestamp,
+    ) -> Result<NewApplication> {
+        let id = self.new_id();
+        let (owner, terms) = document.disclosure_digests(key);
+        let status = document.timeline.last().and_then(|step| ApplicationStatus::parse(&step.status));
+        let status = status.ok_or_else(|| Error::Bug("an application without a status".into()))?;
+        let sealed = document.seal(key, &id)?;
+        Ok(NewApplication { id, listing, status, owner, terms, document: sealed, created_at })
+    }
+}

@@ -1,0 +1,297 @@
+//! What an application's flags and checks say: its frozen terms and checks against the applicant's findings.
+
+use std::collections::BTreeSet;
+
+use portico_domain::chain::{Passes, Terms};
+use portico_domain::{Credit, Income, Timestamp, UserId};
+use portico_screening::{Applicant, Check, Field, Finding};
+use portico_store::chain::Word;
+use serde::{Deserialize, Serialize};
+
+use crate::keystore::PersonKey;
+use crate::results::{CheckReport, findings, outcome};
+use crate::{Core, Result};
+
+/// The newest verifications of a person that are looked at.
+const MAX_VERIFICATIONS: i64 = 100;
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// Whom a verification was about, as keyed digests. Fields that were not given are absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    name: Option<Word>,
+    date_of_birth: Option<Word>,
+    ssn: Option<Word>,
+}
+
+impl Identity {
+    pub(crate) fn new(key: &PersonKey, applicant: &Applicant) -> Self {
+        let digest = |field: Field| {
+            let value: String = applicant.get(field)?.chars().filter(|c| *c != '-').collect();
+            Some(key.digest(&[b"identity", field.name().as_bytes(), value.as_bytes()]))
+        };
+        let names = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
+        let name = match names {
+            (Some(first), Some(last)) => {
+                let [first, last] = [first, last].map(portico_domain::names::folded);
+                Some(key.digest(&[b"identity", b"name", first.as_bytes(), last.as_bytes()]))
+            }
+            _ => None,
+        };
+        Self { name, date_of_birth: digest(Field::DateOfBirth), ssn: digest(Field::Ssn) }
+    }
+
+    /// Whether no field that both give differs.
+    fn agrees_with(&self, other: &Self) -> bool {
+        let same = |one: Option<Word>, two: Option<Word>| one.is_none() || two.is_none() || one == two;
+        same(self.name, other.name)
+            && same(self.date_of_birth, other.date_of_birth)
+            && same(self.ssn, other.ssn)
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.name = self.name.or(other.name);
+        self.date_of_birth = self.date_of_birth.or(other.date_of_birth);
+        self.ssn = self.ssn.or(other.ssn);
+    }
+}
+
+/// One result of the applicant.
+pub(crate) struct PastResult {
+    /// `None` in results of older versions.
+    pub(crate) identity: Option<Identity>,
+    pub(crate) reports: Vec<CheckReport>,
+    /// Empty once they have expired.
+    pub(crate) findings: Vec<Finding>,
+}
+
+struct Known {
+    report: CheckReport,
+    finding: Option<Finding>,
+}
+
+/// An applicant's findings, one per check: the newest of the present identity.
+pub(crate) struct PersonFindings {
+    known: Vec<Known>,
+    /// Earlier results were about somebody else, and count no more.
+    pub(crate) identity_changed: bool,
+}
+
+impl PersonFindings {
+    /// From results, the newest first.
+    pub(crate) fn new(results: Vec<PastResult>, now: Timestamp) -> Self {
+        let (mut known, mut identity, mut identity_changed) = (Vec::<Known>::new(), Identity::default(), false);
+        let mut disputed: BTreeSet<(Check, i64)> = BTreeSet::new();
+        for result in results {
+            let of = result.identity.unwrap_or_default();
+            if !of.agrees_with(&identity) {
+                identity_changed = result.reports.iter().any(|report| report.expires_at() > now);
+                break;
+            }
+            identity.merge(&of);
+            for report in result.reports {
+                if report.disputed_at.is_some() {
+                    disputed.insert((report.check, report.finished_at));
+                }
+                let finding = result.findings.iter().find(|finding| finding.check() == report.check).copied();
+                match known.iter_mut().find(|known| known.report.check == report.check) {
+                    None => known.push(Known { report, finding }),
+                    Some(newest) if newest.report.finished_at < report.finished_at => {
+                        *newest = Known { report, finding };
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        for Known { report, .. } in &mut known {
+            // The same finding may be part of several results.
+            if disputed.contains(&(report.check, report.finished_at)) {
+                report.disputed_at.get_or_insert(report.finished_at);
+            }
+        }
+        Self { known, identity_changed }
+    }
+
+    fn newest(&self, check: Check) -> Option<&Known> {
+        self.known.iter().find(|known| known.report.check == check)
+    }
+
+    fn valid(&self, check: Check, now: Timestamp) -> Option<&Known> {
+        self.newest(check).filter(|known| known.report.expires_at() > now)
+    }
+
+    /// The report and the value of a check, if they are valid.
+    pub(crate) fn valid_finding(&self, check: Check, now: Timestamp) -> Option<(&CheckReport, Finding)> {
+        self.valid(check, now).and_then(|known| Some((&known.report, known.finding?)))
+    }
+
+    fn credit(&self, now: Timestamp) -> Option<Credit> {
+        match self.valid(Check::SoftCredit, now)?.finding? {
+            Finding::SoftCredit { score } => Some(Credit::from_units(score.points().into())),
+            _ => None,
+        }
+    }
+
+    fn income(&self, now: Timestamp) -> Option<Income> {
+        match self.valid(Check::Income, now)?.finding? {
+            Finding::Income { yearly } => Some(yearly),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckStatus {
+    Passed,
+    NotPassed,
+    Missing,
+    Expired,
+    /// The applicant disputes the finding.
+    Disputed,
+}
+
+impl CheckStatus {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotPassed => "not_passed",
+            Self::Missing => "missing",
+            Self::Expired => "expired",
+            Self::Disputed => "disputed",
+        }
+    }
+
+    pub(crate) const fn is_valid(self) -> bool {
+        matches!(self, Self::Passed | Self::NotPassed | Self::Disputed)
+    }
+}
+
+/// A required check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckState {
+    pub check: Check,
+    pub status: CheckStatus,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// An application's flags and checks at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluation {
+    pub checks: Vec<CheckState>,
+    /// Every required check has a valid finding.
+    pub complete: bool,
+    /// `None`: there is nothing to attest.
+    pub flags: Option<Flags>,
+    /// The flags or checks tell something about the score or the income.
+    pub(crate) discloses: bool,
+    pub identity_changed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags {
+    pub passes: Passes,
+    /// The beginning of a UTC day.
+    pub expires_at: Timestamp,
+}
+
+impl Evaluation {
+    pub(crate) fn new(
+        terms: Option<&Terms>,
+        required: &[Check],
+        findings: &PersonFindings,
+        now: Timestamp,
+    ) -> Self {
+        let checks: Vec<CheckState> =
+            required.iter().map(|check| state(*check, terms, findings, now)).collect();
+        let complete = checks.iter().all(|state| state.status.is_valid());
+        let flags = terms.filter(|_| complete).and_then(|terms| flags(terms, required, findings, now));
+        let has_values = findings.credit(now).is_some() || findings.income(now).is_some();
+        Self {
+            checks,
+            complete,
+            flags,
+            discloses: terms.is_some() && has_values,
+            identity_changed: findings.identity_changed,
+        }
+    }
+
+    /// Of an application that has ended.
+    pub(crate) fn nothing() -> Self {
+        let (complete, discloses, identity_changed) = (false, false, false);
+        Self { checks: Vec::new(), complete, flags: None, discloses, identity_changed }
+    }
+
+    /// What may be shown while nothing about score and income may be.
+    #[must_use]
+    pub(crate) fn undisclosed(mut self) -> Self {
+        for state in &mut self.checks {
+            if matches!(state.check, Check::Income | Check::SoftCredit) && state.status.is_valid() {
+                *state = CheckState { status: CheckStatus::Missing, expires_at: None, ..state.clone() };
+                self.complete = false;
+            }
+        }
+        Self { flags: None, ..self }
+    }
+}
+
+/// Of income and credit, passing is reaching the frozen minimum, so that it tells no more than the flags.
+fn state(check: Check, terms: Option<&Terms>, findings: &PersonFindings, now: Timestamp) -> CheckState {
+    let Some(known) = findings.newest(check) else {
+        return CheckState { check, status: CheckStatus::Missing, expires_at: None };
+    };
+    let expires_at = known.report.expires_at();
+    let minimum = terms.map_or((Credit::from_units(0), Income::from_units(0)), |terms| {
+        (terms.min_credit(), terms.min_income())
+    });
+    let passed = match check {
+        Check::SoftCredit => findings.credit(now).is_some_and(|credit| credit >= minimum.0),
+        Check::Income => findings.income(now).is_some_and(|income| income >= minimum.1),
+        Check::Eviction | Check::CriminalBackground => known.report.passed,
+    };
+    let status = match (expires_at <= now, known.report.disputed_at, passed) {
+        (true, ..) => CheckStatus::Expired,
+        (_, Some(_), _) => CheckStatus::Disputed,
+        (_, _, true) => CheckStatus::Passed,
+        (_, _, false) => CheckStatus::NotPassed,
+    };
+    CheckState { check, status, expires_at: Some(expires_at) }
+}
+
+fn flags(terms: &Terms, required: &[Check], findings: &PersonFindings, now: Timestamp) -> Option<Flags> {
+    let expiry = |check: Check| findings.valid(check, now).map(|known| known.report.expires_at());
+    let used = required.iter().copied().chain([Check::Income, Check::SoftCredit]);
+    let earliest = used.filter_map(expiry).min();
+    // Terms that require nothing are met by everyone who was verified.
+    let earliest = earliest.or_else(|| Check::ALL.into_iter().filter_map(expiry).min())?;
+    let expires_at = Timestamp::from_micros(earliest.micros().div_euclid(DAY_MICROS) * DAY_MICROS);
+    let passes =
+        Passes::of(terms, findings.credit(now), findings.income(now).unwrap_or(Income::from_units(0)));
+    (expires_at > now).then_some(Flags { passes, expires_at })
+}
+
+/// The checks that terms need: those whose minimum or preference is not zero.
+pub(crate) fn checks_of_terms(terms: &Terms) -> Vec<Check> {
+    let needs_income = terms.pref_income() > Income::from_units(0);
+    let needs_credit = terms.pref_credit() > Credit::from_units(0);
+    let needed = [(Check::Income, needs_income), (Check::SoftCredit, needs_credit)];
+    needed.into_iter().filter(|(_, is_needed)| *is_needed).map(|(check, _)| check).collect()
+}
+
+impl Core {
+    pub(crate) async fn person_findings(&self, user: &UserId, key: &PersonKey) -> Result<PersonFindings> {
+        let mut results = Vec::new();
+        for stored in self.db.newest_verifications(user, MAX_VERIFICATIONS).await? {
+            let outcome = outcome(key, &stored)?;
+            let found = match &stored.findings {
+                Some(_) => findings(key, &stored)?.0,
+                None => Vec::new(),
+            };
+            results.push(PastResult {
+                identity: outcome.identity,
+                reports: outcome.checks,
+                findings: found,
+            });
+        }
+        Ok(PersonFindings::new(results, self.clock.now()))
+    }
+}

@@ -1,0 +1,147 @@
+//! Records the flags of applications on the chain. Scores and incomes never leave the database.
+
+use portico_chain::contracts::{Content, ItemKind, listing_key};
+use portico_domain::{Timestamp, UserId};
+use portico_store::audit::Entry;
+use portico_store::chain::{DesiredItem, RetireItems};
+use portico_store::keystore::PersonId;
+use portico_store::{
+    ChangeContext, DeleteOrphanedApplications, Disclosure, SettleFlags, Settlement, StoredApplication,
+};
+
+use super::document::{Document, Opened, open_document};
+use super::evaluation::{Evaluation, Flags};
+use crate::keystore::PersonKey;
+use crate::{Core, Result};
+
+const MAX_APPLICATIONS_PER_BATCH: i64 = 256;
+const PEOPLE_PER_PAGE: i64 = 256;
+const ITEMS_PER_PAGE: i64 = 256;
+/// How many different sets of terms an account may ask about one person by, within [`DISCLOSURE_WINDOW_SECONDS`].
+const MAX_DISCLOSED_TERMS: i64 = 5;
+const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
+
+impl Core {
+    /// Records one user's flags. Failures stay due and are retried later.
+    pub(crate) async fn record_flags_or_defer(&self, user: &UserId) {
+        let recorded = async {
+            let Some(key) = self.keystore()?.person(user).await? else { return Ok(0) };
+            self.record_flags(Some(&key.id())).await
+        };
+        if let Err(error) = recorded.await {
+            tracing::warn!(%error, "flags could not be recorded; they are retried later");
+        }
+    }
+
+    /// Records the flags of applications that are due, of one person or of all; returns how many.
+    pub(crate) async fn record_flags(&self, of: Option<&PersonId>) -> Result<u64> {
+        let mut settled = 0;
+        for stored in self.db.due_applications(of, MAX_APPLICATIONS_PER_BATCH).await? {
+            settled += u64::from(self.settle(stored).await?);
+        }
+        if settled > 0 {
+            self.wake_chain();
+        }
+        Ok(settled)
+    }
+
+    async fn settle(&self, stored: StoredApplication) -> Result<bool> {
+        let person = stored.person;
+        let Some(application) = self.open_application(stored).await? else {
+            self.db.write(DeleteOrphanedApplications { person, by: self.by_itself() }).await?;
+            return Ok(true);
+        };
+        let settlement = self.db.write(self.settlement(&application).await?).await?;
+        Ok(settlement != Settlement::Outdated)
+    }
+
+    async fn settlement(&self, application: &Opened) -> Result<SettleFlags> {
+        let Opened { stored, key, document } = application;
+        let now = self.clock.now();
+        let evaluation = match stored.status.is_shared() {
+            true => Some(self.evaluate(document, key).await?),
+            false => None,
+        };
+        let disclosure = evaluation.as_ref().filter(|evaluation| evaluation.discloses).map(|_| {
+            let (owner, terms) = document.disclosure_digests(key);
+            let since = now.minus_seconds(DISCLOSURE_WINDOW_SECONDS);
+            // The terms themselves are one of them.
+            Disclosure { owner, terms, since, limit: MAX_DISCLOSED_TERMS, at: now }
+        });
+        let flags = evaluation.and_then(|evaluation| evaluation.flags);
+        Ok(SettleFlags {
+            id: stored.id.clone(),
+            person: stored.person,
+            generation: stored.generation,
+            status: stored.status,
+            disclosure,
+            item: desired_flags(document, flags, now),
+            entry: Entry {
+                at: now,
+                actor: "the service itself".into(),
+                action: "application.flags_recorded",
+                subject: stored.id.as_str().into(),
+                detail: String::new(),
+            },
+        })
+    }
+
+    /// An application's flags and checks now, whoever may see them.
+    pub(crate) async fn evaluate(&self, document: &Document, key: &PersonKey) -> Result<Evaluation> {
+        let findings = self.person_findings(&document.user, key).await?;
+        let terms = document.terms();
+        Ok(Evaluation::new(terms.as_ref(), &document.checks, &findings, self.clock.now()))
+    }
+
+    /// The chain items that clear the flags of a person's applications.
+    pub(crate) async fn cleared_flags(&self, key: &PersonKey) -> Result<Vec<DesiredItem>> {
+        let now = self.clock.now();
+        let stored = self.db.applications_of(&key.id()).await?;
+        stored.iter().map(|stored| Ok(open_document(key, stored)?.cleared_flags(now))).collect()
+    }
+
+    /// Clears every flag on the chain: the keys that tell whose they are were lost.
+    pub(crate) async fn clear_all_flags(&self) -> Result<()> {
+        let mut after = Vec::new();
+        loop {
+            let page = self.db.chain_items_after(ItemKind::Check.number(), &after, ITEMS_PER_PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.item.key.to_vec();
+            let cleared = page.iter().map(|listed| {
+                let content = Content::decode(ItemKind::Check, &listed.item.payload)?;
+                Ok(content.cleared().desired(listed.item.key, self.clock.now()))
+            });
+            self.db.write(RetireItems(cleared.collect::<Result<_>>()?)).await?;
+        }
+    }
+
+    /// Deletes the applications of people whose key no longer exists: an erasure was interrupted, or the database is
+    /// an older copy. Nobody can open them; their flags expire on the chain. Returns how many people there were.
+    pub(crate) async fn delete_orphaned_applications(&self) -> Result<u64> {
+        let (mut after, mut deleted) = (None, 0);
+        loop {
+            let people = self.db.people_who_applied(after, PEOPLE_PER_PAGE).await?;
+            let Some(last) = people.last() else { return Ok(deleted) };
+            after = Some(*last);
+            for person in people {
+                if self.keystore()?.person_of(&person).await?.is_none() {
+                    self.db.write(DeleteOrphanedApplications { person, by: self.by_itself() }).await?;
+                    deleted += 1;
+                }
+            }
+        }
+    }
+
+    /// For changes that nobody asked for, or that must not name who did.
+    pub(crate) fn by_itself(&self) -> ChangeContext {
+        ChangeContext { account: None, at: self.clock.now() }
+    }
+}
+
+fn desired_flags(document: &Document, flags: Option<Flags>, now: Timestamp) -> DesiredItem {
+    let Some(flags) = flags else { return document.cleared_flags(now) };
+    let listing = listing_key(&document.listing);
+    let content =
+        Content::Check { listing, applicant: document.reference, passes: Some(flags.passes) };
+    content.desired(document.chain_key(), now)
+}

@@ -1,0 +1,48 @@
+//! Takes over the applications of versions before 0.3: they freeze today's terms and pipeline.
+
+use portico_domain::Timestamp;
+use portico_domain::applications::ApplicationStatus;
+use portico_store::{AdoptFormerApplication, FormerApplication, Numbered};
+
+use super::document::{Conditions, Document, Party};
+use crate::{Core, Result};
+
+const BATCH: i64 = 256;
+
+impl Core {
+    /// Returns how many there were.
+    pub(crate) async fn adopt_former_applications(&self) -> Result<u64> {
+        let mut adopted = 0;
+        loop {
+            let former = self.db.former_applications(BATCH).await?;
+            if former.is_empty() {
+                return Ok(adopted);
+            }
+            for former in former {
+                self.adopt(former).await?;
+                adopted += 1;
+            }
+        }
+    }
+
+    async fn adopt(&self, former: FormerApplication) -> Result<()> {
+        let key = self.person_key(&former.user).await?;
+        let FormerApplication { user, listing, created_at } = &former;
+        let numbered = self.db.numbered_listing(listing).await?;
+        let conditions = match &numbered {
+            Some(Numbered { listing, .. }) => self.conditions(listing).await?,
+            None => Conditions::none(user),
+        };
+        let submitted = (Party::Applicant, *created_at);
+        let mut document = Document::new(user, listing, conditions, self.random()?, submitted);
+        if numbered.is_none() {
+            document.changed(ApplicationStatus::Closed, (Party::Operator, self.clock.now()));
+        }
+        let number = numbered.map_or(AdoptFormerApplication::NO_LISTING, |numbered| numbered.seq);
+        let created_at: Timestamp = *created_at;
+        let new = self.new_application(&key, &document, number, created_at)?;
+        let by = self.by_itself();
+        self.db.write(AdoptFormerApplication { person: key.id(), new, former, by }).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,177 @@
+//! Applications of users to listings. Applying, reading and deciding have different rules.
+
+mod decisions;
+mod document;
+pub(crate) mod evaluation;
+mod flags;
+mod former;
+mod notice;
+mod view;
+
+use std::sync::Arc;
+
+use portico_chain::contracts::ItemKind;
+use portico_chain::{contracts::listing_key, reads};
+use portico_domain::applications::ApplicationMapping;
+use portico_domain::chain::Passes;
+use portico_domain::listings::Listing;
+use portico_domain::{ErrorCode, ListingId, UserId};
+use portico_screening::Check;
+use portico_store::{Numbered, SubmitApplications, Wanted};
+
+use self::document::{Conditions, Document, Opened, Party, open_document};
+use self::evaluation::checks_of_terms;
+use crate::chain::Record;
+use crate::keystore::PersonKey;
+use crate::{Actor, Call, Core, Error, Result};
+
+pub use decisions::DecisionRequest;
+pub use document::{RecordedDecision, Step};
+pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
+pub use notice::{Notice, Supplier, UsedReport, UsedScore};
+pub use view::{Applicant, ApplicationSummary, ApplicationView, Sharing};
+
+/// Attempts to submit while the listing is replaced.
+const MAX_ATTEMPTS: u32 = 10;
+
+#[derive(Debug)]
+pub struct Applications {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Applications {
+    /// All or nothing: if one listing does not exist, none is added. An open application stays as it is.
+    pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
+        self.core.may_apply_for(&call.actor, &user)?;
+        self.core.remember_account(&call.actor).await?;
+        let key = self.core.person_key(&user).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let mut wanted = Vec::with_capacity(listings.len());
+            for listing in &listings {
+                wanted.push(self.core.wanted(call, &key, &user, listing).await?);
+            }
+            // Neither the event nor the audit log names the applicant beside the application.
+            let op = SubmitApplications { person: key.id(), wanted, by: self.core.by_itself() };
+            match self.core.write(call, op).await {
+                Err(Error::PreconditionFailed) => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    self.core.record_flags_or_defer(&user).await;
+                    return Ok(());
+                }
+            }
+        }
+        Err(Error::Unavailable("a listing is replaced all the time".into()))
+    }
+
+    /// The listings of a user's open and decided applications.
+    pub async fn of_user(&self, call: &Call, user: UserId) -> Result<ApplicationMapping> {
+        self.core.may_act_for(&call.actor, &user).await?;
+        let mut listings = Vec::new();
+        if let Some(key) = self.core.keystore()?.person(&user).await? {
+            for stored in self.core.db.applications_of(&key.id()).await? {
+                let listing = open_document(&key, &stored)?.listing;
+                // The newest application to a listing counts.
+                let is_listed = listings.contains(&listing);
+                match stored.status.is_shared() {
+                    true if !is_listed => listings.push(listing),
+                    false if is_listed => listings.retain(|other| *other != listing),
+                    _ => {}
+                }
+            }
+        }
+        if listings.is_empty() {
+            return Err(Error::NotFound(ErrorCode::ApplicationNotFound));
+        }
+        Ok(ApplicationMapping { user, listings })
+    }
+
+    /// Which of a listing's terms an applicant meets, as recorded on the chain.
+    pub async fn check(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Passes> {
+        let application = self.core.visible_application(call, user, listing).await?;
+        if !application.stored.status.is_shared() {
+            return Ok(Passes::default());
+        }
+        let Document { listing, reference, .. } = &application.document;
+        let listing = listing_key(listing);
+        let (node, contracts) = self.core.chain_reader()?;
+        let read = || reads::application(node, contracts, &listing, reference);
+        let passes = self.core.on_chain(ItemKind::Check, &application.document.chain_key(), read).await?;
+        Ok(passes.unwrap_or_default())
+    }
+
+    /// The chain record of an application's flags; `None` before a verification.
+    pub async fn record(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Option<Record>> {
+        let application = self.core.visible_application(call, user, listing).await?;
+        self.core.record_of(ItemKind::Check, application.document.chain_key()).await
+    }
+}
+
+impl Core {
+    /// The newest application to a listing, for those who may see it.
+    pub(crate) async fn visible_application(
+        &self,
+        call: &Call,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<Opened> {
+        self.may_see_application(call, user, listing).await?;
+        self.newest_application(user, listing).await
+    }
+
+    /// Only the applicant and the operator may apply. An account's key manages listings but never applies for people;
+    /// neither does a listing's owner.
+    fn may_apply_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
+        match actor {
+            Actor::Anonymous => self.allow_anonymous(),
+            actor if actor.is_user(user) || actor.is_operator() => Ok(()),
+            _ => Err(Error::Forbidden("only the applicant or the operator may apply")),
+        }
+    }
+
+    /// For the applicant, the listing's owner and the operator.
+    async fn may_see_application(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<()> {
+        match self.may_act_for(&call.actor, user).await {
+            Err(Error::Forbidden(why)) => match self.own_listing(call, listing).await {
+                Err(Error::NotFound(_)) => Err(Error::Forbidden(why)),
+                owned => owned.map(drop),
+            },
+            allowed => allowed,
+        }
+    }
+
+    /// A new application to a listing, with what it freezes.
+    async fn wanted(
+        &self,
+        call: &Call,
+        key: &PersonKey,
+        user: &UserId,
+        id: &ListingId,
+    ) -> Result<Wanted> {
+        let Some(Numbered { listing, seq }) = self.db.numbered_listing(id).await? else {
+            return Ok(Wanted { listing: id.clone(), new: None, refusal: None });
+        };
+        let refusal = (listing.user == *user).then_some(ErrorCode::OwnListing);
+        let party = if call.actor.is_user(user) { Party::Applicant } else { Party::Operator };
+        let now = self.clock.now();
+        let conditions = self.conditions(&listing).await?;
+        let document = Document::new(user, id, conditions, self.random()?, (party, now));
+        let new = self.new_application(key, &document, seq, now)?;
+        Ok(Wanted { listing: id.clone(), new: Some(new), refusal })
+    }
+
+    /// What an application to this listing freezes: the terms, and the checks of the pipeline of the owner's account,
+    /// or else those that the terms need.
+    async fn conditions(&self, listing: &Listing) -> Result<Conditions> {
+        let terms = self.listing_terms(&listing.id).await?;
+        let account = self.db.account_of(&listing.user).await?;
+        let (checks, client) = match self.db.pipeline(&account).await? {
+            Some(pipeline) => {
+                let checks = Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
+                (checks, pipeline.client)
+            }
+            None => (terms.as_ref().map(checks_of_terms).unwrap_or_default(), None),
+        };
+        Ok(Conditions { owner: listing.user.clone(), account, terms, checks, client })
+    }
+}

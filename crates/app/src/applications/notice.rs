@@ -1,0 +1,90 @@
+//! The notice of an adverse action (15 U.S.C. 1681m). `docs/adverse-action.md` has the checklist.
+
+use portico_domain::Timestamp;
+use portico_screening::{Check, Finding};
+use serde::{Deserialize, Serialize};
+
+use super::evaluation::PersonFindings;
+use crate::Core;
+
+/// What the applicant is told when a decision names a check.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Notice {
+    at: i64,
+    /// One per report that was used.
+    pub reports: Vec<UsedReport>,
+}
+
+impl Notice {
+    pub fn at(&self) -> Timestamp {
+        Timestamp::from_micros(self.at)
+    }
+
+    pub fn checks(&self) -> impl Iterator<Item = Check> {
+        self.reports.iter().map(|report| report.check)
+    }
+}
+
+/// A report that a decision was based on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UsedReport {
+    pub check: Check,
+    pub supplier: Supplier,
+    /// When the bureau answered.
+    reported_at: i64,
+    /// Only of a credit report.
+    pub score: Option<UsedScore>,
+}
+
+impl UsedReport {
+    pub fn reported_at(&self) -> Timestamp {
+        Timestamp::from_micros(self.reported_at)
+    }
+}
+
+/// The bureau that supplied a report.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Supplier {
+    pub name: String,
+    pub address: Option<String>,
+    pub telephone: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UsedScore {
+    pub points: u16,
+    /// Lowest and highest; `None`: the bureau did not say.
+    pub range: Option<(u16, u16)>,
+    /// What lowered the score most; empty: the bureau did not say.
+    pub factors: Vec<String>,
+}
+
+impl Core {
+    /// The notice for the named checks. A check without a valid finding is left out.
+    pub(crate) fn notice(&self, reasons: &[Check], findings: &PersonFindings) -> Notice {
+        let now = self.clock.now();
+        let report = |check: &Check| {
+            let (report, finding) = findings.valid_finding(*check, now)?;
+            Some(UsedReport {
+                check: *check,
+                supplier: self.supplier(&report.bureau),
+                reported_at: report.finished_at().micros(),
+                score: used_score(finding),
+            })
+        };
+        Notice { at: now.micros(), reports: reasons.iter().filter_map(report).collect() }
+    }
+
+    fn supplier(&self, bureau: &str) -> Supplier {
+        Supplier { name: bureau.into(), address: None, telephone: None }
+    }
+}
+
+fn used_score(finding: Finding) -> Option<UsedScore> {
+    match finding {
+        Finding::SoftCredit { score } => {
+            Some(UsedScore { points: score.points(), range: None, factors: Vec::new() })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,171 @@
+//! Applications as their applicant, the listing's owner and the operator see them.
+
+use portico_domain::applications::ApplicationStatus;
+use portico_domain::chain::Terms;
+use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, UserId};
+use portico_store::{Cursor, Page, StoredApplication};
+
+use super::Applications;
+use super::document::{Opened, RecordedDecision, Step, open_document};
+use super::evaluation::Evaluation;
+use super::notice::Notice;
+use crate::{Call, Core, Result};
+
+#[derive(Debug)]
+pub struct ApplicationView {
+    pub id: ApplicationId,
+    pub user: UserId,
+    pub listing: ListingId,
+    pub status: ApplicationStatus,
+    /// Increases with every change.
+    pub version: i64,
+    pub applied_at: Timestamp,
+    /// `None`: the listing had no terms.
+    pub terms: Option<Terms>,
+    pub evaluation: Evaluation,
+    /// The owner's account has asked about the applicant by too many different terms: there are no flags.
+    pub is_withheld: bool,
+    pub sharing: Sharing,
+    pub decision: Option<RecordedDecision>,
+    /// Whole for the applicant alone.
+    pub notice: Option<Notice>,
+    pub is_applicant: bool,
+    pub timeline: Vec<Step>,
+}
+
+/// With whom the applicant shares flags and checks.
+#[derive(Debug)]
+pub struct Sharing {
+    pub owner: UserId,
+    pub account: AccountId,
+    /// Whose pipeline requires the checks.
+    pub client: Option<ClientId>,
+    /// False: the sharing has ended.
+    pub is_active: bool,
+}
+
+/// One of a user's applications.
+#[derive(Debug)]
+pub struct ApplicationSummary {
+    pub id: ApplicationId,
+    pub listing: ListingId,
+    pub status: ApplicationStatus,
+    pub applied_at: Timestamp,
+    pub decision: Option<RecordedDecision>,
+    /// For the applicant alone.
+    pub notice: Option<Notice>,
+}
+
+/// Someone who applied to a listing.
+#[derive(Debug)]
+pub struct Applicant {
+    pub user: UserId,
+    pub applied_at: Timestamp,
+    pub status: ApplicationStatus,
+    pub evaluation: Evaluation,
+    pub is_withheld: bool,
+}
+
+impl Applications {
+    /// For the applicant, the listing's owner and the operator.
+    pub async fn view(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<ApplicationView> {
+        let application = self.core.visible_application(call, user, listing).await?;
+        let is_applicant = call.actor.is_user(user);
+        let evaluation = self.core.shown_to_owner(&application).await?;
+        let Opened { stored, document, .. } = application;
+        let is_shared = stored.status.is_shared();
+        Ok(ApplicationView {
+            terms: document.terms(),
+            id: stored.id,
+            status: stored.status,
+            version: stored.version,
+            applied_at: stored.created_at,
+            evaluation,
+            is_withheld: is_shared && stored.is_withheld,
+            sharing: Sharing {
+                owner: document.owner,
+                account: document.account,
+                client: document.client,
+                is_active: is_shared,
+            },
+            user: document.user,
+            listing: document.listing,
+            decision: document.decision,
+            notice: document.notice,
+            is_applicant,
+            timeline: document.timeline,
+        })
+    }
+
+    /// A page of a user's applications; may be empty.
+    pub async fn page(
+        &self,
+        call: &Call,
+        user: &UserId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<ApplicationSummary>> {
+        self.core.may_act_for(&call.actor, user).await?;
+        let Some(key) = self.core.keystore()?.person(user).await? else {
+            return Ok(Page { items: Vec::new(), next: None });
+        };
+        let page = self.core.db.applications_page(&key.id(), after, limit).await?;
+        let is_applicant = call.actor.is_user(user);
+        let summary = |stored: StoredApplication| {
+            let document = open_document(&key, &stored)?;
+            Ok(ApplicationSummary {
+                id: stored.id,
+                listing: document.listing,
+                status: stored.status,
+                applied_at: stored.created_at,
+                decision: document.decision,
+                notice: document.notice.filter(|_| is_applicant),
+            })
+        };
+        let items = page.items.into_iter().map(summary).collect::<Result<_>>()?;
+        Ok(Page { items, next: page.next })
+    }
+
+    /// A page of a listing's applicants, for its owner.
+    pub async fn applicants(
+        &self,
+        call: &Call,
+        listing: &ListingId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Applicant>> {
+        self.core.own_listing(call, listing).await?;
+        let Some(numbered) = self.core.db.numbered_listing(listing).await? else {
+            return Ok(Page { items: Vec::new(), next: None });
+        };
+        let page = self.core.db.applicants(numbered.seq, after, limit).await?;
+        let mut items = Vec::with_capacity(page.items.len());
+        for stored in page.items {
+            let Some(application) = self.core.open_application(stored).await? else { continue };
+            let evaluation = self.core.shown_to_owner(&application).await?;
+            let Opened { stored, document, .. } = application;
+            items.push(Applicant {
+                user: document.user,
+                applied_at: stored.created_at,
+                status: stored.status,
+                evaluation,
+                is_withheld: stored.status.is_shared() && stored.is_withheld,
+            });
+        }
+        Ok(Page { items, next: page.next })
+    }
+}
+
+impl Core {
+    /// Flags and checks as far as they are shared: nothing after the end of an application, and nothing about score
+    /// and income before it is counted that the owner's account learns it.
+    pub(crate) async fn shown_to_owner(&self, application: &Opened) -> Result<Evaluation> {
+        let Opened { stored, key, document } = application;
+        if !stored.status.is_shared() {
+            return Ok(Evaluation::nothing());
+        }
+        let evaluation = self.evaluate(document, key).await?;
+        let hides = evaluation.discloses && !stored.is_disclosed();
+        Ok(if hides { evaluation.undisclosed() } else { evaluation })
+    }
+}

@@ -1,0 +1,124 @@
+//! Computing flags. A cause (a result, an application, its end) raises the application's generation in its own
+//! transaction; the flags are computed outside and settled here, so that a crash in between loses nothing.
+
+use portico_domain::applications::ApplicationStatus;
+use portico_domain::{ApplicationId, Timestamp};
+
+use super::{StoredApplication, select, shared};
+use crate::audit::{Entry, append};
+use crate::chain::{DesiredItem, Word, put_item, retire};
+use crate::keystore::PersonId;
+use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::{Db, Result};
+
+static RECOMPUTE: Sql = sql(concat!(
+    "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ",
+    shared!()
+));
+
+/// After a new result of the person.
+pub(crate) async fn recompute_flags<T: Tx>(tx: &mut T, person: &PersonId) -> Result<()> {
+    tx.exec(&RECOMPUTE, &[person.into()]).await.map(drop)
+}
+
+/// What the owner's account learns from the flags, and how much it may learn.
+#[derive(Debug)]
+pub struct Disclosure {
+    /// Digests under the person's key: of the account, and of that with the terms.
+    pub owner: Word,
+    pub terms: Word,
+    /// Different terms since this moment count.
+    pub since: Timestamp,
+    /// The most sets of terms.
+    pub limit: i64,
+    pub at: Timestamp,
+}
+
+/// Settles the flags of an application, as they were computed from a state of it.
+#[derive(Debug)]
+pub struct SettleFlags {
+    pub id: ApplicationId,
+    pub person: PersonId,
+    /// As it was read.
+    pub generation: i64,
+    pub status: ApplicationStatus,
+    /// `None`: the flags disclose nothing.
+    pub disclosure: Option<Disclosure>,
+    /// The flags, or their end.
+    pub item: DesiredItem,
+    /// Only written if there are flags: computing them opens personal values.
+    pub entry: Entry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    Settled,
+    /// The owner's account has learned about too many different terms; there are no flags.
+    Withheld,
+    /// The application changed meanwhile.
+    Outdated,
+}
+
+/// Also locks the other applications of the person, so that no two disclosures count at the same time.
+static LOCK: Sql = dialects(
+    "SELECT id, status, generation FROM applications WHERE person = ?1",
+    "SELECT id, status, generation FROM applications WHERE person = ?1 ORDER BY seq FOR UPDATE",
+);
+static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
+     WHERE person = ?1 AND owner = ?2 AND terms <> ?3 AND disclosed_at > ?4");
+static SAME: Sql = sql("SELECT version FROM chain_items \
+     WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
+static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
+     withheld = ?4 WHERE id = ?1 AND settled < ?2");
+
+impl Op for SettleFlags {
+    type Out = Settlement;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Settlement> {
+        let rows: Vec<(ApplicationId, String, i64)> = tx.rows(&LOCK, &[(&self.person).into()]).await?;
+        let is_current = |(id, status, generation): &(ApplicationId, String, i64)| {
+            *id == self.id && status == self.status.name() && *generation == self.generation
+        };
+        if !rows.iter().any(is_current) {
+            return Ok(Settlement::Outdated);
+        }
+        let is_withheld = match &self.disclosure {
+            None => false,
+            Some(Disclosure { owner, terms, since, limit, .. }) => {
+                let params = [(&self.person).into(), owner[..].into(), terms[..].into(), (*since).into()];
+                let others: Option<(i64,)> = tx.one(&OTHER_TERMS, &params).await?;
+                others.is_some_and(|(others,)| others >= *limit)
+            }
+        };
+        let disclosed_at = self.disclosure.as_ref().filter(|_| !is_withheld).map(|disclosure| disclosure.at);
+        if self.item.deleted {
+            retire(tx, &self.item).await?;
+        } else if !is_withheld {
+            let item = [self.item.kind.into(), self.item.key[..].into(), self.item.payload[..].into()];
+            if tx.one::<(i64,)>(&SAME, &item).await?.is_none() {
+                put_item(tx, &self.item, None).await?;
+            }
+            append(tx, &self.entry).await?;
+        }
+        let params = [(&self.id).into(), self.generation.into(), disclosed_at.into(), is_withheld.into()];
+        tx.exec(&SETTLE, &params).await?;
+        Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })
+    }
+}
+
+static DUE: Sql = sql(select!(" FROM applications WHERE generation > settled ORDER BY seq LIMIT ?1"));
+static DUE_OF: Sql =
+    sql(select!(" FROM applications WHERE person = ?1 AND generation > settled ORDER BY seq LIMIT ?2"));
+
+impl Db {
+    /// Applications whose flags have to be computed, of one person or of all.
+    pub async fn due_applications(
+        &self,
+        of: Option<&PersonId>,
+        limit: i64,
+    ) -> Result<Vec<StoredApplication>> {
+        match of {
+            Some(person) => self.read(&DUE_OF, &[person.into(), limit.into()], Weight::Scan).await,
+            None => self.read(&DUE, &[limit.into()], Weight::Scan).await,
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Applications to listings. A row names the applicant by the id of their key in the keystore; who that is, and
+//! everything else about the application, is sealed in its document.
+
+mod flags;
+mod former;
+
+use portico_domain::applications::ApplicationStatus;
+use portico_domain::{ApplicationId, ErrorCode, ListingId, Timestamp};
+
+use crate::audit::{Entry, append};
+use crate::chain::Word;
+use crate::counters::{ChangeContext, record};
+use crate::keystore::PersonId;
+use crate::page::{Cursor, Page};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::{Db, Error, Result};
+
+pub(crate) use flags::recompute_flags;
+pub use flags::{Disclosure, SettleFlags, Settlement};
+pub(crate) use former::forget_former_applications;
+pub use former::{AdoptFormerApplication, FormerApplication};
+
+/// Per person, whatever became of them.
+const MAX_APPLICATIONS: i64 = 10_000;
+
+/// The listing of an application whose listing is unknown.
+const NO_LISTING: i64 = 0;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredApplication {
+    pub id: ApplicationId,
+    pub person: PersonId,
+    /// The listing's creation number: a later listing with the same id is another one.
+    pub listing: i64,
+    pub status: ApplicationStatus,
+    /// Increases with every change of status or document.
+    pub version: i64,
+    /// Increases with every cause to compute the flags again.
+    pub generation: i64,
+    /// The generation that the flags were last computed for.
+    pub settled: i64,
+    /// When the owner's account last learned something about these terms.
+    pub disclosed_at: Option<Timestamp>,
+    /// The owner's account learns nothing: it has asked by too many different terms.
+    pub is_withheld: bool,
+    /// Sealed.
+    pub document: Vec<u8>,
+    pub created_at: Timestamp,
+}
+
+macro_rules! select {
+    ($($rest:literal),+) => {
+        concat!(
+            "SELECT id, person, listing, status, version, generation, settled, disclosed_at, withheld, \
+             document, created_at",
+            $($rest),+
+        )
+    };
+}
+macro_rules! shared {
+    () => {
+        "status IN ('submitted', 'approved', 'conditional', 'declined')"
+    };
+}
+use {select, shared};
+
+impl StoredApplication {
+    /// Whether the owner may see what the flags were computed from.
+    pub fn is_disclosed(&self) -> bool {
+        self.settled == self.generation && !self.is_withheld && self.disclosed_at.is_some()
+    }
+}
+
+impl FromRow for StoredApplication {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self {
+            id: c.get()?,
+            person: c.get()?,
+            listing: c.get()?,
+            status: status(c.text()?)?,
+            version: c.get()?,
+            generation: c.get()?,
+            settled: c.get()?,
+            disclosed_at: c.get()?,
+            is_withheld: c.get()?,
+            document: c.get()?,
+            created_at: c.get()?,
+        })
+    }
+}
+
+fn status(name: &str) -> Result<ApplicationStatus> {
+    ApplicationStatus::parse(name).ok_or_else(|| Error::Bug("an application of an unknown status".into()))
+}
+
+/// An application that is not stored yet.
+#[derive(Debug, Clone)]
+pub struct NewApplication {
+    pub id: ApplicationId,
+    pub listing: i64,
+    pub status: ApplicationStatus,
+    /// Digests under the person's key: of the owner's account, and of that with the terms.
+    pub owner: Word,
+    pub terms: Word,
+    /// Sealed.
+    pub document: Vec<u8>,
+    pub created_at: Timestamp,
+}
+
+static INSERT: Sql = sql("INSERT INTO applications (seq, id, person, listing, status, version, generation, \
+     settled, owner, terms, document, created_at) VALUES (?1, ?2, ?3, ?4, ?5, 1, 1, 0, ?6, ?7, ?8, ?9) \
+     ON CONFLICT (person, listing) WHERE status = 'submitted' DO NOTHING");
+
+/// False: the person has an open application to this listing.
+async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> Result<bool> {
+    let params = [
+        tx.seq(),
+        (&new.id).into(),
+        person.into(),
+        new.listing.into(),
+        new.status.name().into(),
+        new.owner[..].into(),
+        new.terms[..].into(),
+        new.document[..].into(),
+        new.created_at.into(),
+    ];
+    Ok(tx.exec(&INSERT, &params).await? > 0)
+}
+
+/// One listing of a submission.
+#[derive(Debug)]
+pub struct Wanted {
+    pub listing: ListingId,
+    /// `None`: the listing does not exist.
+    pub new: Option<NewApplication>,
+    /// Why there can be no new application. An open one stays whatever this is.
+    pub refusal: Option<ErrorCode>,
+}
+
+/// Submits applications. All or nothing; a listing with an open application is left alone.
+#[derive(Debug)]
+pub struct SubmitApplications {
+    pub person: PersonId,
+    pub wanted: Vec<Wanted>,
+    pub by: ChangeContext,
+}
+
+static COUNT: Sql =
+    sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 LIMIT ?2) AS submitted");
+// Locks the listing until this transaction ends, so that deleting it also closes the application made here.
+static LOCK_LISTING: Sql =
+    dialects("SELECT seq FROM listings WHERE id = ?1", "SELECT seq FROM listings WHERE id = ?1 FOR SHARE");
+static OPEN: Sql =
+    sql("SELECT id FROM applications WHERE person = ?1 AND listing = ?2 AND status = 'submitted'");
+
+impl Op for SubmitApplications {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let limit = MAX_APPLICATIONS + 1;
+        let count = tx.one::<(i64,)>(&COUNT, &[(&self.person).into(), limit.into()]).await?;
+        let mut submitted = count.map_or(0, |(count,)| count);
+        let (mut unknown, mut listings) = (Vec::new(), Vec::with_capacity(self.wanted.len()));
+        for (index, wanted) in self.wanted.iter().enumerate() {
+            match tx.one::<(i64,)>(&LOCK_LISTING, &[(&wanted.listing).into()]).await? {
+                Some((listing,)) => listings.push(listing),
+                None => unknown.push(index),
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(Error::UnknownListings(unknown));
+        }
+        for (wanted, listing) in self.wanted.iter().zip(listings) {
+            let open = [(&self.person).into(), listing.into()];
+            if tx.one::<(ApplicationId,)>(&OPEN, &open).await?.is_some() {
+                continue;
+            }
+            // The listing was replaced after it was read.
+            let Some(new) = wanted.new.as_ref().filter(|new| new.listing == listing) else {
+                return Err(Error::Conflict(ErrorCode::PreconditionFailed));
+            };
+            if let Some(refusal) = wanted.refusal {
+                return Err(Error::Conflict(refusal));
+            }
+            if !insert(tx, &self.person, new).await? {
+                continue;
+            }
+            submitted += 1;
+            if submitted > MAX_APPLICATIONS {
+                return Err(Error::Conflict(ErrorCode::TooManyApplications));
+            }
+            record(tx, &self.by, "application.made", new.id.as_str(), &[("applications", "total", 1)])
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Withdraws or decides an application, unless it changed since it was read.
+#[derive(Debug)]
+pub struct ChangeApplication {
+    pub id: ApplicationId,
+    /// The version that was read.
+    pub version: i64,
+    pub status: ApplicationStatus,
+    pub document: Vec<u8>,
+    pub entry: Entry,
+    pub by: ChangeContext,
+}
+
+static CHANGE: Sql = sql("UPDATE applications SET status = ?3, document = ?4, version = version + 1, \
+     generation = generation + 1 WHERE id = ?1 AND version = ?2");
+
+impl Op for ChangeApplication {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let params = [
+            (&self.id).into(),
+            self.version.into(),
+            self.status.name().into(),
+            self.document[..].into(),
+        ];
+        if tx.exec(&CHANGE, &params).await? == 0 {
+            return Err(Error::Conflict(ErrorCode::PreconditionFailed));
+        }
+        append(tx, &self.entry).await?;
+        let ended = ("applications", "total", -i64::from(!self.status.is_shared()));
+        record(tx, &self.by, self.entry.action, self.id.as_str(), &[ended]).await
+    }
+}
+
+static CLOSE: Sql = sql(concat!(
+    "UPDATE applications SET status = 'closed', version = version + 1, generation = generation + 1 \
+     WHERE listing = ?1 AND ",
+    shared!(),
+    " RETURNING id"
+));
+
+/// Closes every application to a deleted listing. Their flags are cleared when they are next computed.
+pub(crate) async fn close_applications<T: Tx>(tx: &mut T, listing: i64, by: &ChangeContext) -> Result<()> {
+    let closed: Vec<(ApplicationId,)> = tx.rows(&CLOSE, &[listing.into()]).await?;
+    for (id,) in closed {
+        record(tx, by, "application.closed", id.as_str(), &[("applications", "total", -1)]).await?;
+    }
+    Ok(())
+}
+
+static DELETE: Sql = sql("DELETE FROM applications WHERE person = ?1 RETURNING status");
+
+/// Deletes every application of a person who is being erased.
+pub(crate) async fn delete_applications<T: Tx>(tx: &mut T, person: &PersonId) -> Result<i64> {
+    let deleted: Vec<(String,)> = tx.rows(&DELETE, &[person.into()]).await?;
+    let mut shared = 0;
+    for (name,) in deleted {
+        shared += i64::from(status(&name)?.is_shared());
+    }
+    Ok(shared)
+}
+
+/// Deletes the applications of someone whose key no longer exists: an erasure was interrupted, or the database is an
+/// older copy.
+#[derive(Debug)]
+pub struct DeleteOrphanedApplications {
+    pub person: PersonId,
+    pub by: ChangeContext,
+}
+
+impl Op for DeleteOrphanedApplications {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let shared = delete_applications(tx, &self.person).await?;
+        record(tx, &self.by, "person.erased", "", &[("applications", "total", -shared)]).await
+    }
+}
+
+static GET: Sql = sql(select!(" FROM applications WHERE id = ?1"));
+static NEWEST: Sql =
+    sql(select!(" FROM applications WHERE person = ?1 AND listing = ?2 ORDER BY seq DESC LIMIT 1"));
+static OF_PERSON: Sql = sql(select!(" FROM applications WHERE person = ?1 ORDER BY seq"));
+static PAGE_OF_PERSON: Sql = sql(select!(
+    ", seq, seq FROM applications WHERE person = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
+));
+// Only the newest of each applicant.
+static APPLICANTS: Sql = sql(select!(
+    ", seq, seq FROM applications AS one WHERE listing = ?3 AND seq > ?1 AND NOT EXISTS \
+     (SELECT 1 FROM applications AS newer WHERE newer.person = one.person AND newer.listing = one.listing \
+     AND newer.seq > one.seq) ORDER BY seq LIMIT ?2"
+));
+static PEOPLE: Sql =
+    sql("SELECT DISTINCT person FROM applications WHERE person > ?1 ORDER BY person LIMIT ?2");
+
+impl Db {
+    pub async fn application(&self, id: &ApplicationId) -> Result<Option<StoredApplication>> {
+        self.one(&GET, &[id.into()]).await
+    }
+
+    /// A person's newest application to a listing.
+    pub async fn newest_application(
+        &self,
+        person: &PersonId,
+        listing: i64,
+    ) -> Result<Option<StoredApplication>> {
+        self.one(&NEWEST, &[person.into(), listing.into()]).await
+    }
+
+    /// Oldest first.
+    pub async fn applications_of(&self, person: &PersonId) -> Result<Vec<StoredApplication>> {
+        self.read(&OF_PERSON, &[person.into()], Weight::Scan).await
+    }
+
+    pub async fn applications_page(
+        &self,
+        person: &PersonId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<StoredApplication>> {
+        self.page(&PAGE_OF_PERSON, &[person.into()], after, limit).await
+    }
+
+    /// The newest application of everyone who applied to a listing.
+    pub async fn applicants(
+        &self,
+        listing: i64,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<StoredApplication>> {
+        self.page(&APPLICANTS, &[listing.into()], after, limit).await
+    }
+
+    /// People with an application, in the order of their ids.
+    pub async fn people_who_applied(&self, after: Option<PersonId>, limit: i64) -> Result<Vec<PersonId>> {
+        let after = after.map(|person| person.0.to_vec()).unwrap_or_default();
+        let people: Vec<(PersonId,)> =
+            self.read(&PEOPLE, &[after[..].into(), limit.into()], Weight::Scan).await?;
+        Ok(people.into_iter().map(|(person,)| person).collect())
+    }
+}
