@@ -34,6 +34,9 @@ pub enum Error {
     Conflict(ErrorCode),
     #[error("the idempotency key was used with another request")]
     KeyReused,
+    /// It has another version than the caller expects.
+    #[error("it was changed meanwhile")]
+    Outdated,
     /// It exists, but not on the chain yet.
     #[error("pending: {0}")]
     Pending(ErrorCode),
@@ -72,6 +75,7 @@ impl From<portico_store::Error> for Error {
             Store::Missing(code) => Self::NotFound(code),
             Store::UnknownListings(places) => Self::UnknownListings(places),
             Store::KeyReused => Self::KeyReused,
+            Store::Outdated => Self::Outdated,
             Store::LeaseLost => Self::Unavailable(error.to_string()),
             Store::Busy => Self::Unavailable("too much work is waiting".into()),
             Store::Unavailable(why) | Store::Again(why) => Self::Unavailable(why),

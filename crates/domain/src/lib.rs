@@ -10,6 +10,7 @@ pub mod devices;
 mod error_code;
 pub mod geo;
 pub mod keys;
+pub mod listing_changes;
 pub mod listings;
 pub mod names;
 pub mod pipelines;
@@ -24,8 +25,8 @@ pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeIn
 pub use error_code::ErrorCode;
 pub use text::{
     AccountId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
-    ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId, VerificationId,
-    WalletId,
+    ListingDescription, ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId,
+    VerificationId, WalletId,
 };
-pub use time::Timestamp;
+pub use time::{Date, Timestamp};
 pub use validation::ValidationError;

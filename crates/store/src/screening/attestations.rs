@@ -36,6 +36,13 @@ static ONE: Sql = sql(again!("VALUES (?1, ?2, 0)"));
 // `WHERE` keeps SQLite from parsing `ON CONFLICT` as part of a join.
 static OF_USER: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE user_id = ?1"));
 
+static OF_LISTING: Sql = sql(again!("SELECT user_id, listing_id, 0 FROM applications WHERE listing_id = ?1"));
+
+/// After new terms of the listing.
+pub(crate) async fn add_intents_of_listing<T: Tx>(tx: &mut T, listing: &ListingId) -> Result<()> {
+    tx.exec(&OF_LISTING, &[listing.into()]).await.map(drop)
+}
+
 pub(crate) async fn add_intent<T: Tx>(tx: &mut T, user: &UserId, listing: &ListingId) -> Result<()> {
     tx.exec(&ONE, &[user.into(), listing.into()]).await.map(drop)
 }

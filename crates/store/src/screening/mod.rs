@@ -10,8 +10,8 @@ mod guesses;
 mod people;
 mod verifications;
 
-pub(crate) use attestations::add_intent;
 pub use attestations::{Attest, Flags, Intent};
+pub(crate) use attestations::{add_intent, add_intents_of_listing};
 pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity};
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
 pub use guesses::{Guess, Guessed, TakeGuess};
