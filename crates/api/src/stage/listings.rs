@@ -1,6 +1,6 @@
 //! `/stage/listing…`: stored listing records.
 
-use portico_domain::chain::{Preferred, Terms};
+use portico_domain::chain::Terms;
 use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
     City, Country, Credit, ErrorCode, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
@@ -191,11 +191,7 @@ impl Input for Create {
         }
         let terms = Terms::new(credit, income).map_err(|faults| {
             for (which, fault) in faults {
-                let name = match which {
-                    Preferred::Credit => "prefCredit",
-                    Preferred::Income => "prefIncome",
-                };
-                body.report(name, fault);
+                body.report(which.name(), fault);
             }
         });
         let address = Address { street: street?, city: city?, state: state?, postal: postal? };
