@@ -110,6 +110,7 @@ fn http_method(method: &Method) -> HttpMethod {
     match *method {
         Method::POST => HttpMethod::Post,
         Method::PUT => HttpMethod::Put,
+        Method::PATCH => HttpMethod::Patch,
         Method::DELETE => HttpMethod::Delete,
         _ => HttpMethod::Get,
     }
@@ -144,6 +145,10 @@ fn describe(
     }
     let success = (operation.output)("Success", schemas);
     described = described.response(operation.success.as_str(), success);
+    if operation.is_conditional {
+        let not_modified = ResponseBuilder::new().description("The client has the current version").build();
+        described = described.response(StatusCode::NOT_MODIFIED.as_str(), not_modified);
+    }
     for (status, when) in refusals(operation, has_parameters, has_path) {
         described = described.response(status.as_str(), problem(&when));
     }

@@ -83,6 +83,8 @@ pub struct Operation {
     pub(crate) success: StatusCode,
     pub(crate) has_body: bool,
     pub(crate) refusals: Vec<(StatusCode, &'static str)>,
+    /// Whether it responds with 304 to a client that has the current version.
+    pub(crate) is_conditional: bool,
     pub(crate) input: fn() -> Description,
     pub(crate) example: fn() -> Option<serde_json::Value>,
     #[cfg(test)]
@@ -127,6 +129,7 @@ where
         success: O::STATUS,
         has_body: I::BODY,
         refusals: Vec::new(),
+        is_conditional: false,
         input: input::describe::<I>,
         example: I::example,
         #[cfg(test)]
@@ -151,7 +154,7 @@ macro_rules! methods {
         })+
     };
 }
-methods!(get = GET, post = POST, put = PUT, delete = DELETE);
+methods!(get = GET, post = POST, put = PUT, patch = PATCH, delete = DELETE);
 
 impl Operation {
     pub(crate) fn id(mut self, id: &'static str) -> Self {
@@ -185,6 +188,18 @@ impl Operation {
         on(MethodFilter::try_from(self.method.clone()).unwrap_or(MethodFilter::GET), run)
     }
 
+    /// When it responds with 412.
+    pub(crate) fn precondition_failed(mut self, when: &'static str) -> Self {
+        self.refusals.push((StatusCode::PRECONDITION_FAILED, when));
+        self
+    }
+
+    /// It responds with 304 to a client that has the current version.
+    pub(crate) fn conditional(mut self) -> Self {
+        self.is_conditional = true;
+        self
+    }
+
     /// When it responds with 409.
     pub(crate) fn conflict(mut self, when: &'static str) -> Self {
         self.refusals.push((StatusCode::CONFLICT, when));
@@ -212,7 +227,7 @@ where
         Bytes::new()
     };
     let query = head.uri.query().map(query_parameters).unwrap_or_default();
-    let input = input::read(&Parts { path, query, body: &body })?;
+    let input = input::read(&Parts { path, query, body: &body, headers: Some(&head.headers) })?;
     let idempotency_key = match head.method {
         Method::POST => idempotency_key(&service, &actor, route, &head, &body)?,
         _ => None,

@@ -187,7 +187,7 @@ impl From<Error> for Problem {
             Error::Forbidden(detail) => Self::new(ErrorCode::Forbidden, detail),
             Error::NotFound(code) | Error::Conflict(code) | Error::Pending(code) => code.into(),
             Error::FindingNotYours => ErrorCode::FindingNotYours.into(),
-            Error::PreconditionFailed => ErrorCode::PreconditionFailed.into(),
+            Error::Outdated => ErrorCode::PreconditionFailed.into(),
             Error::KeyReused => ErrorCode::IdempotencyKeyReused.into(),
             Error::TooMany { code, retry_after } => {
                 Self { retry_after: Some(seconds(retry_after)), ..code.into() }

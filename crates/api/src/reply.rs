@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
-use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
 
 /// Referenced schemas by name.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
@@ -146,6 +146,39 @@ impl Output for Cached {
             None => with_content_type(StatusCode::NOT_MODIFIED, "application/json", Body::empty()),
         };
         response.headers_mut().insert(ETAG, self.etag);
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+}
+
+/// A body with its version as ETag; 304 if the client has it already.
+pub(crate) struct Tagged<T> {
+    pub(crate) body: T,
+    pub(crate) etag: String,
+    pub(crate) is_known: bool,
+}
+
+impl<T: Serialize + ToSchema + Send + 'static> Output for Tagged<T> {
+    fn describe(about: &str, schemas: &mut Schemas) -> Described {
+        let etag = HeaderBuilder::new()
+            .schema(Some(ObjectBuilder::new().schema_type(SchemaType::Type(Type::String))))
+            .description(Some("The version, for `If-Match` and `If-None-Match`"))
+            .build();
+        let mut described = Json::<T>::describe(about, schemas);
+        described.headers.insert("ETag".into(), etag.into());
+        described
+    }
+    fn respond(self) -> Response {
+        let mut response = if self.is_known {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            response
+        } else {
+            json(Self::STATUS, &self.body)
+        };
+        if let Ok(etag) = HeaderValue::try_from(self.etag) {
+            response.headers_mut().insert(ETAG, etag);
+        }
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response
     }

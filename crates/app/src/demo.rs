@@ -3,7 +3,7 @@
 
 use portico_domain::chain::Terms;
 use portico_domain::geo::Point;
-use portico_domain::listings::Listing;
+use portico_domain::listings::{Address, Listing};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::{
     AccountId, Allocation, Credit, Degrees, ErrorCode, Income, ListingId, Money, TemplateId, Text, UserId,
@@ -170,20 +170,20 @@ fn home(number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
     let place = Point::new(degrees(latitude + draw.off(0.09))?, degrees(longitude + draw.off(0.11))?);
     let (number_on_street, street) = (draw.from(1, 999), STREETS[draw.below(STREETS.len())]);
     let landlord = LANDLORDS[if number.is_multiple_of(9) { 0 } else { draw.below(LANDLORDS.len()) }];
-    let listing = Listing {
-        id: ListingId::stored(format!("demo-{}-{number:03}", city.to_lowercase())),
-        user: UserId::stored(landlord),
+    let id = ListingId::stored(format!("demo-{}-{number:03}", city.to_lowercase()));
+    let address = Address {
         street: Text::stored(format!("{number_on_street} {street}")),
         city: Text::stored(city),
         state: Text::stored(state),
         postal: Text::stored(format!("{postal}{:02}", draw.from(1, 60))),
-        country: Text::stored("US"),
+    };
+    let listing = Listing {
         rent: Some(Money::from_units(rent * Money::SCALE)),
         property_value: Some(Money::from_units(rent * 210 * Money::SCALE)),
         bedrooms: Some(Whole::from_units(bedrooms)),
         bathrooms: Some(Whole::from_units(draw.from(1, bedrooms.min(3)))),
         place: place.ok(),
-        walkthrough: None,
+        ..Listing::new(id, UserId::stored(landlord), address, Text::stored("US"))
     };
     let (credit, income) = (draw.from(56, 70) * 10, rent * 12 * 5 / 2 / 500 * 500);
     let terms = Terms::new(

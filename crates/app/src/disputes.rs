@@ -25,7 +25,7 @@ impl Screening {
             let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             let Some(op) = self.disputed(call, &key, found, check)? else { return Ok(()) };
             match self.core.db.write(op).await.map_err(Error::from) {
-                Err(Error::PreconditionFailed) => {}
+                Err(Error::Outdated) => {}
                 disputed => return disputed,
             }
         }

@@ -35,11 +35,11 @@ pub enum Error {
     /// It contradicts stored data.
     #[error("conflict: {0}")]
     Conflict(ErrorCode),
-    /// It has changed since the caller read it.
-    #[error("it has changed since it was read")]
-    PreconditionFailed,
     #[error("the idempotency key was used with another request")]
     KeyReused,
+    /// It has another version than the caller expects.
+    #[error("it was changed meanwhile")]
+    Outdated,
     /// It exists, but not on the chain yet.
     #[error("pending: {0}")]
     Pending(ErrorCode),
@@ -74,11 +74,11 @@ impl From<portico_store::Error> for Error {
     fn from(error: portico_store::Error) -> Self {
         use portico_store::Error as Store;
         match error {
-            Store::Conflict(ErrorCode::PreconditionFailed) => Self::PreconditionFailed,
             Store::Conflict(code) => Self::Conflict(code),
             Store::Missing(code) => Self::NotFound(code),
             Store::UnknownListings(places) => Self::UnknownListings(places),
             Store::KeyReused => Self::KeyReused,
+            Store::Outdated => Self::Outdated,
             Store::LeaseLost => Self::Unavailable(error.to_string()),
             Store::Busy => Self::Unavailable("too much work is waiting".into()),
             Store::Unavailable(why) | Store::Again(why) => Self::Unavailable(why),

@@ -48,11 +48,11 @@ pub use devices::Devices;
 pub use error::{Error, Result};
 pub use identities::Identities;
 pub use keys::Keys;
-pub use listings::Listings;
+pub use listings::{ListingDetails, Listings};
 pub use maintenance::Maintenance;
 pub use people::People;
 pub use portfolios::Portfolios;
-pub use portico_store::{Cursor, Page};
+pub use portico_store::{Cursor, ListingVersion, Page};
 pub use sandbox::Sandbox;
 pub use screening::Screening;
 

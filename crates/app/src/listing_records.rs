@@ -1,21 +1,28 @@
 //! A listing on the chain: its record, its terms, and the proof that it was not altered.
 
-use portico_chain::contracts::{Content, ItemKind, listing_digest, listing_key, public_content};
+use portico_chain::contracts::{
+    Content, ItemKind, PublicContent, content_digest, listing_digest, listing_key, original_content,
+    public_content,
+};
 use portico_chain::reads;
 use portico_domain::Timestamp;
 use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId};
+use portico_store::ListingCodec;
 use portico_store::chain::{Accepted, DesiredItem, NewRecord, Word};
 
 use crate::chain::{PENDING, Record};
-use crate::{Call, Core, Error, Listings, Result};
+use crate::{Call, Core, Error, Listings, Profile, Result};
+
+/// Attempts to read the listing and its record in the same version.
+const MAX_PROOF_READS: usize = 5;
 
 /// Proves that a listing was not altered since it was recorded.
 #[derive(Debug)]
 pub struct Proof {
     /// The digest's input, in order.
-    pub content: [(&'static str, String); 11],
+    pub content: PublicContent,
     pub salt: Word,
     /// The digest of the stored listing.
     pub digest: Word,
@@ -49,33 +56,49 @@ impl Listings {
     }
 
     /// Open to everyone.
-    pub async fn proof(&self, call: &Call, id: &ListingId) -> Result<Proof> {
-        let (listing, key) = (self.get(call, id).await?, listing_key(id));
-        let (version, _, on_chain) = self.core.listing_on_chain(&key).await?;
-        let item = self.core.db.chain_item(ItemKind::Listing.number(), &key).await?;
-        let item = item.ok_or(Error::NotFound(ErrorCode::RecordNotFound))?;
-        let salt = item.salt.ok_or(PENDING)?;
-        Ok(Proof {
-            digest: listing_digest(&salt, &listing),
-            content: public_content(&listing),
-            salt,
-            on_chain,
-            record: Record { version, ..self.core.build_record(ItemKind::Listing, key, &item).await? },
-        })
+    pub async fn proof(&self, _: &Call, id: &ListingId) -> Result<Proof> {
+        let key = listing_key(id);
+        // An edit between the reads is the next version: then all of them are repeated.
+        for _ in 0..MAX_PROOF_READS {
+            let stored = self.core.stored_listing(id).await?;
+            let Some(recorded) = stored.item else { return Err(Error::NotFound(ErrorCode::RecordNotFound)) };
+            let (version, _, on_chain) = self.core.listing_on_chain(&key).await?;
+            let item = self.core.db.chain_item(ItemKind::Listing.number(), &key).await?;
+            let Some(item) = item.filter(|item| item.version == recorded.version) else { continue };
+            if version != recorded.version.unsigned_abs() {
+                continue;
+            }
+            let salt = recorded.salt;
+            let (content, digest) = self.core.proved_content(&salt, &stored.listing, &on_chain);
+            let record = self.core.build_record(ItemKind::Listing, key, &item).await?;
+            return Ok(Proof { digest, content, salt, on_chain, record });
+        }
+        Err(PENDING)
     }
 }
 
-impl Core {
-    /// A listing's terms, as they are or will be on the chain; `None` if it has none.
-    pub(crate) async fn listing_terms(&self, id: &ListingId) -> Result<Option<Terms>> {
-        let item = self.db.chain_item(ItemKind::Listing.number(), &listing_key(id)).await?;
-        let Some(item) = item else { return Ok(None) };
-        match Content::decode(ItemKind::Listing, &item.payload)? {
-            Content::Listing { terms, .. } => Ok(Some(terms)),
-            _ => Ok(None),
-        }
-    }
+/// For edits, which compute the next version inside their transaction.
+pub(crate) const CODEC: ListingCodec = ListingCodec {
+    kind: ItemKind::Listing.number(),
+    key: listing_key,
+    encode: desired_listing,
+    terms: |payload| terms_of(payload).ok(),
+};
 
+/// The terms in a listing's chain item.
+pub(crate) fn terms_of(payload: &[u8]) -> Result<Terms> {
+    match Content::decode(ItemKind::Listing, payload)? {
+        Content::Listing { terms, .. } => Ok(terms),
+        other => Err(Error::Bug(format!("a listing's item holds {other:?}"))),
+    }
+}
+
+fn desired_listing(listing: &Listing, terms: Terms, salt: Word, at: Timestamp) -> DesiredItem {
+    let content = Content::Listing { terms, digest: listing_digest(&salt, listing) };
+    DesiredItem { salt: Some(salt), ..content.desired(listing_key(&listing.id), at) }
+}
+
+impl Core {
     /// The chain item of a listing, with a new salt.
     pub(crate) fn desired_listing(
         &self,
@@ -83,9 +106,22 @@ impl Core {
         terms: Terms,
         at: Timestamp,
     ) -> Result<DesiredItem> {
-        let salt = self.random()?;
-        let content = Content::Listing { terms, digest: listing_digest(&salt, listing) };
-        Ok(DesiredItem { salt: Some(salt), ..content.desired(listing_key(&listing.id), at) })
+        Ok(desired_listing(listing, terms, self.random()?, at))
+    }
+
+    /// Content and digest. In version 0.1 only the sandbox's demonstration data recorded listings with rooms, and its
+    /// records do not cover them: such a record is proved for the original fields.
+    fn proved_content(&self, salt: &Word, listing: &Listing, on_chain: &Word) -> (PublicContent, Word) {
+        let is_early = self.profile == Profile::Sandbox
+            && listing.description.is_none()
+            && listing.available_from.is_none();
+        let original = original_content(listing);
+        if is_early && content_digest(salt, &original) == *on_chain {
+            return (original, *on_chain);
+        }
+        let content = public_content(listing);
+        let digest = content_digest(salt, &content);
+        (content, digest)
     }
 
     /// The chain item that retires a deleted listing.

@@ -2,13 +2,29 @@
 
 use std::sync::Arc;
 
+use portico_chain::contracts::{ItemKind, listing_key};
+use portico_domain::chain::Terms;
+use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit};
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
-use portico_domain::{ErrorCode, ListingId};
-use portico_store::{CreateListing, Cursor, DeleteListing, Page};
+use portico_domain::{ErrorCode, ListingId, Timestamp};
+use portico_store::{CreateListing, Cursor, DeleteListing, EditListing, ListingVersion, Page, StoredListing};
+
+use crate::listing_records::{CODEC, terms_of};
 
 use crate::{Call, Core, Error, Result};
 
 const NOT_FOUND: Error = Error::NotFound(ErrorCode::ListingNotFound);
+
+/// A listing with everything that is public about it.
+#[derive(Debug)]
+pub struct ListingDetails {
+    pub listing: Listing,
+    pub version: ListingVersion,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// `None`: the listing is not on the chain.
+    pub terms: Option<Terms>,
+}
 
 #[derive(Debug)]
 pub struct Listings {
@@ -37,6 +53,52 @@ impl Listings {
         Ok(())
     }
 
+    /// For the owner and the operator. `expected`: only if the listing still has one of these versions; otherwise the
+    /// newest is changed. New terms also renew the flags of the listing's applicants.
+    pub async fn edit(
+        &self,
+        call: &Call,
+        id: ListingId,
+        change: ListingChange,
+        expected: Option<Vec<ListingVersion>>,
+    ) -> Result<ListingDetails> {
+        let owner = self.core.own_listing(call, &id).await?.user;
+        let is_operator = call.actor.is_operator() && !call.actor.is_user(&owner);
+        let edit = EditListing {
+            id: id.clone(),
+            owner,
+            change,
+            expected,
+            salt: self.core.random()?,
+            codec: CODEC,
+            editor: if is_operator { Editor::Operator } else { Editor::Owner },
+            by: self.core.context(call),
+        };
+        self.core.write(call, edit).await?;
+        self.core.wake_chain();
+        self.details(call, &id).await
+    }
+
+    /// Open to everyone.
+    pub async fn details(&self, _: &Call, id: &ListingId) -> Result<ListingDetails> {
+        let stored = self.core.stored_listing(id).await?;
+        let terms = stored.item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
+        let StoredListing { listing, version, created_at, updated_at, item: _ } = stored;
+        Ok(ListingDetails { listing, version, created_at, updated_at, terms })
+    }
+
+    /// A page of the edits, oldest first. Open to everyone: all of it was public.
+    pub async fn history(
+        &self,
+        _: &Call,
+        id: &ListingId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListingEdit>> {
+        self.core.existing_listing(id).await?;
+        Ok(self.core.db.listing_history(id, after, limit).await?)
+    }
+
     /// Open to everyone.
     pub async fn get(&self, _: &Call, id: &ListingId) -> Result<Listing> {
         self.core.existing_listing(id).await
@@ -62,6 +124,15 @@ impl Listings {
 impl Core {
     async fn existing_listing(&self, id: &ListingId) -> Result<Listing> {
         self.db.listing(id).await?.ok_or(NOT_FOUND)
+    }
+
+    /// With its chain item, both at one moment.
+    pub(crate) async fn stored_listing(&self, id: &ListingId) -> Result<StoredListing> {
+        self.listing_on_record(id).await?.ok_or(NOT_FOUND)
+    }
+
+    pub(crate) async fn listing_on_record(&self, id: &ListingId) -> Result<Option<StoredListing>> {
+        Ok(self.db.stored_listing(id, ItemKind::Listing.number(), &listing_key(id)).await?)
     }
 
     /// For the listing's owner.

@@ -18,6 +18,16 @@ pub enum Preferred {
     Income,
 }
 
+impl Preferred {
+    /// The public name of the preferred value.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Credit => "prefCredit",
+            Self::Income => "prefIncome",
+        }
+    }
+}
+
 impl Terms {
     /// A missing minimum is 0, a missing preference is the minimum. Reports every contradiction.
     pub fn new(

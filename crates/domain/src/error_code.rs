@@ -71,7 +71,7 @@ error_codes! {
     TooManyApplications = 409, "too_many_applications", "this user cannot apply to more listings";
     TooManyKeys = 409, "too_many_keys", "no more keys can be made: revoke one first";
     IdentityRevoked = 409, "identity_revoked", "the token of this case was revoked";
-    PreconditionFailed = 412, "precondition_failed", "it has changed since it was read: read it again";
+    PreconditionFailed = 412, "precondition_failed", "it was changed meanwhile: read it again and repeat the change";
     BodyTooLarge = 413, "body_too_large", "the body is too long";
     UnsupportedMediaType = 415, "unsupported_media_type", "the body must be JSON: Content-Type: application/json";
     HostNotAllowed = 421, "host_not_allowed", "this server does not answer for that host";

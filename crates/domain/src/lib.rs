@@ -10,6 +10,7 @@ pub mod devices;
 mod error_code;
 pub mod geo;
 pub mod keys;
+pub mod listing_changes;
 pub mod listings;
 pub mod names;
 pub mod pipelines;
@@ -23,9 +24,9 @@ pub mod validation;
 pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
 pub use error_code::ErrorCode;
 pub use text::{
-    AccountId, ApplicationId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId, Label, Link,
-    ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId, Text, UserId, VerificationId,
-    WalletId,
+    AccountId, ApplicationId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId,
+    Label, Link, ListingDescription, ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId,
+    Text, UserId, VerificationId, WalletId,
 };
-pub use time::Timestamp;
+pub use time::{Date, Timestamp};
 pub use validation::ValidationError;

@@ -6,7 +6,8 @@ use crate::geo::{Area, Point};
 use crate::search::SearchTerm;
 use crate::text::{Text, fold};
 use crate::{
-    City, Country, Link, ListingId, Money, PostalCode, State, Street, UserId, ValidationError, Whole,
+    City, Country, Date, Link, ListingDescription, ListingId, Money, PostalCode, State, Street, UserId,
+    ValidationError, Whole,
 };
 
 /// A rental listing. The store keeps it as the JSON document that serde writes, so a renamed field
@@ -33,6 +34,82 @@ pub struct Listing {
     pub place: Option<Point>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walkthrough: Option<Link>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<ListingDescription>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_from: Option<Date>,
+    #[serde(default, skip_serializing_if = "ListingStatus::is_available")]
+    pub status: ListingStatus,
+}
+
+/// The address of a listing without its country.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    pub street: Street,
+    pub city: City,
+    pub state: State,
+    pub postal: PostalCode,
+}
+
+impl Listing {
+    /// An active listing with its required fields only.
+    pub fn new(id: ListingId, user: UserId, address: Address, country: Country) -> Self {
+        let Address { street, city, state, postal } = address;
+        Self {
+            id,
+            user,
+            street,
+            city,
+            state,
+            postal,
+            country,
+            rent: None,
+            property_value: None,
+            bedrooms: None,
+            bathrooms: None,
+            place: None,
+            walkthrough: None,
+            description: None,
+            available_from: None,
+            status: ListingStatus::Active,
+        }
+    }
+}
+
+/// Whether a listing can be rented now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ListingStatus {
+    #[default]
+    Active,
+    /// Withdrawn for a time.
+    Paused,
+    Rented,
+}
+
+impl ListingStatus {
+    pub const ALL: [Self; 3] = [Self::Active, Self::Paused, Self::Rented];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Rented => "rented",
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .ok_or_else(|| ValidationError::new("unknown_status", "must be one of active, paused, rented"))
+    }
+
+    /// Open for applications.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub fn is_available(&self) -> bool {
+        matches!(self, Self::Active)
+    }
 }
 
 /// All given conditions must hold; an empty filter matches every listing.
@@ -190,6 +267,16 @@ pub fn searchable_text(listing: &Listing) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn documents_of_earlier_versions_parse_as_active() {
+        let document =
+            r#"{"id":"a","user":"u","street":"s","city":"c","state":"t","postal":"p","country":"US"}"#;
+        let listing: Listing = serde_json::from_str(document).unwrap();
+        assert!(listing.status.is_available());
+        assert_eq!((listing.description.as_ref(), listing.available_from), (None, None));
+        assert_eq!(serde_json::to_string(&listing).unwrap(), document, "and are written as before");
+    }
 
     #[test]
     fn both_names_of_a_field_work_in_any_case() {

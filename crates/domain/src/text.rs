@@ -141,6 +141,7 @@ text_formats! {
     Label = LabelFormat { max: 255 };
     /// May be empty.
     Description = DescriptionFormat { max: 4000, min: 0 };
+    ListingDescription = ListingDescriptionFormat { max: 4000 };
     Network = NetworkFormat { max: 255 };
     /// A device's identifier on its network.
     DeviceIdentifier = DeviceIdentifierFormat { max: 255 };

@@ -1,6 +1,6 @@
-//! A moment in microseconds since 1970, shown as ISO 8601 in UTC.
+//! Moments in microseconds since 1970, shown as ISO 8601 in UTC, and calendar days.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::ValidationError;
 
@@ -52,9 +52,61 @@ impl Serialize for Timestamp {
     }
 }
 
+/// A calendar day, written `2026-01-31`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Date(jiff::civil::Date);
+
+impl Date {
+    /// For the OpenAPI schema.
+    pub const PATTERN: &'static str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
+
+    /// Only the form `YYYY-MM-DD`, of the years 1 to 9999.
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
+        let bytes = text.as_bytes();
+        let is_formed = bytes.len() == 10
+            && bytes.iter().enumerate().all(|(at, byte)| match at {
+                4 | 7 => *byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        let day = is_formed.then(|| text.parse().ok()).flatten();
+        day.filter(|day: &jiff::civil::Date| day.year() > 0)
+            .map(Self)
+            .ok_or_else(|| ValidationError::new("not_a_day", "must be a day of the calendar: YYYY-MM-DD"))
+    }
+}
+
+impl std::fmt::Display for Date {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Date {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(|fault| serde::de::Error::custom(fault.message))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_has_one_form() {
+        assert_eq!(Date::parse("2024-02-29").unwrap().to_string(), "2024-02-29");
+        for wrong in
+            ["2023-02-29", "2024-2-9", "0000-01-01", "+002024-02-29", "2024-02-29T00:00", "20240229", ""]
+        {
+            assert_eq!(Date::parse(wrong).unwrap_err().code, "not_a_day", "{wrong}");
+        }
+    }
 
     #[test]
     fn a_moment_is_shown_in_utc_with_microseconds() {

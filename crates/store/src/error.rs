@@ -14,6 +14,9 @@ pub enum Error {
     UnknownListings(Vec<usize>),
     #[error("the idempotency key was used with another request")]
     KeyReused,
+    /// The row has another version than the caller expects.
+    #[error("the row was changed meanwhile")]
+    Outdated,
     #[error("another process signs with this key now")]
     LeaseLost,
     #[error("too much work is waiting")]

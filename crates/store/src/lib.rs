@@ -39,7 +39,9 @@ pub use devices::{DeleteDevice, RegisterDevice};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
-pub use listings::{CreateListing, DeleteListing, Numbered};
+pub use listings::{
+    CreateListing, DeleteListing, EditListing, ListingCodec, ListingItem, ListingVersion, StoredListing,
+};
 pub use migrate::Status;
 pub use page::{Cursor, Page};
 pub use pipelines::PutPipeline;

@@ -1,14 +1,16 @@
 //! Wire formats of the domain types: JSON, path and query text, schemas.
 
+use portico_domain::chain::Terms;
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
-use portico_domain::listings;
+use portico_domain::listing_changes::Change;
+use portico_domain::listings::{self, ListingStatus};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
 use portico_domain::text::{Text, TextFormat};
-use portico_domain::{Degrees, Kilometres, SafeInteger, ValidationError};
+use portico_domain::{Date, Degrees, Kilometres, SafeInteger, ValidationError};
 use utoipa::Number;
-use utoipa::openapi::schema::{Schema, SchemaType, Type};
+use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
 
 use super::json::Json;
@@ -123,6 +125,74 @@ impl Field for bool {
     }
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.flag())
+    }
+}
+
+/// `null` clears the value.
+impl<F: Field> Field for Change<F> {
+    fn schema() -> RefOr<Schema> {
+        match F::schema() {
+            RefOr::T(Schema::Object(mut object)) => {
+                if let SchemaType::Type(kind) = object.schema_type {
+                    object.schema_type = SchemaType::Array(vec![kind, Type::Null]);
+                }
+                RefOr::T(Schema::Object(object))
+            }
+            other => other,
+        }
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        if json.is_null() { Some(Self::Clear) } else { F::from_json(json, at).map(Self::Set) }
+    }
+}
+
+impl Field for Date {
+    fn schema() -> RefOr<Schema> {
+        let format = SchemaFormat::KnownFormat(KnownFormat::Date);
+        of_type(Type::String).format(Some(format)).pattern(Some(Self::PATTERN)).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}
+
+impl Field for ListingStatus {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::String).enum_values(Some(Self::ALL.map(Self::as_str))).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}
+
+fn terms(object: &mut Object<'_, '_>) -> Option<Terms> {
+    let credit = (
+        object.optional("minCredit", "Lowest credit score; 0 if absent"),
+        object.optional("prefCredit", "Preferred credit score; the lowest if absent"),
+    );
+    let income = (
+        object.optional("minIncome", "Lowest income; 0 if absent"),
+        object.optional("prefIncome", "Preferred income; the lowest if absent"),
+    );
+    let terms = Terms::new(credit, income);
+    terms
+        .map_err(|faults| faults.into_iter().for_each(|(which, fault)| object.report(which.name(), fault)))
+        .ok()
+}
+
+impl Field for Terms {
+    fn schema() -> RefOr<Schema> {
+        let mut object = Object::Nested(ObjectBuilder::new());
+        terms(&mut object);
+        object.schema()
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        if json.is_null() {
+            let fault = "cannot be removed: a listing on the chain keeps its terms until it is deleted";
+            at.report(ValidationError::new("not_removable", fault));
+            return None;
+        }
+        terms(&mut Object::nested(json, at)?)
     }
 }
 

@@ -80,6 +80,10 @@ impl<'b> Json<'b> {
         }
     }
 
+    pub(crate) fn is_null(self) -> bool {
+        self.0.get() == "null"
+    }
+
     pub(crate) fn is_text(self) -> bool {
         self.0.get().starts_with('"')
     }

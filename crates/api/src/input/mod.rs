@@ -1,11 +1,13 @@
 //! The strict reader: parses and describes the input of operations.
 
+mod etag;
 mod fields;
 mod json;
 mod object;
 mod pointer;
 mod reader;
 
+pub(crate) use etag::{IfMatch, IfNoneMatch};
 pub(crate) use fields::{BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, SOME_TEXT, default_radius};
 pub(crate) use json::Json;
 pub(crate) use object::Field;

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use axum::http::HeaderMap;
 use portico_domain::{ErrorCode, ValidationError};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::Schema;
@@ -48,6 +49,7 @@ pub(crate) struct Parts<'b> {
     pub(crate) path: PathParams,
     pub(crate) query: Vec<(Cow<'b, str>, Cow<'b, str>)>,
     pub(crate) body: &'b [u8],
+    pub(crate) headers: Option<&'b HeaderMap>,
 }
 
 #[derive(Default)]
@@ -163,6 +165,25 @@ impl<'r> Reader<'r> {
         self.query_parameter(name, about, false)
     }
 
+    /// A header. Several lines of it are one list.
+    pub(crate) fn header<P: Param>(&mut self, name: &'static str, about: &str) -> Option<P> {
+        match self {
+            Self::Description(description) => {
+                description.parameters.push(parameter::<P>(name, ParameterIn::Header, false, about));
+                None
+            }
+            Self::Request(request) => {
+                request.note(name);
+                let lines = request.parts.headers?.get_all(name).iter();
+                let lines: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
+                if lines.is_empty() {
+                    return None;
+                }
+                request.parameter(name, P::from_text(&lines.join(", ")))
+            }
+        }
+    }
+
     pub(crate) fn required_query<P: Param>(&mut self, name: &str, about: &str) -> Option<P> {
         self.query_parameter(name, about, true)
     }
@@ -256,7 +277,7 @@ mod tests {
                 .chain(body.map(|_| "body".to_owned()))
                 .collect();
             let example = (operation.example)().map(|example| example.to_string()).unwrap_or_default();
-            let mut requested = BTreeSet::new();
+            let (mut requested, headers) = (BTreeSet::new(), HeaderMap::new());
             for value in VALUES {
                 let given = |location: ParameterIn| {
                     let parameters =
@@ -268,6 +289,7 @@ mod tests {
                     path: given(ParameterIn::Path).collect(),
                     query: query.collect(),
                     body: example.as_bytes(),
+                    headers: Some(&headers),
                 };
                 requested.extend((operation.requested_parts)(&parts));
             }
@@ -288,7 +310,7 @@ mod tests {
     #[test]
     fn detects_an_input_that_looks_too_early() {
         let query = vec![("first".into(), "1".into())];
-        let requested = requested_parts::<LooksTooEarly>(&Parts { path: Vec::new(), query, body: b"" });
+        let requested = requested_parts::<LooksTooEarly>(&Parts { query, ..Parts::default() });
         assert_eq!(requested, ["first", "second"]);
         assert_eq!(describe::<LooksTooEarly>().parameters.len(), 1);
     }

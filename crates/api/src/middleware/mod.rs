@@ -58,11 +58,12 @@ fn cors(origins: &[String]) -> CorsLayer {
     let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(
-            ["authorization", "content-type", "idempotency-key", "x-api-key"].map(HeaderName::from_static),
+            ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key"]
+                .map(HeaderName::from_static),
         )
-        .expose_headers(["link", "x-request-id", "retry-after"].map(HeaderName::from_static))
+        .expose_headers(["etag", "link", "x-request-id", "retry-after"].map(HeaderName::from_static))
 }
 
 /// Probes and metrics bypass load shedding.

@@ -1,7 +1,7 @@
 //! `/listings`: the simple form.
 
 use portico_domain::geo::Area;
-use portico_domain::listings::{Listing, ListingFilter, place};
+use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
     City, Country, Degrees, Kilometres, ListingId, Money, PostalCode, State, Street, UserId, ValidationError,
     Whole,
@@ -155,20 +155,13 @@ impl Input for Create {
             );
         }
         let place = place(latitude.map(|latitude| latitude.0), longitude);
+        let address = Address { street: street?, city: city?, state: state?, postal: postal? };
         Some(Self(Listing {
-            id: id?,
-            user: user?,
-            street: street?,
-            city: city?,
-            state: state?,
-            postal: postal?,
-            country: Country::stored(""),
             rent,
-            property_value: None,
             bedrooms,
             bathrooms,
             place,
-            walkthrough: None,
+            ..Listing::new(id?, user?, address, Country::stored(""))
         }))
     }
     fn example() -> Option<Value> {

@@ -1,7 +1,7 @@
 //! `/stage/listing…`: stored listing records.
 
-use portico_domain::chain::{Preferred, Terms};
-use portico_domain::listings::{Listing, ListingFilter, place};
+use portico_domain::chain::Terms;
+use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
     City, Country, Credit, ErrorCode, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
 };
@@ -178,6 +178,8 @@ impl Input for Create {
             body.optional("prefIncome", "Preferred income; the lowest if absent"),
         );
         let property_value = body.optional("propertyValue", "Value of the property; 0 if absent");
+        let bedrooms = body.optional("bedRoomCount", "Number of bedrooms");
+        let bathrooms = body.optional("bathroomCount", "Number of bathrooms");
         let latitude = body.optional::<Latitude>("latitude", "Degrees north; together with longitude");
         let longitude = body.optional("longitude", "Degrees east; together with latitude");
         let walkthrough = body.optional("walkthroughLink", "A video walkthrough: an http or https URL");
@@ -189,27 +191,18 @@ impl Input for Create {
         }
         let terms = Terms::new(credit, income).map_err(|faults| {
             for (which, fault) in faults {
-                let name = match which {
-                    Preferred::Credit => "prefCredit",
-                    Preferred::Income => "prefIncome",
-                };
-                body.report(name, fault);
+                body.report(which.name(), fault);
             }
         });
+        let address = Address { street: street?, city: city?, state: state?, postal: postal? };
         let listing = Listing {
-            id: ListingId::stored(""),
-            user: user?,
-            street: street?,
-            city: city?,
-            state: state?,
-            postal: postal?,
-            country: Country::stored(""),
             rent: Some(rent?),
             property_value,
-            bedrooms: None,
-            bathrooms: None,
+            bedrooms,
+            bathrooms,
             place: place(latitude.map(|latitude| latitude.0), longitude),
             walkthrough,
+            ..Listing::new(ListingId::stored(""), user?, address, Country::stored(""))
         };
         Some(Self { listing, id, country, terms: terms.ok()? })
     }
@@ -218,7 +211,7 @@ impl Input for Create {
             "id": "elm-7", "userId": "ada", "addressStreet": "7 Elm Street", "addressCity": "Austin",
             "addressState": "TX", "addressPostal": "78702", "monthlyPayment": 1850, "minCredit": 620,
             "prefCredit": 700, "minIncome": 55_000, "prefIncome": 70_000.50, "propertyValue": 450_000,
-            "latitude": 30.2672, "longitude": -97.7431, "walkthroughLink": "https://example.com/elm-7",
+            "bedRoomCount": 2, "bathroomCount": 1, "latitude": 30.2672, "longitude": -97.7431, "walkthroughLink": "https://example.com/elm-7",
         }))
     }
 }

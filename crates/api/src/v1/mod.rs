@@ -4,6 +4,7 @@ mod applications;
 mod chain;
 mod devices;
 mod keys;
+mod listing_details;
 mod listings;
 mod portfolios;
 mod sandbox;
@@ -20,6 +21,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         templates::operations(),
         devices::operations(),
         listings::operations(),
+        listing_details::operations(),
         applications::operations(),
         chain::operations(),
         screening::operations(),

@@ -57,7 +57,7 @@ impl Applications {
         let party = deciding_party(&call.actor);
         self.change(call, user, listing, async |application| {
             if request.if_match.is_some_and(|version| version != application.stored.version) {
-                return Err(Error::PreconditionFailed);
+                return Err(Error::Outdated);
             }
             let status = application.stored.status.decide(request.decision).map_err(Error::Conflict)?;
             self.decided(application, &request, (status, party)).await?;
@@ -112,7 +112,7 @@ impl Applications {
             let (document, version) = (document.seal(&key, &stored.id)?, stored.version);
             let op = ChangeApplication { id: stored.id, version, status, document, entry, by };
             match self.core.write(call, op).await {
-                Err(Error::PreconditionFailed) => {}
+                Err(Error::Outdated) => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.core.record_flags_or_defer(user).await;
@@ -133,9 +133,9 @@ impl Core {
     /// The person's newest application to the listing that has this id now.
     pub(crate) async fn newest_application(&self, user: &UserId, listing: &ListingId) -> Result<Opened> {
         const NOT_FOUND: Error = Error::NotFound(ErrorCode::ApplicationNotFound);
-        let listing = self.db.numbered_listing(listing).await?.ok_or(NOT_FOUND)?;
+        let listing = self.db.listing_number(listing).await?.ok_or(NOT_FOUND)?;
         let key = self.keystore()?.person(user).await?.ok_or(NOT_FOUND)?;
-        let stored = self.db.newest_application(&key.id(), listing.seq).await?.ok_or(NOT_FOUND)?;
+        let stored = self.db.newest_application(&key.id(), listing).await?.ok_or(NOT_FOUND)?;
         Opened::new(key, stored)
     }
 }

@@ -2,7 +2,7 @@
 
 use portico_domain::Timestamp;
 use portico_domain::applications::ApplicationStatus;
-use portico_store::{AdoptFormerApplication, FormerApplication, Numbered};
+use portico_store::{AdoptFormerApplication, FormerApplication};
 
 use super::document::{Conditions, Document, Party};
 use crate::{Core, Result};
@@ -28,17 +28,17 @@ impl Core {
     async fn adopt(&self, former: FormerApplication) -> Result<()> {
         let key = self.person_key(&former.user).await?;
         let FormerApplication { user, listing, created_at } = &former;
-        let numbered = self.db.numbered_listing(listing).await?;
-        let conditions = match &numbered {
-            Some(Numbered { listing, .. }) => self.conditions(listing).await?,
+        let stored = self.listing_on_record(listing).await?;
+        let conditions = match &stored {
+            Some(stored) => self.conditions(stored).await?,
             None => Conditions::none(user),
         };
         let submitted = (Party::Applicant, *created_at);
         let mut document = Document::new(user, listing, conditions, self.random()?, submitted);
-        if numbered.is_none() {
+        if stored.is_none() {
             document.changed(ApplicationStatus::Closed, (Party::Operator, self.clock.now()));
         }
-        let number = numbered.map_or(AdoptFormerApplication::NO_LISTING, |numbered| numbered.seq);
+        let number = stored.map_or(AdoptFormerApplication::NO_LISTING, |stored| stored.version.seq);
         let created_at: Timestamp = *created_at;
         let new = self.new_application(&key, &document, number, created_at)?;
         let by = self.by_itself();

@@ -14,15 +14,15 @@ use portico_chain::contracts::ItemKind;
 use portico_chain::{contracts::listing_key, reads};
 use portico_domain::applications::ApplicationMapping;
 use portico_domain::chain::Passes;
-use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, UserId};
 use portico_screening::Check;
-use portico_store::{Numbered, SubmitApplications, Wanted};
+use portico_store::{StoredListing, SubmitApplications, Wanted};
 
 use self::document::{Conditions, Document, Opened, Party, open_document};
 use self::evaluation::checks_of_terms;
 use crate::chain::Record;
 use crate::keystore::PersonKey;
+use crate::listing_records::terms_of;
 use crate::{Actor, Call, Core, Error, Result};
 
 pub use decisions::DecisionRequest;
@@ -53,7 +53,7 @@ impl Applications {
             // Neither the event nor the audit log names the applicant beside the application.
             let op = SubmitApplications { person: key.id(), wanted, by: self.core.by_itself() };
             match self.core.write(call, op).await {
-                Err(Error::PreconditionFailed) => {}
+                Err(Error::Outdated) => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.core.record_flags_or_defer(&user).await;
@@ -148,22 +148,27 @@ impl Core {
         user: &UserId,
         id: &ListingId,
     ) -> Result<Wanted> {
-        let Some(Numbered { listing, seq }) = self.db.numbered_listing(id).await? else {
+        let Some(stored) = self.listing_on_record(id).await? else {
             return Ok(Wanted { listing: id.clone(), new: None, refusal: None });
         };
-        let refusal = (listing.user == *user).then_some(ErrorCode::OwnListing);
+        let listing = &stored.listing;
+        let refusal = match listing.user == *user {
+            true => Some(ErrorCode::OwnListing),
+            false if !listing.status.is_available() => Some(ErrorCode::ListingNotAvailable),
+            false => None,
+        };
         let party = if call.actor.is_user(user) { Party::Applicant } else { Party::Operator };
         let now = self.clock.now();
-        let conditions = self.conditions(&listing).await?;
+        let conditions = self.conditions(&stored).await?;
         let document = Document::new(user, id, conditions, self.random()?, (party, now));
-        let new = self.new_application(key, &document, seq, now)?;
-        Ok(Wanted { listing: id.clone(), new: Some(new), refusal })
+        let new = self.new_application(key, &document, stored.version.seq, now)?;
+        Ok(Wanted { listing: id.clone(), new: Some((new, stored.version)), refusal })
     }
 
     /// What an application to this listing freezes: the terms, and the checks of the pipeline of the owner's account,
     /// or else those that the terms need.
-    async fn conditions(&self, listing: &Listing) -> Result<Conditions> {
-        let terms = self.listing_terms(&listing.id).await?;
+    async fn conditions(&self, StoredListing { listing, item, .. }: &StoredListing) -> Result<Conditions> {
+        let terms = item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
         let account = self.db.account_of(&listing.user).await?;
         let (checks, client) = match self.db.pipeline(&account).await? {
             Some(pipeline) => {

@@ -135,10 +135,10 @@ impl Applications {
         limit: usize,
     ) -> Result<Page<Applicant>> {
         self.core.own_listing(call, listing).await?;
-        let Some(numbered) = self.core.db.numbered_listing(listing).await? else {
+        let Some(number) = self.core.db.listing_number(listing).await? else {
             return Ok(Page { items: Vec::new(), next: None });
         };
-        let page = self.core.db.applicants(numbered.seq, after, limit).await?;
+        let page = self.core.db.applicants(number, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for stored in page.items {
             let Some(application) = self.core.open_application(stored).await? else { continue };

@@ -12,7 +12,7 @@ use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
 use portico_app::{Actor, Call, Core, Portico, Profile};
 use portico_domain::keys::KeyScope;
-use portico_domain::listings::Listing;
+use portico_domain::listings::{Address, Listing};
 use portico_domain::{AccountId, Country, KeyId, ListingId, Text, Timestamp, UserId};
 use portico_screening::config::{BuildContext, ScreeningConfig};
 use portico_screening::{Field, personal::day_of};
@@ -127,21 +127,13 @@ pub(crate) fn verification(applicant: Applicant) -> Verification {
 }
 
 pub(crate) fn listing(id: &str, owner: &str) -> Listing {
-    Listing {
-        id: ListingId::stored(id),
-        user: UserId::stored(owner),
+    let address = Address {
         street: Text::stored("1 Oak Street"),
         city: Text::stored("Austin"),
         state: Text::stored("TX"),
         postal: Text::stored("78701"),
-        country: Country::stored("US"),
-        rent: None,
-        property_value: None,
-        bedrooms: None,
-        bathrooms: None,
-        place: None,
-        walkthrough: None,
-    }
+    };
+    Listing::new(ListingId::stored(id), UserId::stored(owner), address, Country::stored("US"))
 }
 
 pub(crate) fn call(actor: Actor) -> Call {

@@ -23,7 +23,7 @@ impl ItemKind {
     pub const ALL: [Self; 4] = [Self::Listing, Self::Identity, Self::Check, Self::Anchor];
 
     /// In the database.
-    pub fn number(self) -> i64 {
+    pub const fn number(self) -> i64 {
         match self {
             Self::Listing => 0,
             Self::Identity => 1,

@@ -12,7 +12,7 @@ use portico_store::chain::{DesiredItem, Word};
 
 pub use calls::{calldata, carried, rejected};
 pub use content::Content;
-pub use digest::{listing_digest, public_content};
+pub use digest::{PublicContent, content_digest, listing_digest, original_content, public_content};
 pub use item_kind::{Contracts, ItemKind};
 
 pub mod registry {

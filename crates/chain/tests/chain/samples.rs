@@ -4,7 +4,7 @@ use alloy_primitives::keccak256;
 use portico_chain::contracts::{Content, ItemKind, listing_key};
 use portico_chain::signer::Key;
 use portico_domain::chain::Terms;
-use portico_domain::listings::Listing;
+use portico_domain::listings::{Address, Listing};
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
 };
@@ -17,21 +17,13 @@ pub(crate) fn key(number: u8) -> Key {
 }
 
 pub(crate) fn listing(id: &str) -> Listing {
-    Listing {
-        id: ListingId::stored(id),
-        user: UserId::stored("ada"),
+    let address = Address {
         street: Street::stored("12 Oak Street"),
         city: City::stored("Austin"),
         state: State::stored("TX"),
         postal: PostalCode::stored("78701"),
-        country: Country::stored("US"),
-        rent: None,
-        property_value: None,
-        bedrooms: None,
-        bathrooms: None,
-        place: None,
-        walkthrough: None,
-    }
+    };
+    Listing::new(ListingId::stored(id), UserId::stored("ada"), address, Country::stored("US"))
 }
 
 pub(crate) fn terms(credit: i64, income: i64) -> Terms {

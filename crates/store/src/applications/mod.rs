@@ -13,7 +13,7 @@ use crate::counters::{ChangeContext, record};
 use crate::keystore::PersonId;
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::{Db, Error, Result};
+use crate::{Db, Error, ListingVersion, Result};
 
 pub(crate) use flags::recompute_flags;
 pub use flags::{Disclosure, SettleFlags, Settlement};
@@ -131,8 +131,8 @@ async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> R
 #[derive(Debug)]
 pub struct Wanted {
     pub listing: ListingId,
-    /// `None`: the listing does not exist.
-    pub new: Option<NewApplication>,
+    /// With the state of the listing that it was made from; `None`: the listing does not exist.
+    pub new: Option<(NewApplication, ListingVersion)>,
     /// Why there can be no new application. An open one stays whatever this is.
     pub refusal: Option<ErrorCode>,
 }
@@ -149,7 +149,7 @@ static COUNT: Sql =
     sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 LIMIT ?2) AS submitted");
 // Locks the listing until this transaction ends, so that deleting it also closes the application made here.
 static LOCK_LISTING: Sql =
-    dialects("SELECT seq FROM listings WHERE id = ?1", "SELECT seq FROM listings WHERE id = ?1 FOR SHARE");
+    dialects("SELECT seq, version FROM listings WHERE id = ?1", "SELECT seq, version FROM listings WHERE id = ?1 FOR SHARE");
 static OPEN: Sql =
     sql("SELECT id FROM applications WHERE person = ?1 AND listing = ?2 AND status = 'submitted'");
 
@@ -161,8 +161,8 @@ impl Op for SubmitApplications {
         let mut submitted = count.map_or(0, |(count,)| count);
         let (mut unknown, mut listings) = (Vec::new(), Vec::with_capacity(self.wanted.len()));
         for (index, wanted) in self.wanted.iter().enumerate() {
-            match tx.one::<(i64,)>(&LOCK_LISTING, &[(&wanted.listing).into()]).await? {
-                Some((listing,)) => listings.push(listing),
+            match tx.one::<(i64, i64)>(&LOCK_LISTING, &[(&wanted.listing).into()]).await? {
+                Some((seq, version)) => listings.push(ListingVersion { seq, version }),
                 None => unknown.push(index),
             }
         }
@@ -170,13 +170,13 @@ impl Op for SubmitApplications {
             return Err(Error::UnknownListings(unknown));
         }
         for (wanted, listing) in self.wanted.iter().zip(listings) {
-            let open = [(&self.person).into(), listing.into()];
+            let open = [(&self.person).into(), listing.seq.into()];
             if tx.one::<(ApplicationId,)>(&OPEN, &open).await?.is_some() {
                 continue;
             }
-            // The listing was replaced after it was read.
-            let Some(new) = wanted.new.as_ref().filter(|new| new.listing == listing) else {
-                return Err(Error::Conflict(ErrorCode::PreconditionFailed));
+            // The listing was edited or replaced after it was read.
+            let Some((new, _)) = wanted.new.as_ref().filter(|(_, seen)| *seen == listing) else {
+                return Err(Error::Outdated);
             };
             if let Some(refusal) = wanted.refusal {
                 return Err(Error::Conflict(refusal));
@@ -220,7 +220,7 @@ impl Op for ChangeApplication {
             self.document[..].into(),
         ];
         if tx.exec(&CHANGE, &params).await? == 0 {
-            return Err(Error::Conflict(ErrorCode::PreconditionFailed));
+            return Err(Error::Outdated);
         }
         append(tx, &self.entry).await?;
         let ended = ("applications", "total", -i64::from(!self.status.is_shared()));

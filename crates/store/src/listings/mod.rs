@@ -1,5 +1,6 @@
 //! Listings. A listing is stored as one JSON document; the other columns are those that an index needs.
 
+mod edit;
 mod search;
 
 use portico_domain::geo::Point;
@@ -11,29 +12,18 @@ use crate::applications::close_applications;
 use crate::chain::{DesiredItem, retire};
 use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::sql::{self, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
 use crate::{Db, Engine, Error, Result};
 
+use edit::delete_history;
+pub use edit::{EditListing, ListingCodec, ListingItem, ListingVersion, StoredListing};
 use search::Search;
 pub(crate) use search::{AccessPath, KeyRange, ListingIndex};
 
 impl FromRow for Listing {
-    fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self> {
+    fn from_row<R: Row>(columns: &mut sql::Columns<'_, R>) -> Result<Self> {
         serde_json::from_str(columns.text()?)
             .map_err(|error| Error::Bug(format!("a stored listing: {error}")))
-    }
-}
-
-/// A listing with its creation number, which a later listing with the same id does not share.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Numbered {
-    pub listing: Listing,
-    pub seq: i64,
-}
-
-impl FromRow for Numbered {
-    fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { listing: Listing::from_row(columns)?, seq: columns.get()? })
     }
 }
 
@@ -64,22 +54,15 @@ impl Op for CreateListing {
 impl CreateListing {
     /// Writes only the row.
     pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
-        let document = serde_json::to_string(listing).map_err(|error| Error::Bug(error.to_string()))?;
-        let (city_fold, search_fold) = (fold(listing.city.as_str()), searchable_text(listing));
-        let params = [
+        let columns = Columns::of(listing)?;
+        let mut params = vec![
             tx.seq(),
             (&listing.id).into(),
             (&listing.user).into(),
-            document.as_str().into(),
+            columns.document.as_str().into(),
             at.into(),
-            city_fold.as_str().into(),
-            (&listing.postal).into(),
-            listing.rent.into(),
-            listing.bedrooms.into(),
-            listing.bathrooms.into(),
-            listing.place.map(Point::morton).into(),
-            search_fold.as_str().into(),
         ];
+        params.extend(columns.indexed(listing));
         match tx.exec(&INSERT, &params).await? {
             0 => Err(Error::Conflict(ErrorCode::ListingExists)),
             _ => Ok(()),
@@ -87,9 +70,50 @@ impl CreateListing {
     }
 }
 
+/// What is computed from a listing for its row.
+struct Columns {
+    document: String,
+    city_fold: String,
+    search_fold: String,
+}
+
+impl Columns {
+    fn of(listing: &Listing) -> Result<Self> {
+        Ok(Self {
+            document: serde_json::to_string(listing).map_err(|error| Error::Bug(error.to_string()))?,
+            city_fold: fold(listing.city.as_str()),
+            search_fold: searchable_text(listing),
+        })
+    }
+
+    /// The columns of `PostgreSQL`'s indexes, in the order of the statements.
+    fn indexed<'a>(&'a self, listing: &'a Listing) -> [Val<'a>; 7] {
+        [
+            self.city_fold.as_str().into(),
+            (&listing.postal).into(),
+            listing.rent.into(),
+            listing.bedrooms.into(),
+            listing.bathrooms.into(),
+            listing.place.map(Point::morton).into(),
+            self.search_fold.as_str().into(),
+        ]
+    }
+}
+
+struct Deleted {
+    listing: Listing,
+    seq: i64,
+}
+
+impl FromRow for Deleted {
+    fn from_row<R: Row>(columns: &mut sql::Columns<'_, R>) -> Result<Self> {
+        Ok(Self { listing: Listing::from_row(columns)?, seq: columns.get()? })
+    }
+}
+
 static DELETE: Sql = sql("DELETE FROM listings WHERE id = ?1 AND user_id = ?2 RETURNING document, seq");
 
-/// Deletes a listing, closes its applications, and deletes its record on the chain. The id may be used
+/// Deletes a listing with its history, closes its applications, and deletes its record on the chain. The id may be used
 /// again; saved entries keep it.
 #[derive(Debug)]
 pub struct DeleteListing {
@@ -103,8 +127,9 @@ pub struct DeleteListing {
 impl Op for DeleteListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let deleted = tx.one::<Numbered>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
-        let Numbered { listing: deleted, seq } = deleted.ok_or(Error::Missing(ErrorCode::ListingNotFound))?;
+        let deleted = tx.one::<Deleted>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
+        let Deleted { listing: deleted, seq } = deleted.ok_or(Error::Missing(ErrorCode::ListingNotFound))?;
+        delete_history(tx, &self.id).await?;
         let recorded = retire(tx, &self.retired).await?;
         close_applications(tx, seq, &self.by).await?;
         let counts = [
@@ -117,15 +142,16 @@ impl Op for DeleteListing {
 }
 
 static BY_ID: Sql = sql("SELECT document FROM listings WHERE id = ?1");
-static NUMBERED: Sql = sql("SELECT document, seq FROM listings WHERE id = ?1");
+static NUMBER: Sql = sql("SELECT seq FROM listings WHERE id = ?1");
 
 impl Db {
     pub async fn listing(&self, id: &ListingId) -> Result<Option<Listing>> {
         self.one(&BY_ID, &[id.into()]).await
     }
 
-    pub async fn numbered_listing(&self, id: &ListingId) -> Result<Option<Numbered>> {
-        self.one(&NUMBERED, &[id.into()]).await
+    /// The listing's creation number, which a later listing with the same id does not share.
+    pub async fn listing_number(&self, id: &ListingId) -> Result<Option<i64>> {
+        Ok(self.one::<(i64,)>(&NUMBER, &[id.into()]).await?.map(|(seq,)| seq))
     }
 
     /// Order: by rent if the filter names rooms or a rent, by Morton code if it names an area, else by creation.

@@ -157,9 +157,12 @@ impl<'a, I: ListingIndex> Search<'a, I> {
         let mut limit = (self.limit + 1).clamp(least, MAX_BATCH);
         while !self.is_full() && after.key <= to {
             let range = KeyRange { after, to, limit, revision };
-            let candidates = self.index.candidates(&self.path, range).await?;
+            let mut candidates = self.index.candidates(&self.path, range).await?;
             let exhausted = candidates.len() < limit;
             after = candidates.last().map_or(after, |last| last.at);
+            // Between two reads an edit may move a listing ahead; it stays as it was found first.
+            let earlier: HashSet<i64> = self.found.iter().map(|placed| placed.at.seq).collect();
+            candidates.retain(|candidate| !earlier.contains(&candidate.at.seq));
             self.keep(candidates);
             if exhausted {
                 break;

@@ -29,6 +29,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
     ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
     ("sandbox clock", include_str!("../../migrations/postgres/0006_sandbox_clock.sql")),
+    ("listing versions", include_str!("../../migrations/postgres/0008_listing_versions.sql")),
     ("applications", include_str!("../../migrations/postgres/0010_applications.sql")),
 ];
 const KEYSTORE: Migrations = &[

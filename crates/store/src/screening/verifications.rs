@@ -131,7 +131,7 @@ impl Op for Dispute {
         let (before, after) = &self.outcome;
         let params = [(&self.verification).into(), before[..].into(), after[..].into()];
         if tx.exec(&DISPUTE, &params).await? == 0 {
-            return Err(Error::Conflict(ErrorCode::PreconditionFailed));
+            return Err(Error::Outdated);
         }
         tx.exec(&ASK_AGAIN, &[(&self.case).into(), self.check.into()]).await?;
         append(tx, &self.entry).await

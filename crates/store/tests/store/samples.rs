@@ -2,7 +2,7 @@
 
 use futures_util::stream::{self, StreamExt as _};
 use portico_domain::devices::Device;
-use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::listings::{Address, Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
 use portico_domain::search::SearchTerm;
 use portico_domain::text::{Text, TextFormat};
@@ -52,21 +52,13 @@ pub(crate) fn entry(action: &'static str, subject: &str) -> Entry {
 
 /// Without optional fields.
 pub(crate) fn listing(id: &str) -> Listing {
-    Listing {
-        id: text(id),
-        user: text("ann"),
+    let address = Address {
         street: text("12 Elm Avenue"),
         city: text("Austin"),
         state: text("TX"),
         postal: text("78701"),
-        country: text("US"),
-        rent: None,
-        property_value: None,
-        bedrooms: None,
-        bathrooms: None,
-        place: None,
-        walkthrough: None,
-    }
+    };
+    Listing::new(text(id), text("ann"), address, text("US"))
 }
 
 pub(crate) fn create(listing: Listing) -> CreateListing {
