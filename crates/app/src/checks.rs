@@ -102,7 +102,9 @@ impl Screening {
             let reference = references.iter().find(|(check, _)| *check == outcome.check);
             match (&outcome.result, reference) {
                 (Ok(finding), Some((_, reference))) => {
-                    found.push(self.store_finding(key, case, reference, *finding, &outcome, plan).await?);
+                    found.push(
+                        self.store_finding(key, case, reference, finding.clone(), &outcome, plan).await?,
+                    );
                 }
                 _ => failed.push(outcome),
             }
@@ -126,10 +128,11 @@ impl Screening {
     ) -> Result<Option<(Finding, CheckReport)>> {
         let (Some(finding), Some(at)) = (&stored.finding, stored.finished_at) else { return Ok(None) };
         let finding: Finding = opened(key, &finding_context(&case.id, &stored.reference), finding)?;
-        Ok(Some((finding, self.report(finding, &stored.bureau, at, country))))
+        let report = self.report(&finding, &stored.bureau, at, country);
+        Ok(Some((finding, report)))
     }
 
-    fn report(&self, finding: Finding, bureau: &str, at: Timestamp, country: &Country) -> CheckReport {
+    fn report(&self, finding: &Finding, bureau: &str, at: Timestamp, country: &Country) -> CheckReport {
         CheckReport {
             check: finding.check(),
             passed: finding.passed(country, &self.core.bureaus.screening.thresholds),
@@ -157,7 +160,8 @@ impl Screening {
             at,
         };
         self.core.db.write(op).await?;
-        Ok((finding, self.report(finding, &outcome.bureau, at, &plan.country)))
+        let report = self.report(&finding, &outcome.bureau, at, &plan.country);
+        Ok((finding, report))
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Verification {
     /// Whose pipeline selects the checks.
     pub client: Option<ClientId>,
     pub case: Option<CaseId>,
-    /// The holder of a new token.
+    /// The wallet that is to hold the token.
     pub wallet: Option<WalletId>,
     pub applicant: Applicant,
     pub consented_at: Option<Timestamp>,

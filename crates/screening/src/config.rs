@@ -4,6 +4,9 @@
 //! [bureaus.acme]
 //! url = "https://bureau.example/portico"
 //! secret_env = "ACME_SECRET"
+//! name = "Acme Reports, Inc."
+//! address = "1 Main Street, Dover, DE 19901, USA"
+//! telephone = "+1 800 555 0100"
 //!
 //! [screening]
 //! soft_credit = "acme"        # what is not named is the sandbox's
@@ -19,7 +22,7 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use crate::http::{HttpBureau, Now, Settings};
-use crate::{Bureau, Check, Policy, Routing, Sandbox, Thresholds};
+use crate::{Bureau, Check, Disclosure, Policy, Routing, Sandbox, Thresholds};
 
 const MAX_TIMEOUT_MS: u64 = 120_000;
 const MAX_CONCURRENCY_LIMIT: usize = 65_536;
@@ -28,6 +31,10 @@ const MAX_CONCURRENCY_LIMIT: usize = 65_536;
 #[serde(deny_unknown_fields, default)]
 pub struct BureauConfig {
     pub url: Option<String>,
+    /// For the adverse action notice, like `address` and `telephone`. A live instance needs all three.
+    pub name: Option<String>,
+    pub address: Option<String>,
+    pub telephone: Option<String>,
     pub secret: Option<SecretString>,
     pub secret_file: Option<PathBuf>,
     pub secret_env: Option<String>,
@@ -68,6 +75,14 @@ pub struct Screening {
     pub routing: Routing,
     pub policy: Policy,
     pub thresholds: Thresholds,
+    disclosures: BTreeMap<String, Disclosure>,
+}
+
+impl Screening {
+    /// Who a bureau is, by the name that results store. `None`: the configuration does not say, or no longer has it.
+    pub fn disclosure(&self, bureau: &str) -> Option<&Disclosure> {
+        self.disclosures.get(bureau)
+    }
 }
 
 impl ScreeningConfig {
@@ -80,10 +95,20 @@ impl ScreeningConfig {
         let mut faults = Vec::new();
         let sandbox: Arc<dyn Bureau> = Arc::new(Sandbox::new(context.sandbox_key));
         let mut made = BTreeMap::from([(Sandbox::NAME, Some(Arc::clone(&sandbox)))]);
+        let mut disclosures = BTreeMap::from([(Sandbox::NAME.to_owned(), Sandbox::disclosure())]);
         for (name, config) in bureaus {
+            let mut wrong = Vec::new();
+            if let Some(disclosure) = config.disclosure(&mut wrong) {
+                disclosures.insert(name.clone(), disclosure);
+            }
+            faults.extend(wrong.into_iter().map(|fault| format!("bureaus.{name}.{fault}")));
             let bureau = config.build(name, context).map_err(|wrong| {
                 faults.extend(wrong.into_iter().map(|fault| format!("bureaus.{name}.{fault}")));
             });
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
+                faults.push(format!("bureaus.{name}: the key must be 1 to 64 letters, digits, - and _"));
+            }
             if name == Sandbox::NAME {
                 faults.push(format!("bureaus.{name}: this name is the inner bureau's; choose another"));
             } else {
@@ -104,7 +129,11 @@ impl ScreeningConfig {
         }
         let policy = self.policy(&mut faults);
         let thresholds = self.credit_threshold.clone();
-        if faults.is_empty() { Ok(Screening { routing, policy, thresholds }) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(Screening { routing, policy, thresholds, disclosures })
+        } else {
+            Err(faults)
+        }
     }
 
     fn routes(&self) -> [(Check, &'static str, Option<&str>); 4] {
@@ -139,10 +168,6 @@ impl ScreeningConfig {
 impl BureauConfig {
     fn build(&self, name: &str, context: &BuildContext<'_>) -> Result<HttpBureau, Vec<String>> {
         let mut faults = Vec::new();
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-        if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
-            faults.push("name must be 1 to 64 letters, digits, - and _".into());
-        }
         let secret = self.secret(context.env).map_err(|fault| faults.push(fault)).ok();
         let url = self.url.clone().ok_or("url is missing").map_err(|fault| faults.push(fault.into())).ok();
         // The missing secret is reported already; a valid placeholder lets the other settings be checked.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use portico_domain::{Country, Income, ValidationError};
+use portico_domain::text::TextFormat;
+use portico_domain::{Country, Income, Text, ValidationError};
 use serde::{Deserialize, Serialize};
 
 use crate::Check;
@@ -56,8 +57,95 @@ impl std::fmt::Debug for Score {
     }
 }
 
-/// Serializes for sealing; does not print.
+/// The lowest and the highest score that the bureau's model gives.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Bounds")]
+pub struct ScoreRange {
+    min: u16,
+    max: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bounds {
+    min: u16,
+    max: u16,
+}
+
+impl ScoreRange {
+    /// No model in use goes higher.
+    pub const LIMIT: u16 = 1000;
+
+    pub fn new(min: u16, max: u16) -> Result<Self, ValidationError> {
+        if min < max && max <= Self::LIMIT {
+            Ok(Self { min, max })
+        } else {
+            Err(ValidationError::new("out_of_range", "must be a minimum below a maximum of at most 1000"))
+        }
+    }
+
+    pub const fn min(self) -> u16 {
+        self.min
+    }
+
+    pub const fn max(self) -> u16 {
+        self.max
+    }
+
+    pub fn contains(self, score: Score) -> bool {
+        (self.min..=self.max).contains(&score.points())
+    }
+}
+
+impl TryFrom<Bounds> for ScoreRange {
+    type Error = ValidationError;
+
+    fn try_from(Bounds { min, max }: Bounds) -> Result<Self, ValidationError> {
+        Self::new(min, max)
+    }
+}
+
+/// Does not print: with a score, it belongs to a person.
+impl std::fmt::Debug for ScoreRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[personal]")
+    }
+}
+
+/// A key factor that lowered a score, in the bureau's words: 1 to 200 characters. Does not print.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ScoreFactor(Text<FactorFormat>);
+
+/// The format of a [`ScoreFactor`].
+#[derive(Debug)]
+pub struct FactorFormat;
+
+impl TextFormat for FactorFormat {
+    const MAX: usize = 200;
+}
+
+impl ScoreFactor {
+    /// 15 U.S.C. 1681g(f)(1)(C) and (f)(9): four factors, and the number of inquiries as a fifth.
+    pub const MAX_COUNT: usize = 5;
+
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
+        Text::parse(text).map(Self)
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl std::fmt::Debug for ScoreFactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[personal]")
+    }
+}
+
+/// Serializes for sealing; does not print.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "camelCase", deny_unknown_fields)]
 pub enum Finding {
     Eviction {
@@ -69,6 +157,12 @@ pub enum Finding {
     },
     SoftCredit {
         score: Score,
+        /// `None`: the bureau did not say. Findings of older versions have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        range: Option<ScoreRange>,
+        /// At most [`ScoreFactor::MAX_COUNT`], the most important one first. Empty: the bureau did not say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        factors: Vec<ScoreFactor>,
     },
     CriminalBackground {
         /// A record is on file.
@@ -77,7 +171,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    pub const fn check(self) -> Check {
+    pub const fn check(&self) -> Check {
         match self {
             Self::Eviction { .. } => Check::Eviction,
             Self::Income { .. } => Check::Income,
@@ -87,11 +181,11 @@ impl Finding {
     }
 
     /// Passes: nothing on file, a verified income, a score at or above the country's threshold.
-    pub fn passed(self, country: &Country, thresholds: &Thresholds) -> bool {
+    pub fn passed(&self, country: &Country, thresholds: &Thresholds) -> bool {
         match self {
-            Self::Eviction { found } | Self::CriminalBackground { found } => !found,
+            Self::Eviction { found } | Self::CriminalBackground { found } => !*found,
             Self::Income { yearly } => yearly.units() > 0,
-            Self::SoftCredit { score } => score >= thresholds.of(country),
+            Self::SoftCredit { score, .. } => *score >= thresholds.of(country),
         }
     }
 }
@@ -127,7 +221,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn score(points: u16) -> Finding {
-        Finding::SoftCredit { score: Score::new(points).unwrap() }
+        Finding::SoftCredit { score: Score::new(points).unwrap(), range: None, factors: Vec::new() }
+    }
+
+    fn explained(points: u16) -> Finding {
+        Finding::SoftCredit {
+            score: Score::new(points).unwrap(),
+            range: Some(ScoreRange::new(300, 850).unwrap()),
+            factors: vec![ScoreFactor::parse("Too many inquiries").unwrap()],
+        }
     }
 
     fn us() -> Country {
@@ -168,9 +270,35 @@ mod tests {
     }
 
     #[test]
+    fn score_of_an_older_version_has_no_range_and_no_factors() {
+        let stored = r#"{"check":"softCredit","score":720}"#;
+        assert!(serde_json::from_str::<Finding>(stored).unwrap() == score(720));
+        assert_eq!(serde_json::to_string(&score(720)).unwrap(), stored);
+    }
+
+    #[test]
+    fn score_range_is_a_minimum_below_a_maximum() {
+        for (min, max) in [(850, 300), (300, 300), (0, 1001)] {
+            assert_eq!(ScoreRange::new(min, max).unwrap_err().code, "out_of_range");
+        }
+        let range = ScoreRange::new(300, 720).unwrap();
+        assert!(range.contains(Score::clamped(720)) && !range.contains(Score::clamped(721)));
+    }
+
+    #[test]
+    fn score_factor_is_a_short_text() {
+        for wrong in ["", " ", "two\nlines", &"x".repeat(201)] {
+            assert!(ScoreFactor::parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(ScoreFactor::parse(&"ä".repeat(200)).unwrap().as_str().chars().count(), 200);
+    }
+
+    #[test]
     fn a_finding_does_not_print() {
         let income = Finding::Income { yearly: Income::from_units(8_512_345) };
-        assert_eq!(format!("{income:?} {:?}", score(720)), "Finding(income) Finding(softCredit)");
+        assert_eq!(format!("{income:?} {:?}", explained(720)), "Finding(income) Finding(softCredit)");
+        let Finding::SoftCredit { range, factors, .. } = explained(720) else { unreachable!() };
+        assert_eq!(format!("{range:?} {factors:?}"), "Some([personal]) [[personal]]");
     }
 
     proptest! {
@@ -181,6 +309,7 @@ mod tests {
                 Finding::CriminalBackground { found },
                 Finding::Income { yearly: Income::from_units(cents) },
                 score(points),
+                explained(points),
             ] {
                 let stored = serde_json::to_string(&finding).unwrap();
                 prop_assert!(serde_json::from_str::<Finding>(&stored).unwrap() == finding);

@@ -235,7 +235,7 @@ impl Job {
         };
         // A check that waited long for capacity cannot blame the bureau for being slow.
         if fair || answer != Err(BureauError::TooSlow) {
-            route.note(pass, answer.err());
+            route.note(pass, answer.as_ref().err().copied());
         }
         Ok(answer)
     }

@@ -6,6 +6,7 @@
 //! | an OpenBankingToken `income-85000` | that income |
 //! | last name `Evicted`, `Record` | an eviction, a criminal record |
 //! | last name `Timeout`, `Down` | no answer ever, a failure, whatever is checked |
+//! | every score | the range 300 to 850, and two factors if it is below the best |
 //! | anything else | values from a keyed hash of what was sent: the same every time, nothing on file |
 
 use aws_lc_rs::hmac;
@@ -13,7 +14,7 @@ use portico_domain::Income;
 use secrecy::{ExposeSecret as _, SecretSlice};
 
 use crate::bureau::{Bureau, BureauError, CheckFuture, Request};
-use crate::{Applicant, Check, Field, Finding, Score};
+use crate::{Applicant, Check, Disclosure, Field, Finding, Score, ScoreFactor, ScoreRange};
 
 /// The range of generated incomes, in whole units of the currency.
 const INCOMES: (u64, u64) = (18_000, 180_000);
@@ -28,6 +29,15 @@ impl Sandbox {
     /// Generated values depend on the key.
     pub fn new(key: &SecretSlice<u8>) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, key.expose_secret()) }
+    }
+
+    /// Made up: the telephone number is one that is reserved for fiction.
+    pub fn disclosure() -> Disclosure {
+        Disclosure {
+            name: "Sandbox Bureau (made up)".into(),
+            address: "1 Example Street, Springfield, IL 62701, USA".into(),
+            telephone: "+1 800 555 0199".into(),
+        }
     }
 
     fn find(&self, check: Check, applicant: &Applicant) -> Finding {
@@ -52,7 +62,7 @@ impl Sandbox {
                     let above = u16::try_from(one.max(two)).unwrap_or(u16::MAX);
                     Score::clamped(Score::MIN.points().saturating_add(above))
                 });
-                Finding::SoftCredit { score }
+                explained(score)
             }
         }
     }
@@ -107,6 +117,20 @@ fn is_called(applicant: &Applicant, name: &str) -> bool {
     applicant.get(Field::LastName).is_some_and(|last| last.eq_ignore_ascii_case(name))
 }
 
+/// A score with what a notice says about it.
+fn explained(score: Score) -> Finding {
+    let factors: &[&str] = if score < Score::MAX {
+        &["Made up: balances are high in proportion to credit limits", "Made up: the credit history is short"]
+    } else {
+        &[]
+    };
+    Finding::SoftCredit {
+        score,
+        range: ScoreRange::new(Score::MIN.points(), Score::MAX.points()).ok(),
+        factors: factors.iter().filter_map(|factor| ScoreFactor::parse(factor).ok()).collect(),
+    }
+}
+
 fn requested_score(applicant: &Applicant) -> Option<Score> {
     let points = applicant.get(Field::Ssn)?.strip_prefix("900-")?.get(3..)?;
     points.parse().ok().map(Score::clamped)
@@ -154,7 +178,7 @@ mod tests {
 
     fn score(ssn: &str) -> u16 {
         match sandbox(1).find(Check::SoftCredit, &person(&[(Field::Ssn, ssn)])) {
-            Finding::SoftCredit { score } => score.points(),
+            Finding::SoftCredit { score, .. } => score.points(),
             _ => 0,
         }
     }
@@ -250,7 +274,10 @@ mod tests {
                 prop_assert!(found == sandbox(7).find(check, &two));
                 match found {
                     Finding::Eviction { found } | Finding::CriminalBackground { found } => prop_assert!(!found),
-                    Finding::SoftCredit { score } => prop_assert!((300..=850).contains(&score.points())),
+                    Finding::SoftCredit { score, range, factors } => {
+                        prop_assert!(range.unwrap().contains(score));
+                        prop_assert_eq!(factors.len(), if score < Score::MAX { 2 } else { 0 });
+                    }
                     Finding::Income { yearly } => {
                         prop_assert!((1_800_000..=18_000_000).contains(&yearly.units()));
                     }

@@ -76,9 +76,8 @@ impl Applications {
     ) -> Result<()> {
         let now = self.core.clock.now();
         let shown = self.core.shown_to_owner(application).await?;
-        let is_valid = |check: &Check| {
-            shown.checks.iter().any(|state| state.check == *check && state.status.is_valid())
-        };
+        let is_valid =
+            |check: &Check| shown.checks.iter().any(|state| state.check == *check && state.status.is_valid());
         if !request.reasons.iter().all(is_valid) {
             return Err(Error::Conflict(ErrorCode::CheckNotValid));
         }

@@ -82,7 +82,12 @@ pub struct RecordedDecision {
 }
 
 impl RecordedDecision {
-    pub(crate) fn new(decision: Decision, reasons: Vec<Check>, note: Option<Description>, at: Timestamp) -> Self {
+    pub(crate) fn new(
+        decision: Decision,
+        reasons: Vec<Check>,
+        note: Option<Description>,
+        at: Timestamp,
+    ) -> Self {
         Self { decision: decision.name().into(), reasons, note, at: at.micros() }
     }
 

@@ -80,7 +80,8 @@ pub(crate) struct PersonFindings {
 impl PersonFindings {
     /// From results, the newest first.
     pub(crate) fn new(results: Vec<PastResult>, now: Timestamp) -> Self {
-        let (mut known, mut identity, mut identity_changed) = (Vec::<Known>::new(), Identity::default(), false);
+        let (mut known, mut identity, mut identity_changed) =
+            (Vec::<Known>::new(), Identity::default(), false);
         let mut disputed: BTreeSet<(Check, i64)> = BTreeSet::new();
         for result in results {
             let of = result.identity.unwrap_or_default();
@@ -93,7 +94,7 @@ impl PersonFindings {
                 if report.disputed_at.is_some() {
                     disputed.insert((report.check, report.finished_at));
                 }
-                let finding = result.findings.iter().find(|finding| finding.check() == report.check).copied();
+                let finding = result.findings.iter().find(|finding| finding.check() == report.check).cloned();
                 match known.iter_mut().find(|known| known.report.check == report.check) {
                     None => known.push(Known { report, finding }),
                     Some(newest) if newest.report.finished_at < report.finished_at => {
@@ -121,20 +122,20 @@ impl PersonFindings {
     }
 
     /// The report and the value of a check, if they are valid.
-    pub(crate) fn valid_finding(&self, check: Check, now: Timestamp) -> Option<(&CheckReport, Finding)> {
-        self.valid(check, now).and_then(|known| Some((&known.report, known.finding?)))
+    pub(crate) fn valid_finding(&self, check: Check, now: Timestamp) -> Option<(&CheckReport, &Finding)> {
+        self.valid(check, now).and_then(|known| Some((&known.report, known.finding.as_ref()?)))
     }
 
     fn credit(&self, now: Timestamp) -> Option<Credit> {
-        match self.valid(Check::SoftCredit, now)?.finding? {
-            Finding::SoftCredit { score } => Some(Credit::from_units(score.points().into())),
+        match self.valid(Check::SoftCredit, now)?.finding.as_ref()? {
+            Finding::SoftCredit { score, .. } => Some(Credit::from_units(score.points().into())),
             _ => None,
         }
     }
 
     fn income(&self, now: Timestamp) -> Option<Income> {
-        match self.valid(Check::Income, now)?.finding? {
-            Finding::Income { yearly } => Some(yearly),
+        match self.valid(Check::Income, now)?.finding.as_ref()? {
+            Finding::Income { yearly } => Some(*yearly),
             _ => None,
         }
     }
@@ -286,11 +287,7 @@ impl Core {
                 Some(_) => findings(key, &stored)?.0,
                 None => Vec::new(),
             };
-            results.push(PastResult {
-                identity: outcome.identity,
-                reports: outcome.checks,
-                findings: found,
-            });
+            results.push(PastResult { identity: outcome.identity, reports: outcome.checks, findings: found });
         }
         Ok(PersonFindings::new(results, self.clock.now()))
     }

@@ -141,7 +141,6 @@ impl Core {
 fn desired_flags(document: &Document, flags: Option<Flags>, now: Timestamp) -> DesiredItem {
     let Some(flags) = flags else { return document.cleared_flags(now) };
     let listing = listing_key(&document.listing);
-    let content =
-        Content::Check { listing, applicant: document.reference, passes: Some(flags.passes) };
+    let content = Content::Check { listing, applicant: document.reference, passes: Some(flags.passes) };
     content.desired(document.chain_key(), now)
 }

@@ -141,13 +141,7 @@ impl Core {
     }
 
     /// A new application to a listing, with what it freezes.
-    async fn wanted(
-        &self,
-        call: &Call,
-        key: &PersonKey,
-        user: &UserId,
-        id: &ListingId,
-    ) -> Result<Wanted> {
+    async fn wanted(&self, call: &Call, key: &PersonKey, user: &UserId, id: &ListingId) -> Result<Wanted> {
         let Some(stored) = self.listing_on_record(id).await? else {
             return Ok(Wanted { listing: id.clone(), new: None, refusal: None });
         };

@@ -1,7 +1,7 @@
 //! The notice of an adverse action (15 U.S.C. 1681m). `docs/adverse-action.md` has the checklist.
 
 use portico_domain::Timestamp;
-use portico_screening::{Check, Finding};
+use portico_screening::{Check, Disclosure, Finding};
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::PersonFindings;
@@ -76,15 +76,25 @@ impl Core {
     }
 
     fn supplier(&self, bureau: &str) -> Supplier {
-        Supplier { name: bureau.into(), address: None, telephone: None }
+        match self.bureaus.screening.disclosure(bureau) {
+            Some(Disclosure { name, address, telephone }) => Supplier {
+                name: name.clone(),
+                address: Some(address.clone()),
+                telephone: Some(telephone.clone()),
+            },
+            // It is no longer configured.
+            None => Supplier { name: bureau.into(), address: None, telephone: None },
+        }
     }
 }
 
-fn used_score(finding: Finding) -> Option<UsedScore> {
+fn used_score(finding: &Finding) -> Option<UsedScore> {
     match finding {
-        Finding::SoftCredit { score } => {
-            Some(UsedScore { points: score.points(), range: None, factors: Vec::new() })
-        }
+        Finding::SoftCredit { score, range, factors } => Some(UsedScore {
+            points: score.points(),
+            range: range.map(|range| (range.min(), range.max())),
+            factors: factors.iter().map(|factor| factor.as_str().to_owned()).collect(),
+        }),
         _ => None,
     }
 }

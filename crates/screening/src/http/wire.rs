@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use crate::bureau::{BureauError, Request};
-use crate::{Applicant, Check, Finding, Score};
+use crate::{Applicant, Check, Finding, Score, ScoreFactor, ScoreRange};
 
 #[derive(Serialize)]
 struct RequestBody<'a> {
@@ -86,6 +86,18 @@ struct Earned<'a> {
 struct Scored<'a> {
     #[serde(borrow)]
     score: &'a RawValue,
+    #[serde(borrow)]
+    range: Option<&'a RawValue>,
+    #[serde(borrow)]
+    factors: Option<Vec<Cow<'a, str>>>,
+}
+
+#[derive(Deserialize)]
+struct Range<'a> {
+    #[serde(borrow)]
+    min: &'a RawValue,
+    #[serde(borrow)]
+    max: &'a RawValue,
 }
 
 pub(super) fn progress(body: &[u8], request: &Request<'_>) -> Result<Progress, BureauError> {
@@ -121,12 +133,32 @@ fn finding(check: Check, result: &str) -> Option<Finding> {
             let Earned { yearly } = object(result)?;
             Some(Finding::Income { yearly: Income::parse(yearly.get()).ok()? })
         }
-        Check::SoftCredit => {
-            let Scored { score } = object(result)?;
-            let points = u16::try_from(Credit::parse(score.get()).ok()?.units()).ok()?;
-            Some(Finding::SoftCredit { score: Score::new(points).ok()? })
-        }
+        Check::SoftCredit => scored(&object(result)?),
     }
+}
+
+/// What the bureau may leave out must be right if it is there: the notice to the applicant quotes it.
+fn scored(result: &Scored<'_>) -> Option<Finding> {
+    let score = Score::new(points(result.score)?).ok()?;
+    let range = match result.range {
+        None => None,
+        Some(range) => {
+            let Range { min, max } = object(range.get())?;
+            let range = ScoreRange::new(points(min)?, points(max)?).ok()?;
+            Some(range.contains(score).then_some(range)?)
+        }
+    };
+    let factors = result.factors.as_deref().unwrap_or_default();
+    if factors.len() > ScoreFactor::MAX_COUNT {
+        return None;
+    }
+    let factors: Result<_, _> = factors.iter().map(|factor| ScoreFactor::parse(factor)).collect();
+    Some(Finding::SoftCredit { score, range, factors: factors.ok()? })
+}
+
+/// A whole number from its text.
+fn points(number: &RawValue) -> Option<u16> {
+    u16::try_from(Credit::parse(number.get()).ok()?.units()).ok()
 }
 
 /// Serde alone would also accept an array for a struct.
@@ -159,6 +191,14 @@ mod tests {
         )
     }
 
+    fn credit(range: Option<(u16, u16)>, factors: &[&str]) -> Finding {
+        Finding::SoftCredit {
+            score: Score::clamped(720),
+            range: range.map(|(min, max)| ScoreRange::new(min, max).unwrap()),
+            factors: factors.iter().map(|factor| ScoreFactor::parse(factor).unwrap()).collect(),
+        }
+    }
+
     #[test]
     fn each_checks_result_is_understood() {
         for (check, result, finding) in [
@@ -173,7 +213,14 @@ mod tests {
                 r#"{"yearly":85000.5}"#,
                 Finding::Income { yearly: Income::from_units(8_500_050) },
             ),
-            (Check::SoftCredit, r#"{"score":720}"#, Finding::SoftCredit { score: Score::clamped(720) }),
+            (Check::SoftCredit, r#"{"score":720}"#, credit(None, &[])),
+            (Check::SoftCredit, r#"{"score":720,"range":null,"factors":null}"#, credit(None, &[])),
+            (Check::SoftCredit, r#"{"score":720,"factors":[]}"#, credit(None, &[])),
+            (
+                Check::SoftCredit,
+                r#"{"score":720,"range":{"min":300,"max":850},"factors":["Too many \"inquiries\"","New"]}"#,
+                credit(Some((300, 850)), &["Too many \"inquiries\"", "New"]),
+            ),
         ] {
             assert_eq!(complete(check, result), Ok(Progress::Complete(finding)));
         }
@@ -198,6 +245,17 @@ mod tests {
             (Check::SoftCredit, r#"{"score":720.5}"#),
             (Check::SoftCredit, r#"{"score":"720"}"#),
             (Check::SoftCredit, r#"{"score":[720]}"#),
+            (Check::SoftCredit, r#"{"score":720,"range":[300,850]}"#),
+            (Check::SoftCredit, r#"{"score":720,"range":{"min":300}}"#),
+            (Check::SoftCredit, r#"{"score":720,"range":{"min":"300","max":850}}"#),
+            (Check::SoftCredit, r#"{"score":720,"range":{"min":850,"max":300}}"#),
+            (Check::SoftCredit, r#"{"score":720,"range":{"min":300,"max":1001}}"#),
+            (Check::SoftCredit, r#"{"score":720,"range":{"min":300,"max":719}}"#),
+            (Check::SoftCredit, r#"{"score":720,"factors":"New"}"#),
+            (Check::SoftCredit, r#"{"score":720,"factors":[1]}"#),
+            (Check::SoftCredit, r#"{"score":720,"factors":[""]}"#),
+            (Check::SoftCredit, r#"{"score":720,"factors":["a\nb"]}"#),
+            (Check::SoftCredit, r#"{"score":720,"factors":["1","2","3","4","5","6"]}"#),
         ] {
             let broken = BureauError::Broken("its result is not one of this check");
             assert_eq!(complete(check, result), Err(broken), "{result}");

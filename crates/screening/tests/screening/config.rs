@@ -51,6 +51,9 @@ fn each_check_goes_to_its_configured_bureau() {
         [bureaus.bank]
         url = "http://127.0.0.1:9000"
         secret = "another secret that is long enough"
+        name = "Bank Reports, Inc."
+        address = "1 Main Street, Dover, DE 19901, USA"
+        telephone = " +1 800 555 0100 "
         timeout_ms = 4000
         connect_timeout_ms = 1000
         signed_answers = false
@@ -70,6 +73,19 @@ fn each_check_goes_to_its_configured_bureau() {
     assert_eq!(screening.routing.bureau(Check::Eviction).max_concurrency(), 10);
     assert_eq!((screening.policy.check_timeout, screening.policy.max_tries), (Duration::from_secs(8), 2));
     assert_eq!(screening.thresholds.of(&Country::parse("ca").unwrap()).points(), 660);
+    let bank = screening.disclosure("bank").unwrap();
+    assert_eq!(
+        (&*bank.name, &*bank.address, &*bank.telephone),
+        ("Bank Reports, Inc.", "1 Main Street, Dover, DE 19901, USA", "+1 800 555 0100")
+    );
+    assert_eq!(screening.disclosure("acme"), None);
+    assert!(screening.disclosure("sandbox").is_some());
+}
+
+#[test]
+fn disclosure_needs_all_of_its_fields() {
+    let file: File = toml::from_str("[bureaus.acme]\naddress = \"x\"").unwrap();
+    assert_eq!(file.bureaus["acme"].missing_disclosure().collect::<Vec<_>>(), ["name", "telephone"]);
 }
 
 #[test]
@@ -88,6 +104,8 @@ fn all_configuration_errors_are_reported_together() {
         secret_file = "/nonexistent/secret"
         [bureaus.env]
         url = "https://bureau.example"
+        name = " "
+        address = "two\nlines"
         secret_env = "NOBODY_SETS_THIS"
         most_at_once = 0
         [bureaus.none]
@@ -109,12 +127,14 @@ fn all_configuration_errors_are_reported_together() {
     assert_eq!(
         faults,
         [
-            "bureaus.a b.name must be 1 to 64 letters, digits, - and _",
+            "bureaus.a b: the key must be 1 to 64 letters, digits, - and _",
             "bureaus.acme.timeout_ms must be between 1 and 120000",
             "bureaus.acme.url must begin with https:// (http:// only on this machine)",
             "bureaus.acme.secret must be at least 32 bytes long",
             "bureaus.bank.secret: give only one of secret, secret_file and secret_env",
             "bureaus.bank.url is missing",
+            "bureaus.env.name must not be empty",
+            "bureaus.env.address must not contain control characters",
             "bureaus.env.secret_env: the variable NOBODY_SETS_THIS is not set",
             "bureaus.env.most_at_once must be between 1 and 65536",
             "bureaus.file.secret_file /nonexistent/secret cannot be read: entity not found",

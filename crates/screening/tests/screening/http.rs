@@ -83,7 +83,8 @@ fn broken(why: &'static str) -> Result<Finding, BureauError> {
 }
 
 /// The result of [`complete`].
-const FOUND: Result<Finding, BureauError> = Ok(Finding::SoftCredit { score: Score::DEFAULT_THRESHOLD });
+const FOUND: Result<Finding, BureauError> =
+    Ok(Finding::SoftCredit { score: Score::DEFAULT_THRESHOLD, range: None, factors: Vec::new() });
 
 /// Verifies the signature without the bureau's own code.
 fn is_signed(request: &Received) -> bool {

@@ -77,7 +77,9 @@ pub(crate) fn good(check: Check) -> Finding {
     match check {
         Check::Eviction => Finding::Eviction { found: false },
         Check::Income => Finding::Income { yearly: Income::from_units(8_500_000) },
-        Check::SoftCredit => Finding::SoftCredit { score: Score::clamped(720) },
+        Check::SoftCredit => {
+            Finding::SoftCredit { score: Score::clamped(720), range: None, factors: Vec::new() }
+        }
         Check::CriminalBackground => Finding::CriminalBackground { found: false },
     }
 }

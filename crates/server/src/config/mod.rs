@@ -206,6 +206,13 @@ fn check_live(settings: &Settings, chain: &ChainConfig, screening: Option<Screen
             checks.join(", ")
         ));
     }
+    for (bureau, config) in &settings.bureaus {
+        for field in config.missing_disclosure() {
+            faults.add(format!(
+                "bureaus.{bureau}.{field} is missing: a live instance needs it for the adverse action notice"
+            ));
+        }
+    }
     if settings.encryption_key.is_none() {
         faults.add("encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY");
     }
@@ -236,6 +243,15 @@ mod tests {
     fn live_reports_all_missing_settings_at_once() {
         let faults = faults(Settings { profile: Some(ProfileName::Live), ..Settings::default() });
         assert!(faults.contains("chain:") && faults.contains("encryption_key:"), "{faults}");
+    }
+
+    #[test]
+    fn live_needs_the_disclosure_of_every_bureau() {
+        let file = "profile = \"live\"\n[bureaus.acme]\naddress = \"1 Main Street\"";
+        let faults = faults(toml::from_str(file).unwrap());
+        assert!(faults.contains("bureaus.acme.name is missing"), "{faults}");
+        assert!(faults.contains("bureaus.acme.telephone is missing"), "{faults}");
+        assert!(!faults.contains("bureaus.acme.address"), "{faults}");
     }
 
     #[test]

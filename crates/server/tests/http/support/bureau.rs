@@ -61,7 +61,8 @@ impl Bureau {
     pub(crate) fn settings(&self) -> String {
         let url = &self.url;
         format!(
-            "[bureaus.loopback]\nurl = \"{url}\"\nsecret = \"{SECRET}\"\n\n[screening]\neviction = \"loopback\"\n\
+            "[bureaus.loopback]\nurl = \"{url}\"\nsecret = \"{SECRET}\"\nname = \"Loopback Reports\"\n\
+             address = \"1 Main Street, Dover, DE 19901, USA\"\ntelephone = \"+1 800 555 0100\"\n\n[screening]\neviction = \"loopback\"\n\
              income = \"loopback\"\nsoft_credit = \"loopback\"\ncriminal_background = \"loopback\"\n"
         )
     }
