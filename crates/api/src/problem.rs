@@ -185,8 +185,9 @@ impl From<Error> for Problem {
             Error::Parameter { name, fault } => Self::invalid(vec![FieldError::in_parameter(name, fault)]),
             Error::Unauthenticated(detail) => Self::unauthenticated("Bearer", detail),
             Error::Forbidden(detail) => Self::new(ErrorCode::Forbidden, detail),
-            Error::NotFound(code) | Error::Conflict(code) | Error::Pending(code) => code.into(),
-            Error::FindingNotYours => ErrorCode::FindingNotYours.into(),
+            Error::NotFound(code) | Error::Refused(code) | Error::Conflict(code) | Error::Pending(code) => {
+                code.into()
+            }
             Error::Outdated => ErrorCode::PreconditionFailed.into(),
             Error::KeyReused => ErrorCode::IdempotencyKeyReused.into(),
             Error::TooMany { code, retry_after } => {

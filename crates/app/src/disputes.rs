@@ -20,7 +20,7 @@ impl Screening {
         for _ in 0..MAX_ATTEMPTS {
             let found = self.core.db.verification(id).await?.ok_or(NO_SUCH_VERIFICATION)?;
             if found.user != *user {
-                return Err(Error::FindingNotYours);
+                return Err(Error::Refused(ErrorCode::FindingNotYours));
             }
             let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             let Some(op) = self.disputed(call, &key, found, check)? else { return Ok(()) };

@@ -27,11 +27,11 @@ pub enum Error {
     Unauthenticated(&'static str),
     #[error("forbidden: {0}")]
     Forbidden(&'static str),
-    /// A finding is about somebody else.
-    #[error("forbidden: the finding is about somebody else")]
-    FindingNotYours,
     #[error("not found: {0}")]
     NotFound(ErrorCode),
+    /// A proof does not hold.
+    #[error("refused: {0}")]
+    Refused(ErrorCode),
     /// It contradicts stored data.
     #[error("conflict: {0}")]
     Conflict(ErrorCode),

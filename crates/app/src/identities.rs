@@ -8,7 +8,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::{custody, reads};
-use portico_domain::{CaseId, ErrorCode, ValidationError, VerificationId, WalletId, names};
+use portico_domain::{CaseId, ErrorCode, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
@@ -17,6 +17,7 @@ use portico_store::screening::{
 };
 
 use crate::access::signed_in;
+use crate::claims::{address_of, sealed_wish};
 use crate::keystore::PersonKey;
 use crate::results::outcome;
 use crate::{Call, Core, Error, Result};
@@ -25,7 +26,7 @@ use crate::{Call, Core, Error, Result};
 const MAX_GUESSES_PER_CALLER: i64 = 5;
 const MAX_GUESSES: i64 = 50;
 const GUESS_WINDOW_SECONDS: i64 = 60 * 60;
-const NO_SUCH_IDENTITY: Error = Error::NotFound(ErrorCode::IdentityNotFound);
+pub(crate) const NO_SUCH_IDENTITY: Error = Error::NotFound(ErrorCode::IdentityNotFound);
 
 /// The decimal token id of the specification.
 pub(crate) fn token_number(token: &[u8; 16]) -> String {
@@ -70,7 +71,7 @@ impl Identities {
         self.core.remember_account(&call.actor).await?;
         let key = self.core.person_key(user).await?;
         let case = self.core.open_case(call, Some(case), Some(wallet), &key).await?;
-        let desired = self.core.desired_token(&case, Word::default());
+        let desired = self.core.desired_token(&case, Word::default())(case.holder);
         self.core.write(call, Mint { desired, case: case.id.clone() }).await?;
         self.core.wake_chain();
         Ok(token_number(&case.token))
@@ -177,20 +178,11 @@ impl Core {
         }
     }
 
-    /// The token's holder: the wallet if it is an address, else a custody address at a random index that is unrelated
-    /// to the wallet.
-    pub(crate) async fn holder(&self, wallet: Option<&WalletId>) -> Result<(Address, Option<i64>)> {
-        let address = wallet.and_then(|wallet| wallet.as_str().parse::<Address>().ok());
-        if let Some(address) = address.filter(|_| wallet.is_some_and(|w| w.as_str().starts_with("0x"))) {
-            if address.is_zero() {
-                let fault = ValidationError::new("not_a_wallet", "must not be the zero address");
-                return Err(Error::Parameter { name: "walletId", fault });
-            }
-            return Ok((address, None));
-        }
+    /// A new token's holder: a custody address at a random index. A wallet has to claim the token.
+    async fn new_holder(&self) -> Result<(Address, i64)> {
         let seed = self.keystore()?.custody_seed(self.clock.now()).await?;
         let place = u64::from_be_bytes(self.random()?) >> 2;
-        Ok((custody::address(&seed, place)?, i64::try_from(place).ok()))
+        Ok((custody::address(&seed, place)?, place.cast_signed()))
     }
 
     /// Finds the caller's case, or opens one with a new token.
@@ -204,30 +196,40 @@ impl Core {
         let (user, account) = signed_in(&call.actor)?;
         let of = if case.is_some() { CaseSelector::Named } else { CaseSelector::Made };
         let id = case.unwrap_or_else(|| self.new_id());
-        let (holder, custody) = self.holder(wallet).await?;
+        let wallet = address_of(wallet)?;
+        let (holder, custody) = self.new_holder().await?;
         let secret = key.seal(&secret_context(&id), &self.random::<32>()?)?;
         let mut token = self.random::<16>()?;
         // The contract rejects token 0.
         token[15] |= 1;
         let entry = self.entry(call, "case.opened", id.as_str(), token_number(&token));
         let case = Case {
+            wished_wallet: wallet.map(|wallet| sealed_wish(key, &id, wallet)).transpose()?,
             id,
             account: account.clone(),
             user: user.clone(),
             token,
             holder: holder.into_array(),
+            custody: Some(custody),
             secret: Some(secret),
             revoked_at: None,
         };
-        Ok(self
-            .db
-            .write(OpenCase { new: NewCase { case, custody, of }, entry, by: self.context(call) })
-            .await?)
+        let open = OpenCase { new: NewCase { case, of }, entry, by: self.context(call) };
+        let mut case = self.db.write(open).await?;
+        if let Some(wallet) = wallet.filter(|_| case.token != token) {
+            self.wish_wallet(key, &mut case, wallet).await?;
+        }
+        Ok(case)
     }
 
-    pub(crate) fn desired_token(&self, case: &Case, commitment: Word) -> DesiredItem {
-        let content = Content::Identity { holder: case.holder.into(), commitment };
-        content.desired(token_key(&case.token), self.clock.now())
+    /// The token for its holder, whom the store knows when it writes.
+    pub(crate) fn desired_token(
+        &self,
+        case: &Case,
+        commitment: Word,
+    ) -> impl Fn(portico_store::chain::Address) -> DesiredItem + Send + Sync + use<> {
+        let (key, at) = (token_key(&case.token), self.clock.now());
+        move |holder| Content::Identity { holder: holder.into(), commitment }.desired(key, at)
     }
 
     pub(crate) fn revoked_token(&self, case: &Case) -> DesiredItem {

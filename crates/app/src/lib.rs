@@ -9,6 +9,7 @@ pub mod applications;
 pub mod audit;
 pub mod chain;
 mod checks;
+pub mod claims;
 pub mod clock;
 mod core;
 pub mod demo;

@@ -121,7 +121,9 @@ impl Screening {
             id,
         };
         let desired = self.core.desired_token(case, name);
-        self.core.write(call, StoreVerification { person: key.id(), verification, desired, entries, at: now }).await
+        self.core
+            .write(call, StoreVerification { person: key.id(), verification, desired, entries, at: now })
+            .await
     }
 
     /// Without its values.

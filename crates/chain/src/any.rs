@@ -44,6 +44,9 @@ impl Node for AnyNode {
     async fn call(&self, from: Address, to: Address, data: Bytes) -> Result<Bytes> {
         either!(self, node => node.call(from, to, data).await)
     }
+    async fn call_with_gas(&self, to: Address, data: Bytes, gas: u64) -> Result<Bytes> {
+        either!(self, node => node.call_with_gas(to, data, gas).await)
+    }
     async fn fees(&self) -> Result<Fees> {
         either!(self, node => node.fees().await)
     }

@@ -48,6 +48,17 @@ impl From<ChainError> for Error {
     }
 }
 
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Reverted(data) => Self::Reverted(data),
+            CallError::Halted(why) => Self::Refused(why),
+            CallError::Refused(refused) => Self::Refused(refused.to_string()),
+            CallError::Chain(error) => error.into(),
+        }
+    }
+}
+
 fn block(block: &portico_evm::Block) -> Block {
     let header = &block.header;
     Block {
@@ -95,12 +106,15 @@ impl Node for Embedded {
 
     async fn call(&self, from: Address, to: Address, data: Bytes) -> Result<Bytes> {
         let call = portico_evm::Call { from, to: Some(to), data, gas: None, value: U256::ZERO };
-        self.chain.call(&call).map_err(|error| match error {
-            CallError::Reverted(data) => Error::Reverted(data),
-            CallError::Halted(why) => Error::Refused(why),
-            CallError::Refused(refused) => Error::Refused(refused.to_string()),
-            CallError::Chain(error) => error.into(),
-        })
+        self.chain.call(&call).map_err(Into::into)
+    }
+
+    async fn call_with_gas(&self, to: Address, data: Bytes, gas: u64) -> Result<Bytes> {
+        let call = portico_evm::Call { to: Some(to), data, gas: Some(gas), ..portico_evm::Call::default() };
+        let chain = self.chain.clone();
+        // Code of others may take a while.
+        let called = tokio::task::spawn_blocking(move || chain.call(&call)).await;
+        Ok(called.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))??)
     }
 
     async fn fees(&self) -> Result<Fees> {

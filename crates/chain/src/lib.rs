@@ -15,6 +15,7 @@ pub mod reads;
 pub mod reconcile;
 pub mod remote;
 pub mod signer;
+pub mod wallet;
 pub mod writer;
 
 pub use any::AnyNode;

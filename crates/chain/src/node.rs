@@ -88,6 +88,9 @@ pub trait Node: Send + Sync + 'static {
     fn code(&self, address: Address) -> impl Future<Output = Result<Bytes>> + Send;
     /// A read-only call.
     fn call(&self, from: Address, to: Address, data: Bytes) -> impl Future<Output = Result<Bytes>> + Send;
+    /// A read-only call of a contract that is not ours, with at most this much gas.
+    fn call_with_gas(&self, to: Address, data: Bytes, gas: u64)
+    -> impl Future<Output = Result<Bytes>> + Send;
     fn fees(&self) -> impl Future<Output = Result<Fees>> + Send;
     fn send(&self, raw: &[u8]) -> impl Future<Output = Result<Sent>> + Send;
     /// `None`: not mined.

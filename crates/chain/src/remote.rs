@@ -263,6 +263,11 @@ impl Node for Remote {
         self.request("eth_call", json!([{ "from": from, "to": to, "data": data }, "latest"])).await
     }
 
+    async fn call_with_gas(&self, to: Address, data: Bytes, gas: u64) -> Result<Bytes> {
+        let call = json!({ "from": Address::ZERO, "to": to, "data": data, "gas": U64::from(gas) });
+        self.request("eth_call", json!([call, "latest"])).await
+    }
+
     async fn fees(&self) -> Result<Fees> {
         let base = self.head().await?.base_fee;
         let tip = match self.ask::<U64>("eth_maxPriorityFeePerGas", json!([])).await {

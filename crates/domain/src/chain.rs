@@ -73,8 +73,10 @@ impl Terms {
 
     /// `None`: they contradict each other.
     pub fn from_units([min_credit, pref_credit, min_income, pref_income]: [i64; 4]) -> Option<Self> {
-        let (credit, income) = (|points| Some(Credit::from_units(points)), |cents| Some(Income::from_units(cents)));
-        let terms = Self::new((credit(min_credit), credit(pref_credit)), (income(min_income), income(pref_income)));
+        let (credit, income) =
+            (|points| Some(Credit::from_units(points)), |cents| Some(Income::from_units(cents)));
+        let terms =
+            Self::new((credit(min_credit), credit(pref_credit)), (income(min_income), income(pref_income)));
         terms.ok()
     }
 }

@@ -37,6 +37,7 @@ error_codes! {
     Forbidden = 403, "forbidden", "the caller may not do this";
     ForeignOrigin = 403, "foreign_origin", "a page of another origin may not change anything in the sandbox";
     FindingNotYours = 403, "finding_not_yours", "this finding is about somebody else";
+    SignatureInvalid = 403, "signature_invalid", "the signature is not that of the wallet";
     NotFound = 404, "not_found", "there is nothing here";
     ListingNotFound = 404, "listing_not_found", "there is no such listing";
     NoListings = 404, "no_listings", "no listing was found";
@@ -71,6 +72,7 @@ error_codes! {
     TooManyApplications = 409, "too_many_applications", "this user cannot apply to more listings";
     TooManyKeys = 409, "too_many_keys", "no more keys can be made: revoke one first";
     IdentityRevoked = 409, "identity_revoked", "the token of this case was revoked";
+    ClaimExpired = 409, "claim_expired", "this message is not the last one for the token, has expired or was used: ask for a new one";
     PreconditionFailed = 412, "precondition_failed", "it was changed meanwhile: read it again and repeat the change";
     BodyTooLarge = 413, "body_too_large", "the body is too long";
     UnsupportedMediaType = 415, "unsupported_media_type", "the body must be JSON: Content-Type: application/json";

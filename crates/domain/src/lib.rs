@@ -24,9 +24,9 @@ pub mod validation;
 pub use decimal::{Allocation, Credit, Degrees, Income, Kilometres, Money, SafeInteger, Whole};
 pub use error_code::ErrorCode;
 pub use text::{
-    AccountId, ApplicationId, CaseId, City, ClientId, Country, Description, DeviceId, DeviceIdentifier, KeyId,
-    Label, Link, ListingDescription, ListingId, Network, PortfolioId, PostalCode, State, Street, TemplateId,
-    Text, UserId, VerificationId, WalletId,
+    AccountId, ApplicationId, CaseId, City, ClaimNonce, ClientId, Country, Description, DeviceId,
+    DeviceIdentifier, KeyId, Label, Link, ListingDescription, ListingId, Network, PortfolioId, PostalCode,
+    State, Street, TemplateId, Text, UserId, VerificationId, WalletId, WalletSignature,
 };
 pub use time::{Date, Timestamp};
 pub use validation::ValidationError;

@@ -132,6 +132,10 @@ text_formats! {
     VerificationId = VerificationFormat { max: 255 };
     /// A wallet, as its owner names it.
     WalletId = WalletFormat { max: 255 };
+    /// The nonce of a message that a wallet signs.
+    ClaimNonce = ClaimNonceFormat { max: 64 };
+    /// A wallet's signature: `0x` and up to 4,096 bytes in hexadecimal, because contract accounts may use any form.
+    WalletSignature = WalletSignatureFormat { max: 8194, pattern: "^0x(?:[0-9a-fA-F]{2})+$", check: check_signature };
     Street = StreetFormat { max: 255 };
     City = CityFormat { max: 100 };
     /// A state or province.
@@ -146,6 +150,17 @@ text_formats! {
     /// A device's identifier on its network.
     DeviceIdentifier = DeviceIdentifierFormat { max: 255 };
     Link = LinkFormat { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f]+$", check: check_link };
+}
+
+fn check_signature(text: &str) -> Result<(), ValidationError> {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    if digits.is_empty() || digits.len() % 2 == 1 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(ValidationError::new(
+            "not_a_signature",
+            "must be 0x and an even number of hexadecimal digits",
+        ));
+    }
+    Ok(())
 }
 
 fn check_link(text: &str) -> Result<(), ValidationError> {

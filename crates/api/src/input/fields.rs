@@ -33,6 +33,30 @@ const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
 /// No control characters, and at least one character that is not a space.
 pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
 
+/// `0x` and two hexadecimal digits for each byte.
+fn hexadecimal<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 2 * N)?;
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| !pair.starts_with('+'))?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// An address on the chain.
+pub(crate) struct WalletAddress(pub(crate) [u8; 20]);
+
+impl Param for WalletAddress {
+    fn schema() -> RefOr<Schema> {
+        of_type(Type::String).pattern(Some("^0x[0-9a-fA-F]{40}$")).into()
+    }
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
+        let fault = || ValidationError::new("not_a_wallet", "must be 0x and 40 hexadecimal digits");
+        hexadecimal(text).map(Self).ok_or_else(fault)
+    }
+}
+
 /// A transaction hash.
 pub(crate) struct Hash(pub(crate) [u8; 32]);
 
@@ -43,13 +67,7 @@ impl Param for Hash {
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
         let fault = || ValidationError::new("not_a_hash", "must be 0x and 64 hexadecimal digits");
-        let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64).ok_or_else(fault)?;
-        let mut hash = [0; 32];
-        for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| fault())?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| fault())?;
-        }
-        Ok(Self(hash))
+        hexadecimal(text).map(Self).ok_or_else(fault)
     }
 }
 

@@ -8,7 +8,9 @@ mod pointer;
 mod reader;
 
 pub(crate) use etag::{IfMatch, IfNoneMatch};
-pub(crate) use fields::{BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, SOME_TEXT, default_radius};
+pub(crate) use fields::{
+    BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, SOME_TEXT, WalletAddress, default_radius,
+};
 pub(crate) use json::Json;
 pub(crate) use object::Field;
 pub(crate) use pointer::JsonPointer;

@@ -54,7 +54,7 @@ impl Input for Create {
         let case = from.required_query("caseId", "The case; a new one is opened");
         let wallet = from.required_query(
             "walletId",
-            "Where the token of a new case goes: an address, or any id for an address that is kept here",
+            "An address that is to claim the token, or any id. Until the claim an address that is kept here holds the token",
         );
         Some(Self { case: case?, wallet: wallet? })
     }

@@ -70,7 +70,7 @@ impl Input for Verify {
         );
         let client = from.query::<ClientId>("clientId", "Whose pipeline says which checks run");
         let case = from.query::<CaseId>("caseId", "The case; a new one is opened. None: one is made");
-        let wallet = from.query::<WalletId>("walletId", "Where the token of a new case goes");
+        let wallet = from.query::<WalletId>("walletId", "An address that is to claim the token, or any id");
         let mut body = from.body();
         let applicant = Applicant {
             first_name: body.optional("FirstName", "First name"),

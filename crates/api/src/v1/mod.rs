@@ -3,6 +3,7 @@
 mod applications;
 mod chain;
 mod devices;
+mod identities;
 mod keys;
 mod listing_details;
 mod listings;
@@ -25,6 +26,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         applications::operations(),
         chain::operations(),
         screening::operations(),
+        identities::operations(),
         keys::operations(),
         sandbox::operations(profile),
     ]

@@ -1,8 +1,8 @@
-//! `/v1/verifications`, `/v1/identities` and the erasure of a person.
+//! `/v1/verifications` and the erasure of a person.
 
 use portico_app::screening::Check;
 use portico_app::screening::{CheckReport, Report};
-use portico_domain::{Timestamp, UserId, VerificationId, WalletId};
+use portico_domain::{Timestamp, UserId, VerificationId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,10 +22,6 @@ pub(crate) fn operations() -> Vec<Operation> {
             .id("getVerification")
             .summary("One of the caller's results: what came of every check, without its values")
             .not_found("The caller has no such result"),
-        delete("/v1/identities/{tokenId}", SIGNED_IN, revoke)
-            .id("revokeIdentity")
-            .summary("Revokes a token, for good; validating it fails from then on")
-            .not_found("The caller has no such token"),
         delete("/v1/users/{userId}/personal-data", SIGNED_IN, erase).id("erasePersonalData").summary(
             "Erases a person: unreadable at once, also in backups; tokens are revoked, flags cleared",
         ),
@@ -184,19 +180,6 @@ impl Input for Read {
 
 async fn read(cx: Context, Read(id): Read) -> Result<Json<VerificationOut>> {
     Ok(Json(cx.app().screening.verification(&cx.call, &id).await?.into()))
-}
-
-struct Revoke(WalletId);
-
-impl Input for Revoke {
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
-        from.path("tokenId", "The token's number").map(Self)
-    }
-}
-
-async fn revoke(cx: Context, Revoke(token): Revoke) -> Result<Json<Message>> {
-    cx.app().identities.revoke(&cx.call, token.as_str()).await?;
-    Ok(Json(message("Identity revoked")))
 }
 
 struct Erase(UserId);

@@ -62,7 +62,8 @@ impl Keystore {
                 // finds it where it is then.
                 let Ok(key) = self.unwrap(&before).await else { continue };
                 let wrapped = master.seal(&[b"key", before.name.as_bytes(), id], &key)?;
-                let after = Wrapped { id: before.id, name: before.name.clone(), master: id.to_vec(), wrapped };
+                let after =
+                    Wrapped { id: before.id, name: before.name.clone(), master: id.to_vec(), wrapped };
                 changes.push((before, after));
             }
             *rotated += changes.len() as u64;

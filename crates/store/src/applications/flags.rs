@@ -11,10 +11,8 @@ use crate::keystore::PersonId;
 use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Result};
 
-static RECOMPUTE: Sql = sql(concat!(
-    "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ",
-    shared!()
-));
+static RECOMPUTE: Sql =
+    sql(concat!("UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ", shared!()));
 
 /// After a new result of the person.
 pub(crate) async fn recompute_flags<T: Tx>(tx: &mut T, person: &PersonId) -> Result<()> {

@@ -148,8 +148,10 @@ pub struct SubmitApplications {
 static COUNT: Sql =
     sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 LIMIT ?2) AS submitted");
 // Locks the listing until this transaction ends, so that deleting it also closes the application made here.
-static LOCK_LISTING: Sql =
-    dialects("SELECT seq, version FROM listings WHERE id = ?1", "SELECT seq, version FROM listings WHERE id = ?1 FOR SHARE");
+static LOCK_LISTING: Sql = dialects(
+    "SELECT seq, version FROM listings WHERE id = ?1",
+    "SELECT seq, version FROM listings WHERE id = ?1 FOR SHARE",
+);
 static OPEN: Sql =
     sql("SELECT id FROM applications WHERE person = ?1 AND listing = ?2 AND status = 'submitted'");
 
@@ -213,12 +215,8 @@ static CHANGE: Sql = sql("UPDATE applications SET status = ?3, document = ?4, ve
 impl Op for ChangeApplication {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let params = [
-            (&self.id).into(),
-            self.version.into(),
-            self.status.name().into(),
-            self.document[..].into(),
-        ];
+        let params =
+            [(&self.id).into(), self.version.into(), self.status.name().into(), self.document[..].into()];
         if tx.exec(&CHANGE, &params).await? == 0 {
             return Err(Error::Outdated);
         }
@@ -276,9 +274,8 @@ static GET: Sql = sql(select!(" FROM applications WHERE id = ?1"));
 static NEWEST: Sql =
     sql(select!(" FROM applications WHERE person = ?1 AND listing = ?2 ORDER BY seq DESC LIMIT 1"));
 static OF_PERSON: Sql = sql(select!(" FROM applications WHERE person = ?1 ORDER BY seq"));
-static PAGE_OF_PERSON: Sql = sql(select!(
-    ", seq, seq FROM applications WHERE person = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
-));
+static PAGE_OF_PERSON: Sql =
+    sql(select!(", seq, seq FROM applications WHERE person = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
 // Only the newest of each applicant.
 static APPLICANTS: Sql = sql(select!(
     ", seq, seq FROM applications AS one WHERE listing = ?3 AND seq > ?1 AND NOT EXISTS \

@@ -30,6 +30,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
     ("sandbox clock", include_str!("../../migrations/postgres/0006_sandbox_clock.sql")),
     ("listing versions", include_str!("../../migrations/postgres/0008_listing_versions.sql")),
+    ("wallet claims", include_str!("../../migrations/postgres/0009_wallet_claims.sql")),
     ("applications", include_str!("../../migrations/postgres/0010_applications.sql")),
 ];
 const KEYSTORE: Migrations = &[

@@ -16,6 +16,10 @@ pub struct Case {
     pub token: [u8; 16],
     /// The token's holder on the chain.
     pub holder: Address,
+    /// The index of the custody address that holds the token; `None`: a wallet holds it.
+    pub custody: Option<i64>,
+    /// The wallet that is to hold the token, once its owner has proven control of it: a sealed address.
+    pub wished_wallet: Option<Vec<u8>>,
     /// The sealed key of the name commitment; `None`: the person was erased.
     pub secret: Option<Vec<u8>>,
     pub revoked_at: Option<Timestamp>,
@@ -29,6 +33,8 @@ impl FromRow for Case {
             user: c.get()?,
             token: word(&c.get::<Vec<u8>>()?)?,
             holder: word(&c.get::<Vec<u8>>()?)?,
+            custody: c.get()?,
+            wished_wallet: c.get()?,
             secret: c.get()?,
             revoked_at: c.get()?,
         })
@@ -37,7 +43,10 @@ impl FromRow for Case {
 
 macro_rules! select {
     ($rest:literal) => {
-        concat!("SELECT id, account, user_id, token, holder, secret, revoked_at FROM cases", $rest)
+        concat!(
+            "SELECT id, account, user_id, token, holder, custody, wished_wallet, secret, revoked_at FROM cases",
+            $rest
+        )
     };
 }
 static GET: Sql = sql(select!(" WHERE id = ?1"));
@@ -47,8 +56,8 @@ static UNFINISHED: Sql = sql(select!(
     " WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1"
 ));
 static INSERT: Sql = sql("INSERT INTO cases \
-     (id, account, user_id, token, holder, custody, secret, made, done, created_at) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9) ON CONFLICT (id) DO NOTHING");
+     (id, account, user_id, token, holder, custody, wished_wallet, secret, made, done, created_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10) ON CONFLICT (id) DO NOTHING");
 static REVOKE: Sql = sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +71,6 @@ pub enum CaseSelector {
 #[derive(Debug, Clone)]
 pub struct NewCase {
     pub case: Case,
-    /// The index of a custody address.
-    pub custody: Option<i64>,
     pub of: CaseSelector,
 }
 
@@ -79,7 +86,7 @@ pub struct OpenCase {
 impl Op for OpenCase {
     type Out = Case;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Case> {
-        let NewCase { case: new, custody, of } = &self.new;
+        let NewCase { case: new, of } = &self.new;
         let known: Option<Case> = match of {
             CaseSelector::Named => tx.one(&GET, &[(&new.id).into()]).await?,
             CaseSelector::Made => tx.one(&UNFINISHED, &[(&new.user).into(), (&new.account).into()]).await?,
@@ -91,7 +98,8 @@ impl Op for OpenCase {
                 (&new.user).into(),
                 new.token[..].into(),
                 new.holder[..].into(),
-                (*custody).into(),
+                new.custody.into(),
+                new.wished_wallet.as_deref().into(),
                 new.secret.as_deref().into(),
                 (*of == CaseSelector::Made).into(),
                 self.by.at.into(),
@@ -110,6 +118,22 @@ impl Op for OpenCase {
             return Err(Error::Conflict(ErrorCode::IdentityRevoked));
         }
         Ok(case)
+    }
+}
+
+static WISH: Sql = sql("UPDATE cases SET wished_wallet = ?2 WHERE id = ?1 AND custody IS NOT NULL");
+
+/// Remembers another wallet for a token in custody.
+#[derive(Debug)]
+pub struct WishWallet {
+    pub case: CaseId,
+    pub wished_wallet: Vec<u8>,
+}
+
+impl Op for WishWallet {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&WISH, &[(&self.case).into(), self.wished_wallet[..].into()]).await.map(drop)
     }
 }
 

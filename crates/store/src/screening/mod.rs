@@ -5,12 +5,14 @@
 
 mod cases;
 mod checks;
+mod claims;
 mod guesses;
 mod people;
 mod verifications;
 
-pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity};
+pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity, WishWallet};
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
+pub use claims::{BeginClaim, ClaimIdentity, WalletClaim};
 pub use guesses::{Guess, Guessed, TakeGuess};
 pub use people::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetInputs};
 pub use verifications::{Dispute, StoreVerification, StoredVerification};

@@ -19,6 +19,7 @@ static FORGET_FINDINGS: Sql = sql("UPDATE verifications SET findings = NULL WHER
      (SELECT seq FROM verifications WHERE findings IS NOT NULL AND expires_at < ?1 ORDER BY expires_at LIMIT ?2)");
 static FORGET_CHECKS: Sql = sql("DELETE FROM checks WHERE started_at < ?1");
 static FORGET_GUESSES: Sql = sql("DELETE FROM name_guesses WHERE at < ?1");
+static FORGET_CLAIMS: Sql = sql("DELETE FROM wallet_claims WHERE expires_at < ?1");
 
 /// Deletes inputs past their retention and expired values; returns the number of rows.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ impl Op for ForgetInputs {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
         tx.exec(&FORGET_CHECKS, &[self.checks_before.into()]).await?;
         tx.exec(&FORGET_GUESSES, &[self.guesses_before.into()]).await?;
+        tx.exec(&FORGET_CLAIMS, &[self.at.into()]).await?;
         let inputs = tx.exec(&FORGET_INPUTS, &[self.inputs_before.into(), MAX_FORGOTTEN_ROWS.into()]).await?;
         let findings = tx.exec(&FORGET_FINDINGS, &[self.at.into(), MAX_FORGOTTEN_ROWS.into()]).await?;
         Ok(inputs + findings)
@@ -43,10 +45,11 @@ impl Op for ForgetInputs {
 static CHECKS: Sql = sql("DELETE FROM checks WHERE case_id IN (SELECT id FROM cases WHERE user_id = ?1)");
 static GUESSES: Sql = sql("DELETE FROM name_guesses WHERE verification IN \
      (SELECT id FROM verifications WHERE user_id = ?1)");
+static CLAIMS: Sql = sql("DELETE FROM wallet_claims WHERE user_id = ?1");
 static VERIFICATIONS: Sql = sql("DELETE FROM verifications WHERE user_id = ?1");
 // The case stays, so that its token cannot be minted again, but no longer names the person.
 static CASES: Sql = sql("UPDATE cases SET user_id = '', account = '', secret = NULL, custody = NULL, \
-     revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
+     wished_wallet = NULL, revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
 static APPLY_ONCE: Sql = sql("INSERT INTO erasures_applied (seq) VALUES (?1) ON CONFLICT (seq) DO NOTHING");
 // Before version 0.2 an entry did not name its erasure, and PostgreSQL had no other record that it was applied.
 static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.erased' AND subject = ?1 \
@@ -102,7 +105,7 @@ impl Op for ErasePerson {
         for item in &self.deleted_items {
             crate::chain::retire(tx, item).await?;
         }
-        for sql in [&CHECKS, &GUESSES, &VERIFICATIONS] {
+        for sql in [&CHECKS, &GUESSES, &CLAIMS, &VERIFICATIONS] {
             tx.exec(sql, &[(&self.user).into()]).await?;
         }
         forget_former_applications(tx, &self.user).await?;

@@ -4,7 +4,7 @@ use portico_domain::{AccountId, CaseId, ErrorCode, Label, Timestamp, UserId, Ver
 
 use crate::applications::recompute_flags;
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, put_item};
+use crate::chain::{Address, DesiredItem, put_item, word};
 use crate::counters::{ChangeContext, record};
 use crate::keystore::PersonId;
 use crate::page::{Cursor, Page};
@@ -52,11 +52,8 @@ macro_rules! columns {
     };
 }
 static GET: Sql = sql(concat!("SELECT ", columns!(), " FROM verifications WHERE id = ?1"));
-static NEWEST: Sql = sql(concat!(
-    "SELECT ",
-    columns!(),
-    " FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2"
-));
+static NEWEST: Sql =
+    sql(concat!("SELECT ", columns!(), " FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2"));
 static OF_USER: Sql = sql(concat!(
     "SELECT ",
     columns!(),
@@ -66,26 +63,27 @@ static INSERT: Sql = sql("INSERT INTO verifications \
      (seq, id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
 static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
-     RETURNING account");
+     RETURNING account, holder");
 
 /// Stores a result, queues its token for the chain, and has the flags of the person's applications computed.
 #[derive(Debug)]
-pub struct StoreVerification {
+pub struct StoreVerification<F> {
     pub person: PersonId,
     pub verification: StoredVerification,
-    /// With the name commitment.
-    pub desired: DesiredItem,
+    /// The token with the name commitment, for its holder: a wallet may have claimed it during the bureau requests.
+    pub desired: F,
     pub entries: Vec<Entry>,
     pub at: Timestamp,
 }
 
-impl Op for StoreVerification {
+impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerification<F> {
     type Out = VerificationId;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<VerificationId> {
         let new = &self.verification;
         // The token may have been revoked, or the person erased, during the bureau requests.
-        let case: Option<(AccountId,)> = tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
-        let (account,) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
+        let case: Option<(AccountId, Vec<u8>)> =
+            tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
+        let (account, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = [
             tx.seq(),
             (&new.id).into(),
@@ -100,7 +98,7 @@ impl Op for StoreVerification {
             new.outcome[..].into(),
         ];
         tx.exec(&INSERT, &params).await?;
-        put_item(tx, &self.desired, None).await?;
+        put_item(tx, &(self.desired)(word(&holder)?), None).await?;
         recompute_flags(tx, &self.person).await?;
         for entry in &self.entries {
             append(tx, entry).await?;
@@ -144,11 +142,7 @@ impl Db {
     }
 
     /// Newest first.
-    pub async fn newest_verifications(
-        &self,
-        user: &UserId,
-        limit: i64,
-    ) -> Result<Vec<StoredVerification>> {
+    pub async fn newest_verifications(&self, user: &UserId, limit: i64) -> Result<Vec<StoredVerification>> {
         self.read(&NEWEST, &[user.into(), limit.into()], Weight::Point).await
     }
 

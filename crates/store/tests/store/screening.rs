@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use portico_domain::{CaseId, UserId};
 use portico_store::audit::{Append, Entry};
-use portico_store::chain::{DesiredItem, Refer};
+use portico_store::chain::{Address, DesiredItem, Refer};
 use portico_store::screening::{
     AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck, Guess,
     Guessed, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification,
@@ -36,6 +36,8 @@ fn case(id: &str, user: &str, token: u8) -> Case {
         user: text(user),
         token: [token; 16],
         holder: [token; 20],
+        custody: Some(i64::from(token)),
+        wished_wallet: None,
         secret: Some(vec![token; 60]),
         revoked_at: None,
     }
@@ -43,14 +45,15 @@ fn case(id: &str, user: &str, token: u8) -> Case {
 
 async fn open(db: &Db, case: Case, of: CaseSelector) -> Result<Case> {
     let entry = entry("case.opened", case.id.as_str());
-    db.write(OpenCase { new: NewCase { case, custody: None, of }, entry, by: by() }).await
+    db.write(OpenCase { new: NewCase { case, of }, entry, by: by() }).await
 }
 
 fn desired(token: u8, deleted: bool) -> DesiredItem {
     DesiredItem { kind: 2, key: [token; 32], payload: vec![token], deleted, salt: None, above: 0, at: NOW }
 }
 
-fn result(id: &str, case: &Case) -> StoreVerification {
+fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address) -> DesiredItem + use<>> {
+    let token = case.token[0];
     let verification = StoredVerification {
         id: text(id),
         user: case.user.clone(),
@@ -65,7 +68,7 @@ fn result(id: &str, case: &Case) -> StoreVerification {
     };
     StoreVerification {
         verification,
-        desired: desired(case.token[0], false),
+        desired: move |_| desired(token, false),
         entries: vec![entry("verification.made", id)],
         at: NOW,
     }

@@ -211,6 +211,10 @@ impl Node for SimNode {
         if granted { Ok(Bytes::new()) } else { Err(Error::Reverted(Bytes::new())) }
     }
 
+    async fn call_with_gas(&self, to: Address, data: Bytes, _: u64) -> Result<Bytes> {
+        self.call(Address::ZERO, to, data).await
+    }
+
     async fn fees(&self) -> Result<Fees> {
         let base = self.call_over_network("fees", |world, _| world.ledger.base_fee).await?;
         Ok(Fees { base, tip: 1_000_000_000 })
