@@ -93,6 +93,9 @@ fn peer_listings(rows: &Path) -> Result<Vec<Listing>> {
             bathrooms: whole(8)?,
             place: None,
             walkthrough: None,
+            description: None,
+            available_from: None,
+            status: portico_domain::listings::ListingStatus::Active,
         })
     })?;
     Ok(listings.collect::<rusqlite::Result<_>>()?)

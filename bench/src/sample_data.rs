@@ -58,6 +58,9 @@ pub(crate) fn listing(prefix: &str, n: i64, total: i64) -> Listing {
         bathrooms: Some(Whole::from_units(1 + small(17, 3))),
         place: Point::new(latitude, longitude).ok(),
         walkthrough: None,
+        description: None,
+        available_from: None,
+        status: portico_domain::listings::ListingStatus::Active,
     }
 }
 

@@ -120,6 +120,14 @@ pub(crate) fn require_operator(actor: &Actor) -> Result<()> {
     if actor.is_operator() { Ok(()) } else { Err(FOR_THE_OPERATOR) }
 }
 
+/// Anybody with a credential, also in a sandbox.
+pub(crate) fn require_credential(actor: &Actor) -> Result<()> {
+    match actor {
+        Actor::Anonymous => Err(Error::Unauthenticated("a bearer token or an API key is needed")),
+        _ => Ok(()),
+    }
+}
+
 /// The user of a bearer token and the token's account.
 pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &AccountId)> {
     match actor {

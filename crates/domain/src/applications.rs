@@ -1,6 +1,6 @@
 //! Applications of users to listings: their states, and the transitions between them.
 
-use crate::{ErrorCode, ListingId, UserId};
+use crate::{ErrorCode, ListingId, UserId, ValidationError};
 
 /// The listings of a user's open and decided applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +88,10 @@ impl Decision {
         self.status().name()
     }
 
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|decision| decision.name() == name)
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        let fault =
+            || ValidationError::new("unknown_decision", "must be one of approved, conditional, declined");
+        Self::ALL.into_iter().find(|decision| decision.name() == name).ok_or_else(fault)
     }
 
     /// Whether naming a check makes it an adverse action (15 U.S.C. 1681m).

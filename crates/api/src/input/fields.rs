@@ -1,5 +1,7 @@
 //! Wire formats of the domain types: JSON, path and query text, schemas.
 
+use portico_app::screening::Check;
+use portico_domain::applications::Decision;
 use portico_domain::chain::Terms;
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
@@ -176,10 +178,40 @@ impl Field for Date {
 
 impl Field for ListingStatus {
     fn schema() -> RefOr<Schema> {
-        of_type(Type::String).enum_values(Some(Self::ALL.map(Self::as_str))).into()
+        one_of(Self::ALL.map(Self::as_str))
     }
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}
+
+fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+    of_type(Type::String).enum_values(Some(names)).into()
+}
+
+impl Field for Decision {
+    fn schema() -> RefOr<Schema> {
+        one_of(Self::ALL.map(Self::name))
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| Self::parse(&text)))
+    }
+}
+
+impl Field for Check {
+    fn schema() -> RefOr<Schema> {
+        one_of(Self::ALL.map(Self::name))
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        at.take(json.text().and_then(|text| text.parse()))
+    }
+}
+impl Param for Check {
+    fn schema() -> RefOr<Schema> {
+        one_of(Self::ALL.map(Self::name))
+    }
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
+        text.parse()
     }
 }
 

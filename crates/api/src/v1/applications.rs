@@ -1,43 +1,274 @@
-//! A user's applications beyond the specification: with times and chain records.
+//! `/v1/applications`: an application with its checks and flags, its withdrawal and its decision.
 
-use portico_domain::applications::Application;
-use portico_domain::{Timestamp, UserId};
+use portico_app::applications::{
+    ApplicationSummary, ApplicationView, CheckState, DecisionRequest, Evaluation, RecordedDecision, Sharing,
+    Step,
+};
+use portico_app::screening::Check;
+use portico_domain::{Description, Timestamp, UserId};
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::listing_details::ListingTerms;
+use super::notices::{GivenNoticeOut, NoticeOut};
 use crate::access::{OWNED, SIGNED_IN};
-use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get};
+use crate::input::{IfMatch, Input, Reader};
+use crate::operation::{Context, Operation, delete, get, post};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
-use crate::reply::JsonArray;
-use crate::root::applications::OneApplication;
+use crate::reply::{Created, Json, JsonArray, Message, Tagged, message};
+use crate::root::applications::{ApplicationCheck, OneApplication};
 use crate::v1::chain::RecordOut;
+
+const NOT_APPLIED: &str = "The user has not applied to this listing";
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/v1/users/{userId}/applications", SIGNED_IN, list)
-            .id("listApplications").summary("What a user applied to, and when, oldest first"),
+            .id("listApplications")
+            .summary("All applications of a user, with their status, oldest first"),
+        get("/v1/applications/{userId}/{listingId}", SIGNED_IN, read)
+            .id("getApplication")
+            .summary("The newest application to a listing; for its applicant, the listing's owner and the operator")
+            .not_found(NOT_APPLIED),
+        delete("/v1/applications/{userId}/{listingId}", SIGNED_IN, withdraw)
+            .id("withdrawApplication")
+            .summary("Withdraws an application: clears its flags and ends the sharing with the owner; for the applicant")
+            .not_found(NOT_APPLIED)
+            .conflict("It was decided or withdrawn already, or ended with its listing"),
+        post("/v1/applications/{userId}/{listingId}/decision", SIGNED_IN, decide)
+            .id("decideApplication")
+            .summary("Approves or declines an application; for the listing's owner and the operator. A decline or a condition that names checks gives the applicant a notice")
+            .not_found(NOT_APPLIED)
+            .conflict("It was decided or withdrawn already, ended with its listing, or a named check has no valid finding")
+            .precondition_failed("The application was changed since the version in If-Match"),
         get("/v1/applications/{userId}/{listingId}/records", OWNED, records)
-            .id("listApplicationRecords").summary("Where the four flags of an application stand on the chain: one record, or none before a verification")
-            .not_found("The user has not applied to this listing"),
+            .id("listApplicationRecords")
+            .summary("Where the four flags of an application stand on the chain: one record, or none before a verification")
+            .not_found(NOT_APPLIED),
     ];
     all.into_iter().map(|operation| operation.tagged("Applications")).collect()
 }
 
-/// One listing that a user applied to.
+/// One of a user's applications.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApplicationSummary)]
+struct ApplicationSummaryOut {
+    id: String,
+    listing_id: String,
+    /// `submitted`, `withdrawn`, `approved`, `conditional`, `declined` or `closed` (the listing was deleted)
+    #[schema(example = "submitted")]
+    status: &'static str,
+    #[schema(value_type = String, format = DateTime)]
+    applied_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    decision: Option<DecisionOut>,
+    /// For the applicant alone
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    notice: Option<NoticeOut>,
+}
+
+impl From<ApplicationSummary> for ApplicationSummaryOut {
+    fn from(application: ApplicationSummary) -> Self {
+        Self {
+            id: application.id.into(),
+            listing_id: application.listing.into(),
+            status: application.status.name(),
+            applied_at: application.applied_at,
+            decision: application.decision.map(Into::into),
+            notice: application.notice.map(Into::into),
+        }
+    }
+}
+
+/// A required check of an applicant, without its values.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApplicationCheckState)]
+pub(crate) struct CheckStateOut {
+    /// `eviction`, `income`, `softCredit` or `criminalBackground`
+    #[schema(example = "eviction")]
+    check: &'static str,
+    /// `passed`, `not_passed`, `missing`, `expired` or `disputed`. Of income and credit, passing is reaching the
+    /// minimum of the application's terms
+    #[schema(example = "passed")]
+    status: &'static str,
+    /// Until when the finding is valid
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    expires_at: Option<Timestamp>,
+}
+
+impl From<CheckState> for CheckStateOut {
+    fn from(state: CheckState) -> Self {
+        Self { check: state.check.name(), status: state.status.name(), expires_at: state.expires_at }
+    }
+}
+
+/// What an application's checks and flags say now.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApplicationState {
+    /// The checks that the listing's owner requires, as frozen when the user applied
+    checks: Vec<CheckStateOut>,
+    /// Whether every required check has a valid finding
+    complete: bool,
+    /// All false until every required check has a valid finding, and for a listing without terms
+    flags: ApplicationCheck,
+    /// When the flags expire
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    expires_at: Option<Timestamp>,
+    /// The owner's account has asked about this applicant by too many different terms in 30 days: the flags stay false
+    flags_withheld: bool,
+    /// Later results are about another name, birth date or SSN; those before count no more
+    identity_changed: bool,
+}
+
+impl ApplicationState {
+    pub(crate) fn new(evaluation: Evaluation, flags_withheld: bool) -> Self {
+        Self {
+            checks: evaluation.checks.into_iter().map(Into::into).collect(),
+            complete: evaluation.complete,
+            flags: evaluation.flags.map(|flags| flags.passes).unwrap_or_default().into(),
+            expires_at: evaluation.flags.map(|flags| flags.expires_at),
+            flags_withheld,
+            identity_changed: evaluation.identity_changed,
+        }
+    }
+}
+
+/// An application to a listing.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Application)]
 struct ApplicationOut {
+    id: String,
+    user_id: String,
     listing_id: String,
+    /// `submitted`, `withdrawn`, `approved`, `conditional`, `declined` or `closed` (the listing was deleted)
+    #[schema(example = "submitted")]
+    status: &'static str,
     #[schema(value_type = String, format = DateTime)]
     applied_at: Timestamp,
+    /// The listing's terms when the user applied; null if it had none
+    terms: Option<ListingTerms>,
+    #[serde(flatten)]
+    state: ApplicationState,
+    sharing: SharingOut,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    decision: Option<DecisionOut>,
+    /// The notice of an adverse action; for the applicant alone
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    notice: Option<NoticeOut>,
+    /// When the applicant got a notice, and which checks it names
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    notice_given: Option<GivenNoticeOut>,
+    /// What happened to it, oldest first
+    timeline: Vec<StepOut>,
 }
 
-impl From<Application> for ApplicationOut {
-    fn from(application: Application) -> Self {
-        Self { listing_id: application.listing.into(), applied_at: application.applied_at }
+/// With whom the applicant shares flags and checks.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApplicationSharing)]
+struct SharingOut {
+    /// The listing's owner
+    user_id: String,
+    /// The owner's account
+    account_id: String,
+    /// Whose pipeline requires the checks
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    client_id: Option<String>,
+    /// False once the application was withdrawn or its listing deleted
+    active: bool,
+}
+
+impl From<Sharing> for SharingOut {
+    fn from(sharing: Sharing) -> Self {
+        Self {
+            user_id: sharing.owner.into(),
+            account_id: sharing.account.into(),
+            client_id: sharing.client.map(Into::into),
+            active: sharing.is_active,
+        }
+    }
+}
+
+/// What the owner decided.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApplicationDecision)]
+struct DecisionOut {
+    /// `approved`, `conditional` or `declined`
+    #[schema(example = "declined")]
+    decision: String,
+    /// The checks that it is based on
+    #[schema(example = json!(["eviction"]))]
+    reasons: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    note: Option<Description>,
+    #[schema(value_type = String, format = DateTime)]
+    decided_at: Timestamp,
+}
+
+impl From<RecordedDecision> for DecisionOut {
+    fn from(decision: RecordedDecision) -> Self {
+        Self {
+            decision: decision.decision().into(),
+            reasons: decision.reasons.iter().map(|check| check.name()).collect(),
+            decided_at: decision.at(),
+            note: decision.note,
+        }
+    }
+}
+
+/// A change of an application.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ApplicationStep)]
+struct StepOut {
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// The status from then on
+    #[schema(example = "submitted")]
+    status: String,
+    /// `applicant`, `owner` or `operator`
+    #[schema(example = "applicant")]
+    by: &'static str,
+}
+
+impl From<Step> for StepOut {
+    fn from(step: Step) -> Self {
+        Self { at: step.at(), status: step.status().into(), by: step.by.name() }
+    }
+}
+
+impl From<ApplicationView> for ApplicationOut {
+    fn from(view: ApplicationView) -> Self {
+        let notice_given = view.notice.as_ref().map(Into::into);
+        Self {
+            id: view.id.into(),
+            user_id: view.user.into(),
+            listing_id: view.listing.into(),
+            status: view.status.name(),
+            applied_at: view.applied_at,
+            terms: view.terms.map(Into::into),
+            state: ApplicationState::new(view.evaluation, view.is_withheld),
+            sharing: view.sharing.into(),
+            decision: view.decision.map(Into::into),
+            notice: view.notice.filter(|_| view.is_applicant).map(Into::into),
+            notice_given,
+            timeline: view.timeline.into_iter().map(Into::into).collect(),
+        }
     }
 }
 
@@ -50,11 +281,58 @@ impl Input for List {
     }
 }
 
-async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<ApplicationOut>> {
+async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<ApplicationSummaryOut>> {
     PagedResponse::read(cx, user, paging, async |cx, user, after, limit| {
         Ok(cx.app().applications.page(&cx.call, &user, after, limit).await?.map(Into::into))
     })
     .await
+}
+
+async fn read(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Tagged<ApplicationOut>> {
+    let view = cx.app().applications.view(&cx.call, &user, &listing).await?;
+    let etag = format!("\"{}\"", view.tag);
+    Ok(Tagged { body: view.into(), etag, is_known: false })
+}
+
+async fn withdraw(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Json<Message>> {
+    cx.app().applications.withdraw(&cx.call, &user, &listing).await?;
+    Ok(Json(message("Application withdrawn")))
+}
+
+struct Decide {
+    of: OneApplication,
+    request: DecisionRequest,
+}
+
+impl Input for Decide {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let of = OneApplication::read(from);
+        let if_match = from.header::<IfMatch>(
+            "If-Match",
+            "The ETag of the version that was read: 412 if there is a newer one. Absent or *: the newest is decided",
+        );
+        let mut body = from.body();
+        let decision = body.required("decision", "The decision");
+        let reasons = body.optional::<Vec<Check>>("reasons", "The checks that it is based on");
+        let note = body.optional("note", "A note for the applicant");
+        let request = DecisionRequest {
+            decision: decision?,
+            reasons: reasons.unwrap_or_default(),
+            note,
+            if_match: if_match.and_then(|if_match| if_match.0),
+        };
+        Some(Self { of: of?, request })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"decision": "declined", "reasons": ["eviction"], "note": "Thank you for applying"}))
+    }
+}
+
+async fn decide(cx: Context, Decide { of, request }: Decide) -> Result<Created<Message>> {
+    let OneApplication(user, listing) = of;
+    cx.app().applications.decide(&cx.call, &user, &listing, request).await?;
+    Ok(Created(message("Application decided")))
 }
 
 async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<JsonArray<RecordOut>> {

@@ -111,7 +111,7 @@ struct ListingDetailsOut {
 /// What a listing asks of an applicant.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ListingTerms {
+pub(crate) struct ListingTerms {
     #[schema(value_type = i64)]
     min_credit: Credit,
     #[schema(value_type = i64)]

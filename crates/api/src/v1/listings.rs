@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use portico_domain::applications::Applicant;
+use portico_app::applications::Applicant;
 use portico_domain::{ListingId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,13 +13,14 @@ use crate::operation::{Context, Operation, get};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Json, JsonArray};
+use crate::v1::applications::ApplicationState;
 use crate::v1::chain::RecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
         get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
             .id("listApplicants")
-            .summary("Who applied to a listing; for its owner, or a key")
+            .summary("Who applied to a listing, with the checks and flags of the newest application; for its owner and the operator")
             .not_found("There is no such listing"),
         get("/v1/listings/{id}/proof", PUBLIC, proof)
             .id("proveListing")
@@ -44,11 +45,21 @@ struct ApplicantOut {
     user_id: String,
     #[schema(value_type = String, format = DateTime)]
     applied_at: Timestamp,
+    /// `submitted`, `withdrawn`, `approved`, `conditional` or `declined`
+    #[schema(example = "submitted")]
+    status: &'static str,
+    #[serde(flatten)]
+    state: ApplicationState,
 }
 
 impl From<Applicant> for ApplicantOut {
     fn from(applicant: Applicant) -> Self {
-        Self { user_id: applicant.user.into(), applied_at: applicant.applied_at }
+        Self {
+            user_id: applicant.user.into(),
+            applied_at: applicant.applied_at,
+            status: applicant.status.name(),
+            state: ApplicationState::new(applicant.evaluation, applicant.is_withheld),
+        }
     }
 }
 

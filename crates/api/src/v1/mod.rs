@@ -7,6 +7,7 @@ mod identities;
 mod keys;
 mod listing_details;
 mod listings;
+mod notices;
 mod portfolios;
 mod sandbox;
 mod screening;

@@ -8,10 +8,10 @@ use utoipa::ToSchema;
 
 use crate::access::{BEARER, SIGNED_IN};
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get};
+use crate::operation::{Context, Operation, delete, get, post};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
-use crate::reply::{Json, Message, message};
+use crate::reply::{Created, Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let all = vec![
@@ -22,6 +22,11 @@ pub(crate) fn operations() -> Vec<Operation> {
             .id("getVerification")
             .summary("One of the caller's results: what came of every check, without its values")
             .not_found("The caller has no such result"),
+        post("/v1/verifications/{id}/checks/{check}/dispute", BEARER, dispute)
+            .id("disputeCheck")
+            .summary("Disputes a finding: owners see that it is disputed, until a new finding replaces it; for the person whom it is about")
+            .not_found("There is no such result, or it has no such check")
+            .conflict("The finding has expired"),
         delete("/v1/users/{userId}/personal-data", SIGNED_IN, erase).id("erasePersonalData").summary(
             "Erases a person: unreadable at once, also in backups; tokens are revoked, flags cleared",
         ),
@@ -81,6 +86,10 @@ struct CheckOut {
     /// Until then it is not asked again for this case
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
+    /// When the person disputed it; the bureau is asked again next time
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    disputed_at: Option<Timestamp>,
 }
 
 /// A reason why an application may be declined, for the notice that the law asks for.
@@ -109,6 +118,7 @@ impl From<&CheckReport> for CheckOut {
             bureau: report.bureau.clone(),
             finished_at: report.finished_at(),
             expires_at: report.expires_at(),
+            disputed_at: report.disputed_at(),
         }
     }
 }
@@ -180,6 +190,21 @@ impl Input for Read {
 
 async fn read(cx: Context, Read(id): Read) -> Result<Json<VerificationOut>> {
     Ok(Json(cx.app().screening.verification(&cx.call, &id).await?.into()))
+}
+
+struct Dispute(VerificationId, Check);
+
+impl Input for Dispute {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let id = from.path("id", "The result");
+        let check = from.path("check", "The check whose finding is disputed");
+        Some(Self(id?, check?))
+    }
+}
+
+async fn dispute(cx: Context, Dispute(id, check): Dispute) -> Result<Created<Message>> {
+    cx.app().screening.dispute(&cx.call, &id, check).await?;
+    Ok(Created(message("Finding disputed")))
 }
 
 struct Erase(UserId);

@@ -8,6 +8,7 @@ use portico_store::audit::Entry;
 
 use super::Applications;
 use super::document::{Opened, Party, RecordedDecision};
+use crate::access::require_credential;
 use crate::{Actor, Call, Core, Error, Result};
 
 /// Attempts of a change that conflicts with others.
@@ -19,8 +20,14 @@ pub struct DecisionRequest {
     /// The checks that it is based on.
     pub reasons: Vec<Check>,
     pub note: Option<Description>,
-    /// The version that the caller has read.
-    pub if_match: Option<i64>,
+    /// The tags of the versions that the caller has read.
+    pub if_match: Option<Vec<String>>,
+}
+
+/// What happens to an open application.
+enum Change {
+    Withdraw,
+    Decide(DecisionRequest, Party),
 }
 
 impl Applications {
@@ -29,20 +36,7 @@ impl Applications {
         if !call.actor.is_user(user) {
             return Err(Error::Forbidden("only the applicant may withdraw an application"));
         }
-        self.change(call, user, listing, async |application| {
-            let status = application.stored.status.withdraw().map_err(Error::Conflict)?;
-            let now = self.core.clock.now();
-            application.document.changed(status, (Party::Applicant, now));
-            let entry = Entry {
-                at: now,
-                actor: "the applicant".into(),
-                action: "application.withdrawn",
-                subject: application.stored.id.as_str().into(),
-                detail: String::new(),
-            };
-            Ok((status, entry, self.core.by_itself()))
-        })
-        .await
+        self.change(call, user, listing, Change::Withdraw).await
     }
 
     /// By the listing's owner or the operator. A decline or a condition that names checks notifies the applicant.
@@ -53,27 +47,37 @@ impl Applications {
         listing: &ListingId,
         request: DecisionRequest,
     ) -> Result<()> {
+        require_credential(&call.actor)?;
         self.core.own_listing(call, listing).await?;
         let party = deciding_party(&call.actor);
-        self.change(call, user, listing, async |application| {
-            if request.if_match.is_some_and(|version| version != application.stored.version) {
-                return Err(Error::Outdated);
-            }
-            let status = application.stored.status.decide(request.decision).map_err(Error::Conflict)?;
-            self.decided(application, &request, (status, party)).await?;
-            let (id, detail) = (application.stored.id.as_str(), request.decision.name());
-            Ok((status, self.core.entry(call, "application.decided", id, detail), self.core.context(call)))
-        })
-        .await
+        self.change(call, user, listing, Change::Decide(request, party)).await
+    }
+
+    fn withdrawn(&self, application: &mut Opened) -> Result<(ApplicationStatus, Entry)> {
+        let status = application.stored.status.withdraw().map_err(Error::Conflict)?;
+        let now = self.core.clock.now();
+        application.document.changed(status, (Party::Applicant, now));
+        let entry = Entry {
+            at: now,
+            actor: "the applicant".into(),
+            action: "application.withdrawn",
+            subject: application.stored.id.as_str().into(),
+            detail: String::new(),
+        };
+        Ok((status, entry))
     }
 
     /// Writes a decision into the document.
     async fn decided(
         &self,
+        call: &Call,
         application: &mut Opened,
-        request: &DecisionRequest,
-        (status, party): (ApplicationStatus, Party),
-    ) -> Result<()> {
+        (request, party): (&DecisionRequest, Party),
+    ) -> Result<(ApplicationStatus, Entry)> {
+        if request.if_match.as_ref().is_some_and(|tags| !tags.contains(&application.stored.tag())) {
+            return Err(Error::Outdated);
+        }
+        let status = application.stored.status.decide(request.decision).map_err(Error::Conflict)?;
         let now = self.core.clock.now();
         let shown = self.core.shown_to_owner(application).await?;
         let is_valid =
@@ -88,17 +92,12 @@ impl Applications {
         let (reasons, note) = (request.reasons.clone(), request.note.clone());
         document.decision = Some(RecordedDecision::new(request.decision, reasons, note, now));
         document.changed(status, (party, now));
-        Ok(())
+        let id = application.stored.id.as_str();
+        Ok((status, self.core.entry(call, "application.decided", id, request.decision.name())))
     }
 
     /// Changes the newest application to a listing. Of two changes at once the second one sees the first.
-    async fn change(
-        &self,
-        call: &Call,
-        user: &UserId,
-        listing: &ListingId,
-        change: impl AsyncFn(&mut Opened) -> Result<(ApplicationStatus, Entry, portico_store::ChangeContext)>,
-    ) -> Result<()> {
+    async fn change(&self, call: &Call, user: &UserId, listing: &ListingId, change: Change) -> Result<()> {
         if let Some(idempotency_key) = call.idempotency_key
             && self.core.has_replied(idempotency_key).await?
         {
@@ -106,7 +105,13 @@ impl Applications {
         }
         for _ in 0..MAX_ATTEMPTS {
             let mut application = self.core.newest_application(user, listing).await?;
-            let (status, entry, by) = change(&mut application).await?;
+            let ((status, entry), by) = match &change {
+                Change::Withdraw => (self.withdrawn(&mut application)?, self.core.by_itself()),
+                Change::Decide(request, party) => {
+                    let decided = self.decided(call, &mut application, (request, *party)).await?;
+                    (decided, self.core.context(call))
+                }
+            };
             let Opened { stored, key, document } = application;
             let (document, version) = (document.seal(&key, &stored.id)?, stored.version);
             let op = ChangeApplication { id: stored.id, version, status, document, entry, by };

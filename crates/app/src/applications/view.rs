@@ -9,6 +9,7 @@ use super::Applications;
 use super::document::{Opened, RecordedDecision, Step, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
+use crate::access::require_credential;
 use crate::{Call, Core, Result};
 
 #[derive(Debug)]
@@ -17,8 +18,8 @@ pub struct ApplicationView {
     pub user: UserId,
     pub listing: ListingId,
     pub status: ApplicationStatus,
-    /// Increases with every change.
-    pub version: i64,
+    /// Tells a version of an application from all others.
+    pub tag: String,
     pub applied_at: Timestamp,
     /// `None`: the listing had no terms.
     pub terms: Option<Terms>,
@@ -69,6 +70,7 @@ pub struct Applicant {
 impl Applications {
     /// For the applicant, the listing's owner and the operator.
     pub async fn view(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<ApplicationView> {
+        require_credential(&call.actor)?;
         let application = self.core.visible_application(call, user, listing).await?;
         let is_applicant = call.actor.is_user(user);
         let evaluation = self.core.shown_to_owner(&application).await?;
@@ -76,9 +78,9 @@ impl Applications {
         let is_shared = stored.status.is_shared();
         Ok(ApplicationView {
             terms: document.terms(),
+            tag: stored.tag(),
             id: stored.id,
             status: stored.status,
-            version: stored.version,
             applied_at: stored.created_at,
             evaluation,
             is_withheld: is_shared && stored.is_withheld,
@@ -105,6 +107,7 @@ impl Applications {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<ApplicationSummary>> {
+        require_credential(&call.actor)?;
         self.core.may_act_for(&call.actor, user).await?;
         let Some(key) = self.core.keystore()?.person(user).await? else {
             return Ok(Page { items: Vec::new(), next: None });
@@ -134,6 +137,7 @@ impl Applications {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Applicant>> {
+        require_credential(&call.actor)?;
         self.core.own_listing(call, listing).await?;
         let Some(number) = self.core.db.listing_number(listing).await? else {
             return Ok(Page { items: Vec::new(), next: None });

@@ -65,6 +65,11 @@ macro_rules! shared {
 use {select, shared};
 
 impl StoredApplication {
+    /// Tells this version of this application from all others.
+    pub fn tag(&self) -> String {
+        format!("{}-{}", self.version, self.id)
+    }
+
     /// Whether the owner may see what the flags were computed from.
     pub fn is_disclosed(&self) -> bool {
         self.settled == self.generation && !self.is_withheld && self.disclosed_at.is_some()
