@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::chain::ChainWriter;
 use crate::clock::{CalendarClock, Ids, Randomness};
+use crate::consents::Consents;
 use crate::keystore::Keystore;
 use crate::readiness::WriteProof;
 use crate::screening::Bureaus;
@@ -33,6 +34,7 @@ pub struct Core {
     /// `None` in commands that need no keys.
     pub keystore: Option<Keystore>,
     pub bureaus: Bureaus,
+    pub consents: Consents,
     /// How long a verification's inputs are kept.
     pub retention_days: i64,
     /// `None` in commands.

@@ -11,6 +11,7 @@ pub mod chain;
 mod checks;
 pub mod claims;
 pub mod clock;
+pub mod consents;
 mod core;
 pub mod demo;
 pub mod devices;

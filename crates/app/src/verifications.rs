@@ -40,6 +40,7 @@ impl Screening {
             let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             return self.shown(&key, &self.own_verification(user, &id).await?).await;
         }
+        self.core.check_consent(request.consent_version.as_ref())?;
         let plan = self.plan(call, &request).await?;
         let key = self.core.person_key(user).await?;
         let case = self.core.open_case(call, request.case.clone(), request.wallet.as_ref(), &key).await?;

@@ -43,6 +43,7 @@ error_codes! {
     NoListings = 404, "no_listings", "no listing was found";
     SavedListingNotFound = 404, "saved_listing_not_found", "this listing is not saved";
     ApplicationNotFound = 404, "application_not_found", "this user has not applied to any listing";
+    ConsentNotFound = 404, "consent_not_found", "there is no consent text of this version";
     CheckNotFound = 404, "check_not_found", "this verification has no such check";
     RequirementsNotFound = 404, "requirements_not_found", "nothing is recorded for this listing and applicant";
     PipelineNotFound = 404, "pipeline_not_found", "this account has no pipeline yet";

@@ -107,6 +107,7 @@ async fn assemble(
         vault: Arc::new(Vault::new(root)?),
         keystore,
         bureaus: config.bureaus(root, role)?,
+        consents: config.consents.clone(),
         retention_days: config.retention_days.into(),
         tokens: config.data.tokens(config.issuer.clone(), profile)?,
         profile,

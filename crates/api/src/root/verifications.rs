@@ -86,7 +86,8 @@ impl Input for Verify {
             token: body.optional("OpenBankingToken", "For the income check; used once, and never stored"),
         };
         let consented_at = body.optional("consentedAt", "When the applicant consented");
-        let consent_version = body.optional("consentVersion", "To which text");
+        let consent_version =
+            body.optional("consentVersion", "To which text (`/v1/consents`); required in a live instance");
         Some(Self(Verification { verified, client, case, wallet, applicant, consented_at, consent_version }))
     }
     fn example() -> Option<Value> {

@@ -2,6 +2,7 @@
 
 mod applications;
 mod chain;
+mod consents;
 mod devices;
 mod identities;
 mod keys;
@@ -27,6 +28,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         applications::operations(),
         chain::operations(),
         screening::operations(),
+        consents::operations(),
         identities::operations(),
         keys::operations(),
         sandbox::operations(profile),

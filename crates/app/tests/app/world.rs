@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use portico_app::clock::{CalendarClock, Clock, Ids, Randomness};
+use portico_app::consents::Consents;
 use portico_app::keystore::{Keystore, Root};
 use portico_app::readiness::WriteProof;
 use portico_app::screening::{Applicant, Bureaus, Verification, Verified};
@@ -85,6 +86,7 @@ impl World {
             country: Country::stored("US"),
             keystore: Some(keystore),
             bureaus: Bureaus::new(screening),
+            consents: Consents::default(),
             retention_days: 30,
             chain: None,
             write_proof: WriteProof::default(),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use portico_app::Profile;
 use portico_app::clock::{Clock as _, SystemClock};
+use portico_app::consents::Consents;
 use portico_app::screening::Bureaus;
 use portico_app::tokens::ExternalIssuer;
 use portico_app::vault::ROOT_BYTES;
@@ -63,6 +64,7 @@ pub struct Config {
     pub(crate) chain: ChainConfig,
     pub(crate) keystore: Location,
     pub(crate) retention_days: u32,
+    pub(crate) consents: Consents,
     bureaus: BTreeMap<String, BureauConfig>,
     screening: ScreeningConfig,
 }
@@ -93,12 +95,13 @@ impl Config {
         let listen = network::listen(&settings, &mut faults);
         let origins = network::origins(&settings, &mut faults);
         let country = faults.take("country", Country::parse(settings.country.as_deref().unwrap_or("US")));
+        let consents = Consents::new(&settings.consents).map_err(|found| faults.0.extend(found)).ok();
         check_encryption_key(&settings, &mut faults);
         if role == Role::Server {
             check_server(&settings, listen, &chain, &mut faults);
         }
-        let (Some(database), Some(keystore), Some(listen), Some(country), true) =
-            (database, keystore, listen, country, faults.0.is_empty())
+        let (Some(database), Some(keystore), Some(listen), Some(country), Some(consents), true) =
+            (database, keystore, listen, country, consents, faults.0.is_empty())
         else {
             bail!("the configuration cannot be used:\n  - {}", faults.0.join("\n  - "));
         };
@@ -121,6 +124,7 @@ impl Config {
             chain,
             keystore,
             retention_days: settings.retention_days.unwrap_or(DEFAULT_RETENTION_DAYS),
+            consents,
             bureaus: settings.bureaus,
             screening: settings.screening,
         })

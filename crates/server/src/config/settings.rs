@@ -44,6 +44,8 @@ pub struct Settings {
     pub retention_days: Option<u32>,
     /// In the file only.
     pub bureaus: BTreeMap<String, BureauConfig>,
+    /// Consent texts by version.
+    pub consents: BTreeMap<String, String>,
     pub screening: ScreeningConfig,
 }
 
