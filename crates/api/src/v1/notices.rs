@@ -1,6 +1,7 @@
 //! The notice of an adverse action, as its applicant reads it.
 
 use portico_app::applications::{Notice, UsedReport, UsedScore};
+use portico_app::screening::Check;
 use portico_domain::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -149,6 +150,6 @@ pub(crate) struct GivenNoticeOut {
 
 impl From<&Notice> for GivenNoticeOut {
     fn from(notice: &Notice) -> Self {
-        Self { given_at: notice.at(), checks: notice.checks().map(|check| check.name()).collect() }
+        Self { given_at: notice.at(), checks: notice.checks().map(Check::name).collect() }
     }
 }

@@ -29,9 +29,9 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
     ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
     ("sandbox clock", include_str!("../../migrations/postgres/0006_sandbox_clock.sql")),
-    ("listing versions", include_str!("../../migrations/postgres/0008_listing_versions.sql")),
-    ("wallet claims", include_str!("../../migrations/postgres/0009_wallet_claims.sql")),
-    ("applications", include_str!("../../migrations/postgres/0010_applications.sql")),
+    ("listing versions", include_str!("../../migrations/postgres/0007_listing_versions.sql")),
+    ("wallet claims", include_str!("../../migrations/postgres/0008_wallet_claims.sql")),
+    ("applications", include_str!("../../migrations/postgres/0009_applications.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),

@@ -34,9 +34,9 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("deployment", include_str!("../../migrations/sqlite/0008_deployment.sql")),
     ("listing documents", include_str!("../../migrations/sqlite/0009_listing_documents.sql")),
     ("sandbox clock", include_str!("../../migrations/sqlite/0010_sandbox_clock.sql")),
-    ("listing versions", include_str!("../../migrations/sqlite/0012_listing_versions.sql")),
-    ("wallet claims", include_str!("../../migrations/sqlite/0013_wallet_claims.sql")),
-    ("applications", include_str!("../../migrations/sqlite/0014_applications.sql")),
+    ("listing versions", include_str!("../../migrations/sqlite/0011_listing_versions.sql")),
+    ("wallet claims", include_str!("../../migrations/sqlite/0012_wallet_claims.sql")),
+    ("applications", include_str!("../../migrations/sqlite/0013_applications.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql")),
