@@ -1,243 +1,409 @@
-//! Applications of users, and applicants of listings.
+//! Applications: submitting, changing and ending them, and settling their flags.
 
-use portico_domain::applications::{Applicant, Application};
-use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{DesiredItem, PutItems, Refer, Word};
-use portico_store::screening::{Attest, Flags};
-use portico_store::{Apply, EndOrphanedApplications, Error, Page, Result};
+use portico_domain::applications::ApplicationStatus;
+use portico_domain::{ApplicationId, ErrorCode};
+use portico_store::chain::DesiredItem;
+use portico_store::keystore::PersonId;
+use portico_store::{
+    AdoptFormerApplication, ChangeApplication, ChangeContext, DeleteOrphanedApplications, Disclosure, Error,
+    Result, SettleFlags, Settlement, StoredApplication,
+};
 
 use crate::engines::Db;
 use crate::samples::{
-    NOW, by_at, cleared, conflict, create, delete, entry, in_pieces, later, listing, listing_ids, offer,
-    retired, text,
+    NOW, application, apply, apply_at, by_at, conflict, create, delete, entry, in_pieces, later, listing,
+    offer, person, submission, text,
 };
 
 on_both_engines! {
     nobody_has_applied_at_first,
     applications_stay_in_the_order_of_applying,
-    applying_twice_changes_nothing,
+    applying_again_changes_nothing_while_it_is_open,
+    open_application_stays_whatever_the_listing_says,
     a_list_may_name_a_listing_twice,
-    applying_to_no_listing_changes_nothing,
     one_unknown_listing_stores_none,
-    deleting_a_listing_ends_its_applications,
-    deleting_a_listing_clears_the_flags_of_its_applicants,
-    concurrent_apply_and_delete_leave_no_orphan,
-    orphans_of_older_versions_are_ended,
-    ended_application_gets_no_flags,
-    applicants_are_listed_oldest_first_with_their_time,
+    refused_listing_stores_none,
+    listing_that_changed_since_it_was_read_is_read_again,
+    withdrawn_or_decided_application_is_followed_by_a_new_one,
+    change_of_an_older_version_is_outdated,
+    deleting_a_listing_closes_its_applications,
+    concurrent_apply_and_delete_leave_no_open_application,
+    only_the_newest_of_each_applicant_is_listed,
     applicants_are_read_in_pages,
-    applications_are_read_in_pages_with_times,
-    applications_are_counted_once,
+    applications_of_a_person_are_read_in_pages,
+    applications_are_counted_while_they_are_shared,
     full_list_rejects_the_whole_request,
-    applying_twice_changes_nothing_on_a_full_list,
+    settled_flags_are_no_longer_due,
+    flags_of_an_outdated_state_are_not_settled,
+    same_flags_are_no_new_version,
+    sixth_set_of_terms_in_thirty_days_is_withheld,
+    other_accounts_and_people_do_not_count,
+    orphaned_applications_are_deleted,
+    former_application_is_adopted_once,
 }
 
-async fn apply_at(db: &Db, user: &str, listings: &[&str], at: Timestamp) -> Result<()> {
-    offer(db, listings).await;
-    apply_to_known(db, user, listings, at).await
+async fn open(db: &Db, who: &PersonId, id: &str) -> StoredApplication {
+    let listing = db.listing_number(&text(id)).await.unwrap().unwrap();
+    db.newest_application(who, listing).await.unwrap().unwrap()
 }
 
-async fn apply_to_known(db: &Db, user: &str, listings: &[&str], at: Timestamp) -> Result<()> {
-    db.write(Apply { user: text(user), listings: listing_ids(listings), by: by_at(at) }).await
+async fn statuses(db: &Db, who: &PersonId) -> Vec<&'static str> {
+    db.applications_of(who).await.unwrap().iter().map(|application| application.status.name()).collect()
 }
 
-async fn apply(db: &Db, user: &str, listings: &[&str]) -> Result<()> {
-    apply_at(db, user, listings, NOW).await
+async fn change(db: &Db, application: &StoredApplication, status: ApplicationStatus) -> Result<()> {
+    let id = application.id.clone();
+    let entry = entry("application.changed", id.as_str());
+    let document = vec![9];
+    db.write(ChangeApplication { id, version: application.version, status, document, entry, by: by_at(NOW) })
+        .await
 }
 
-async fn assert_applied(db: &Db, user: &str, listings: &[&str]) {
-    assert_eq!(db.applications(&text(user)).await.unwrap(), listing_ids(listings));
+async fn total(db: &Db) -> i64 {
+    db.listing_statistics().await.unwrap().applications
 }
 
 async fn nobody_has_applied_at_first(db: Db) {
-    assert_applied(&db, "ann", &[]).await;
-    let page = db.applicants(&text("a"), None, 10).await.unwrap();
-    assert_eq!(page, Page { items: vec![], next: None });
+    offer(&db, &["a"]).await;
+    assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
+    assert!(db.due_applications(None, 10).await.unwrap().is_empty());
+    let listing = db.listing_number(&text("a")).await.unwrap().unwrap();
+    assert!(db.applicants(listing, None, 10).await.unwrap().items.is_empty());
 }
 
 async fn applications_stay_in_the_order_of_applying(db: Db) {
-    apply(&db, "ann", &["m", "a"]).await.unwrap();
-    apply(&db, "bob", &["x"]).await.unwrap();
-    apply(&db, "ann", &["z", "b"]).await.unwrap();
-    assert_applied(&db, "ann", &["m", "a", "z", "b"]).await;
-    assert_applied(&db, "bob", &["x"]).await;
-    assert_applied(&db, "Ann", &[]).await;
+    apply(&db, 1, &["m", "a"]).await.unwrap();
+    apply(&db, 2, &["x"]).await.unwrap();
+    apply(&db, 1, &["z", "b"]).await.unwrap();
+    let mut listings = Vec::new();
+    for id in ["m", "a", "z", "b"] {
+        listings.push(db.listing_number(&text(id)).await.unwrap().unwrap());
+    }
+    let applied = db.applications_of(&person(1)).await.unwrap();
+    assert_eq!(applied.iter().map(|application| application.listing).collect::<Vec<_>>(), listings);
+    assert_eq!(db.applications_of(&person(2)).await.unwrap().len(), 1);
 }
 
-async fn applying_twice_changes_nothing(db: Db) {
-    apply(&db, "ann", &["a", "b"]).await.unwrap();
-    apply_at(&db, "ann", &["b", "c", "a"], later(5)).await.unwrap();
-    assert_applied(&db, "ann", &["a", "b", "c"]).await;
-    let page = db.applicants(&text("a"), None, 10).await.unwrap();
-    assert_eq!(page.items, [Applicant { user: text("ann"), applied_at: NOW }], "the first time counts");
+async fn applying_again_changes_nothing_while_it_is_open(db: Db) {
+    apply(&db, 1, &["a", "b"]).await.unwrap();
+    let before = db.applications_of(&person(1)).await.unwrap();
+    apply_at(&db, 1, &["b", "c", "a"], later(5)).await.unwrap();
+    let after = db.applications_of(&person(1)).await.unwrap();
+    assert_eq!((&after[..2], after.len()), (&before[..], 3));
+}
+
+async fn open_application_stays_whatever_the_listing_says(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let before = db.applications_of(&person(1)).await.unwrap();
+    let mut paused = submission(&db, 1, &["a"], NOW).await;
+    paused.wanted[0].refusal = Some(ErrorCode::ListingNotAvailable);
+    db.write(paused).await.unwrap();
+    assert_eq!(db.applications_of(&person(1)).await.unwrap(), before);
 }
 
 async fn a_list_may_name_a_listing_twice(db: Db) {
-    apply(&db, "ann", &["a", "b", "a"]).await.unwrap();
-    assert_applied(&db, "ann", &["a", "b"]).await;
-    assert_eq!(db.listing_statistics().await.unwrap().applications, 2);
-}
-
-async fn applying_to_no_listing_changes_nothing(db: Db) {
-    apply(&db, "ann", &[]).await.unwrap();
-    assert_applied(&db, "ann", &[]).await;
+    apply(&db, 1, &["a", "b", "a"]).await.unwrap();
+    assert_eq!(statuses(&db, &person(1)).await, ["submitted"; 2]);
+    assert_eq!(total(&db).await, 2);
 }
 
 async fn one_unknown_listing_stores_none(db: Db) {
     offer(&db, &["real", "other"]).await;
-    let refused = apply_to_known(&db, "ann", &["real", "unknown", "other", "gone"], NOW).await;
+    let wanted = submission(&db, 1, &["real", "unknown", "other", "gone"], NOW).await;
+    let refused = db.write(wanted).await;
     assert!(matches!(&refused, Err(Error::UnknownListings(places)) if places == &[1, 3]), "{refused:?}");
-    assert_applied(&db, "ann", &[]).await;
-    assert!(db.intents(None, 10).await.unwrap().is_empty());
-    assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
+    assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
+    assert_eq!(total(&db).await, 0);
 }
 
-async fn deleting_a_listing_ends_its_applications(db: Db) {
-    apply(&db, "ann", &["a", "b"]).await.unwrap();
-    apply(&db, "bob", &["a"]).await.unwrap();
+async fn refused_listing_stores_none(db: Db) {
+    offer(&db, &["a", "b"]).await;
+    let mut wanted = submission(&db, 1, &["a", "b"], NOW).await;
+    wanted.wanted[1].refusal = Some(ErrorCode::OwnListing);
+    assert_eq!(conflict(db.write(wanted).await), "own_listing");
+    assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
+}
+
+async fn listing_that_changed_since_it_was_read_is_read_again(db: Db) {
+    offer(&db, &["a"]).await;
+    let stale = submission(&db, 1, &["a"], NOW).await;
     db.write(delete("a")).await.unwrap();
-    assert_applied(&db, "ann", &["b"]).await;
-    assert_applied(&db, "bob", &[]).await;
-    assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
-    let due = db.intents(None, 10).await.unwrap();
-    assert!(due.iter().all(|intent| intent.listing == text("b")), "{due:?}");
+    offer(&db, &["a"]).await;
+    assert!(matches!(db.write(stale).await, Err(Error::Outdated)));
+    apply(&db, 1, &["a"]).await.unwrap();
+}
+
+async fn withdrawn_or_decided_application_is_followed_by_a_new_one(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    for status in [ApplicationStatus::Withdrawn, ApplicationStatus::Declined] {
+        let before = open(&db, &person(1), "a").await;
+        change(&db, &before, status).await.unwrap();
+        let after = open(&db, &person(1), "a").await;
+        assert_eq!((after.status, after.version, after.document.as_slice()), (status, 2, &[9][..]));
+        apply(&db, 1, &["a"]).await.unwrap();
+        let new = open(&db, &person(1), "a").await;
+        assert_eq!((new.status, new.version), (ApplicationStatus::Submitted, 1));
+        assert_ne!(new.id, after.id);
+    }
+    assert_eq!(statuses(&db, &person(1)).await, ["withdrawn", "declined", "submitted"]);
+}
+
+async fn change_of_an_older_version_is_outdated(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let before = open(&db, &person(1), "a").await;
+    change(&db, &before, ApplicationStatus::Approved).await.unwrap();
+    assert!(matches!(change(&db, &before, ApplicationStatus::Declined).await, Err(Error::Outdated)));
+    assert_eq!(statuses(&db, &person(1)).await, ["approved"]);
+}
+
+async fn deleting_a_listing_closes_its_applications(db: Db) {
+    apply(&db, 1, &["a", "b"]).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    apply(&db, 3, &["a"]).await.unwrap();
+    change(&db, &open(&db, &person(3), "a").await, ApplicationStatus::Withdrawn).await.unwrap();
+    for due in db.due_applications(None, 10).await.unwrap() {
+        settle(&db, &due, None).await;
+    }
+    db.write(delete("a")).await.unwrap();
+    assert_eq!(statuses(&db, &person(1)).await, ["closed", "submitted"]);
+    assert_eq!(statuses(&db, &person(2)).await, ["closed"]);
+    assert_eq!(statuses(&db, &person(3)).await, ["withdrawn"], "what has ended stays");
+    assert_eq!(total(&db).await, 1);
+    let due = db.due_applications(None, 10).await.unwrap();
+    assert_eq!(due.len(), 2, "their flags are cleared");
+    assert!(due.iter().all(|due| due.status == ApplicationStatus::Closed));
     // A new listing with the same id has no applicants.
     db.write(create(listing("a"))).await.unwrap();
-    assert!(db.applicants(&text("a"), None, 10).await.unwrap().items.is_empty());
-    assert!(!db.has_applied(&text("ann"), &text("a")).await.unwrap());
+    let number = db.listing_number(&text("a")).await.unwrap().unwrap();
+    assert!(db.applicants(number, None, 10).await.unwrap().items.is_empty());
+    assert_eq!(db.newest_application(&person(1), number).await.unwrap(), None);
 }
 
-/// Gives an applicant a reference and flags for a listing.
-async fn flagged(db: &Db, user: &str, listing: &str, reference: Word) -> Word {
-    db.write(Refer { user: text(user), reference }).await.unwrap();
-    let item = DesiredItem { deleted: false, payload: vec![1], ..cleared(&text(listing), &reference, NOW) };
-    let key = item.key;
-    db.write(PutItems(vec![item])).await.unwrap();
-    key
-}
-
-async fn deleting_a_listing_clears_the_flags_of_its_applicants(db: Db) {
-    apply(&db, "ann", &["a", "b"]).await.unwrap();
-    apply(&db, "bob", &["a"]).await.unwrap();
-    let (first, other) = (flagged(&db, "ann", "a", [7; 32]).await, flagged(&db, "ann", "b", [7; 32]).await);
-    let second = flagged(&db, "bob", "a", [8; 32]).await;
-    db.write(delete("a")).await.unwrap();
-    for (key, deleted) in [(first, true), (second, true), (other, false)] {
-        let item = db.chain_item(2, &key).await.unwrap().unwrap();
-        assert_eq!((item.deleted, item.version), (deleted, if deleted { 2 } else { 1 }));
-    }
-}
-
-async fn concurrent_apply_and_delete_leave_no_orphan(db: Db) {
+async fn concurrent_apply_and_delete_leave_no_open_application(db: Db) {
     for round in 0..20 {
         let id = format!("l-{round}");
         offer(&db, &[&id]).await;
         let (one, two) = (db.handle(), db.handle());
-        let listings = listing_ids(&[&id]);
-        let apply = async move { one.write(Apply { user: text("ann"), listings, by: by_at(NOW) }).await };
+        let submission = submission(&db, 1, &[&id], NOW).await;
         let delete = delete(&id);
         let (applied, deleted) =
-            futures_util::future::join(apply, async move { two.write(delete).await }).await;
+            futures_util::future::join(async move { one.write(submission).await }, async move {
+                two.write(delete).await
+            })
+            .await;
         deleted.unwrap();
         assert!(matches!(applied, Ok(()) | Err(Error::UnknownListings(_))), "{applied:?}");
-        assert_applied(&db, "ann", &[]).await;
+        assert!(!statuses(&db, &person(1)).await.contains(&"submitted"));
     }
-    assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
+    assert_eq!(total(&db).await, 0);
 }
 
-async fn orphans_of_older_versions_are_ended(db: Db) {
-    offer(&db, &["kept"]).await;
-    apply(&db, "ann", &["kept"]).await.unwrap();
-    db.raw("INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (999, 'ann', 'gone', 0)")
-        .await;
-    let key = flagged(&db, "ann", "gone", [7; 32]).await;
-    assert_eq!(db.orphaned_applications(10).await.unwrap(), listing_ids(&["gone"]));
-    for listing in listing_ids(&["gone", "kept"]) {
-        db.write(EndOrphanedApplications { listing, clear: cleared, by: by_at(NOW) }).await.unwrap();
+async fn only_the_newest_of_each_applicant_is_listed(db: Db) {
+    for who in [2, 1, 3] {
+        apply(&db, who, &["a", "b"]).await.unwrap();
     }
-    assert_applied(&db, "ann", &["kept"]).await;
-    assert!(db.chain_item(2, &key).await.unwrap().unwrap().deleted);
-    assert!(db.orphaned_applications(10).await.unwrap().is_empty());
-}
-
-async fn ended_application_gets_no_flags(db: Db) {
-    apply(&db, "ann", &["a"]).await.unwrap();
-    let intent = db.intents(None, 10).await.unwrap().remove(0);
-    db.write(Refer { user: text("ann"), reference: [7; 32] }).await.unwrap();
-    db.write(PutItems(vec![retired("a")])).await.unwrap();
-    let desired = DesiredItem { deleted: false, ..cleared(&text("a"), &[7; 32], NOW) };
-    let key = desired.key;
-    let flags = Some(Flags { desired, applicant: [7; 32], terms: (0, retired("a").key, 1) });
-    db.write(delete("a")).await.unwrap();
-    db.write(Attest { intent, flags, entry: entry("verification.used_for_flags", "ann") }).await.unwrap();
-    assert!(db.chain_item(2, &key).await.unwrap().is_none());
-}
-
-async fn applicants_are_listed_oldest_first_with_their_time(db: Db) {
-    for (n, user) in ["zoe", "ann", "mia"].iter().enumerate() {
-        apply_at(&db, user, &["other", "a"], later(i64::try_from(n).unwrap())).await.unwrap();
-    }
-    let page = db.applicants(&text("a"), None, 10).await.unwrap();
-    let of = |user, micros| Applicant { user: text(user), applied_at: later(micros) };
-    assert_eq!(page, Page { items: vec![of("zoe", 0), of("ann", 1), of("mia", 2)], next: None });
+    change(&db, &open(&db, &person(2), "a").await, ApplicationStatus::Withdrawn).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    change(&db, &open(&db, &person(1), "a").await, ApplicationStatus::Withdrawn).await.unwrap();
+    let number = db.listing_number(&text("a")).await.unwrap().unwrap();
+    let page = db.applicants(number, None, 10).await.unwrap().items;
+    let listed: Vec<_> = page.iter().map(|one| (one.person, one.status.name())).collect();
+    assert_eq!(listed, [(person(1), "withdrawn"), (person(3), "submitted"), (person(2), "submitted")]);
 }
 
 async fn applicants_are_read_in_pages(db: Db) {
-    let listing: ListingId = text("a");
-    let users: Vec<String> = (0..10).map(|n| format!("user-{}", 9 - n)).collect();
-    for user in &users {
-        apply(&db, user, &["a", "b"]).await.unwrap();
+    for who in (0..10).rev() {
+        apply(&db, who, &["a", "b"]).await.unwrap();
     }
+    let number = db.listing_number(&text("a")).await.unwrap().unwrap();
     for limit in [1, 3, 5, 10, 11] {
-        let read = in_pieces(limit, None, |after| db.applicants(&listing, after, limit)).await;
-        let read: Vec<String> = read.into_iter().map(|applicant| applicant.user.to_string()).collect();
-        assert_eq!(read, users, "in pieces of {limit}");
+        let read = in_pieces(limit, None, |after| db.applicants(number, after, limit)).await;
+        let read: Vec<PersonId> = read.into_iter().map(|application| application.person).collect();
+        assert_eq!(read, (0..10).rev().map(person).collect::<Vec<_>>(), "in pieces of {limit}");
     }
 }
 
-async fn applications_are_read_in_pages_with_times(db: Db) {
-    let ann = text("ann");
-    assert_eq!(db.applications_of(&ann, None, 10).await.unwrap(), Page { items: Vec::new(), next: None });
-    let applied = |n: i64| Application { listing: text(&format!("home-{}", 6 - n)), applied_at: later(n) };
-    let wanted: Vec<Application> = (0..7).map(applied).collect();
-    for (application, n) in wanted.iter().zip(0..) {
-        apply_at(&db, "ann", &[application.listing.as_str()], later(n)).await.unwrap();
-        apply_at(&db, "bob", &[application.listing.as_str(), "other"], later(n)).await.unwrap();
+async fn applications_of_a_person_are_read_in_pages(db: Db) {
+    for n in 0..7 {
+        apply_at(&db, 1, &[&format!("l-{n}")], later(n)).await.unwrap();
+        apply(&db, 2, &[&format!("l-{n}"), "other"]).await.unwrap();
     }
+    let ann = person(1);
     for limit in [1, 3, 7, 8] {
-        let read = in_pieces(limit, None, |after| db.applications_of(&ann, after, limit)).await;
-        assert_eq!(read, wanted, "in pieces of {limit}");
+        let read = in_pieces(limit, None, |after| db.applications_page(&ann, after, limit)).await;
+        let times: Vec<_> = read.into_iter().map(|application| application.created_at).collect();
+        assert_eq!(times, (0..7).map(later).collect::<Vec<_>>(), "in pieces of {limit}");
     }
 }
 
-async fn applications_are_counted_once(db: Db) {
-    apply(&db, "ann", &["a", "b"]).await.unwrap();
-    apply(&db, "ann", &["b", "c"]).await.unwrap();
-    apply(&db, "bob", &["a"]).await.unwrap();
-    assert_eq!(db.listing_statistics().await.unwrap().applications, 4);
+async fn applications_are_counted_while_they_are_shared(db: Db) {
+    apply(&db, 1, &["a", "b", "c"]).await.unwrap();
+    change(&db, &open(&db, &person(1), "a").await, ApplicationStatus::Approved).await.unwrap();
+    change(&db, &open(&db, &person(1), "b").await, ApplicationStatus::Withdrawn).await.unwrap();
+    assert_eq!(total(&db).await, 2);
+    db.write(delete("a")).await.unwrap();
+    assert_eq!(total(&db).await, 1);
 }
 
 async fn fill(db: &Db, count: usize) {
+    let person = match db.place().path() {
+        Some(_) => "x'01010101010101010101010101010101'",
+        None => "'\\x01010101010101010101010101010101'::bytea",
+    };
+    let empty = match db.place().path() {
+        Some(_) => "x''",
+        None => "''::bytea",
+    };
     db.raw(&format!(
-        "INSERT INTO applications (seq, user_id, listing_id, created_at) \
+        "INSERT INTO applications (seq, id, person, listing, status, version, generation, settled, owner, terms, \
+         document, created_at) \
          WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count}) \
-         SELECT n, 'ann', 'l-' || n, 0 FROM numbers"
+         SELECT n, 'filled-' || n, {person}, 1000000 + n, 'withdrawn', 1, 1, 1, {empty}, {empty}, {empty}, 0 \
+         FROM numbers"
     ))
     .await;
 }
 
 async fn full_list_rejects_the_whole_request(db: Db) {
     fill(&db, 9_998).await;
-    assert_eq!(conflict(apply(&db, "ann", &["x", "y", "z"]).await), "too_many_applications");
-    assert_eq!(db.applications(&text("ann")).await.unwrap().len(), 9_998);
-    assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
-    apply(&db, "ann", &["x", "y"]).await.unwrap();
-    assert_eq!(conflict(apply(&db, "ann", &["z"]).await), "too_many_applications");
-    apply(&db, "bob", &["z"]).await.unwrap();
+    assert_eq!(conflict(apply(&db, 1, &["x", "y", "z"]).await), "too_many_applications");
+    assert_eq!(db.applications_of(&person(1)).await.unwrap().len(), 9_998);
+    assert_eq!(total(&db).await, 0);
+    apply(&db, 1, &["x", "y"]).await.unwrap();
+    assert_eq!(conflict(apply(&db, 1, &["z"]).await), "too_many_applications");
+    apply(&db, 1, &["y", "x"]).await.unwrap();
+    apply(&db, 2, &["z"]).await.unwrap();
 }
 
-async fn applying_twice_changes_nothing_on_a_full_list(db: Db) {
-    fill(&db, 10_000).await;
-    apply(&db, "ann", &["l-1", "l-10000"]).await.unwrap();
-    assert_eq!(db.applications(&text("ann")).await.unwrap().len(), 10_000);
+/// Flags under a key that the application's id determines.
+fn flags(application: &StoredApplication, bits: u8) -> DesiredItem {
+    let mut key = [0; 32];
+    for (at, byte) in application.id.as_str().bytes().enumerate() {
+        key[at % 32] ^= byte;
+    }
+    DesiredItem { kind: 2, key, payload: vec![bits], deleted: false, salt: None, above: 0, at: NOW }
+}
+
+fn disclosure(owner: u8, terms: u8, days: i64) -> Disclosure {
+    const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+    let at = later(days * DAY);
+    Disclosure { owner: [owner; 32], terms: [terms; 32], since: later((days - 30) * DAY), limit: 5, at }
+}
+
+fn settlement(application: &StoredApplication, disclosure: Option<Disclosure>, bits: u8) -> SettleFlags {
+    SettleFlags {
+        id: application.id.clone(),
+        person: application.person,
+        generation: application.generation,
+        status: application.status,
+        disclosure,
+        item: flags(application, bits),
+        entry: entry("application.flags_recorded", application.id.as_str()),
+    }
+}
+
+async fn settle(db: &Db, application: &StoredApplication, disclosure: Option<Disclosure>) -> Settlement {
+    db.write(settlement(application, disclosure, 1)).await.unwrap()
+}
+
+async fn settled_flags_are_no_longer_due(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    let due = db.due_applications(None, 10).await.unwrap();
+    assert_eq!(due.len(), 2);
+    assert_eq!(settle(&db, &due[0], None).await, Settlement::Settled);
+    let left = db.due_applications(None, 10).await.unwrap();
+    assert_eq!(left.iter().map(|due| due.person).collect::<Vec<_>>(), [person(2)]);
+    assert!(db.due_applications(Some(&person(1)), 10).await.unwrap().is_empty());
+    let item = db.chain_item(2, &flags(&due[0], 1).key).await.unwrap().unwrap();
+    assert_eq!((item.version, item.payload.as_slice(), item.deleted), (1, &[1][..], false));
+}
+
+async fn flags_of_an_outdated_state_are_not_settled(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let before = db.due_applications(None, 10).await.unwrap().remove(0);
+    change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
+    assert_eq!(settle(&db, &before, Some(disclosure(1, 1, 0))).await, Settlement::Outdated);
+    assert!(db.chain_item(2, &flags(&before, 1).key).await.unwrap().is_none());
+    assert_eq!(open(&db, &person(1), "a").await.disclosed_at, None);
+}
+
+async fn same_flags_are_no_new_version(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    for (bits, version) in [(1, 1), (1, 1), (2, 2), (1, 3)] {
+        let application = open(&db, &person(1), "a").await;
+        db.write(settlement(&application, None, bits)).await.unwrap();
+        let item = db.chain_item(2, &flags(&application, bits).key).await.unwrap().unwrap();
+        assert_eq!(item.version, version);
+    }
+}
+
+async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {
+    // Each listing has terms of its own.
+    for terms in 1..=7 {
+        let id = format!("l-{terms}");
+        let (owner, terms) = (1, terms);
+        offer(&db, &[&id]).await;
+        let mut wanted = submission(&db, 1, &[&id], NOW).await;
+        let (new, _) = wanted.wanted[0].new.as_mut().unwrap();
+        (new.owner, new.terms) = ([owner; 32], [terms; 32]);
+        db.write(wanted).await.unwrap();
+        let application = open(&db, &person(1), &id).await;
+        let settled = settle(&db, &application, Some(disclosure(owner, terms, i64::from(terms)))).await;
+        let expected = if terms <= 5 { Settlement::Settled } else { Settlement::Withheld };
+        assert_eq!(settled, expected, "{terms}");
+        let application = open(&db, &person(1), &id).await;
+        assert_eq!((application.is_withheld, application.is_disclosed()), (terms > 5, terms <= 5));
+        assert_eq!(db.chain_item(2, &flags(&application, 1).key).await.unwrap().is_some(), terms <= 5);
+    }
+    // Terms that count already stay, and the first ones are forgotten after thirty days.
+    let first = open(&db, &person(1), "l-1").await;
+    assert_eq!(settle(&db, &first, Some(disclosure(1, 1, 8))).await, Settlement::Settled);
+    let last = open(&db, &person(1), "l-7").await;
+    assert_eq!(settle(&db, &last, Some(disclosure(1, 7, 33))).await, Settlement::Settled);
+}
+
+async fn other_accounts_and_people_do_not_count(db: Db) {
+    for n in 0..12_u8 {
+        let (who, owner) = (u8::from(n % 2 == 0), n % 3);
+        let id = format!("l-{n}");
+        offer(&db, &[&id]).await;
+        let mut wanted = submission(&db, who, &[&id], NOW).await;
+        let (new, _) = wanted.wanted[0].new.as_mut().unwrap();
+        (new.owner, new.terms) = ([owner; 32], [n; 32]);
+        db.write(wanted).await.unwrap();
+        let application = open(&db, &person(who), &id).await;
+        assert_eq!(settle(&db, &application, Some(disclosure(owner, n, 0))).await, Settlement::Settled);
+    }
+}
+
+async fn orphaned_applications_are_deleted(db: Db) {
+    apply(&db, 1, &["a", "b"]).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    assert_eq!(db.people_who_applied(None, 10).await.unwrap(), [person(1), person(2)]);
+    assert_eq!(db.people_who_applied(Some(person(1)), 10).await.unwrap(), [person(2)]);
+    db.write(DeleteOrphanedApplications { person: person(1), by: by_at(NOW) }).await.unwrap();
+    assert_eq!(db.people_who_applied(None, 10).await.unwrap(), [person(2)]);
+    assert_eq!(total(&db).await, 1);
+}
+
+async fn former_application_is_adopted_once(db: Db) {
+    offer(&db, &["a"]).await;
+    db.raw(
+        "INSERT INTO former_applications (seq, user_id, listing_id, created_at) VALUES (1, 'ann', 'a', 7)",
+    )
+    .await;
+    let former = db.former_applications(10).await.unwrap().remove(0);
+    assert_eq!((former.user.as_str(), former.listing.as_str()), ("ann", "a"));
+    let listing = db.listing_number(&text("a")).await.unwrap().unwrap();
+    let by = ChangeContext { account: None, at: NOW };
+    for id in ["first", "second"] {
+        let new = application(id, listing, former.created_at);
+        let (person, former, by) = (person(1), former.clone(), by.clone());
+        db.write(AdoptFormerApplication { former, person, new, by }).await.unwrap();
+    }
+    assert!(db.former_applications(10).await.unwrap().is_empty());
+    let adopted = db.applications_of(&person(1)).await.unwrap();
+    let first: ApplicationId = text("first");
+    assert_eq!(adopted.iter().map(|application| &application.id).collect::<Vec<_>>(), [&first]);
 }

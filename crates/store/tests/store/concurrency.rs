@@ -5,13 +5,13 @@ use portico_domain::ErrorCode;
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, PortfolioChange, RiskLevel, Template, TemplateChange};
 use portico_store::{
-    Apply, ChangePortfolio, ChangeTemplate, CopyTemplate, DeleteDevice, Error, Result, SaveListing,
+    ChangePortfolio, ChangeTemplate, CopyTemplate, DeleteDevice, Error, Result, SaveListing,
 };
 
 use crate::engines::Db;
 use crate::samples::{
-    by, create, create_portfolio, create_template, delete, device, find_all, items, later, listing,
-    listing_ids, offer, portfolio, register, store_all, template, text, totals,
+    NOW, by, create, create_portfolio, create_template, delete, device, find_all, items, later, listing,
+    listing_ids, offer, person, portfolio, register, store_all, submission, template, text, totals,
 };
 
 on_both_engines! {
@@ -108,14 +108,16 @@ async fn one_of_many_concurrent_deletes_succeeds(db: Db) {
 
 async fn saving_and_applying_at_once_counts_once(db: Db) {
     offer(&db, &["a"]).await;
-    let outcomes = at_once((0..60).map(|n| {
+    let mut submissions = Vec::new();
+    for _ in 0..30 {
+        submissions.push(submission(&db, 1, &["a"], NOW).await);
+    }
+    let outcomes = at_once(submissions.into_iter().map(|submission| {
         let db = db.handle();
         async move {
             let (user, listing) = (text("ann"), text("a"));
-            match n % 2 {
-                0 => db.write(SaveListing { user, listing, by: by() }).await,
-                _ => db.write(Apply { user, listings: vec![listing], by: by() }).await,
-            }
+            db.write(SaveListing { user, listing, by: by() }).await?;
+            db.write(submission).await
         }
     }))
     .await;
@@ -123,7 +125,7 @@ async fn saving_and_applying_at_once_counts_once(db: Db) {
         outcome.unwrap();
     }
     assert_eq!(db.saved_listings(&text("ann")).await.unwrap().0, listing_ids(&["a"]));
-    assert_eq!(db.applications(&text("ann")).await.unwrap(), listing_ids(&["a"]));
+    assert_eq!(db.applications_of(&person(1)).await.unwrap().len(), 1);
     assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
     assert_eq!(count(&db, "events").await, 3);
 }
@@ -131,11 +133,14 @@ async fn saving_and_applying_at_once_counts_once(db: Db) {
 async fn concurrent_applicants_do_not_deadlock(db: Db) {
     let ids: Vec<String> = (0..20).map(|n| format!("l-{n}")).collect();
     offer(&db, &ids.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let outcomes = at_once((0..40).map(|n| {
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut submissions = Vec::new();
+    for who in 0..40 {
+        submissions.push(submission(&db, who, &ids, NOW).await);
+    }
+    let outcomes = at_once(submissions.into_iter().map(|submission| {
         let db = db.handle();
-        let listings = ids.iter().map(|id| text(id)).collect();
-        let op = Apply { user: text(&format!("user-{n}")), listings, by: by() };
-        async move { db.write(op).await }
+        async move { db.write(submission).await }
     }))
     .await;
     for outcome in outcomes {

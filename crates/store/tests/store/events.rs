@@ -8,15 +8,15 @@ use portico_domain::portfolios::{PortfolioChange, Template, TemplateChange};
 use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{SafeInteger, Timestamp};
 use portico_store::{
-    Answering, Apply, ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
+    Answering, ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
     DeleteDevice, DeletePortfolio, IdempotencyKey, Idempotent, JoinAccount, PutPipeline, PutRequirements,
     Result, RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
 };
 
 use crate::engines::Db;
 use crate::samples::{
-    NOW, by, conflict, create, create_portfolio, create_template, delete, device, entry, later, listing,
-    listing_ids, missing, offer, portfolio, register, template, text,
+    NOW, apply, by, conflict, create, create_portfolio, create_template, delete, device, entry, later,
+    listing, missing, offer, person, portfolio, register, template, text,
 };
 
 on_both_engines! {
@@ -108,16 +108,21 @@ async fn applying_leaves_an_event_for_each_new_application(db: Db) {
     let mut journal = journal();
     offer(&db, &["a", "b", "c"]).await;
     journal.expect(&db, &["a", "b", "c"].map(|id| ("listing.created", id))).await;
-    let apply = |ids: &[&str]| db.write(Apply { user: text("ann"), listings: listing_ids(ids), by: by() });
-    apply(&["b", "a", "b"]).await.unwrap();
-    journal.expect(&db, &[("application.made", "b"), ("application.made", "a")]).await;
-    apply(&["a", "c"]).await.unwrap();
-    journal.expect(&db, &[("application.made", "c")]).await;
-    apply(&["a", "b", "c"]).await.unwrap();
-    apply(&[]).await.unwrap();
+    let made = async || -> Vec<String> {
+        let applications = db.applications_of(&person(1)).await.unwrap();
+        applications.into_iter().map(|application| application.id.to_string()).collect()
+    };
+    apply(&db, 1, &["b", "a", "b"]).await.unwrap();
+    let ids = made().await;
+    journal.expect(&db, &[("application.made", &ids[0]), ("application.made", &ids[1])]).await;
+    apply(&db, 1, &["a", "c"]).await.unwrap();
+    let ids = made().await;
+    journal.expect(&db, &[("application.made", &ids[2])]).await;
+    apply(&db, 1, &["a", "b", "c"]).await.unwrap();
+    apply(&db, 1, &[]).await.unwrap();
     journal.expect(&db, &[]).await;
     db.write(delete("a")).await.unwrap();
-    journal.expect(&db, &[("application.ended", "a"), ("listing.deleted", "a")]).await;
+    journal.expect(&db, &[("application.closed", &ids[1]), ("listing.deleted", "a")]).await;
 }
 
 async fn requirements_leave_events(db: Db) {
@@ -262,7 +267,7 @@ async fn events_hold_nothing_personal(db: Db) {
     let person = portico_domain::listings::Listing { user: text(user), ..listing("l") };
     db.write(CreateListing { listing: person, by: by() }).await.unwrap();
     db.write(SaveListing { user: text(user), listing: text("l"), by: by() }).await.unwrap();
-    db.write(Apply { user: text(user), listings: listing_ids(&["l"]), by: by() }).await.unwrap();
+    apply(&db, 1, &["l"]).await.unwrap();
     db.write(UnsaveListing { user: text(user), listing: text("l"), by: by() }).await.unwrap();
     let owned = portico_domain::portfolios::Portfolio { user: text(user), ..portfolio("p") };
     db.write(create_portfolio(owned)).await.unwrap();

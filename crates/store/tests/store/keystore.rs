@@ -1,7 +1,7 @@
 //! The keystore: one rotation wins, and no key is wrapped by a master key that does not exist.
 
 use portico_domain::Timestamp;
-use portico_store::keystore::{Keystore, Master, Rotation, Wrapped};
+use portico_store::keystore::{Keystore, Master, PersonId, Rotation, Wrapped};
 
 use crate::engines::Db;
 use crate::samples::NOW;
@@ -26,7 +26,8 @@ fn master(id: u8, created_at: Timestamp) -> Vec<Master> {
 }
 
 fn key(name: &str, master: u8) -> Wrapped {
-    Wrapped { name: name.into(), master: vec![master], wrapped: vec![master; 5] }
+    let id = PersonId([name.as_bytes()[0]; 16]);
+    Wrapped { id, name: name.into(), master: vec![master], wrapped: vec![master; 5] }
 }
 
 async fn masters(keys: &Keystore) -> Vec<u8> {

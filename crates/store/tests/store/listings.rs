@@ -2,11 +2,11 @@
 
 use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
-use portico_store::Apply;
 
 use crate::engines::Db;
 use crate::samples::{
-    by, conflict, create, delete, found, listing, listing_ids, missing, money, rooms, store_all, text, totals,
+    apply, conflict, create, delete, found, listing, missing, money, rooms, store_all, text,
+    totals,
 };
 
 on_both_engines! {
@@ -139,8 +139,7 @@ async fn statistics_follow_every_change(db: Db) {
     let texas = |id| listing(id);
     let nevada = Listing { state: text("nv"), ..listing("c") };
     store_all(&db, [texas("a"), texas("b"), nevada]).await;
-    let listings = listing_ids(&["a", "b"]);
-    db.write(Apply { user: text("bob"), listings, by: by() }).await.unwrap();
+    apply(&db, 1, &["a", "b"]).await.unwrap();
     let three = ListingStatistics {
         total: 3,
         on_chain: 0,

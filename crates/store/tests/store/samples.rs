@@ -1,6 +1,9 @@
 //! Sample data, helpers that read it, and short accessors for errors.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use futures_util::stream::{self, StreamExt as _};
+use portico_domain::applications::ApplicationStatus;
 use portico_domain::devices::Device;
 use portico_domain::listings::{Address, Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
@@ -8,10 +11,11 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Allocation, ErrorCode, ListingId, Money, Timestamp, Whole};
 use portico_store::audit::Entry;
-use portico_store::chain::{DesiredItem, Word};
+use portico_store::chain::DesiredItem;
+use portico_store::keystore::PersonId;
 use portico_store::{
-    ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error, Page,
-    RegisterDevice, Result,
+    ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error,
+    NewApplication, Page, RegisterDevice, Result, SubmitApplications, Wanted,
 };
 
 use crate::engines::Db;
@@ -67,7 +71,50 @@ pub(crate) fn create(listing: Listing) -> CreateListing {
 
 /// Ann's listing.
 pub(crate) fn delete(id: &str) -> DeleteListing {
-    DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), clear: cleared, by: by() }
+    DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), by: by() }
+}
+
+/// A person's id in the keystore.
+pub(crate) fn person(n: u8) -> PersonId {
+    PersonId([n; 16])
+}
+
+/// An application that is not stored yet.
+pub(crate) fn application(id: &str, listing: i64, created_at: Timestamp) -> NewApplication {
+    NewApplication {
+        id: text(id),
+        listing,
+        status: ApplicationStatus::Submitted,
+        owner: [1; 32],
+        terms: [1; 32],
+        document: vec![1],
+        created_at,
+    }
+}
+
+/// An application to each listing, as they are now. Their ids are new.
+pub(crate) async fn submission(db: &Db, who: u8, ids: &[&str], at: Timestamp) -> SubmitApplications {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut wanted = Vec::with_capacity(ids.len());
+    for id in ids {
+        let stored = db.stored_listing(&text(id), 0, &retired(id).key).await.unwrap();
+        let new = stored.map(|stored| {
+            let id = format!("application-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+            (application(&id, stored.version.seq, at), stored.version)
+        });
+        wanted.push(Wanted { listing: text(id), new, refusal: None });
+    }
+    SubmitApplications { person: person(who), wanted, by: by_at(at) }
+}
+
+/// Applies to listings, which are created if they do not exist.
+pub(crate) async fn apply_at(db: &Db, who: u8, ids: &[&str], at: Timestamp) -> Result<()> {
+    offer(db, ids).await;
+    db.write(submission(db, who, ids, at).await).await
+}
+
+pub(crate) async fn apply(db: &Db, who: u8, ids: &[&str]) -> Result<()> {
+    apply_at(db, who, ids, NOW).await
 }
 
 /// Creates the listings that do not exist yet.
@@ -78,15 +125,6 @@ pub(crate) async fn offer(db: &Db, ids: &[&str]) {
             Err(error) => panic!("{id}: {error}"),
         }
     }
-}
-
-/// Clears the flags of an ended application, under a made-up key.
-pub(crate) fn cleared(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
-    let mut key = *applicant;
-    for (place, byte) in listing.as_str().bytes().enumerate() {
-        key[place % 32] ^= byte;
-    }
-    DesiredItem { kind: 2, key, payload: b"cleared".to_vec(), deleted: true, salt: None, above: 0, at }
 }
 
 /// Retires a listing, under a made-up key.

@@ -1,18 +1,18 @@
 //! Cases, checks, results and the audit log.
 
 use futures_util::future::join_all;
-use portico_domain::{CaseId, UserId};
+use portico_domain::CaseId;
+use portico_store::Result;
 use portico_store::audit::{Append, Entry};
-use portico_store::chain::{Address, DesiredItem, Refer};
+use portico_store::chain::{Address, DesiredItem};
 use portico_store::screening::{
     AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck, Guess,
     Guessed, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification,
     TakeGuess,
 };
-use portico_store::{Apply, Result};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by, conflict, entry, later, listing_ids, missing, offer, text};
+use crate::samples::{NOW, apply, by, conflict, entry, later, missing, person, text};
 
 on_both_engines! {
     concurrent_entries_form_one_hash_chain,
@@ -20,7 +20,8 @@ on_both_engines! {
     generated_case_is_reused_until_it_has_a_result,
     a_check_keeps_its_reference_until_its_inputs_change,
     late_finding_does_not_overwrite_another,
-    result_queues_applications_for_attestation,
+    result_has_flags_of_applications_computed,
+    newest_results_are_read_first,
     revoked_case_accepts_no_result,
     wrong_names_are_counted_and_right_ones_are_not,
     concurrent_guesses_respect_the_limit,
@@ -67,6 +68,7 @@ fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address) -> Desire
         outcome: vec![3],
     };
     StoreVerification {
+        person: person(1),
         verification,
         desired: move |_| desired(token, false),
         entries: vec![entry("verification.made", id)],
@@ -174,28 +176,27 @@ async fn late_finding_does_not_overwrite_another(db: Db) {
     assert_eq!(found.finding, Some(vec![2]), "the first one counts");
 }
 
-async fn result_queues_applications_for_attestation(db: Db) {
-    offer(&db, &["a", "b"]).await;
-    db.write(Apply { user: text("ann"), listings: listing_ids(&["a", "b"]), by: by() }).await.unwrap();
-    let ann: UserId = text("ann");
-    let due = async || -> Vec<(String, i64)> {
-        let intents = db.intents(Some(&ann), 10).await.unwrap();
-        intents.into_iter().map(|intent| (intent.listing.into(), intent.generation)).collect()
-    };
-    let before = due().await;
+async fn result_has_flags_of_applications_computed(db: Db) {
+    apply(&db, 1, &["a", "b", "c"]).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    let withdrawn = db.applications_of(&person(1)).await.unwrap().remove(2);
+    db.raw(&format!("UPDATE applications SET status = 'withdrawn' WHERE id = '{}'", withdrawn.id)).await;
+    db.raw("UPDATE applications SET settled = generation").await;
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
-    let after = due().await;
-    assert_eq!(after.iter().map(|due| due.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    assert!(after.iter().all(|(listing, generation)| {
-        before.iter().find(|(known, _)| known == listing).is_none_or(|(_, known)| generation > known)
-    }));
-    let latest = db.latest_verification(&ann, NOW).await.unwrap().unwrap();
-    assert_eq!(latest.id, text("v"));
-    assert!(
-        db.latest_verification(&ann, later(1_000_000)).await.unwrap().is_none(),
-        "it is not valid any more"
-    );
+    let due = db.due_applications(None, 10).await.unwrap();
+    assert_eq!(due.len(), 2, "those of the person that have not ended");
+    assert!(due.iter().all(|due| due.person == person(1) && due.id != withdrawn.id));
+}
+
+async fn newest_results_are_read_first(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    for id in ["v1", "v2", "v3"] {
+        db.write(result(id, &case)).await.unwrap();
+    }
+    let newest = db.newest_verifications(&text("ann"), 2).await.unwrap();
+    assert_eq!(newest.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["v3", "v2"]);
+    assert!(db.newest_verifications(&text("bob"), 2).await.unwrap().is_empty());
 }
 
 async fn revoked_case_accepts_no_result(db: Db) {
@@ -264,24 +265,26 @@ async fn concurrent_guesses_respect_the_limit(db: Db) {
 }
 
 async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
-    let ann: UserId = text("ann");
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     let other = open(&db, self::case("d", "bob", 2), CaseSelector::Named).await.unwrap();
     db.write(begin(1, "r1", "acme")).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     db.write(result("w", &other)).await.unwrap();
     db.write(guess(0)).await.unwrap();
-    db.write(Refer { user: ann.clone(), reference: [9; 32] }).await.unwrap();
+    apply(&db, 1, &["l"]).await.unwrap();
+    apply(&db, 2, &["l"]).await.unwrap();
     assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
     assert!(db.verification(&text("v")).await.unwrap().is_none());
     assert!(db.verification(&text("w")).await.unwrap().is_some(), "others stay");
-    assert_eq!(db.chain_reference(&ann).await.unwrap(), None);
+    assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
+    assert_eq!(db.applications_of(&person(2)).await.unwrap().len(), 1);
+    assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
     let id: CaseId = text("c");
     let left = db.case(&id).await.unwrap().unwrap();
     assert_eq!((left.user.as_str(), left.account.as_str(), left.secret), ("", "", None));
     assert!(left.revoked_at.is_some());
     assert_eq!(missing(open(&db, self::case("c", "ann", 3), CaseSelector::Named).await), "case_not_found");
-    for table in ["checks", "name_guesses", "attestations"] {
+    for table in ["checks", "name_guesses", "former_applications"] {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
@@ -290,6 +293,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
 fn erase(erasure: ErasureToApply) -> ErasePerson {
     ErasePerson {
         user: text("ann"),
+        person: Some(person(1)),
         deleted_items: vec![desired(1, true)],
         erasure,
         entry: entry("person.erased", "ann"),
