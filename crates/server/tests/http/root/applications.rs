@@ -173,7 +173,7 @@ async fn new_owner_of_an_id_inherits_nothing(app: &App) {
     apply_to_known(app, &ada, json!([id])).await.only_says(201);
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.flags_become(&ada.user, &id, [true; 4]).await;
-    let reference = app.reference(&ada.user).await.expect("the chain knows the applicant");
+    let reference = app.reference(&ada.user, &id).await;
     app.request(Method::DELETE, &format!("/stage/listing/{id}"))
         .key(&landlord.key)
         .send()
@@ -259,21 +259,27 @@ async fn applications_end_with_their_listing_after_restart(engine: Engine) {
     let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
     let mut app = start().await;
     let ada = app.someone().await;
-    for id in ["kept", "deleted"] {
+    for id in ["kept", "deleted", "old"] {
         record(&app, id, "landlord").await;
     }
     apply_to_known(&app, &ada, json!(["kept", "deleted"])).await.only_says(201);
     app.delete("/listings/deleted").await.status(200);
     // As left by an older version.
     let raw = Raw::open(&app).await;
-    let orphan =
-        "INSERT INTO applications (seq, user_id, listing_id, created_at) VALUES (999999, ?1, 'never', 0)";
-    raw.change(orphan, &[Cell::Text(ada.user.clone())]).await.unwrap();
+    let former = "INSERT INTO former_applications (seq, user_id, listing_id, created_at) \
+         VALUES (1, ?1, 'never', 0), (2, ?1, 'old', 0)";
+    raw.change(former, &[Cell::Text(ada.user.clone())]).await.unwrap();
     drop(raw);
     app.signal("KILL");
     app.ended().await;
     let app = start().await;
-    assert_eq!(applications(&app, &ada).await["listingIds"], json!(["kept"]));
+    assert_eq!(applications(&app, &ada).await["listingIds"], json!(["kept", "old"]));
+    let all = app.to_get(&format!("/v1/users/{}/applications", ada.user)).bearer(&ada.token).send().await;
+    let all = all.json(200);
+    let statuses: Vec<_> =
+        all.as_array().unwrap().iter().map(|one| (one["listingId"].clone(), one["status"].clone())).collect();
+    let expected = [("kept", "submitted"), ("deleted", "closed"), ("never", "closed"), ("old", "submitted")];
+    assert_eq!(statuses, expected.map(|(id, status)| (json!(id), json!(status))));
     for id in ["deleted", "never"] {
         record(&app, id, "somebody else").await;
         let path = format!("/v1/listings/{id}/applicants");

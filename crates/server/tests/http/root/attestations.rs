@@ -13,7 +13,7 @@ on_both_engines! {
         application_after_verification_sets_flags,
         verification_after_application_sets_flags,
         passing_is_reaching_it,
-        unchecked_flag_is_not_passed,
+        flags_wait_for_every_required_check,
         new_verification_attests_again,
         new_terms_attest_anew,
         listing_without_terms_has_no_flags,
@@ -38,7 +38,7 @@ async fn record(app: &App, id: &str, terms: Value) {
 /// The contract and the service agree on the flags.
 async fn the_contract_agrees(app: &App, who: &Session, listing: &str, expected: [bool; 4]) {
     app.flags_become(&who.user, listing, expected).await;
-    let reference = app.reference(&who.user).await.expect("the chain knows the applicant");
+    let reference = app.reference(&who.user, listing).await;
     let bits = expected.iter().enumerate().fold(0_u8, |bits, (at, flag)| bits | u8::from(*flag) << at);
     let wanted = Some(Passes::from_bits(bits));
     until("the contract agrees", 30, async || {
@@ -86,12 +86,21 @@ async fn passing_is_reaching_it(app: &App) {
     }
 }
 
-async fn unchecked_flag_is_not_passed(app: &App) {
-    let (ada, elm) = (app.someone().await, unique("elm"));
+async fn flags_wait_for_every_required_check(app: &App) {
+    let (ada, elm, oak) = (app.someone().await, unique("elm"), unique("oak"));
     record(app, &elm, terms((1, 1), (1, 1))).await;
-    app.apply(&ada.token, &ada.user, &[&elm]).await;
+    record(app, &oak, terms((0, 0), (1, 1))).await;
+    app.apply(&ada.token, &ada.user, &[&elm, &oak]).await;
     app.verified(&ada.token, "", &json!({"OpenBankingToken": "income-1"})).await;
-    the_contract_agrees(app, &ada, &elm, [false, false, true, true]).await;
+    the_contract_agrees(app, &ada, &oak, [false, false, true, true]).await;
+    assert_eq!(app.flags(&ada.user, &elm).await, NONE);
+    let application = app.application(&ada, &ada.user, &elm).await;
+    assert_eq!(application["complete"], false);
+    let statuses = |check: &Value| (check["check"].clone(), check["status"].clone());
+    let checks: Vec<_> = application["checks"].as_array().unwrap().iter().map(statuses).collect();
+    assert_eq!(checks, [(json!("income"), json!("passed")), (json!("softCredit"), json!("missing"))]);
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    the_contract_agrees(app, &ada, &elm, ALL).await;
 }
 
 async fn new_verification_attests_again(app: &App) {

@@ -1,19 +1,20 @@
 //! Direct access to the server's database, chain and use cases.
 
 use portico_app::Portico;
-use portico_chain::contracts::{Contracts, listing_key, token_key};
+use portico_chain::contracts::{Contracts, check_key, listing_key, token_key};
+use portico_chain::node::Node as _;
 use portico_chain::reads;
 use portico_chain::remote::Remote;
 use portico_domain::ListingId;
 use portico_domain::chain::Passes;
 use portico_server::config::{Config, Settings};
-use portico_store::{Db, Location, Role};
+use portico_store::Role;
 use rusqlite::types::Value as Lite;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::anvil::Anvil;
-use super::{App, until};
+use super::{App, encoded, until};
 
 /// A column value of any type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,15 +162,6 @@ fn to_lite(cell: &Cell) -> Lite {
 }
 
 impl App {
-    /// Opens the server's database in this process.
-    pub(crate) async fn inspect(&self) -> Db {
-        let location = match &self.database {
-            Some(url) => Location::parse(url).unwrap(),
-            None => Location::Sqlite(self.data.join("portico.db")),
-        };
-        Db::open(&location, Role::Tool).await.unwrap()
-    }
-
     /// The use cases on the server's data, as for a command.
     pub(crate) async fn tool(&self) -> Portico {
         let settings = Settings {
@@ -213,11 +205,22 @@ impl App {
         .await;
     }
 
-    /// A user's reference on the chain.
-    pub(crate) async fn reference(&self, user: &str) -> Option<[u8; 32]> {
-        let sql = "SELECT reference FROM chain_references WHERE user_id = ?1";
-        let found = Raw::open(self).await.rows(sql, &[Cell::Text(user.into())]).await;
-        found.first().map(|row| row[0].bytes().try_into().unwrap())
+    /// By what the chain knows an application, from the transaction that recorded its flags.
+    pub(crate) async fn reference(&self, user: &str, listing: &str) -> [u8; 32] {
+        let path = format!("/v1/applications/{}/{}/records", encoded(user), encoded(listing));
+        let (node, _) = self.chain().await;
+        until("the flags are recorded", 30, async || {
+            let records = self.to_get(&path).key(self.operator()).send().await.json(200);
+            let record = records.get(0)?;
+            let key: [u8; 32] = hex::decode_to_array(record["key"].as_str()?).unwrap();
+            let receipt =
+                node.receipt(record["transactionHash"].as_str()?.parse().unwrap()).await.unwrap()?;
+            receipt.logs.iter().find_map(|log| match log.topics[..] {
+                [_, listing, applicant] => (check_key(&listing, &applicant) == key).then_some(applicant.0),
+                _ => None,
+            })
+        })
+        .await
     }
 
     /// The flags of an application in the contract.

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 pub(crate) use answer::Answer;
+pub(crate) use anvil::Anvil;
 pub(crate) use bureau::Bureau;
 pub(crate) use inspect::{Cell, Raw};
 pub(crate) use installation::Installation;

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, App, encoded, until};
+use super::{Answer, App, Session, encoded, until};
 
-/// An applicant with the inputs of all four checks: score 720, income 85,000, nothing on file.
+/// An applicant who consents, with the inputs of all four checks: score 720, income 85,000, nothing on file.
 pub(crate) fn applicant(last: &str) -> Value {
     json!({
         "FirstName": "Ada", "LastName": last, "DateOfBirth": "1990-12-10", "SSN": "900-00-0720",
-        "OpenBankingToken": "income-85000",
+        "OpenBankingToken": "income-85000", "consentVersion": "2026-01",
     })
 }
 
@@ -53,6 +53,12 @@ impl App {
     pub(crate) async fn apply(&self, bearer: &str, user: &str, listings: &[&str]) {
         let body = json!({"userId": user, "listingIds": listings});
         self.to_post("/applications", &body).bearer(bearer).send().await.only_says(201);
+    }
+
+    /// An application, as a person sees it.
+    pub(crate) async fn application(&self, reader: &Session, user: &str, listing: &str) -> Value {
+        let path = format!("/v1/applications/{}/{}", encoded(user), encoded(listing));
+        self.to_get(&path).bearer(&reader.token).send().await.json(200)
     }
 
     /// The four flags of an application, once the chain has caught up.

@@ -1,12 +1,11 @@
 //! `/v1/chain`, proofs and attested flags: the public view of the chain.
 
-use portico_chain::contracts::{Content, check_key, listing_key};
-use portico_domain::chain::Passes;
-use portico_domain::{ListingId, Timestamp, UserId};
-use portico_store::chain::{DesiredItem, PutItems, Refer};
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{App, Engine, Options, listing, on_both_engines, on_chain, unique, with};
+use crate::support::{
+    App, Engine, Options, applicant, listing, on_both_engines, on_chain, unique, until, with,
+};
 
 on_both_engines! {
     shared:
@@ -167,44 +166,30 @@ async fn missing_application_has_no_check(app: &App) {
 }
 
 async fn attested_flags_are_read_from_the_chain(app: &App) {
-    let (user, id, other) = (unique("ada"), unique("elm"), unique("oak"));
-    apply(app, &user, &id).await;
-    apply(app, &user, &other).await;
-    let db = app.inspect().await;
-    let mut reference = [7; 32];
-    reference[..8].copy_from_slice(&crate::support::number().to_be_bytes());
-    db.write(Refer { user: UserId::stored(user.as_str()), reference }).await.unwrap();
-    let listing = listing_key(&ListingId::stored(id.as_str()));
-    let attest = async |passes: Option<Passes>| {
-        let content = Content::Check { listing, applicant: reference, passes };
-        let desired = DesiredItem {
-            kind: content.kind().number(),
-            key: check_key(&listing, &reference),
-            payload: content.encode(),
-            deleted: content.is_deleted(),
-            salt: None,
-            above: 0,
-            at: Timestamp::from_micros(1),
-        };
-        db.write(PutItems(vec![desired])).await.unwrap();
-    };
-    let records = format!("/v1/applications/{user}/{id}/records");
-    app.get(&format!("/v1/applications/{user}/nowhere/records")).await.refused(404, "application_not_found");
+    let (ada, id, other) = (app.someone().await, unique("elm"), unique("oak"));
+    let terms = json!({"minCredit": 620, "prefCredit": 700, "minIncome": 50_000, "prefIncome": 90_000});
+    record(app, with(on_chain(&id, "landlord"), terms)).await;
+    apply(app, &ada.user, &id).await;
+    apply(app, &ada.user, &other).await;
+    let records = format!("/v1/applications/{}/{id}/records", ada.user);
+    let nowhere = format!("/v1/applications/{}/nowhere/records", ada.user);
+    app.get(&nowhere).await.refused(404, "application_not_found");
     assert_eq!(app.get(&records).await.json(200), json!([]));
-    attest(Some(Passes::from_bits(0b0111))).await;
-    assert_eq!(check(app, &user, &id).await, [true, true, true, false]);
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.flags_become(&ada.user, &id, [true, true, true, false]).await;
+    assert_eq!(check(app, &ada.user, &id).await, [true, true, true, false]);
     let found = app.get(&records).await.json(200);
     assert_eq!((&found[0]["status"], &found[0]["version"]), (&json!("mined"), &json!(1)), "{found}");
     let status = app.get("/v1/chain/status").await.json(200);
     assert_eq!(found[0]["contract"], status["contracts"]["applicationChecks"]);
     let block = app.get(&format!("/v1/chain/blocks/{}", found[0]["blockNumber"])).await.json(200);
     assert!(block["transactions"].as_array().unwrap().contains(&found[0]["transactionHash"]), "{block}");
-    attest(Some(Passes::from_bits(0b0001))).await;
-    assert_eq!(check(app, &user, &id).await, [true, false, false, false]);
-    assert_eq!(check(app, &user, &other).await, NOTHING, "for another listing nothing is attested");
-    attest(None).await;
-    assert_eq!(check(app, &user, &id).await, NOTHING);
-    assert_eq!(app.get(&records).await.json(200), json!([]), "what is gone has no record");
+    assert_eq!(check(app, &ada.user, &other).await, NOTHING, "a listing without terms has no flags");
+    let path = format!("/v1/applications/{}/{id}", ada.user);
+    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_says(200);
+    assert_eq!(check(app, &ada.user, &id).await, NOTHING);
+    until("the record is gone", 30, async || (app.get(&records).await.json(200) == json!([])).then_some(()))
+        .await;
 }
 
 async fn recording_works_on_a_real_node(engine: Engine) {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{App, encoded, listing, moment, on_both_engines, unique};
+use crate::support::{App, encoded, listing, moment, on_both_engines, unique, with};
 
 on_both_engines! {
     shared:
@@ -22,9 +22,15 @@ async fn applicants_are_listed_for_the_listings_owner(app: &App) {
     }
     let path = format!("/v1/listings/{}/applicants", encoded(&id));
     let list = app.to_get(&path).bearer(&owner.token).send().await.json(200);
+    let state = json!({
+        "status": "submitted", "checks": [], "complete": true, "flagsWithheld": false, "identityChanged": false,
+        "flags": {
+            "passMinCredit": false, "passPrefCred": false, "passMinIncome": false, "passPrefIncome": false,
+        },
+    });
     let expected = json!([
-        {"userId": ada.user, "appliedAt": moment(&list[0]["appliedAt"])},
-        {"userId": bob.user, "appliedAt": moment(&list[1]["appliedAt"])},
+        with(state.clone(), json!({"userId": ada.user, "appliedAt": moment(&list[0]["appliedAt"])})),
+        with(state, json!({"userId": bob.user, "appliedAt": moment(&list[1]["appliedAt"])})),
     ]);
     assert_eq!(list, expected);
     assert!(list[0]["appliedAt"].as_str() < list[1]["appliedAt"].as_str());

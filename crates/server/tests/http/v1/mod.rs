@@ -1,8 +1,12 @@
 //! The surface under `/v1`.
 
+mod applications;
 mod chain;
+mod consents;
 mod devices;
+mod identities;
 mod keys;
+mod listing_details;
 mod listings;
 mod portfolios;
 mod sandbox;
