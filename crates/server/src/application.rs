@@ -42,10 +42,9 @@ pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
     Ok((assemble(config, Role::Tool, &root, db, None).await?, OPERATOR))
 }
 
-/// The application for a command that erases people.
+/// The application for a command that erases people. Only a person's key tells which flags on the chain are theirs.
 pub(crate) async fn with_keystore(config: &Config) -> Result<(Portico, Call)> {
-    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Tool)?;
-    Ok((application(config, Role::Tool, &root).await?, OPERATOR))
+    Ok((open_with_secrets(config).await?, OPERATOR))
 }
 
 /// The application for a command that seals data for the server to read.

@@ -104,8 +104,9 @@ async fn internal_key_use_is_audited(app: &App) {
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.apply(&ada.token, &ada.user, &[&elm]).await;
     app.flags_become(&ada.user, &elm, [true; 4]).await;
-    let used = ("the service itself".to_owned(), "verification.used_for_flags".to_owned());
-    let found = done(app, &ada.user).await;
+    let used = ("the service itself".to_owned(), "application.flags_recorded".to_owned());
+    let application = app.application(&ada, &ada.user, &elm).await;
+    let found = done(app, application["id"].as_str().unwrap()).await;
     assert!(!found.is_empty() && found.iter().all(|entry| *entry == used), "{found:?}");
     app.prints(&["encryption", "rotate"]);
     let rotated = ("operator at the command line".to_owned(), "encryption.rotated".to_owned());

@@ -193,9 +193,13 @@ async fn ids_in_paths_may_hold_anything(app: &App) {
         let unsave = format!("/stage/savedListings/{path_user}/{path_id}");
         app.request(Method::DELETE, &unsave).key(key).send().await.only_says(200);
         let check = format!("/applications/{path_user}/{path_id}/check");
-        app.post(&check, json!({"userId": user, "listingIds": []})).await.only_says(201);
-        let applied = app.to_get(&format!("/applications/{path_user}")).key(key).send().await.json(200);
-        assert_eq!(applied, json!({"userId": user, "listingIds": [id]}));
+        app.post(&check, json!({"userId": user, "listingIds": []})).await.refused(409, "own_listing");
+        let applicant = format!("{user}!");
+        let applications = format!("/applications/{}", encoded(&applicant));
+        let check = format!("{applications}/{path_id}/check");
+        app.post(&check, json!({"userId": applicant, "listingIds": []})).await.only_says(201);
+        let applied = app.to_get(&applications).key(key).send().await.json(200);
+        assert_eq!(applied, json!({"userId": applicant, "listingIds": [id]}));
         app.delete(&format!("/listings/{path_id}")).await.status(200);
     }
 }

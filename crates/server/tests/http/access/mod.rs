@@ -75,6 +75,24 @@ impl<'a> World<'a> {
                 self.make("/listings", listing(&id, owner)).await;
                 return id;
             }
+            "$offered" => {
+                let id = unique("offered");
+                self.make("/listings", listing(&id, "landlord")).await;
+                return id;
+            }
+            // The user and the listing of an application: of the owner, and to a listing of theirs.
+            "$applied" => {
+                let id = unique("applied");
+                self.make("/listings", listing(&id, "landlord")).await;
+                self.make("/applications", json!({"userId": owner, "listingIds": [id]})).await;
+                return format!("{owner}/{id}");
+            }
+            "$applicant" => {
+                let (id, user) = (unique("applied"), unique("applicant"));
+                self.make("/listings", listing(&id, owner)).await;
+                self.make("/applications", json!({"userId": user, "listingIds": [id]})).await;
+                return format!("{user}/{id}");
+            }
             "$onchain" => {
                 let id = unique("onchain");
                 self.make("/stage/listings", on_chain(&id, owner)).await;
@@ -238,7 +256,8 @@ async fn sandbox_permissions_match_the_table(engine: Engine) {
 }
 
 async fn live_permissions_match_the_table(engine: Engine) {
-    let app = Options::new(engine).live().start().await;
+    // The message for a wallet names the host.
+    let app = Options::new(engine).live().flags(&["--allow-host", "127.0.0.1"]).start().await;
     permissions_match_the_table(&app, |row| row.live).await;
 }
 

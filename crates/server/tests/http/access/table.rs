@@ -36,8 +36,10 @@ pub(super) enum Verdict {
     Forbidden,
     /// 404, to hide the resource.
     NotFound,
+    /// 409: the caller may do it, but it contradicts the resource.
+    Conflict,
 }
-use Verdict::{Forbidden, NotFound, Unauthorized, Yes};
+use Verdict::{Conflict, Forbidden, NotFound, Unauthorized, Yes};
 
 impl Verdict {
     pub(super) fn allows(self, status: u16) -> bool {
@@ -46,6 +48,7 @@ impl Verdict {
             Unauthorized => status == 401,
             Forbidden => status == 403,
             NotFound => status == 404,
+            Conflict => status == 409,
         }
     }
 }
@@ -68,6 +71,31 @@ const ONLY_OWN_HIDDEN_BEARER: Verdicts = [
     Unauthorized,
     NotFound,
     Yes,
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    NotFound,
+];
+const ONLY_OWN: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Forbidden, Yes, Forbidden, Forbidden];
+const ONLY_OWN_BEARER: Verdicts = [
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    Forbidden,
+    Yes,
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    Forbidden,
+];
+/// Without a wallet's message even the owner claims nothing.
+const CLAIM: Verdicts = [
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    NotFound,
+    Conflict,
     Unauthorized,
     Unauthorized,
     Unauthorized,
@@ -108,10 +136,11 @@ fn row(
 const LISTING: &str = r#"{"listingId":"$new","userId":"$owner","streetAddress":"1 Oak","city":"Austin","state":"TX","postalCode":"1"}"#;
 const ON_CHAIN: &str = r#"{"id":"$new","userId":"$owner","addressStreet":"1 Oak","addressCity":"Austin","addressState":"TX","addressPostal":"1","monthlyPayment":1}"#;
 const RECORD: &str = r#"{"listingId":"$record","applicantId":2,"requirementsMet":[]}"#;
-const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$listing"]}"#;
+const APPLICATION: &str = r#"{"userId":"$owner","listingIds":["$offered"]}"#;
 const TEMPLATE: &str = r#"{"name":"T","riskLevel":"Moderate"}"#;
 const PORTFOLIO: &str = r#"{"userId":"$owner","riskLevel":"Moderate","isCustom":true}"#;
-const APPLICANT: &str = r#"{"FirstName":"Ada","LastName":"Lovelace","DateOfBirth":"1990-12-10"}"#;
+const APPLICANT: &str =
+    r#"{"FirstName":"Ada","LastName":"Lovelace","DateOfBirth":"1990-12-10","consentVersion":"2026-01"}"#;
 const DEVICE: &str = r#"{"userId":"$owner","network":"N","deviceIdentifier":"$new"}"#;
 
 #[rustfmt::skip]
@@ -133,7 +162,7 @@ pub(super) fn rows() -> Vec<Row> {
 
         row("POST /applications", "/applications", APPLICATION, OWN, OWN),
         row("GET /applications/{userId}", "/applications/$owner", "", OWN, OWN),
-        row("POST /applications/{userId}/{listingId}/check", "/applications/$owner/$listing/check", APPLICATION, OPEN_OR_OWN, OWN),
+        row("POST /applications/{userId}/{listingId}/check", "/applications/$owner/$offered/check", APPLICATION, OPEN_OR_OWN, OWN),
 
         row("GET /applications/{userId}/{listingId}/check", "/applications/$owner/oak/check", "", OPEN_OR_OWN, OWN),
 
@@ -173,11 +202,19 @@ pub(super) fn rows() -> Vec<Row> {
 
         // Beyond the specification: applicants are for the listing's owner, totals are public, users manage their own keys.
         row("GET /v1/listings/{id}/applicants", "/v1/listings/$listing/applicants", "", OWN, OWN),
+        row("GET /v1/listings/{id}", "/v1/listings/$listing", "", OPEN, OPEN),
+        row("PATCH /v1/listings/{id}", "/v1/listings/$listing", r#"{"city":"Dallas"}"#, OPEN_OR_OWN, OWN),
+        row("GET /v1/listings/{id}/history", "/v1/listings/$listing/history", "", OPEN, OPEN),
         row("GET /v1/listings/stats/overview", "/v1/listings/stats/overview", "", OPEN, OPEN),
         row("GET /v1/listings/{id}/proof", "/v1/listings/$onchain/proof", "", OPEN, OPEN),
         row("GET /v1/listings/{id}/records", "/v1/listings/$listing/records", "", OPEN, OPEN),
         row("GET /v1/users/{userId}/applications", "/v1/users/$owner/applications", "", OWN, OWN),
         row("GET /v1/applications/{userId}/{listingId}/records", "/v1/applications/$owner/oak/records", "", OPEN_OR_OWN, OWN),
+        row("GET /v1/applications/{userId}/{listingId}", "/v1/applications/$owner/oak", "", OWN, OWN),
+        row("DELETE /v1/applications/{userId}/{listingId}", "/v1/applications/$applied", "", ONLY_OWN, ONLY_OWN),
+        row("POST /v1/applications/{userId}/{listingId}/decision", "/v1/applications/$applicant/decision", r#"{"decision":"approved"}"#, OWN, OWN),
+        row("GET /v1/consents", "/v1/consents", "", OPEN, OPEN),
+        row("GET /v1/consents/{version}", "/v1/consents/2026-01", "", OPEN, OPEN),
         row("GET /v1/pipelines", "/v1/pipelines", "", BEARER, BEARER),
         row("GET /v1/chain/status", "/v1/chain/status", "", OPEN, OPEN),
         row("GET /v1/chain/blocks", "/v1/chain/blocks", "", OPEN, OPEN),
@@ -190,6 +227,10 @@ pub(super) fn rows() -> Vec<Row> {
         // Results are for the applicant alone; the person or the operator revokes and erases.
         row("GET /v1/verifications", "/v1/verifications", "", BEARER, BEARER),
         row("GET /v1/verifications/{id}", "/v1/verifications/$verified", "", ONLY_OWN_HIDDEN_BEARER, ONLY_OWN_HIDDEN_BEARER),
+        row("POST /v1/verifications/{id}/checks/{check}/dispute", "/v1/verifications/$verified/checks/eviction/dispute", "", ONLY_OWN_BEARER, ONLY_OWN_BEARER),
+        row("GET /v1/identities/{tokenId}", "/v1/identities/$token", "", ONLY_OWN_HIDDEN_BEARER, ONLY_OWN_HIDDEN_BEARER),
+        row("GET /v1/identities/{tokenId}/claim", "/v1/identities/$token/claim?address=0x52908400098527886E0F7030069857D2E4169EE7", "", ONLY_OWN_HIDDEN_BEARER, ONLY_OWN_HIDDEN_BEARER),
+        row("POST /v1/identities/{tokenId}/claim", "/v1/identities/$token/claim", r#"{"nonce":"ab","signature":"0x12"}"#, CLAIM, CLAIM),
         row("DELETE /v1/identities/{tokenId}", "/v1/identities/$token", "", OWN_HIDDEN, OWN_HIDDEN),
         row("DELETE /v1/users/{userId}/personal-data", "/v1/users/$person/personal-data", "", OWN, OWN),
 

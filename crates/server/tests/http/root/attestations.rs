@@ -92,7 +92,7 @@ async fn flags_wait_for_every_required_check(app: &App) {
     record(app, &oak, terms((0, 0), (1, 1))).await;
     app.apply(&ada.token, &ada.user, &[&elm, &oak]).await;
     app.verified(&ada.token, "", &json!({"OpenBankingToken": "income-1"})).await;
-    the_contract_agrees(app, &ada, &oak, [false, false, true, true]).await;
+    the_contract_agrees(app, &ada, &oak, ALL).await;
     assert_eq!(app.flags(&ada.user, &elm).await, NONE);
     let application = app.application(&ada, &ada.user, &elm).await;
     assert_eq!(application["complete"], false);

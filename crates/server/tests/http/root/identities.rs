@@ -287,7 +287,7 @@ async fn unknown_token_cannot_be_revoked(app: &App) {
 
 async fn recording_works_on_a_real_node(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
-    an_address_holds_its_token(&app).await;
+    an_address_is_only_a_wish(&app).await;
     token_without_verification_has_empty_commitment(&app).await;
     wrong_names_are_rate_limited(&app).await;
     revoked_token_stays_revoked(&app).await;

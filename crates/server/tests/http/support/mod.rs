@@ -11,6 +11,7 @@ pub(crate) mod proxy;
 pub(crate) mod raw;
 pub(crate) mod server;
 pub(crate) mod tokens;
+pub(crate) mod wallet;
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +28,7 @@ pub(crate) use inspect::{Cell, Raw};
 pub(crate) use installation::Installation;
 pub(crate) use people::{Verified, applicant};
 pub(crate) use server::{App, Engine, Options, Session, new_database, portico};
+pub(crate) use wallet::Wallet;
 
 /// One runtime for all tests, so that pooled client connections outlive a test.
 static RUNTIME: LazyLock<Runtime> =

@@ -1,13 +1,10 @@
 //! `/v1/identities`: who holds a token, and claiming it with a wallet.
 
-use alloy_primitives::{Address, eip191_hash_message, keccak256};
-use const_hex as hex;
 use reqwest::Method;
-use secp256k1::{Message, Secp256k1, SecretKey};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Anvil, App, Engine, Options, Session, applicant, number, on_both_engines, unique,
+    Answer, Anvil, App, Engine, Options, Session, Wallet, applicant, on_both_engines, unique, until,
 };
 
 on_both_engines! {
@@ -26,40 +23,16 @@ on_both_engines! {
         contract_account_claims_on_a_real_node;
 }
 
-/// A wallet with a key.
-struct Wallet {
-    secret: SecretKey,
-    address: String,
-}
-
-impl Wallet {
-    fn new() -> Self {
-        let secret = SecretKey::from_byte_array(keccak256(number().to_be_bytes()).0).unwrap();
-        let public = secret.public_key(&Secp256k1::new()).serialize_uncompressed();
-        let address = Address::from_slice(&keccak256(&public[1..])[12..]);
-        Self { secret, address: address.to_string() }
-    }
-
-    /// As `personal_sign` does.
-    fn sign(&self, message: &str) -> String {
-        let digest = Message::from_digest(eip191_hash_message(message).0);
-        let (id, compact) = Secp256k1::new().sign_ecdsa_recoverable(digest, &self.secret).serialize_compact();
-        let v = 27 + u8::try_from(i32::from(id)).unwrap();
-        hex::encode_prefixed([&compact[..], &[v]].concat())
-    }
-}
-
 async fn identity(app: &App, who: &Session, token: &str) -> Value {
     app.to_get(&format!("/v1/identities/{token}")).bearer(&who.token).send().await.json(200)
 }
 
 async fn message(app: &App, who: &Session, token: &str, query: &str) -> Answer {
-    app.to_get(&format!("/v1/identities/{token}/claim{query}")).bearer(&who.token).send().await
+    app.claim_message(&who.token, token, query).await
 }
 
 async fn claim(app: &App, who: &Session, token: &str, nonce: &Value, signature: &str) -> Answer {
-    let body = json!({"nonce": nonce, "signature": signature});
-    app.to_post(&format!("/v1/identities/{token}/claim"), &body).bearer(&who.token).send().await
+    app.claim(&who.token, token, nonce, signature).await
 }
 
 /// A token of a case that names a wallet.
@@ -102,7 +75,7 @@ async fn wallet_claims_its_token(app: &App) {
 }
 
 async fn held_by(app: &App, token: &str, wallet: &Wallet) {
-    crate::support::until("the wallet holds the token", 30, async || {
+    until("the wallet holds the token", 30, async || {
         (app.minted(token).await.0 == wallet.address.to_lowercase()).then_some(())
     })
     .await;

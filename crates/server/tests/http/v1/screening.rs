@@ -41,6 +41,7 @@ async fn result_lists_checks_without_values(app: &App) {
     let rest = json!({
         "id": made.id, "caseId": case, "tokenId": made.token, "revoked": false, "createdAt": null, "expiresAt": null,
         "checks": null, "backedBy": ["eviction", "softCredit", "criminalBackground"], "adverseActions": [],
+        "consentVersion": "2026-01",
     });
     assert_eq!(report, rest);
 }
