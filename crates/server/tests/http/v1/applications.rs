@@ -114,7 +114,7 @@ async fn application_has_all_of_its_fields(app: &App) {
     are(&seen, &[("income", "passed")]);
     assert_eq!((&seen["complete"], &seen["flags"]["passMinIncome"]), (&json!(true), &json!(true)));
     let expiry = seen["checks"][0]["expiresAt"].as_str().unwrap();
-    assert_eq!(seen["expiresAt"].as_str().unwrap(), format!("{}T00:00:00Z", &expiry[..10]));
+    assert_eq!(seen["expiresAt"].as_str().unwrap(), format!("{}T00:00:00.000000Z", &expiry[..10]));
     assert!(!seen.to_string().contains("60000") && !seen.to_string().contains("score"), "{seen}");
 }
 
