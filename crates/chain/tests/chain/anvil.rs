@@ -50,7 +50,8 @@ struct Portico {
 /// Deploys contracts that both keys may use.
 async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
     let node = Remote::new(vec![anvil.url.clone()], CONFIRMATIONS).unwrap();
-    let options = DeployOptions { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
+    let options =
+        DeployOptions { chain_id: Some(31337), deploy: true, fee_cap: FEE_CAP, ..DeployOptions::default() };
     deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &options).await.unwrap().1
 }
 

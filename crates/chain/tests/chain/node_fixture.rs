@@ -92,9 +92,9 @@ impl NodeFixture {
         deploy::establish(&self.node, &self.db, &keys, &self.options(true)).await.unwrap().1
     }
 
-    #[expect(clippy::unused_self, reason = "what this ground wants, whatever it is")]
     pub(crate) fn options(&self, deploy: bool) -> DeployOptions {
-        DeployOptions { chain_id: None, contracts: None, deploy, fee_cap: FEE_CAP }
+        let is_embedded = matches!(self.node, AnyNode::Embedded(_));
+        DeployOptions { deploy, is_embedded, fee_cap: FEE_CAP, ..DeployOptions::default() }
     }
 
     /// Signs at the current price.

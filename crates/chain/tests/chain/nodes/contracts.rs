@@ -11,7 +11,6 @@ use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, deploy};
-use portico_domain::chain::Passes;
 use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, Versioned, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
@@ -73,13 +72,13 @@ async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
 
 fn one_of_each() -> Vec<(Word, Content)> {
     let (listing, applicant) = ([6; 32], [7; 32]);
-    let passes = Some(Passes::from_bits(0b0111));
+    let flags = Some(samples::flags(0b0111));
     let mut token = [0; 32];
     token[31] = 9;
     vec![
         (listing, Content::Listing { terms: samples::terms(700, 9_000_000), digest: [8; 32] }),
         (token, Content::Identity { holder: Address::repeat_byte(4), commitment: [5; 32] }),
-        (check_key(&listing, &applicant), Content::Check { listing, applicant, passes }),
+        (check_key(&listing, &applicant), Content::Check { listing, applicant, flags }),
         ([3; 32], Content::Anchor { head: [2; 32] }),
     ]
 }
@@ -90,7 +89,7 @@ fn gone() -> Vec<(Word, Content)> {
         Content::Listing { .. } => (key, Content::RetiredListing),
         Content::Identity { .. } => (key, Content::RevokedIdentity),
         Content::Check { listing, applicant, .. } => {
-            (key, Content::Check { listing, applicant, passes: None })
+            (key, Content::Check { listing, applicant, flags: None })
         }
         other => (key, other),
     };
@@ -275,8 +274,8 @@ fn expensive(kind: ItemKind, n: u16) -> Versioned {
             )
         }
         ItemKind::Check => {
-            let passes = Some(Passes::from_bits(15));
-            (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
+            let flags = Some(samples::flags(15));
+            (check_key(&listing, &applicant), Content::Check { listing, applicant, flags })
         }
         ItemKind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
     };

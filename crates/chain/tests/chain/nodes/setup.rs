@@ -76,8 +76,8 @@ async fn a_chain_with_another_id_is_refused(fixture: NodeFixture) {
 async fn a_database_of_another_chain_is_refused(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let genesis = fixture.node.genesis().await.unwrap().0;
-    let identity =
-        ChainIdentity { chain_id: 5, genesis, contracts: contracts.0.map(|address| address.0.0).to_vec() };
+    let contracts = contracts.0.map(|address| address.0.0).to_vec();
+    let identity = ChainIdentity { chain_id: 5, genesis, contracts, checks_version: 2 };
     let keys = [fixture.key.clone()];
     let other = fixture.other_database().await;
     other.write(AdoptChain(identity)).await.unwrap();

@@ -184,6 +184,7 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
             deleted: content.is_deleted(),
             salt: None,
             above: 0,
+            batch_limit: 1,
             at: Timestamp::from_micros(1),
         };
         db.write(PutItems(vec![desired])).await.unwrap();

@@ -139,9 +139,8 @@ impl Run {
                 2 => ([number; 32], Content::RevokedIdentity),
                 _ => {
                     let (listing, applicant) = ([number; 32], [9; 32]);
-                    let passes =
-                        rng.chance(700).then(|| Passes::from_bits(u8::try_from(rng.below(16)).unwrap()));
-                    (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
+                    let flags = rng.chance(700).then(|| samples::flags(u8::try_from(rng.below(16)).unwrap()));
+                    (check_key(&listing, &applicant), Content::Check { listing, applicant, flags })
                 }
             }
         };
