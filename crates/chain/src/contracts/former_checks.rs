@@ -2,7 +2,6 @@
 
 pub(crate) use FormerApplicationChecks::{Item, Pair, Record, recordCall, recordsOfCall};
 
-#[expect(clippy::missing_docs_in_private_items, reason = "the names are the contract's")]
 mod interface {
     alloy_sol_types::sol! {
         #[derive(Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alloy_primitives::Address;
-use portico_chain::contracts::{Contracts, cleared_check};
+use portico_chain::contracts::Contracts;
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::remote::Remote;
@@ -73,7 +73,7 @@ impl Portico {
     async fn delete(&self, id: &str) {
         let (retired, by) = (samples::retired(id, now()), ChangeContext { account: None, at: now() });
         let owner = samples::listing(id).user;
-        let op = DeleteListing { id: ListingId::stored(id), owner, retired, clear: cleared_check, by };
+        let op = DeleteListing { id: ListingId::stored(id), owner, retired, by };
         self.db.write(op).await.unwrap();
         self.writer.wake();
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, B256, TxKind};
 use alloy_sol_types::SolCall as _;
-use portico_chain::contracts::{Content, Contracts, ItemKind, calldata, check_key, cleared_check, rejected};
+use portico_chain::contracts::{Content, Contracts, ItemKind, calldata, check_key, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
@@ -60,7 +60,7 @@ async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
 
     let (oak, by) = (samples::listing("oak"), ChangeContext { account: None, at: now() });
     let retired = samples::retired("oak", now());
-    db.write(DeleteListing { id: oak.id, owner: oak.user, retired, clear: cleared_check, by }).await.unwrap();
+    db.write(DeleteListing { id: oak.id, owner: oak.user, retired, by }).await.unwrap();
     follow_all(&engine, &db).await;
     assert_eq!(on_chain().await, ListingRecord { version: 2, content: None });
 

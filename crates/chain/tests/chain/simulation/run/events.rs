@@ -115,7 +115,6 @@ impl Run {
             id: ListingId::stored(id.as_str()),
             owner: samples::listing(&id).user,
             retired: samples::retired(&id, at),
-            clear: cleared_check,
             by: ChangeContext { account: None, at },
         };
         self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;
