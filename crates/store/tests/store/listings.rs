@@ -5,8 +5,7 @@ use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 
 use crate::engines::Db;
 use crate::samples::{
-    apply, conflict, create, delete, found, listing, missing, money, rooms, store_all, text,
-    totals,
+    apply, conflict, create, delete, found, listing, missing, money, rooms, store_all, text, totals,
 };
 
 on_both_engines! {
