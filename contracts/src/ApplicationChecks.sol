@@ -45,6 +45,8 @@ contract ApplicationChecks is IApplicationChecks, Versioned {
     {
         Record memory stored = _records[keyOf(listing, applicant)];
         // Of what was never seen, or is cleared, the expiry is zero.
+        // Expiry is by the day: the seconds that a proposer can shift do not matter.
+        // slither-disable-next-line timestamp
         attested = block.timestamp < stored.expiresAt;
         if (!attested) return (false, false, false, false, false);
         passMinCredit = stored.flags & MIN_CREDIT != 0;
