@@ -21,7 +21,7 @@ pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) 
     std::fs::create_dir_all(&folder)?;
     let db = Db::open(&Location::Sqlite(folder.join("chain.db")), Role::Tool).await?;
     let (node, key) = (Remote::new(vec![url.into()], 1)?, Key::parse(&key.to_owned().into())?);
-    let wanted = DeployOptions { chain_id: None, contracts: None, deploy: true, fee_cap: FEE_CAP };
+    let wanted = DeployOptions { deploy: true, fee_cap: FEE_CAP, ..DeployOptions::default() };
     let (chain_id, contracts) = deploy::establish(&node, &db, std::slice::from_ref(&key), &wanted).await?;
     std::fs::remove_dir_all(&folder)?;
     let fees = node.fees().await?;

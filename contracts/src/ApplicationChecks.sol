@@ -28,10 +28,11 @@ contract ApplicationChecks is IApplicationChecks, Versioned {
             stored.version = item.version;
             stored.cleared = item.cleared;
             stored.flags = item.cleared ? 0 : item.flags;
+            stored.expiresAt = item.cleared ? 0 : item.expiresAt;
             if (item.cleared) {
                 emit Cleared(item.listing, item.applicant, item.version);
             } else {
-                emit Recorded(item.listing, item.applicant, item.version, item.flags);
+                emit Recorded(item.listing, item.applicant, item.version, item.flags, item.expiresAt);
             }
         }
     }
@@ -43,7 +44,11 @@ contract ApplicationChecks is IApplicationChecks, Versioned {
         returns (bool attested, bool passMinCredit, bool passPrefCredit, bool passMinIncome, bool passPrefIncome)
     {
         Record memory stored = _records[keyOf(listing, applicant)];
-        attested = stored.version != 0 && !stored.cleared;
+        // Of what was never seen, or is cleared, the expiry is zero.
+        // Expiry is by the day: the seconds that a proposer can shift do not matter.
+        // slither-disable-next-line timestamp
+        attested = block.timestamp < stored.expiresAt;
+        if (!attested) return (false, false, false, false, false);
         passMinCredit = stored.flags & MIN_CREDIT != 0;
         passPrefCredit = stored.flags & PREF_CREDIT != 0;
         passMinIncome = stored.flags & MIN_INCOME != 0;
@@ -77,6 +82,7 @@ contract ApplicationChecks is IApplicationChecks, Versioned {
         if (_lacks(item.flags, PREF_CREDIT, MIN_CREDIT) || _lacks(item.flags, PREF_INCOME, MIN_INCOME)) {
             return Reason.PreferredWithoutMinimum;
         }
+        if (item.expiresAt == 0) return Reason.ExpiryMissing;
         return Reason.None;
     }
 

@@ -16,7 +16,7 @@ contract AuditAnchor is IAuditAnchor, Versioned {
         for (uint256 i = 0; i < items.length; ++i) {
             Item memory item = items[i];
             Anchor storage stored = _anchors[item.log];
-            if (!_admit(item.log, item.version, stored.version, _faultOf(item))) continue;
+            if (!_admitAnyStep(item.log, item.version, stored.version, _faultOf(item))) continue;
             stored.version = item.version;
             stored.head = item.head;
             emit Recorded(item.log, item.version, item.head);

@@ -27,7 +27,8 @@ interface IAuditAnchor is IVersioned {
     /// @notice A head was anchored.
     event Recorded(bytes32 indexed log, uint64 version, bytes32 head);
 
-    /// @notice Anchors heads, each by the rules of {IVersioned}. There is no tombstone.
+    /// @notice Anchors heads, each by the rules of {IVersioned}; the version may grow by any number. There is no
+    /// tombstone.
     function record(Item[] calldata items) external;
 
     /// @notice The anchor of a log; never reverts.

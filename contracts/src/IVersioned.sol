@@ -4,17 +4,20 @@ pragma solidity 0.8.37;
 /// @title What all of Portico's contracts have in common
 /// @notice Portico keeps its wishes in a database and delivers them at least once: after a crash, a lost reply or a
 /// replaced transaction the same item may come twice, and an older one after a newer one. Each contract makes of that
-/// exactly once, by three rules for every item of a batch:
+/// exactly once, by four rules for every item of a batch:
 ///
 /// 1. A bad item is reported with {Rejected}. Whether it is bad depends on the item alone, never on what is stored.
 /// 2. An item whose version is not greater than the stored one is reported with {Stale}.
-/// 3. Any other item replaces what is stored. A tombstone (retired, revoked, cleared) is an item like any other: it is
+/// 3. An item whose version exceeds the stored one by more than 2^20 is reported with {Rejected} too: whoever steals a
+///    recorder's key cannot use up a record's versions and so freeze it. The first version of a key may be any. Logs
+///    ({IAuditAnchor}) are excepted: their versions are lengths, and a log may grow by any number of entries.
+/// 4. Any other item replaces what is stored. A tombstone (retired, revoked, cleared) is an item like any other: it is
 ///    written even if its key was never seen, and a greater version revives the key.
 ///
 /// So what is stored is, for each key, the good item of the greatest version: the same for every order, repetition and
-/// division into batches of the same items. (The database sees to it that a key and a version never stand for two
-/// different items.) No item stops its neighbours; a batch reverts only as a whole, and only if the caller may not
-/// record.
+/// division into batches of the same items, as long as the versions of a key lie within 2^20 of each other. The database
+/// counts them up one by one, and sees to it that a key and a version never stand for two different items. No item stops
+/// its neighbours; a batch reverts only as a whole, and only if the caller may not record.
 interface IVersioned {
     /// @notice What is wrong with a rejected item. The numbers are the same in all contracts and never change.
     enum Reason {
@@ -36,7 +39,11 @@ interface IVersioned {
         /// A flag that has no meaning.
         FlagUnknown,
         /// A preferred requirement met, but not the minimum.
-        PreferredWithoutMinimum
+        PreferredWithoutMinimum,
+        /// Checks that never expire.
+        ExpiryMissing,
+        /// The version exceeds the stored one by more than 2^20.
+        VersionTooFar
     }
 
     /// @notice An item came late or again; `current` is the version that stays.

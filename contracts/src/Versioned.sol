@@ -10,6 +10,9 @@ abstract contract Versioned is IVersioned, AccessControl {
     /// @notice The role of those who may record: the service's signers.
     bytes32 public constant RECORDER_ROLE = keccak256("RECORDER_ROLE");
 
+    /// @dev How far an item's version may lie above the stored one.
+    uint64 internal constant MAX_VERSION_STEP = 1 << 20;
+
     /// @param owner may grant and revoke roles
     /// @param recorders may record
     constructor(address owner, address[] memory recorders) {
@@ -21,6 +24,14 @@ abstract contract Versioned is IVersioned, AccessControl {
 
     /// @dev Whether the item is to be applied; if not, says why.
     function _admit(bytes32 key, uint64 version, uint64 current, Reason fault) internal returns (bool) {
+        if (fault == Reason.None && current != 0 && version > current && version - current > MAX_VERSION_STEP) {
+            fault = Reason.VersionTooFar;
+        }
+        return _admitAnyStep(key, version, current, fault);
+    }
+
+    /// @dev The same for versions that may grow by any number.
+    function _admitAnyStep(bytes32 key, uint64 version, uint64 current, Reason fault) internal returns (bool) {
         if (fault != Reason.None) {
             emit Rejected(key, version, fault);
             return false;

@@ -18,6 +18,11 @@ abstract contract Actors {
         recorders[0] = address(this);
     }
 
+    /// @dev Whether a version lies too far above the stored one.
+    function _isTooFar(uint64 version, uint64 stored) internal pure returns (bool) {
+        return stored != 0 && uint256(version) > uint256(stored) + (1 << 20);
+    }
+
     function _expectMissingRole(address account, bytes32 role) internal {
         vm.expectRevert(abi.encodeWithSelector(IAccessControl.AccessControlUnauthorizedAccount.selector, account, role));
     }

@@ -10,6 +10,7 @@ import {Vm, vm} from "./Vm.sol";
 contract ApplicationChecksTest is Actors {
     bytes32 private constant LISTING = "a listing";
     bytes32 private constant APPLICANT = "an applicant";
+    uint64 private constant EXPIRY = 1_800_000_000;
     bytes32 private constant KEY = keccak256(abi.encode(LISTING, APPLICANT));
 
     ApplicationChecks private checks;
@@ -20,9 +21,9 @@ contract ApplicationChecksTest is Actors {
 
     function test_checks_are_attested() public {
         vm.expectEmit(address(checks));
-        emit IApplicationChecks.Recorded(LISTING, APPLICANT, 1, 7);
+        emit IApplicationChecks.Recorded(LISTING, APPLICANT, 1, 7, EXPIRY);
         _record(_item(1, 7));
-        _assertStored(IApplicationChecks.Record(1, false, 7));
+        _assertStored(IApplicationChecks.Record(1, false, 7, EXPIRY));
         _assertChecks(true, true, true, true, false);
     }
 
@@ -45,7 +46,7 @@ contract ApplicationChecksTest is Actors {
     }
 
     function test_of_an_unknown_application_nothing_is_attested() public view {
-        _assertStored(IApplicationChecks.Record(0, false, 0));
+        _assertStored(IApplicationChecks.Record(0, false, 0, 0));
         _assertChecks(false, false, false, false, false);
     }
 
@@ -54,13 +55,13 @@ contract ApplicationChecksTest is Actors {
         vm.expectEmit(address(checks));
         emit IApplicationChecks.Cleared(LISTING, APPLICANT, 2);
         _record(_tombstone(2));
-        _assertStored(IApplicationChecks.Record(2, true, 0));
+        _assertStored(IApplicationChecks.Record(2, true, 0, 0));
         _assertChecks(false, false, false, false, false);
     }
 
     function test_a_tombstone_may_carry_anything_else() public {
-        _record(IApplicationChecks.Item(LISTING, APPLICANT, 1, true, 255));
-        _assertStored(IApplicationChecks.Record(1, true, 0));
+        _record(IApplicationChecks.Item(LISTING, APPLICANT, 1, true, 255, EXPIRY));
+        _assertStored(IApplicationChecks.Record(1, true, 0, 0));
         _assertChecks(false, false, false, false, false);
     }
 
@@ -68,7 +69,7 @@ contract ApplicationChecksTest is Actors {
         _record(_tombstone(2));
         _expectStale(address(checks), KEY, 1, 2);
         _record(_item(1, 15));
-        _assertStored(IApplicationChecks.Record(2, true, 0));
+        _assertStored(IApplicationChecks.Record(2, true, 0, 0));
     }
 
     function test_a_greater_version_revives_cleared_checks() public {
@@ -83,13 +84,13 @@ contract ApplicationChecksTest is Actors {
         _record(_item(5, 0));
         _expectStale(address(checks), KEY, 4, 5);
         _record(_tombstone(4));
-        _assertStored(IApplicationChecks.Record(5, false, 15));
+        _assertStored(IApplicationChecks.Record(5, false, 15, EXPIRY));
     }
 
     function test_checks_need_both_references() public {
-        _assertRejected(IApplicationChecks.Item(0, APPLICANT, 1, false, 15), IVersioned.Reason.KeyMissing);
-        _assertRejected(IApplicationChecks.Item(LISTING, 0, 1, false, 15), IVersioned.Reason.KeyMissing);
-        _assertRejected(IApplicationChecks.Item(0, APPLICANT, 1, true, 0), IVersioned.Reason.KeyMissing);
+        _assertRejected(IApplicationChecks.Item(0, APPLICANT, 1, false, 15, EXPIRY), IVersioned.Reason.KeyMissing);
+        _assertRejected(IApplicationChecks.Item(LISTING, 0, 1, false, 15, EXPIRY), IVersioned.Reason.KeyMissing);
+        _assertRejected(IApplicationChecks.Item(0, APPLICANT, 1, true, 0, 0), IVersioned.Reason.KeyMissing);
     }
 
     function test_checks_need_a_version() public {
@@ -109,18 +110,62 @@ contract ApplicationChecksTest is Actors {
         }
     }
 
+    function test_checks_need_an_expiry() public {
+        IApplicationChecks.Item memory item = _item(1, 15);
+        item.expiresAt = 0;
+        _assertRejected(item, IVersioned.Reason.ExpiryMissing);
+    }
+
+    function test_from_its_expiry_on_nothing_is_attested() public {
+        _record(_item(1, 15));
+        vm.warp(EXPIRY - 1);
+        _assertChecks(true, true, true, true, true);
+        vm.warp(EXPIRY);
+        _assertChecks(false, false, false, false, false);
+        vm.warp(type(uint64).max);
+        _assertChecks(false, false, false, false, false);
+        _assertStored(IApplicationChecks.Record(1, false, 15, EXPIRY));
+    }
+
+    function test_a_greater_version_renews_expired_checks() public {
+        _record(_item(1, 15));
+        vm.warp(EXPIRY);
+        IApplicationChecks.Item memory item = _item(2, 4);
+        item.expiresAt = EXPIRY + 1;
+        _record(item);
+        _assertChecks(true, false, false, true, false);
+        vm.warp(EXPIRY + 1);
+        _assertChecks(false, false, false, false, false);
+    }
+
+    function test_checks_may_be_recorded_after_their_expiry() public {
+        vm.warp(EXPIRY + 1);
+        _record(_item(1, 15));
+        _assertStored(IApplicationChecks.Record(1, false, 15, EXPIRY));
+        _assertChecks(false, false, false, false, false);
+    }
+
+    function testFuzz_checks_are_attested_before_their_expiry_only(uint64 expiresAt, uint64 time, bool cleared) public {
+        IApplicationChecks.Item memory item = _item(1, 15);
+        (item.expiresAt, item.cleared) = (expiresAt, cleared);
+        _record(item);
+        vm.warp(time);
+        bool attested = !cleared && time < expiresAt;
+        _assertChecks(attested, attested, attested, attested, attested);
+    }
+
     function test_bad_and_stale_items_do_not_stop_their_neighbours() public {
         IApplicationChecks.Item[] memory items = new IApplicationChecks.Item[](4);
         items[0] = _item(1, 2);
         items[1] = _item(2, 3);
         items[2] = _item(1, 1);
-        items[3] = IApplicationChecks.Item("another listing", APPLICANT, 1, false, 1);
+        items[3] = IApplicationChecks.Item("another listing", APPLICANT, 1, false, 1, EXPIRY);
         _expectRejected(address(checks), KEY, 1, IVersioned.Reason.PreferredWithoutMinimum);
         vm.expectEmit(address(checks));
-        emit IApplicationChecks.Recorded(LISTING, APPLICANT, 2, 3);
+        emit IApplicationChecks.Recorded(LISTING, APPLICANT, 2, 3, EXPIRY);
         _expectStale(address(checks), KEY, 1, 2);
         vm.expectEmit(address(checks));
-        emit IApplicationChecks.Recorded("another listing", APPLICANT, 1, 1);
+        emit IApplicationChecks.Recorded("another listing", APPLICANT, 1, 1, EXPIRY);
         checks.record(items);
     }
 
@@ -150,17 +195,17 @@ contract ApplicationChecksTest is Actors {
         vm.assertEq(_logsOf(items).length, items.length);
     }
 
-    function testFuzz_a_verdict_of_bad_does_not_depend_on_what_is_stored(
+    function testFuzz_what_is_stored_rejects_only_what_is_too_far(
         IApplicationChecks.Item memory item,
         bool mended,
         bool cleared,
         uint64 stored
     ) public {
-        if (mended) item.flags %= 16;
+        if (mended) (item.flags, item.expiresAt) = (item.flags % 16, item.expiresAt | 1);
         bool bad = _isRejected(item);
         checks = new ApplicationChecks(OWNER, _recorders());
-        _record(IApplicationChecks.Item(item.listing, item.applicant, stored, cleared, 15));
-        vm.assertTrue(_isRejected(item) == bad);
+        _record(IApplicationChecks.Item(item.listing, item.applicant, stored, cleared, 15, 1));
+        vm.assertTrue(_isRejected(item) == (bad || _isTooFar(item.version, stored)));
     }
 
     function testFuzz_flags_are_good_if_every_preferred_one_has_its_minimum(uint8 flags) public {
@@ -170,11 +215,11 @@ contract ApplicationChecksTest is Actors {
     }
 
     function _item(uint64 version, uint8 flags) private pure returns (IApplicationChecks.Item memory) {
-        return IApplicationChecks.Item(LISTING, APPLICANT, version, false, flags);
+        return IApplicationChecks.Item(LISTING, APPLICANT, version, false, flags, EXPIRY);
     }
 
     function _tombstone(uint64 version) private pure returns (IApplicationChecks.Item memory) {
-        return IApplicationChecks.Item(LISTING, APPLICANT, version, true, 0);
+        return IApplicationChecks.Item(LISTING, APPLICANT, version, true, 0, 0);
     }
 
     function _record(IApplicationChecks.Item memory item) private {

@@ -231,7 +231,8 @@ contract ChecksDeliveries is Deliveries {
 
     function stateAfter(Name memory name) public view override returns (bytes memory) {
         IApplicationChecks.Item memory item = _item(name);
-        return abi.encode(IApplicationChecks.Record(name.version, item.cleared, item.cleared ? 0 : item.flags));
+        if (item.cleared) return abi.encode(IApplicationChecks.Record(name.version, true, 0, 0));
+        return abi.encode(IApplicationChecks.Record(name.version, false, item.flags, item.expiresAt));
     }
 
     function _item(Name memory name) private view returns (IApplicationChecks.Item memory item) {
@@ -243,8 +244,12 @@ contract ChecksDeliveries is Deliveries {
         item.applicant = _applicant(name.key);
         item.version = name.version;
         item.flags = good[(random >> 16) % 9];
-        if (kind == Kind.Tombstone) (item.cleared, item.flags) = (true, uint8(random >> 32));
-        if (kind == Kind.Bad) item.flags = bad[(random >> 16) % 8];
+        item.expiresAt = uint64(random >> 64) | 1;
+        if (kind == Kind.Tombstone) {
+            (item.cleared, item.flags, item.expiresAt) = (true, uint8(random >> 32), uint64(random >> 40) % 2);
+        }
+        if (kind == Kind.Bad && random >> 192 & 1 == 0) item.expiresAt = 0;
+        if (kind == Kind.Bad && random >> 192 & 1 == 1) item.flags = bad[(random >> 16) % 8];
     }
 
     /// @dev Keys 1 and 2 are two listings of one applicant.

@@ -98,10 +98,10 @@ contract GasTest is Actors {
 
     function test_checks_cost_at_most_what_the_sender_counts_on() public {
         for (uint256 i = 0; i < sizes.length; ++i) {
-            uint256 gas = _recordChecks(sizes[i], IApplicationChecks.Item(bytes32(i), 0, 1, false, 15));
+            uint256 gas = _recordChecks(sizes[i], IApplicationChecks.Item(bytes32(i), 0, 1, false, 15, LARGE));
             _within("ApplicationChecks, new", sizes[i], gas, CHECKS);
         }
-        IApplicationChecks.Item memory item = IApplicationChecks.Item("x", 0, LARGE - 1, false, 15);
+        IApplicationChecks.Item memory item = IApplicationChecks.Item("x", 0, LARGE - 1, false, 15, LARGE);
         _within("ApplicationChecks, new, large numbers", 64, _recordChecks(64, item), CHECKS);
         (item.version, item.cleared) = (LARGE, true);
         _within("ApplicationChecks, cleared", 64, _recordChecks(64, item), CHECKS);
@@ -147,7 +147,7 @@ contract GasTest is Actors {
         IApplicationChecks.Item[] memory items = new IApplicationChecks.Item[](size);
         for (uint256 i = 0; i < size; ++i) {
             items[i] = IApplicationChecks.Item(
-                _draw(like.listing, i), _draw(~like.listing, i), like.version, like.cleared, like.flags
+                _draw(like.listing, i), _draw(~like.listing, i), like.version, like.cleared, like.flags, like.expiresAt
             );
         }
         checks.record(items);

@@ -17,6 +17,7 @@ interface Vm {
         uint64 gasRemaining;
     }
 
+    function warp(uint256 timestamp) external;
     function prank(address caller) external;
     function expectRevert(bytes calldata revertData) external;
     function expectEmit(address emitter) external;

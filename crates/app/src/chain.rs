@@ -142,8 +142,8 @@ impl Chain {
     pub fn rpc(&self, _: &Call) -> Result<impl FnOnce(&[u8]) -> Vec<u8> + Send + use<>> {
         match self.core.chain_writer()?.engine().node() {
             AnyNode::Embedded(node) if self.core.profile == Profile::Sandbox => {
-                let chain = node.chain().clone();
-                Ok(move |request: &[u8]| chain.rpc(request))
+                let node = node.clone();
+                Ok(move |request: &[u8]| node.rpc(request))
             }
             _ => Err(Error::NotFound(ErrorCode::NotFound)),
         }

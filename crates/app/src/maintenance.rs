@@ -45,8 +45,9 @@ impl Maintenance {
         self.core.delete_orphaned_applications().await
     }
 
-    /// Records flags that are due; returns how many.
+    /// Records flags that are due or have expired; returns how many.
     pub async fn record_flags(&self) -> Result<u64> {
+        self.core.expire_flags().await?;
         self.core.record_flags(None).await
     }
 
@@ -57,6 +58,7 @@ impl Maintenance {
         core.clock.set_ahead(core.db.clock_ahead().await?);
         while core.db.write(ForgetReplies { at: core.clock.now() }).await? > 0 {}
         core.forget_inputs().await?;
+        core.expire_flags().await?;
         core.apply_erasures().await?;
         core.anchor_audit().await?;
         core.keystore()?.scrub().await

@@ -40,6 +40,11 @@ impl Embedded {
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
+
+    /// Serves JSON-RPC, read-only, at the present time.
+    pub fn rpc(&self, body: &[u8]) -> Vec<u8> {
+        self.chain.rpc_at(body, (self.now)())
+    }
 }
 
 impl From<ChainError> for Error {
@@ -106,14 +111,15 @@ impl Node for Embedded {
 
     async fn call(&self, from: Address, to: Address, data: Bytes) -> Result<Bytes> {
         let call = portico_evm::Call { from, to: Some(to), data, gas: None, value: U256::ZERO };
-        self.chain.call(&call).map_err(Into::into)
+        // At the present time: what expires does so without a new block.
+        self.chain.call_at(&call, (self.now)()).map_err(Into::into)
     }
 
     async fn call_with_gas(&self, to: Address, data: Bytes, gas: u64) -> Result<Bytes> {
         let call = portico_evm::Call { to: Some(to), data, gas: Some(gas), ..portico_evm::Call::default() };
-        let chain = self.chain.clone();
+        let (chain, now) = (self.chain.clone(), (self.now)());
         // Code of others may take a while.
-        let called = tokio::task::spawn_blocking(move || chain.call(&call)).await;
+        let called = tokio::task::spawn_blocking(move || chain.call_at(&call, now)).await;
         Ok(called.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))??)
     }
 

@@ -10,6 +10,7 @@ pub mod custody;
 pub mod deploy;
 pub mod embedded;
 mod error;
+pub mod migration;
 pub mod node;
 pub mod reads;
 pub mod reconcile;

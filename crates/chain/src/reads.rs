@@ -2,11 +2,11 @@
 
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::SolCall;
-use portico_domain::chain::{Passes, Terms};
+use portico_domain::chain::Terms;
 use portico_domain::{Credit, Income};
 use portico_store::chain::Word;
 
-use crate::contracts::{Contracts, ItemKind, anchor, checks, identity, registry};
+use crate::contracts::{CheckFlags, Contracts, ItemKind, anchor, checks, identity, registry};
 use crate::node::Node;
 use crate::{Error, Result};
 
@@ -46,17 +46,21 @@ pub async fn listing<N: Node>(node: &N, contracts: Contracts, key: &Word) -> Res
     ask(node, contracts.of(ItemKind::Listing), &call).await?.try_into()
 }
 
-/// Version and flags; no flags: they were cleared.
+/// Version and flags, expired or not; no flags: they were cleared.
 pub async fn application<N: Node>(
     node: &N,
     contracts: Contracts,
     listing: &Word,
     applicant: &Word,
-) -> Result<(u64, Option<Passes>)> {
+) -> Result<(u64, Option<CheckFlags>)> {
     let call = checks::recordOfCall { listing: B256::from(*listing), applicant: B256::from(*applicant) };
     let record = ask(node, contracts.of(ItemKind::Check), &call).await?;
-    let passes = (record.version > 0 && !record.cleared).then(|| Passes::from_bits(record.flags));
-    Ok((record.version, passes))
+    Ok((record.version, flags_of(&record)))
+}
+
+fn flags_of(record: &checks::Record) -> Option<CheckFlags> {
+    let has_flags = record.version > 0 && !record.cleared;
+    has_flags.then(|| CheckFlags::from_record(record.flags, record.expiresAt))
 }
 
 /// Version, holder and commitment; no holder: the token was revoked.
@@ -122,8 +126,8 @@ pub(crate) async fn items<N: Node>(
                 expected.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
             let found = ask(node, to, &checks::recordsOfCall { pairs: pairs.clone() }).await?;
             let record = |(found, pair): (checks::Record, checks::Pair)| {
-                let passes = (!found.cleared && found.version > 0).then(|| Passes::from_bits(found.flags));
-                let content = Content::Check { listing: pair.listing.0, applicant: pair.applicant.0, passes };
+                let flags = flags_of(&found);
+                let content = Content::Check { listing: pair.listing.0, applicant: pair.applicant.0, flags };
                 (found.version, content.encode())
             };
             found.into_iter().zip(pairs).map(record).collect()

@@ -1,6 +1,7 @@
 //! Read-only calls of contracts, also for gas estimates.
 
-use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
+use alloy_consensus::Header;
+use alloy_primitives::{Address, B256, Bytes, Sealed, TxKind, U256};
 use quick_cache::sync::Cache;
 use revm::ExecuteEvm;
 use revm::context::result::{EVMError, ExecutionResult};
@@ -30,9 +31,9 @@ pub struct Call {
 
 pub(crate) type CallOutcome = Result<ExecutionResult, Refused>;
 
-/// Results of calls, each with the hash of its block. A result depends only on the call and the block, so it is valid
-/// while that block is the head.
-pub(crate) struct CallCache(Cache<Call, (B256, Bytes)>);
+/// Results of calls, each with the hash of its block and the time that the contract saw. A result depends on nothing
+/// else, so it is valid while that block is the head and the second lasts.
+pub(crate) struct CallCache(Cache<Call, ((B256, u64), Bytes)>);
 
 impl std::fmt::Debug for CallCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,18 +48,26 @@ impl Default for CallCache {
 }
 
 impl CallCache {
-    /// Calls a contract on the latest state, or returns the cached result.
-    pub(crate) fn call(&self, state: &State, rules: &CfgEnv, call: &Call) -> Result<Bytes, CallError> {
-        if let Some((block, cached)) = self.0.get(call)
-            && block == state.head().hash()
+    /// Calls a contract on the latest state, at `now` or at the time of the latest block if that is later, or returns
+    /// the cached result.
+    pub(crate) fn call(
+        &self,
+        state: &State,
+        rules: &CfgEnv,
+        call: &Call,
+        now: u64,
+    ) -> Result<Bytes, CallError> {
+        let seen = |head: &Sealed<Header>| (head.hash(), head.timestamp.max(now));
+        if let Some((valid_for, cached)) = self.0.get(call)
+            && valid_for == seen(&state.head())
         {
             return Ok(cached);
         }
         let view = state.view()?;
-        let block = view.head().hash();
-        let result = output(transact(view, rules, call)?.map_err(CallError::Refused)?)?;
+        let valid_for = seen(view.head());
+        let result = output(transact(view, rules, call, now)?.map_err(CallError::Refused)?)?;
         if call.data.len() + result.len() <= MAX_CACHED_CALL_BYTES {
-            self.0.insert(call.clone(), (block, result.clone()));
+            self.0.insert(call.clone(), (valid_for, result.clone()));
         }
         Ok(result)
     }
@@ -72,8 +81,13 @@ pub(crate) fn output(result: ExecutionResult) -> Result<Bytes, CallError> {
     }
 }
 
-/// Runs the call on one block's state.
-pub(crate) fn transact(view: View<'_>, rules: &CfgEnv, call: &Call) -> Result<CallOutcome, ChainError> {
+/// Runs the call on one block's state, at `now` or at the block's time if that is later.
+pub(crate) fn transact(
+    view: View<'_>,
+    rules: &CfgEnv,
+    call: &Call,
+    now: u64,
+) -> Result<CallOutcome, ChainError> {
     let env = TxEnv {
         caller: call.from,
         kind: call.to.map_or(TxKind::Create, TxKind::Call),
@@ -84,7 +98,8 @@ pub(crate) fn transact(view: View<'_>, rules: &CfgEnv, call: &Call) -> Result<Ca
         chain_id: Some(rules.chain_id),
         ..TxEnv::default()
     };
-    let block = block::env(view.head());
+    let mut block = block::env(view.head());
+    block.timestamp = block.timestamp.max(U256::from(now));
     let mut evm = executor(view, rules, block);
     match evm.transact_one(env) {
         Ok(result) => Ok(Ok(result)),

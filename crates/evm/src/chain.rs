@@ -154,15 +154,26 @@ impl Chain {
         self.0.state.view()?.storage(address, slot)
     }
 
-    /// Calls a contract on the latest state and discards all changes.
+    /// Calls a contract on the latest state and discards all changes. The contract sees the latest block's time.
     pub fn call(&self, call: &Call) -> std::result::Result<Bytes, CallError> {
-        self.0.call_cache.call(&self.0.state, &self.0.rules.calls, call)
+        self.call_at(call, 0)
+    }
+
+    /// The same, but the contract sees `now` if that is later, in seconds since 1970: a chain without transactions has
+    /// no new blocks.
+    pub fn call_at(&self, call: &Call, now: u64) -> std::result::Result<Bytes, CallError> {
+        self.0.call_cache.call(&self.0.state, &self.0.rules.calls, call, now)
     }
 
     /// Serves a JSON-RPC 2.0 request or batch, read-only. The response to notifications is empty. The caller limits
     /// the length of the body.
     pub fn rpc(&self, body: &[u8]) -> Vec<u8> {
-        rpc::handle(self, body)
+        self.rpc_at(body, 0)
+    }
+
+    /// The same, but calls on the latest block see `now` if that is later than the block, in seconds since 1970.
+    pub fn rpc_at(&self, body: &[u8], now: u64) -> Vec<u8> {
+        rpc::handle(self, body, now)
     }
 
     pub(crate) fn state(&self) -> &State {

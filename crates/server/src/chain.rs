@@ -10,6 +10,7 @@ use portico_app::clock::{CalendarClock, Clock, SystemClock};
 use portico_chain::contracts::ItemKind;
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
+use portico_chain::migration::{self, Migration};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
@@ -67,6 +68,8 @@ fn deploy_options(config: &Config, deploy: bool) -> DeployOptions {
         chain_id: config.chain.id,
         contracts: config.chain.contracts,
         deploy,
+        owner: config.chain.owner,
+        is_embedded: config.chain.url == ChainUrl::Embedded,
         fee_cap: config.chain.fee_cap,
     }
 }
@@ -84,7 +87,7 @@ pub(crate) async fn open(
     let deploy_options = deploy_options(config, profile == Profile::Sandbox);
     let found = match deploy::establish(&node, db, &keys, &deploy_options).await {
         Err(Error::Unreachable(why)) => {
-            let Some(known) = deploy::stored_chain(db).await? else {
+            let Some(known) = deploy::offline_chain(db).await? else {
                 bail!("the chain's node does not answer ({why}): check --chain");
             };
             tracing::warn!(why, "the chain's node does not answer; listings are taken and sent later");
@@ -133,18 +136,31 @@ pub(crate) async fn audit_anchor(config: &Config, db: &Db) -> Result<Anchor> {
     Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
 }
 
-/// `portico chain deploy`: deploys the contracts once and prints their addresses.
+/// `portico chain deploy`: deploys the contracts once, replaces what is of an earlier version, and prints the addresses.
 pub(crate) async fn deploy(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys, machine_clock())?;
-    let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &deploy_options(config, true)).await?;
-    let mut lines = vec![format!("chain              {chain_id}")];
+    let options = deploy_options(config, true);
+    let migrated = migration::migrate(&node, &db, &keys, &options).await?;
+    let is_new = db.chain_identity().await?.is_none();
+    let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &options).await?;
+    let mut lines = Vec::new();
+    if let Some(Migration { from, to, cleared }) = migrated {
+        lines.push(format!(
+            "ApplicationChecks was replaced: {cleared} flags were cleared at {from}, and the service records them anew at \
+             {to} when it starts. Name the new address wherever --chain-contracts names the old one.\n"
+        ));
+    }
+    lines.push(format!("chain              {chain_id}"));
     lines.extend(ItemKind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
     let list: Vec<String> = contracts.0.iter().map(ToString::to_string).collect();
     lines.push(format!(
         "\nFor another database on the same contracts:\n  --chain-contracts {}",
         list.join(",")
     ));
+    let warning =
+        deploy::ownership_warning(&keys, &options).filter(|_| is_new && options.contracts.is_none());
+    lines.extend(warning.map(|warning| format!("\nWarning: {warning}")));
     Ok(lines.join("\n"))
 }
 

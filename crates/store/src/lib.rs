@@ -30,8 +30,9 @@ mod templates;
 use std::path::PathBuf;
 
 pub use applications::{
-    AdoptFormerApplication, ChangeApplication, DeleteOrphanedApplications, Disclosure, FormerApplication,
-    NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications, Wanted,
+    AdoptFormerApplication, ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags,
+    FormerApplication, NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
+    Wanted,
 };
 pub use counters::ChangeContext;
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};

@@ -1,12 +1,13 @@
 //! Records the flags of applications on the chain. Scores and incomes never leave the database.
 
-use portico_chain::contracts::{Content, ItemKind, listing_key};
+use portico_chain::contracts::{CheckFlags, Content, ItemKind, listing_key};
 use portico_domain::{Timestamp, UserId};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, RetireItems};
 use portico_store::keystore::PersonId;
 use portico_store::{
-    ChangeContext, DeleteOrphanedApplications, Disclosure, SettleFlags, Settlement, StoredApplication,
+    ChangeContext, DeleteOrphanedApplications, Disclosure, ExpireFlags, SettleFlags, Settlement,
+    StoredApplication,
 };
 
 use super::document::{Document, Opened, open_document};
@@ -15,6 +16,8 @@ use crate::keystore::PersonKey;
 use crate::{Core, Result};
 
 const MAX_APPLICATIONS_PER_BATCH: i64 = 256;
+/// A batch of one maintenance step.
+const MAX_EXPIRED_PER_BATCH: i64 = 256;
 const PEOPLE_PER_PAGE: i64 = 256;
 const ITEMS_PER_PAGE: i64 = 256;
 /// How many different sets of terms an account may ask about one person by, within [`DISCLOSURE_WINDOW_SECONDS`].
@@ -45,6 +48,15 @@ impl Core {
         Ok(settled)
     }
 
+    /// Applications whose flags have expired become due: what is still valid is recorded again, the rest is cleared.
+    pub(crate) async fn expire_flags(&self) -> Result<()> {
+        let at = self.clock.now();
+        if self.db.has_expired_flags(at).await? {
+            self.db.write(ExpireFlags { at, limit: MAX_EXPIRED_PER_BATCH }).await?;
+        }
+        Ok(())
+    }
+
     async fn settle(&self, stored: StoredApplication) -> Result<bool> {
         let person = stored.person;
         let Some(application) = self.open_application(stored).await? else {
@@ -73,6 +85,7 @@ impl Core {
             generation: stored.generation,
             status: stored.status,
             disclosure,
+            flags_expire_at: flags.map(|flags| flags.expires_at),
             item: desired_flags(document, flags, now),
             entry: Entry {
                 at: now,
@@ -139,6 +152,7 @@ impl Core {
 fn desired_flags(document: &Document, flags: Option<Flags>, now: Timestamp) -> DesiredItem {
     let Some(flags) = flags else { return document.cleared_flags(now) };
     let listing = listing_key(&document.listing);
-    let content = Content::Check { listing, applicant: document.reference, passes: Some(flags.passes) };
+    let flags = Some(CheckFlags { passes: flags.passes, expires_at: flags.expires_at });
+    let content = Content::Check { listing, applicant: document.reference, flags };
     content.desired(document.chain_key(), now)
 }

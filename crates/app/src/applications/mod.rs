@@ -86,18 +86,22 @@ impl Applications {
         Ok(ApplicationMapping { user, listings })
     }
 
-    /// Which of a listing's terms an applicant meets, as recorded on the chain.
+    /// Which of a listing's terms an applicant meets, as recorded on the chain; none once that has expired.
     pub async fn check(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Passes> {
         let application = self.core.visible_application(call, user, listing).await?;
         if !application.stored.status.is_shared() {
+            return Ok(Passes::default());
+        }
+        let now = self.core.clock.now();
+        if application.stored.flags_expire_at.is_some_and(|at| at <= now) {
             return Ok(Passes::default());
         }
         let Document { listing, reference, .. } = &application.document;
         let listing = listing_key(listing);
         let (node, contracts) = self.core.chain_reader()?;
         let read = || reads::application(node, contracts, &listing, reference);
-        let passes = self.core.on_chain(ItemKind::Check, &application.document.chain_key(), read).await?;
-        Ok(passes.unwrap_or_default())
+        let flags = self.core.on_chain(ItemKind::Check, &application.document.chain_key(), read).await?;
+        Ok(flags.filter(|flags| flags.expires_at > now).map(|flags| flags.passes).unwrap_or_default())
     }
 
     /// The chain record of an application's flags; `None` before a verification.

@@ -3,10 +3,9 @@
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
-use portico_domain::chain::Passes;
 use portico_store::chain::{ItemVersion, Versioned, Word};
 
-use super::{Content, ItemKind, anchor, check_key, checks, identity, registry};
+use super::{Content, ItemKind, anchor, check_key, checks, former_checks, identity, registry};
 use crate::{Error, Result};
 
 fn unsigned(number: i64) -> u64 {
@@ -54,12 +53,13 @@ fn identity_item(item: &Versioned) -> Result<identity::Item> {
 
 fn check_item(item: &Versioned) -> Result<checks::Item> {
     match Content::decode(ItemKind::Check, &item.payload)? {
-        Content::Check { listing, applicant, passes } => Ok(checks::Item {
+        Content::Check { listing, applicant, flags } => Ok(checks::Item {
             listing: listing.into(),
             applicant: applicant.into(),
             version: unsigned(item.version),
-            cleared: passes.is_none(),
-            flags: passes.map_or(0, Passes::bits),
+            cleared: flags.is_none(),
+            flags: flags.map_or(0, |flags| flags.passes.bits()),
+            expiresAt: flags.map_or(0, |flags| flags.expiry_seconds()),
         }),
         _ => Err(Error::Bug("an item is not a check".into())),
     }
@@ -112,6 +112,12 @@ pub fn carried(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
         ItemKind::Identity => {
             let call = identity::recordCall::abi_decode(data).map_err(wrong)?;
             call.items.iter().map(|item| drawn(item.tokenId.to_be_bytes(), item.version)).collect()
+        }
+        // Signed by a version before 0.3, and not final yet.
+        ItemKind::Check if data.starts_with(&former_checks::recordCall::SELECTOR) => {
+            let call = former_checks::recordCall::abi_decode(data).map_err(wrong)?;
+            let key = |item: &former_checks::Item| check_key(&item.listing.0, &item.applicant.0);
+            call.items.iter().map(|item| drawn(key(item), item.version)).collect()
         }
         ItemKind::Check => {
             let call = checks::recordCall::abi_decode(data).map_err(wrong)?;

@@ -26,11 +26,35 @@ pub enum Content {
     Check {
         listing: Word,
         applicant: Word,
-        passes: Option<Passes>,
+        flags: Option<CheckFlags>,
     },
     Anchor {
         head: Word,
     },
+}
+
+/// What is attested of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckFlags {
+    pub passes: Passes,
+    /// From then on nothing is attested any more. The chain has whole seconds.
+    pub expires_at: Timestamp,
+}
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+impl CheckFlags {
+    /// As the contract has them: bits, and seconds since 1970.
+    pub(crate) fn from_record(bits: u8, expires_at: u64) -> Self {
+        let seconds = i64::try_from(expires_at).unwrap_or(i64::MAX);
+        let expires_at = Timestamp::from_micros(seconds.saturating_mul(MICROS_PER_SECOND));
+        Self { passes: Passes::from_bits(bits), expires_at }
+    }
+
+    /// Seconds since 1970.
+    pub(super) fn expiry_seconds(&self) -> u64 {
+        u64::try_from(self.expires_at.micros().div_euclid(MICROS_PER_SECOND)).unwrap_or(0)
+    }
 }
 
 impl Content {
@@ -44,19 +68,20 @@ impl Content {
     }
 
     pub fn is_deleted(&self) -> bool {
-        matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::Check { passes: None, .. })
+        matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::Check { flags: None, .. })
     }
 
     pub fn desired(&self, key: Word, at: Timestamp) -> DesiredItem {
         let (kind, payload, deleted) = (self.kind().number(), self.encode(), self.is_deleted());
-        DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at }
+        let batch_limit = self.kind().batch_limit();
+        DesiredItem { kind, key, payload, deleted, salt: None, above: 0, batch_limit, at }
     }
 
     /// The end of flags; other content stays.
     #[must_use]
     pub fn cleared(self) -> Self {
         match self {
-            Self::Check { listing, applicant, .. } => Self::Check { listing, applicant, passes: None },
+            Self::Check { listing, applicant, .. } => Self::Check { listing, applicant, flags: None },
             other => other,
         }
     }
@@ -77,9 +102,12 @@ impl Content {
                 bytes
             }
             Self::Identity { holder, commitment } => [holder.as_slice(), commitment].concat(),
-            Self::Check { listing, applicant, passes } => {
+            Self::Check { listing, applicant, flags } => {
                 let mut bytes = [*listing, *applicant].concat();
-                bytes.extend(passes.map(Passes::bits));
+                if let Some(flags) = flags {
+                    bytes.push(flags.passes.bits());
+                    bytes.extend(flags.expiry_seconds().to_be_bytes());
+                }
                 bytes
             }
             Self::Anchor { head } => head.to_vec(),
@@ -107,11 +135,16 @@ impl Content {
             (ItemKind::Identity, 52) => {
                 Self::Identity { holder: Address::from_slice(&bytes[..20]), commitment: word(20)? }
             }
-            (ItemKind::Check, 64 | 65) => Self::Check {
-                listing: word(0)?,
-                applicant: word(32)?,
-                passes: bytes.get(64).map(|bits| Passes::from_bits(*bits)),
-            },
+            (ItemKind::Check, 64) => Self::Check { listing: word(0)?, applicant: word(32)?, flags: None },
+            // Of versions before 0.3, without an expiry: they count as expired.
+            (ItemKind::Check, 65) => {
+                let flags = Some(CheckFlags::from_record(bytes[64], 0));
+                Self::Check { listing: word(0)?, applicant: word(32)?, flags }
+            }
+            (ItemKind::Check, 73) => {
+                let flags = Some(CheckFlags::from_record(bytes[64], number(65)?.unsigned_abs()));
+                Self::Check { listing: word(0)?, applicant: word(32)?, flags }
+            }
             (ItemKind::Anchor, 32) => Self::Anchor { head: word(0)? },
             _ => return Err(wrong()),
         })
@@ -133,8 +166,12 @@ pub(super) mod tests {
             Content::RetiredListing,
             Content::Identity { holder: Address::repeat_byte(3), commitment: [9; 32] },
             Content::RevokedIdentity,
-            Content::Check { listing: [1; 32], applicant: [2; 32], passes: Some(Passes::from_bits(5)) },
-            Content::Check { listing: [1; 32], applicant: [2; 32], passes: None },
+            Content::Check {
+                listing: [1; 32],
+                applicant: [2; 32],
+                flags: Some(CheckFlags::from_record(5, 1_800_000_000)),
+            },
+            Content::Check { listing: [1; 32], applicant: [2; 32], flags: None },
             Content::Anchor { head: [4; 32] },
         ]
     }
@@ -144,5 +181,13 @@ pub(super) mod tests {
         for content in one_of_each() {
             assert_eq!(Content::decode(content.kind(), &content.encode()).unwrap(), content);
         }
+    }
+
+    #[test]
+    fn flags_without_an_expiry_count_as_expired() {
+        let former = [[1; 32].as_slice(), &[2; 32], &[5]].concat();
+        let flags = Some(CheckFlags::from_record(5, 0));
+        let content = Content::Check { listing: [1; 32], applicant: [2; 32], flags };
+        assert_eq!(Content::decode(ItemKind::Check, &former).unwrap(), content);
     }
 }

@@ -3,6 +3,7 @@
 mod calls;
 mod content;
 mod digest;
+pub(crate) mod former_checks;
 mod item_kind;
 
 use alloy_primitives::{B256, keccak256};
@@ -11,7 +12,7 @@ use portico_domain::{ListingId, Timestamp};
 use portico_store::chain::{DesiredItem, Word};
 
 pub use calls::{calldata, carried, rejected};
-pub use content::Content;
+pub use content::{CheckFlags, Content};
 pub use digest::{PublicContent, content_digest, listing_digest, original_content, public_content};
 pub use item_kind::{Contracts, ItemKind};
 
@@ -67,7 +68,7 @@ pub fn check_key(listing: &Word, applicant: &Word) -> Word {
 /// Clears the flags of an ended application.
 pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
     let listing = listing_key(listing);
-    let content = Content::Check { listing, applicant: *applicant, passes: None };
+    let content = Content::Check { listing, applicant: *applicant, flags: None };
     content.desired(check_key(&listing, applicant), at)
 }
 

@@ -34,6 +34,8 @@ pub struct Engine<N> {
     pub(super) caught_up: AtomicBool,
     /// Batches that were sent to a node for the first time.
     pub(super) given: AtomicU64,
+    /// Whether items were left waiting when the window was full.
+    pub(super) has_waiting: AtomicBool,
     pub(super) released: AtomicBool,
     /// Signers without a holder: their batches are followed to the end, and nothing new is signed for them.
     pub(super) orphaned_signers: Mutex<Vec<Arc<Self>>>,
@@ -181,6 +183,7 @@ impl<N: Node> Engine<N> {
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
             given: AtomicU64::new(0),
+            has_waiting: AtomicBool::new(false),
             released: AtomicBool::new(false),
             orphaned_signers: Mutex::default(),
         }
@@ -197,6 +200,7 @@ impl<N: Node> Engine<N> {
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
             given: AtomicU64::new(0),
+            has_waiting: AtomicBool::new(false),
             released: AtomicBool::new(false),
             orphaned_signers: Mutex::default(),
             ..*self

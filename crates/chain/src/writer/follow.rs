@@ -67,7 +67,16 @@ impl<N: Node> Engine<N> {
 
     /// Signs what waits, as far as the window goes; tells whether nothing is left.
     async fn seal_waiting(&self, now: Timestamp) -> Result<bool> {
-        for _ in 0..self.settings.window {
+        let nothing_waits = self.seal_window(now).await?;
+        self.has_waiting.store(!nothing_waits, Ordering::Release);
+        Ok(nothing_waits)
+    }
+
+    async fn seal_window(&self, now: Timestamp) -> Result<bool> {
+        // What does not fit is signed later: items that travel alone are many. One always goes, so that a flood of
+        // listings does not hold up everything else.
+        let room = self.settings.window.saturating_sub(self.status().unmined);
+        for _ in 0..room.max(1) {
             if self.is_stopped() {
                 return Ok(false);
             }

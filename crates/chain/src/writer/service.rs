@@ -284,7 +284,8 @@ async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
                 }
             }
         }
-        let gets_on = engine.given.load(Ordering::Acquire) > given && engine.unsent_batches() > 0;
+        let has_more = engine.unsent_batches() > 0 || engine.has_waiting.load(Ordering::Acquire);
+        let gets_on = engine.given.load(Ordering::Acquire) > given && has_more;
         let _ = tokio::time::timeout(
             if gets_on { BUSY_FOLLOW_INTERVAL } else { FOLLOW_INTERVAL },
             wake.notified(),

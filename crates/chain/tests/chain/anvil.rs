@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alloy_primitives::Address;
-use portico_chain::contracts::{Contracts, cleared_check};
+use portico_chain::contracts::Contracts;
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::remote::Remote;
@@ -50,7 +50,8 @@ struct Portico {
 /// Deploys contracts that both keys may use.
 async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
     let node = Remote::new(vec![anvil.url.clone()], CONFIRMATIONS).unwrap();
-    let options = DeployOptions { chain_id: Some(31337), contracts: None, deploy: true, fee_cap: FEE_CAP };
+    let options =
+        DeployOptions { chain_id: Some(31337), deploy: true, fee_cap: FEE_CAP, ..DeployOptions::default() };
     deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &options).await.unwrap().1
 }
 
@@ -72,7 +73,7 @@ impl Portico {
     async fn delete(&self, id: &str) {
         let (retired, by) = (samples::retired(id, now()), ChangeContext { account: None, at: now() });
         let owner = samples::listing(id).user;
-        let op = DeleteListing { id: ListingId::stored(id), owner, retired, clear: cleared_check, by };
+        let op = DeleteListing { id: ListingId::stored(id), owner, retired, by };
         self.db.write(op).await.unwrap();
         self.writer.wake();
     }

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use portico_chain::AnyNode;
@@ -43,6 +44,8 @@ pub(crate) struct NodeFixture {
     pub(crate) key: Key,
     pub(crate) stranger: Key,
     pub(crate) poor: Key,
+    /// How far the embedded node's clock is ahead, in seconds.
+    ahead: Arc<AtomicU64>,
     folder: TempDir,
     anvil: Option<Anvil>,
 }
@@ -52,9 +55,14 @@ pub(crate) fn on_embedded(test: Test) {
         let folder = tempfile::tempdir().unwrap();
         let rich = |number| (samples::key(number).address(), FUNDS.parse::<U256>().unwrap());
         let genesis = Genesis { chain_id: 31337, timestamp: 1_760_000_000, alloc: vec![rich(1), rich(2)] };
-        let seconds = Arc::new(|| u64::try_from(now().micros() / 1_000_000).unwrap());
+        let ahead = Arc::new(AtomicU64::new(0));
+        let clock = ahead.clone();
+        let seconds = Arc::new(move || {
+            u64::try_from(now().micros() / 1_000_000).unwrap() + clock.load(Ordering::Relaxed)
+        });
         let node = Embedded::open(&folder.path().join("chain.db"), &genesis, seconds).unwrap();
-        test(NodeFixture::new(AnyNode::Embedded(node), folder, None).await).await;
+        let fixture = NodeFixture::new(AnyNode::Embedded(node), folder, None).await;
+        test(NodeFixture { ahead, ..fixture }).await;
     });
 }
 
@@ -79,11 +87,24 @@ impl NodeFixture {
     async fn new(node: AnyNode, folder: TempDir, anvil: Option<Anvil>) -> Self {
         let db = sqlite(&folder, "portico.db").await;
         let [key, stranger, poor] = [1, 2, 9].map(samples::key);
-        Self { node, db, key, stranger, poor, folder, anvil }
+        Self { node, db, key, stranger, poor, ahead: Arc::default(), folder, anvil }
     }
 
     pub(crate) async fn other_database(&self) -> Db {
-        sqlite(&self.folder, "other.db").await
+        self.database("other").await
+    }
+
+    pub(crate) async fn database(&self, name: &str) -> Db {
+        sqlite(&self.folder, &format!("{name}.db")).await
+    }
+
+    /// Time passes. The embedded chain gets no new block; Anvil answers at the time of its latest block.
+    pub(crate) async fn wait(&self, seconds: u64) {
+        self.ahead.fetch_add(seconds, Ordering::Relaxed);
+        if let Some(anvil) = &self.anvil {
+            anvil.ask("evm_increaseTime", json!([seconds])).await;
+            anvil.ask("evm_mine", json!([])).await;
+        }
     }
 
     /// Only `key` may record.
@@ -92,9 +113,9 @@ impl NodeFixture {
         deploy::establish(&self.node, &self.db, &keys, &self.options(true)).await.unwrap().1
     }
 
-    #[expect(clippy::unused_self, reason = "what this ground wants, whatever it is")]
     pub(crate) fn options(&self, deploy: bool) -> DeployOptions {
-        DeployOptions { chain_id: None, contracts: None, deploy, fee_cap: FEE_CAP }
+        let is_embedded = matches!(self.node, AnyNode::Embedded(_));
+        DeployOptions { deploy, is_embedded, fee_cap: FEE_CAP, ..DeployOptions::default() }
     }
 
     /// Signs at the current price.
@@ -115,11 +136,22 @@ impl NodeFixture {
 
     /// The writer's engine, as the only process on this node.
     pub(crate) fn engine(self, contracts: Contracts) -> (Engine<AnyNode>, Db, impl Sized) {
+        let engine = self.engine_on(&self.db, contracts);
+        (engine, self.db, (self.folder, self.anvil))
+    }
+
+    /// The same for another database.
+    pub(crate) fn engine_on(&self, db: &Db, contracts: Contracts) -> Engine<AnyNode> {
+        let node = match (&self.node, &self.anvil) {
+            (AnyNode::Embedded(node), _) => AnyNode::Embedded(node.clone()),
+            (AnyNode::Remote(_), Some(anvil)) => {
+                AnyNode::Remote(Remote::new(vec![anvil.url.clone()], 0).unwrap())
+            }
+            (AnyNode::Remote(_), None) => panic!("a remote node is Anvil"),
+        };
         let settings = Settings { is_only_process: true, ..Settings::default() };
-        let (db, keys) = (self.db.clone(), vec![self.key]);
-        let engine =
-            Engine::new(self.node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints));
-        (engine, db, (self.folder, self.anvil))
+        let keys = vec![self.key.clone()];
+        Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints))
     }
 }
 

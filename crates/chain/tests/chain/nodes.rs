@@ -14,5 +14,7 @@ macro_rules! on_both_nodes {
 use on_both_nodes;
 
 mod contracts;
+mod expiry;
+mod migration;
 mod setup;
 mod transactions;

@@ -1,9 +1,9 @@
 //! Sample data.
 
 use alloy_primitives::keccak256;
-use portico_chain::contracts::{Content, ItemKind, listing_key};
+use portico_chain::contracts::{CheckFlags, Content, ItemKind, listing_key};
 use portico_chain::signer::Key;
-use portico_domain::chain::Terms;
+use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::{Address, Listing};
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
@@ -32,8 +32,13 @@ pub(crate) fn terms(credit: i64, income: i64) -> Terms {
 }
 
 pub(crate) fn desired(key: Word, content: Content, at: Timestamp) -> DesiredItem {
-    let (kind, payload, deleted) = (content.kind().number(), content.encode(), content.is_deleted());
-    DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at }
+    content.desired(key, at)
+}
+
+/// They expire in the year 2100.
+pub(crate) fn flags(bits: u8) -> CheckFlags {
+    let expires_at = Timestamp::from_micros(4_102_444_800_000_000);
+    CheckFlags { passes: Passes::from_bits(bits), expires_at }
 }
 
 fn content(digest: Word) -> Content {

@@ -70,7 +70,9 @@ impl Session<'_> {
             return Err(RpcError::server("the calls of this body use too much gas: send smaller batches"));
         }
         let rules = &self.chain.rules().calls;
-        let outcome = self.on_state(block, |view| call::transact(view, rules, call))?;
+        // A block that is named by its number or hash keeps its own time.
+        let now = if matches!(block, BlockRef::Latest) { self.now } else { 0 };
+        let outcome = self.on_state(block, |view| call::transact(view, rules, call, now))?;
         if let Ok(result) = &outcome {
             self.gas = self.gas.saturating_sub(result.gas().total_gas_spent());
         }

@@ -28,6 +28,8 @@ type Result<T> = std::result::Result<T, RpcError>;
 /// The remaining budgets of one body, which is one request or one batch.
 pub(super) struct Session<'c> {
     pub(super) chain: &'c Chain,
+    /// The time that calls on the latest block see, in seconds since 1970.
+    pub(super) now: u64,
     pub(super) gas: u64,
     blocks: u64,
     deadline: Instant,
@@ -35,9 +37,9 @@ pub(super) struct Session<'c> {
 }
 
 impl<'c> Session<'c> {
-    pub(super) fn new(chain: &'c Chain) -> Self {
+    pub(super) fn new(chain: &'c Chain, now: u64) -> Self {
         let deadline = Instant::now() + BODY_TIMEOUT;
-        Self { chain, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, deadline, exhausted: false }
+        Self { chain, now, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, deadline, exhausted: false }
     }
 
     /// Fails all further requests: the response is too long.

@@ -22,11 +22,11 @@ const MAX_BATCH_RESPONSE_BYTES: usize = 32 << 20;
 
 type RawObject<'b> = HashMap<String, &'b RawValue>;
 
-pub(crate) fn handle(chain: &Chain, body: &[u8]) -> Vec<u8> {
+pub(crate) fn handle(chain: &Chain, body: &[u8], now: u64) -> Vec<u8> {
     let Ok(parsed) = serde_json::from_slice::<&RawValue>(body) else {
         return error(None, &RpcError::parse()).into_bytes();
     };
-    let mut session = Session::new(chain);
+    let mut session = Session::new(chain, now);
     // Anything but an array is a single request, valid or not.
     match serde_json::from_str::<Vec<&RawValue>>(parsed.get()) {
         Ok(batch) => handle_batch(&mut session, &batch).into_bytes(),

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, U256, hex};
 use portico_evm::{Call, Chain};
 
 use crate::contract::{RECORD_WORDS, data};
-use crate::support::World;
+use crate::support::{GENESIS_TIME, World};
 
 const KEY: u64 = 77;
 const BLOCKS: u64 = 300;
@@ -67,4 +67,38 @@ fn calls_do_not_change_state() {
     world.chain.call(&call).unwrap();
     assert_eq!(values(&world.chain, contract), (0, 0));
     assert_eq!(world.chain.head(), head);
+}
+
+/// Init code whose result is the time that it sees.
+const TIME: [u8; 9] = hex!("4260005260206000f3");
+
+#[test]
+fn call_sees_the_present_time_or_that_of_a_later_block() {
+    let world = World::new();
+    let call = Call { data: TIME.into(), ..Call::default() };
+    let seen = |now| U256::from_be_slice(&world.chain.call_at(&call, now).unwrap()).to::<u64>();
+    assert_eq!(seen(GENESIS_TIME + 5), GENESIS_TIME + 5);
+    assert_eq!(seen(GENESIS_TIME + 6), GENESIS_TIME + 6, "an earlier result is not kept");
+    assert_eq!(seen(GENESIS_TIME - 5), GENESIS_TIME);
+    assert_eq!(U256::from_be_slice(&world.chain.call(&call).unwrap()), U256::from(GENESIS_TIME));
+}
+
+#[test]
+fn rpc_call_on_the_latest_block_sees_the_present_time() {
+    let world = World::new();
+    let hash = world.chain.head().hash();
+    let (now, before) = (format!("{:#066x}", GENESIS_TIME + 5), format!("{GENESIS_TIME:#066x}"));
+    for (block, seen) in [
+        (r#""latest""#.to_owned(), &now),
+        (r#""pending""#.to_owned(), &now),
+        (r#""0x0""#.to_owned(), &before),
+        (format!(r#"{{"blockHash":"{hash}"}}"#), &before),
+    ] {
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{{"data":"{}"}},{block}]}}"#,
+            hex::encode_prefixed(TIME)
+        );
+        let answer = String::from_utf8(world.chain.rpc_at(body.as_bytes(), GENESIS_TIME + 5)).unwrap();
+        assert!(answer.contains(seen.as_str()), "{block}: {answer}");
+    }
 }

@@ -128,6 +128,9 @@ pub(super) struct ChainArgs {
     /// The contracts' four addresses, as `chain deploy` prints them [default: those the database knows]
     #[arg(long, env = "PORTICO_CHAIN_CONTRACTS", value_name = "ADDRESSES")]
     chain_contracts: Option<String>,
+    /// The account that owns contracts deployed from now on: it grants and revokes roles [default: the first key's]
+    #[arg(long, env = "PORTICO_CHAIN_OWNER", value_name = "ADDRESS")]
+    chain_owner: Option<String>,
     /// Private keys to sign with, 64 hexadecimal digits each, with commas between [embedded: made on first start]
     #[arg(long, env = "PORTICO_CHAIN_KEY", value_name = "HEX", hide_env_values = true)]
     chain_key: Option<String>,

@@ -1,6 +1,7 @@
 //! The chain settings.
 
 use portico_chain::contracts::Contracts;
+use portico_chain::embedded::Address;
 use portico_chain::signer::Key;
 use secrecy::SecretString;
 
@@ -20,6 +21,7 @@ pub(crate) struct ChainConfig {
     pub(crate) url: ChainUrl,
     pub(crate) id: Option<u64>,
     pub(crate) contracts: Option<Contracts>,
+    pub(crate) owner: Option<Address>,
     pub(crate) keys: Vec<SecretString>,
     pub(crate) confirmations: u64,
     pub(crate) fee_cap: u64,
@@ -31,6 +33,7 @@ impl ChainConfig {
             url: url(settings, faults),
             id: settings.chain_id,
             contracts: contracts(settings, faults),
+            owner: owner(settings, faults),
             keys: keys(settings, faults),
             confirmations: settings.chain_confirmations.unwrap_or(DEFAULT_CONFIRMATIONS).max(1),
             fee_cap: settings.chain_fee_cap.unwrap_or(DEFAULT_FEE_CAP_GWEI).saturating_mul(WEI_PER_GWEI),
@@ -57,6 +60,12 @@ fn contracts(settings: &Settings, faults: &mut Faults) -> Option<Contracts> {
         .map(Contracts)
         .ok_or("must be the four addresses that `portico chain deploy` prints, with commas between");
     faults.take("chain_contracts", contracts)
+}
+
+fn owner(settings: &Settings, faults: &mut Faults) -> Option<Address> {
+    let owner = settings.chain_owner.as_deref()?.trim().parse().ok();
+    let owner = owner.filter(|owner: &Address| !owner.is_zero());
+    faults.take("chain_owner", owner.ok_or("must be an account's address, 0x and 40 hexadecimal digits"))
 }
 
 fn keys(settings: &Settings, faults: &mut Faults) -> Vec<SecretString> {

@@ -37,6 +37,7 @@ pub struct Settings {
     pub encryption_key: Option<String>,
     pub chain_id: Option<u64>,
     pub chain_contracts: Option<String>,
+    pub chain_owner: Option<String>,
     pub chain_key: Option<String>,
     pub chain_key_file: Option<PathBuf>,
     pub chain_confirmations: Option<u64>,

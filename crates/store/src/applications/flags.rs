@@ -42,6 +42,8 @@ pub struct SettleFlags {
     pub status: ApplicationStatus,
     /// `None`: the flags disclose nothing.
     pub disclosure: Option<Disclosure>,
+    /// `None`: there are no flags.
+    pub flags_expire_at: Option<Timestamp>,
     /// The flags, or their end.
     pub item: DesiredItem,
     /// Only written if there are flags: computing them opens personal values.
@@ -67,7 +69,8 @@ static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
 static SAME: Sql = sql("SELECT version FROM chain_items \
      WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
 static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
-     withheld = ?4 WHERE id = ?1 AND settled < ?2");
+     withheld = ?4, flags_expire_at = CASE WHEN ?4 = 1 THEN flags_expire_at ELSE ?5 END \
+     WHERE id = ?1 AND settled < ?2");
 
 impl Op for SettleFlags {
     type Out = Settlement;
@@ -97,9 +100,33 @@ impl Op for SettleFlags {
             }
             append(tx, &self.entry).await?;
         }
-        let params = [(&self.id).into(), self.generation.into(), disclosed_at.into(), is_withheld.into()];
+        let params = [
+            (&self.id).into(),
+            self.generation.into(),
+            disclosed_at.into(),
+            is_withheld.into(),
+            self.flags_expire_at.into(),
+        ];
         tx.exec(&SETTLE, &params).await?;
         Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })
+    }
+}
+
+static HAS_EXPIRED: Sql = sql("SELECT seq FROM applications WHERE flags_expire_at <= ?1 LIMIT 1");
+static EXPIRE: Sql = sql("UPDATE applications SET generation = generation + 1, flags_expire_at = NULL \
+     WHERE seq IN (SELECT seq FROM applications WHERE flags_expire_at <= ?1 ORDER BY flags_expire_at LIMIT ?2)");
+
+/// Flags that have expired have to be computed again.
+#[derive(Debug)]
+pub struct ExpireFlags {
+    pub at: Timestamp,
+    pub limit: i64,
+}
+
+impl Op for ExpireFlags {
+    type Out = u64;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
+        tx.exec(&EXPIRE, &[self.at.into(), self.limit.into()]).await
     }
 }
 
@@ -108,6 +135,10 @@ static DUE_OF: Sql =
     sql(select!(" FROM applications WHERE person = ?1 AND generation > settled ORDER BY seq LIMIT ?2"));
 
 impl Db {
+    pub async fn has_expired_flags(&self, at: Timestamp) -> Result<bool> {
+        Ok(self.one::<(i64,)>(&HAS_EXPIRED, &[at.into()]).await?.is_some())
+    }
+
     /// Applications whose flags have to be computed, of one person or of all.
     pub async fn due_applications(
         &self,

@@ -16,7 +16,7 @@ use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, ListingVersion, Result};
 
 pub(crate) use flags::recompute_flags;
-pub use flags::{Disclosure, SettleFlags, Settlement};
+pub use flags::{Disclosure, ExpireFlags, SettleFlags, Settlement};
 pub(crate) use former::forget_former_applications;
 pub use former::{AdoptFormerApplication, FormerApplication};
 
@@ -41,6 +41,8 @@ pub struct StoredApplication {
     pub settled: i64,
     /// When the owner's account last learned something about these terms.
     pub disclosed_at: Option<Timestamp>,
+    /// When the flags on the chain expire; `None`: there are none.
+    pub flags_expire_at: Option<Timestamp>,
     /// The owner's account learns nothing: it has asked by too many different terms.
     pub is_withheld: bool,
     /// Sealed.
@@ -51,8 +53,8 @@ pub struct StoredApplication {
 macro_rules! select {
     ($($rest:literal),+) => {
         concat!(
-            "SELECT id, person, listing, status, version, generation, settled, disclosed_at, withheld, \
-             document, created_at",
+            "SELECT id, person, listing, status, version, generation, settled, disclosed_at, \
+             flags_expire_at, withheld, document, created_at",
             $($rest),+
         )
     };
@@ -87,6 +89,7 @@ impl FromRow for StoredApplication {
             generation: c.get()?,
             settled: c.get()?,
             disclosed_at: c.get()?,
+            flags_expire_at: c.get()?,
             is_withheld: c.get()?,
             document: c.get()?,
             created_at: c.get()?,

@@ -179,10 +179,12 @@ impl Op for SettleBatches {
 /// Reverts of a batch with a single item before that item fails.
 const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
-static REQUEUE: Sql =
-    sql("UPDATE chain_items SET signer = NULL, nonce = NULL, share = ?6, reverts = reverts + ?7, \
+// An item that was alone stays alone: it may have to be.
+static REQUEUE: Sql = sql(
+    "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE ?6 END, reverts = reverts + ?7, \
      failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING failed");
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING failed",
+);
 
 /// Queues the items of a batch without effect again: in halves if it reverted; an item that reverts alone twice
 /// fails. Items with a newer version are skipped.

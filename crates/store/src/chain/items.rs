@@ -17,11 +17,13 @@ pub struct DesiredItem {
     pub salt: Option<Word>,
     /// The version must be above this one, whatever the database has.
     pub above: i64,
+    /// The most items of its batch: [`NO_BATCH_LIMIT`], or 1 if it must be alone in its transaction.
+    pub batch_limit: i64,
     pub at: Timestamp,
 }
 
-/// No limit from an earlier revert.
-pub(super) const NO_BATCH_LIMIT: i64 = i64::MAX;
+/// Neither the item nor an earlier revert limits the batch.
+pub const NO_BATCH_LIMIT: i64 = i64::MAX;
 
 static INSERT_ITEM: Sql = sql("INSERT INTO chain_items \
      (kind, key, version, payload, gone, salt, signer, nonce, share, reverts, failed, wanted_at) \
@@ -45,7 +47,7 @@ pub(crate) async fn put_item<T: Tx>(
         desired.salt.as_ref().map(Word::as_slice).into(),
         batch.map(|(signer, _)| signer).into(),
         batch.map(|(_, nonce)| nonce).into(),
-        NO_BATCH_LIMIT.into(),
+        desired.batch_limit.into(),
         desired.at.into(),
         (desired.above + 1).into(),
     ];
@@ -68,7 +70,7 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
         desired.kind.into(),
         desired.key.as_slice().into(),
         desired.payload.as_slice().into(),
-        NO_BATCH_LIMIT.into(),
+        desired.batch_limit.into(),
         desired.at.into(),
     ];
     Ok(tx.exec(&RETIRE, &params).await? > 0)
@@ -102,10 +104,12 @@ impl Op for PutItems {
     }
 }
 
-static AGAIN: Sql =
-    sql("UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, share = ?5, reverts = 0, failed = 0, wanted_at = ?6 \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3");
+// An item that was alone stays alone: it may have to be.
+static AGAIN: Sql = sql(
+    "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
+     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE ?5 END, reverts = 0, failed = 0, wanted_at = ?6 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3",
+);
 
 /// Writes items again unchanged, each as its next version, unless they changed since they were read.
 #[derive(Debug)]

@@ -12,13 +12,14 @@ mod signers;
 use std::sync::Arc;
 
 pub use batches::{BatchStatus, FILLER, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
-pub use items::{DesiredItem, FailItems, ItemVersion, PutItems, PutItemsAgain, RetireItems};
+pub use items::{DesiredItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems, PutItemsAgain, RetireItems};
 pub(crate) use items::{put_item, retire};
 pub use record::{
     Accepted, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
 pub use signers::{
-    AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
+    AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, ReplaceChecksContract, SignerRow,
+    TakeLease,
 };
 
 use portico_domain::Timestamp;

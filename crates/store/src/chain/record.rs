@@ -187,8 +187,8 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
     record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await
 }
 
-static OLDEST: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND failed = 0 \
-     ORDER BY wanted_at LIMIT 1");
+static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND failed = 0 \
+     ORDER BY share DESC, wanted_at LIMIT 1");
 static WAITING: Sql = sql("SELECT key, version, payload FROM chain_items \
      WHERE signer IS NULL AND failed = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
@@ -200,7 +200,8 @@ impl FromRow for Versioned {
     }
 }
 
-/// Signs one contract call for the oldest waiting items.
+/// Signs one contract call for the oldest waiting items. Those that must be alone come last: thousands of them would hold
+/// up everything else.
 #[derive(Debug)]
 pub struct SealWaiting {
     pub lease: Lease,
@@ -213,7 +214,7 @@ impl Op for SealWaiting {
     type Out = Option<SignedBatch>;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
-        let Some((kind, share)) = tx.one::<(i64, i64)>(&OLDEST, &[]).await? else { return Ok(None) };
+        let Some((kind, share)) = tx.one::<(i64, i64)>(&NEXT, &[]).await? else { return Ok(None) };
         let limit = share.min(self.limit);
         let waiting: Vec<Versioned> = tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
         let nonce = self.lease.next_nonce(tx).await?;

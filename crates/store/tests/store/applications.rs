@@ -2,11 +2,13 @@
 
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, ErrorCode};
-use portico_store::chain::DesiredItem;
+use portico_store::chain::{
+    AdoptChain, ChainIdentity, DesiredItem, Lease, PutItems, ReplaceChecksContract, TakeLease,
+};
 use portico_store::keystore::PersonId;
 use portico_store::{
     AdoptFormerApplication, ChangeApplication, ChangeContext, DeleteOrphanedApplications, Disclosure, Error,
-    Result, SettleFlags, Settlement, StoredApplication,
+    ExpireFlags, Result, SettleFlags, Settlement, StoredApplication,
 };
 
 use crate::engines::Db;
@@ -36,6 +38,9 @@ on_both_engines! {
     settled_flags_are_no_longer_due,
     flags_of_an_outdated_state_are_not_settled,
     same_flags_are_no_new_version,
+    expired_flags_are_due_again,
+    ended_flags_do_not_expire,
+    replaced_contract_forgets_its_items,
     sixth_set_of_terms_in_thirty_days_is_withheld,
     other_accounts_and_people_do_not_count,
     orphaned_applications_are_deleted,
@@ -281,7 +286,8 @@ fn flags(application: &StoredApplication, bits: u8) -> DesiredItem {
     for (at, byte) in application.id.as_str().bytes().enumerate() {
         key[at % 32] ^= byte;
     }
-    DesiredItem { kind: 2, key, payload: vec![bits], deleted: false, salt: None, above: 0, at: NOW }
+    let payload = vec![bits];
+    DesiredItem { kind: 2, key, payload, deleted: false, salt: None, above: 0, batch_limit: 1, at: NOW }
 }
 
 fn disclosure(owner: u8, terms: u8, days: i64) -> Disclosure {
@@ -297,6 +303,7 @@ fn settlement(application: &StoredApplication, disclosure: Option<Disclosure>, b
         generation: application.generation,
         status: application.status,
         disclosure,
+        flags_expire_at: Some(later(10)),
         item: flags(application, bits),
         entry: entry("application.flags_recorded", application.id.as_str()),
     }
@@ -336,6 +343,74 @@ async fn same_flags_are_no_new_version(db: Db) {
         let item = db.chain_item(2, &flags(&application, bits).key).await.unwrap().unwrap();
         assert_eq!(item.version, version);
     }
+}
+
+async fn expired_flags_are_due_again(db: Db) {
+    for (user, expiry) in [(1, 10), (2, 20), (3, 30)] {
+        apply(&db, user, &["a"]).await.unwrap();
+        let application = open(&db, &person(user), "a").await;
+        let flags_expire_at = Some(later(expiry));
+        let settled = SettleFlags { flags_expire_at, ..settlement(&application, None, 1) };
+        assert_eq!(db.write(settled).await.unwrap(), Settlement::Settled);
+        assert_eq!(open(&db, &person(user), "a").await.flags_expire_at, flags_expire_at);
+    }
+    let due = async || {
+        let due = db.due_applications(None, 10).await.unwrap();
+        due.iter().map(|due| due.person).collect::<Vec<_>>()
+    };
+    assert!(!db.has_expired_flags(later(9)).await.unwrap());
+    assert_eq!(db.write(ExpireFlags { at: later(9), limit: 10 }).await.unwrap(), 0);
+    assert!(due().await.is_empty());
+    // From the moment of their expiry on, the earliest first.
+    assert!(db.has_expired_flags(later(10)).await.unwrap());
+    assert_eq!(db.write(ExpireFlags { at: later(25), limit: 1 }).await.unwrap(), 1);
+    assert_eq!(due().await, [person(1)]);
+    assert_eq!(db.write(ExpireFlags { at: later(25), limit: 10 }).await.unwrap(), 1);
+    assert_eq!(due().await, [person(1), person(2)]);
+    assert_eq!(open(&db, &person(1), "a").await.flags_expire_at, None);
+    assert_eq!(db.write(ExpireFlags { at: later(25), limit: 10 }).await.unwrap(), 0, "once");
+}
+
+async fn ended_flags_do_not_expire(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    settle(&db, &open(&db, &person(1), "a").await, None).await;
+    let before = open(&db, &person(1), "a").await;
+    change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
+    let ended = db.due_applications(None, 10).await.unwrap().remove(0);
+    let item = DesiredItem { deleted: true, ..flags(&ended, 0) };
+    let settled = SettleFlags { flags_expire_at: None, item, ..settlement(&ended, None, 0) };
+    assert_eq!(db.write(settled).await.unwrap(), Settlement::Settled);
+    assert!(!db.has_expired_flags(later(1_000)).await.unwrap());
+    assert!(db.chain_item(2, &flags(&ended, 0).key).await.unwrap().unwrap().deleted);
+}
+
+async fn replaced_contract_forgets_its_items(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    settle(&db, &open(&db, &person(1), "a").await, None).await;
+    let other = DesiredItem { kind: 3, ..flags(&open(&db, &person(1), "a").await, 1) };
+    db.write(PutItems(vec![other.clone()])).await.unwrap();
+    let identity = |checks: u8, checks_version| {
+        let contracts = [1, 2, checks, 4].map(|contract| [contract; 20]).to_vec();
+        ChainIdentity { chain_id: 7, genesis: [9; 32], contracts, checks_version }
+    };
+    db.write(AdoptChain(identity(3, 1))).await.unwrap();
+    let take = TakeLease { address: [8; 20], seen: (0, 0), first_nonce: 0 };
+    let row = db.write(take).await.unwrap().unwrap();
+    let replace = |from, to, epoch| {
+        let leases = vec![Lease { signer: row.id, epoch }];
+        ReplaceChecksContract { leases, from, to, kind: 2 }
+    };
+    let lost = db.write(replace(identity(3, 1), identity(5, 2), row.epoch + 1)).await;
+    assert!(matches!(lost, Err(Error::LeaseLost)));
+    assert!(!db.write(replace(identity(6, 1), identity(5, 2), row.epoch)).await.unwrap());
+    assert!(db.due_applications(None, 10).await.unwrap().is_empty(), "nothing was done");
+    assert!(db.write(replace(identity(3, 1), identity(5, 2), row.epoch)).await.unwrap());
+    assert_eq!(db.chain_identity().await.unwrap(), Some(identity(5, 2)));
+    assert!(db.chain_items_after(2, &[], 10).await.unwrap().is_empty());
+    assert!(db.chain_item(3, &other.key).await.unwrap().is_some(), "the other contracts keep theirs");
+    let due = db.due_applications(None, 10).await.unwrap();
+    assert_eq!((due.len(), due[0].flags_expire_at), (1, None));
+    assert!(!db.write(replace(identity(3, 1), identity(5, 2), row.epoch)).await.unwrap(), "once");
 }
 
 async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {

@@ -11,7 +11,7 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Allocation, ErrorCode, ListingId, Money, Timestamp, Whole};
 use portico_store::audit::Entry;
-use portico_store::chain::DesiredItem;
+use portico_store::chain::{DesiredItem, NO_BATCH_LIMIT};
 use portico_store::keystore::PersonId;
 use portico_store::{
     ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error,
@@ -133,7 +133,8 @@ pub(crate) fn retired(id: &str) -> DesiredItem {
     for (at, byte) in id.bytes().enumerate() {
         key[at % 32] ^= byte;
     }
-    DesiredItem { kind: 0, key, payload: Vec::new(), deleted: true, salt: None, above: 0, at: NOW }
+    let (payload, batch_limit) = (Vec::new(), NO_BATCH_LIMIT);
+    DesiredItem { kind: 0, key, payload, deleted: true, salt: None, above: 0, batch_limit, at: NOW }
 }
 
 pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {

@@ -50,7 +50,8 @@ async fn open(db: &Db, case: Case, of: CaseSelector) -> Result<Case> {
 }
 
 fn desired(token: u8, deleted: bool) -> DesiredItem {
-    DesiredItem { kind: 2, key: [token; 32], payload: vec![token], deleted, salt: None, above: 0, at: NOW }
+    let (key, payload) = ([token; 32], vec![token]);
+    DesiredItem { kind: 2, key, payload, deleted, salt: None, above: 0, batch_limit: 1, at: NOW }
 }
 
 fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address) -> DesiredItem + use<>> {

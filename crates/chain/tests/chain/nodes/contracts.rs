@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, B256, TxKind};
 use alloy_sol_types::SolCall as _;
-use portico_chain::contracts::{Content, Contracts, ItemKind, calldata, check_key, cleared_check, rejected};
+use portico_chain::contracts::{Content, Contracts, ItemKind, calldata, check_key, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, deploy};
-use portico_domain::chain::Passes;
 use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, Versioned, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
@@ -61,7 +60,7 @@ async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
 
     let (oak, by) = (samples::listing("oak"), ChangeContext { account: None, at: now() });
     let retired = samples::retired("oak", now());
-    db.write(DeleteListing { id: oak.id, owner: oak.user, retired, clear: cleared_check, by }).await.unwrap();
+    db.write(DeleteListing { id: oak.id, owner: oak.user, retired, by }).await.unwrap();
     follow_all(&engine, &db).await;
     assert_eq!(on_chain().await, ListingRecord { version: 2, content: None });
 
@@ -73,13 +72,13 @@ async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
 
 fn one_of_each() -> Vec<(Word, Content)> {
     let (listing, applicant) = ([6; 32], [7; 32]);
-    let passes = Some(Passes::from_bits(0b0111));
+    let flags = Some(samples::flags(0b0111));
     let mut token = [0; 32];
     token[31] = 9;
     vec![
         (listing, Content::Listing { terms: samples::terms(700, 9_000_000), digest: [8; 32] }),
         (token, Content::Identity { holder: Address::repeat_byte(4), commitment: [5; 32] }),
-        (check_key(&listing, &applicant), Content::Check { listing, applicant, passes }),
+        (check_key(&listing, &applicant), Content::Check { listing, applicant, flags }),
         ([3; 32], Content::Anchor { head: [2; 32] }),
     ]
 }
@@ -90,7 +89,7 @@ fn gone() -> Vec<(Word, Content)> {
         Content::Listing { .. } => (key, Content::RetiredListing),
         Content::Identity { .. } => (key, Content::RevokedIdentity),
         Content::Check { listing, applicant, .. } => {
-            (key, Content::Check { listing, applicant, passes: None })
+            (key, Content::Check { listing, applicant, flags: None })
         }
         other => (key, other),
     };
@@ -275,8 +274,8 @@ fn expensive(kind: ItemKind, n: u16) -> Versioned {
             )
         }
         ItemKind::Check => {
-            let passes = Some(Passes::from_bits(15));
-            (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
+            let flags = Some(samples::flags(15));
+            (check_key(&listing, &applicant), Content::Check { listing, applicant, flags })
         }
         ItemKind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
     };

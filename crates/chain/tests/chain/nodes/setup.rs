@@ -1,7 +1,8 @@
 //! Finding or deploying the contracts, and the checks before anything is signed.
 
-use alloy_primitives::Address;
-use portico_chain::contracts::{Contracts, ItemKind};
+use alloy_primitives::{Address, B256};
+use alloy_sol_types::SolCall as _;
+use portico_chain::contracts::{Contracts, ItemKind, registry};
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::node::BlockId;
 use portico_chain::signer::Key;
@@ -23,6 +24,7 @@ super::on_both_nodes! {
     a_signer_without_funds_is_refused,
     a_signer_without_the_role_is_refused,
     genesis_hash_identifies_the_chain,
+    contracts_may_belong_to_another_account,
 }
 
 /// The error message for the operator.
@@ -76,8 +78,8 @@ async fn a_chain_with_another_id_is_refused(fixture: NodeFixture) {
 async fn a_database_of_another_chain_is_refused(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let genesis = fixture.node.genesis().await.unwrap().0;
-    let identity =
-        ChainIdentity { chain_id: 5, genesis, contracts: contracts.0.map(|address| address.0.0).to_vec() };
+    let contracts = contracts.0.map(|address| address.0.0).to_vec();
+    let identity = ChainIdentity { chain_id: 5, genesis, contracts, checks_version: 2 };
     let keys = [fixture.key.clone()];
     let other = fixture.other_database().await;
     other.write(AdoptChain(identity)).await.unwrap();
@@ -151,6 +153,32 @@ async fn a_signer_without_the_role_is_refused(fixture: NodeFixture) {
     let stranger = fixture.stranger.address();
     assert!(said.contains(&format!("{stranger} may not record in ListingRegistry")), "{said}");
     assert!(said.contains("RECORDER_ROLE"), "{said}");
+}
+
+async fn contracts_may_belong_to_another_account(fixture: NodeFixture) {
+    let owner = Address::repeat_byte(7);
+    let options = DeployOptions { owner: Some(owner), ..fixture.options(true) };
+    let keys = [fixture.key.clone()];
+    let (_, contracts) = deploy::establish(&fixture.node, &fixture.db, &keys, &options).await.unwrap();
+    let own = deploy::deploy(&fixture.node, &keys, &fixture.options(true)).await.unwrap();
+    let signer = fixture.key.address();
+    for (contracts, expected) in [(contracts, [true, false]), (own, [false, true])] {
+        for kind in ItemKind::ALL {
+            for (account, is_owner) in [owner, signer].into_iter().zip(expected) {
+                let call = registry::hasRoleCall { role: B256::ZERO, account };
+                let answer =
+                    fixture.node.call(signer, contracts.of(kind), call.abi_encode().into()).await.unwrap();
+                assert_eq!(registry::hasRoleCall::abi_decode_returns(&answer).unwrap(), is_owner);
+            }
+        }
+    }
+    let warned = |keys: &[Key], owner| {
+        let options = DeployOptions { owner, is_embedded: false, ..fixture.options(true) };
+        deploy::ownership_warning(keys, &options).is_some()
+    };
+    assert!(warned(&keys, None) && warned(&keys, Some(signer)));
+    assert!(!warned(&keys, Some(owner)));
+    assert!(!warned(&[fixture.key.clone(), fixture.stranger.clone()], None));
 }
 
 async fn genesis_hash_identifies_the_chain(fixture: NodeFixture) {

@@ -8,10 +8,12 @@ use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEnvelope};
 use alloy_eips::eip2718::Decodable2718 as _;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
-use portico_chain::contracts::{Content, Contracts, ItemKind, anchor, check_key, checks, identity, registry};
+use portico_chain::contracts::{
+    CheckFlags, Content, Contracts, ItemKind, anchor, check_key, checks, identity, registry,
+};
 use portico_chain::node::{Block, Log, Receipt, Sent};
 use portico_domain::chain::{Passes, Terms};
-use portico_domain::{Credit, Income};
+use portico_domain::{Credit, Income, Timestamp};
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, Secp256k1, VerifyOnly};
 
@@ -110,8 +112,11 @@ pub(crate) fn carried(kind: ItemKind, input: &[u8]) -> Vec<Carried> {
             let items = checks::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &checks::Item| {
                 let (listing, applicant) = (from.listing.0, from.applicant.0);
-                let passes = (!from.cleared).then(|| Passes::from_bits(from.flags));
-                let content = Content::Check { listing, applicant, passes };
+                let flags = (!from.cleared).then(|| CheckFlags {
+                    passes: Passes::from_bits(from.flags),
+                    expires_at: Timestamp::from_micros(from.expiresAt.cast_signed() * 1_000_000),
+                });
+                let content = Content::Check { listing, applicant, flags };
                 item(check_key(&listing, &applicant), from.version, content, false)
             };
             items.iter().map(read).collect()

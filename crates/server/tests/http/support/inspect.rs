@@ -227,7 +227,7 @@ impl App {
     pub(crate) async fn flags_on_chain(&self, reference: &[u8; 32], listing: &str) -> Option<Passes> {
         let (node, contracts) = self.chain().await;
         let listing = listing_key(&ListingId::stored(listing));
-        reads::application(&node, contracts, &listing, reference).await.unwrap().1
+        reads::application(&node, contracts, &listing, reference).await.unwrap().1.map(|flags| flags.passes)
     }
 
     /// The hash of the anchored audit entry.

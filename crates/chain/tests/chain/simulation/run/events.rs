@@ -115,7 +115,6 @@ impl Run {
             id: ListingId::stored(id.as_str()),
             owner: samples::listing(&id).user,
             retired: samples::retired(&id, at),
-            clear: cleared_check,
             by: ChangeContext { account: None, at },
         };
         self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;
@@ -139,9 +138,8 @@ impl Run {
                 2 => ([number; 32], Content::RevokedIdentity),
                 _ => {
                     let (listing, applicant) = ([number; 32], [9; 32]);
-                    let passes =
-                        rng.chance(700).then(|| Passes::from_bits(u8::try_from(rng.below(16)).unwrap()));
-                    (check_key(&listing, &applicant), Content::Check { listing, applicant, passes })
+                    let flags = rng.chance(700).then(|| samples::flags(u8::try_from(rng.below(16)).unwrap()));
+                    (check_key(&listing, &applicant), Content::Check { listing, applicant, flags })
                 }
             }
         };
