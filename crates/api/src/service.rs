@@ -17,7 +17,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             .id("isReady")
             .summary("Whether the service can work, proven by a write; 503 if not"),
         get("/metrics", OPERATORS, metrics).id("getMetrics").summary("Prometheus metrics"),
-        get("/openapi.json", PUBLIC, document).id("getOpenApi").summary("This document"),
+        get("/openapi.json", PUBLIC, document).id("getOpenApi").summary("This document").conditional(),
         get("/.well-known/jwks.json", PUBLIC, jwks)
             .id("getJwks")
             .summary("The public key of the instance's own tokens"),
