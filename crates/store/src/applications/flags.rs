@@ -69,7 +69,7 @@ static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
 static SAME: Sql = sql("SELECT version FROM chain_items \
      WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
 static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
-     withheld = ?4, flags_expire_at = CASE WHEN ?4 = 1 THEN flags_expire_at ELSE ?5 END \
+     withheld = ?4, flags_expire_at = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN flags_expire_at ELSE ?5 END \
      WHERE id = ?1 AND settled < ?2");
 
 impl Op for SettleFlags {
