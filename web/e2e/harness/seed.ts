@@ -98,7 +98,7 @@ async function seedApplications(app: ReturnType<typeof useConsole>): Promise<voi
     PostalCode: '78701',
     Email: 'ben@example.com',
   };
-  const consented = { ...applicant, consentVersion: '2026-11', consentedAt: new Date().toISOString() };
+  const consented = { ...applicant, consentVersion: '2026-01', consentedAt: new Date().toISOString() };
   const lowScore = { SSN: '900-00-0560', OpenBankingToken: 'income-41000', OpenBankingSubscriptionId: 'sub-1' };
   const goodScore = { SSN: '900-00-0660', OpenBankingToken: 'income-85000', OpenBankingSubscriptionId: 'sub-1' };
   await app.post('/verifyRentalRequirements?caseId=first', { ...consented, ...lowScore }, ben);
