@@ -104,4 +104,6 @@ async function seedApplications(app: ReturnType<typeof useConsole>): Promise<voi
   await app.post('/verifyRentalRequirements?caseId=first', { ...consented, ...lowScore }, ben);
   await app.post('/verifyRentalRequirements?caseId=second', { ...consented, ...goodScore }, ben);
   await app.post('/applications', { userId: 'ben', listingIds: ['dallas-2', 'dallas-1', 'austin-1'] }, ben);
+  const decision = { decision: 'declined', reasons: ['softCredit'], note: 'Thank you for applying' };
+  await app.post('/v1/applications/ben/dallas-2/decision', decision, ada);
 }
