@@ -52,9 +52,11 @@ test('without a required check and a verification nothing is checked', () => {
 test('withheld flags are not checked, and a sentence says why', () => {
   const withheld = state({ eviction: 'passed' }, { complete: true, flagsWithheld: true });
   expect(words(withheld)).toEqual(Array(4).fill('not checked'));
-  expect(applicationHints(withheld)[0]).toContain('withheld');
-  expect(applicationHints(state({}, { identityChanged: true }))[0]).toContain('another name');
-  expect(applicationHints(state({}))).toEqual([]);
+  expect(applicationHints(withheld, false)[0]).toContain('your account has asked about this applicant');
+  expect(applicationHints(state({}, { identityChanged: true }), true)[0]).toMatch(
+    /^Your later results are about another name/,
+  );
+  expect(applicationHints(state({}), true)).toEqual([]);
 });
 
 test('there are no flags without terms, and none after a withdrawal', () => {

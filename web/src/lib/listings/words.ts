@@ -62,16 +62,17 @@ export function hasFlags({ terms, status }: Pick<Application, 'terms' | 'status'
   return isShared(status) && Boolean(terms);
 }
 
-/** Why less is shown than one may expect, for the owner and the applicant. */
-export function applicationHints(state: Pick<ApplicationState, 'flagsWithheld' | 'identityChanged'>): string[] {
-  const hints: string[] = [];
-  if (state.flagsWithheld)
-    hints.push(
-      'The four terms are withheld: the landlord’s account has asked about this applicant by too many different terms in 30 days.',
-    );
-  if (state.identityChanged)
-    hints.push(
-      'The applicant’s later results are about another name, birth date or social security number. Results from before no longer count.',
-    );
-  return hints;
+/** Why less is shown than one may expect. `own`: for the applicant, not for the landlord. */
+export function applicationHints(
+  { flagsWithheld, identityChanged }: Pick<ApplicationState, 'flagsWithheld' | 'identityChanged'>,
+  own: boolean,
+): string[] {
+  const [landlord, applicant] = own ? ['the landlord’s account', 'you'] : ['your account', 'this applicant'];
+  const whose = own ? 'Your' : 'The applicant’s';
+  return [
+    flagsWithheld &&
+      `The four terms are withheld: ${landlord} has asked about ${applicant} by too many different terms in 30 days.`,
+    identityChanged &&
+      `${whose} later results are about another name, birth date or social security number. Earlier results no longer count.`,
+  ].filter((hint) => hint !== false);
 }
