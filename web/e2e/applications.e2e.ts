@@ -18,21 +18,22 @@ test('applications show their listings and flags, and what to do while nothing i
   const page = await app.open('/applications', { as: 'ben' });
   await page.getByText('You applied for 2 homes.').waitFor();
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).waitFor();
-  expect(await page.getByText('Minimum income: not met').count()).toBe(2);
+  expect(await page.getByText('The listing asks for no score and no income.').count()).toBe(2);
   // Nothing is recorded before a verification.
   expect(await page.getByText('Recorded in block').count()).toBe(0);
   await page.getByText('You are not verified yet').waitFor();
   await axe(page);
   await page.getByRole('link', { name: '12 <i>Oak</i> Street' }).click();
-  await page.getByRole('heading', { name: 'Your application' }).waitFor();
+  await page.getByText('Your application for this home').waitFor();
   await page.goBack();
   await page.getByText('You applied for 2 homes.').waitFor();
-  // Deleting a listing deletes its applications. Delete it while no page is polling.
+  // Deleting a listing closes its applications. Delete it while no page is polling.
   await page.goto(`${app.url}/console/saved`);
   await page.locator('h1').waitFor();
   await fetch(`${app.url}/listings/elm-3`, { method: 'DELETE' });
   await page.goto(`${app.url}/console/applications`);
-  await page.getByText('You applied for 1 home.').waitFor();
+  await page.getByText('Closed', { exact: true }).waitFor();
+  await page.getByText('No longer listed').waitFor();
   expect(await page.getByText('3 Elm Street').count()).toBe(0);
   await page.getByRole('link', { name: 'Verify yourself in screening' }).click();
   await page.getByRole('heading', { level: 1, name: 'Screening' }).waitFor();

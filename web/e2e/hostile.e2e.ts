@@ -7,6 +7,7 @@ const app = useConsole();
 const SCRIPT = `"><img src=x onerror="window.hacked=1"><svg onload="window.hacked=1"><b class=evil>{{7*7}}</b>`;
 const LINK = 'javascript:window.hacked=1//https://example.com';
 const HOSTILE_USER = `eve <i class=evil>\${7*7}</i>`;
+const HOSTILE_LANDLORD = `mallory <i class=evil>\${7*7}</i>`;
 
 async function storeHostileData(): Promise<string[]> {
   const key = await app.keyHeaders(HOSTILE_USER);
@@ -31,11 +32,29 @@ async function storeHostileData(): Promise<string[]> {
   );
   for (const listingId of ['evil', SCRIPT])
     await app.post('/stage/savedListings', { userId: HOSTILE_USER, listingId }, key);
-  await app.post(
-    '/applications',
-    { userId: HOSTILE_USER, listingIds: ['evil', SCRIPT] },
-    await app.tokenHeaders(HOSTILE_USER),
-  );
+  const [user, landlord] = [await app.tokenHeaders(HOSTILE_USER), await app.tokenHeaders(HOSTILE_LANDLORD)];
+  // Each of the two applies to a listing of the other one, who decides with a note.
+  await app.post('/listings', newListing('lair', { userId: HOSTILE_LANDLORD, streetAddress: SCRIPT }));
+  await app.post('/applications', { userId: HOSTILE_USER, listingIds: ['lair'] }, user);
+  await app.post('/applications', { userId: HOSTILE_LANDLORD, listingIds: ['evil', SCRIPT] }, landlord);
+  const decide = (applicant: string, id: string, headers: Record<string, string>) =>
+    app.post(
+      `/v1/applications/${encodeURIComponent(applicant)}/${id}/decision`,
+      { decision: 'declined', note: SCRIPT },
+      headers,
+    );
+  await decide(HOSTILE_USER, 'lair', landlord);
+  await decide(HOSTILE_LANDLORD, 'evil', user);
+  const edited = await fetch(`${app.url}/v1/listings/evil`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', ...user },
+    body: JSON.stringify({ description: SCRIPT }),
+  });
+  expect(edited.status).toBe(200);
+  const applications = await fetch(`${app.url}/v1/users/${encodeURIComponent(HOSTILE_USER)}/applications`, {
+    headers: user,
+  });
+  const [application] = (await applications.json()) as { id: string }[];
   const item = { protocolName: SCRIPT, protocolIdentifier: SCRIPT, allocationPercentage: 50 };
   const portfolio = { name: SCRIPT, description: SCRIPT, riskLevel: 'Moderate', protocolItems: [item] };
   const template = await app.post<{ predefinedPortfolioId: string }>('/v1/predefined-portfolio', portfolio);
@@ -61,8 +80,12 @@ async function storeHostileData(): Promise<string[]> {
     '/listings/evil',
     `/listings/${encodeURIComponent(SCRIPT)}`,
     '/my-listings',
+    '/my-listings/evil',
+    '/my-listings/evil/edit',
+    `/my-listings/${encodeURIComponent(SCRIPT)}`,
     '/saved',
     '/applications',
+    `/applications/${application?.id}`,
     '/screening?tab=results',
     '/screening?tab=identifier',
     '/screening?tab=data',

@@ -85,19 +85,20 @@ test('applying asks for confirmation, then shows the four flags', async () => {
   await page.getByRole('button', { name: 'Apply for this home' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
-  await page.getByText('Minimum credit: not met').waitFor();
+  await page.getByText('Minimum credit: not checked').waitFor();
   await page.getByText(/^You applied /).waitFor();
   // Nothing is recorded before a verification.
   expect(await page.getByText('Recorded in block').count()).toBe(0);
-  expect(await page.getByRole('link', { name: 'Go to screening' }).getAttribute('href')).toBe('/console/screening');
   await axe(page);
+  await page.getByRole('link', { name: 'See what is missing' }).click();
+  expect(await page.getByRole('link', { name: 'Verify credit' }).getAttribute('href')).toBe('/console/screening');
 });
 
 test('the owner gets a link to the applicants', async () => {
   await record('mine-1');
   const page = await app.open('/listings/mine-1', { as: 'ada' });
   await page.getByRole('link', { name: 'See the applicants' }).click();
-  await page.getByRole('dialog', { name: 'Applicants' }).waitFor();
+  await page.getByRole('heading', { name: 'Applicants' }).waitFor();
 });
 
 test('a listing without a record says what is missing', async () => {
@@ -168,10 +169,10 @@ test('hostile text and links of a listing stay text', async () => {
   await record('evil', { addressStreet: script, addressCity: '{{7*7}}' });
   const page = await app.open('/', { as: 'ada' });
   // The service rejects such a link, but an older record may contain one.
-  await page.route('**/stage/listing/evil', async (route) => {
+  await page.route('**/v1/listings/evil', async (route) => {
     const answer = await route.fetch();
-    const stored = await answer.json();
-    await route.fulfill({ json: { ...stored, walkthroughLink: { S: 'javascript:alert(document.domain)' } } });
+    const details = await answer.json();
+    await route.fulfill({ json: { ...details, walkthroughLink: 'javascript:alert(document.domain)' } });
   });
   await page.goto(`${app.url}/console/listings/evil`);
   await page.getByRole('heading', { level: 1, name: script }).waitFor();

@@ -78,12 +78,13 @@ test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   await openPage(page, 'My listings');
   await actAs(page, 'Ada Okafor');
   await main.getByRole('link', { name: 'Applicants of 12 Oak Street' }).click();
-  const applicants = page.getByRole('dialog', { name: 'Applicants' });
-  await applicants.getByText('Ben Castillo').waitFor();
-  await applicants.getByText('Minimum income: met').waitFor();
-  await applicants.getByText(/Recorded in block\s+\d/).waitFor();
+  const application = main.getByRole('article', { name: 'Application of Ben Castillo' });
+  await application.getByText('Minimum income: met').waitFor();
+  await application.getByText(/Recorded in block\s+\d/).waitFor();
+  await application.getByRole('button', { name: 'Approve: Ben Castillo' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
+  await application.getByText(/^Approved on/).waitFor();
   await axe(page);
-  await applicants.getByRole('button', { name: 'Close' }).click();
 
   // An empty sandbox has no templates; demo data adds some.
   await openPage(page, 'Portfolios');

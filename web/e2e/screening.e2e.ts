@@ -33,7 +33,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
   expect(await page.getByText('Passed', { exact: true }).count()).toBe(4);
   await page.getByText('$85,000').waitFor();
   await page.getByRole('button', { name: 'Copy holder’s address' }).waitFor();
-  await page.getByText('Version 2026-11').waitFor();
+  await page.getByText('Version 2026-01').waitFor();
   await axe(page);
 
   // After a reload the figures are not in memory and must be requested.
@@ -185,7 +185,7 @@ test('a landlord validates an identifier by id and both names, until it is revok
   await landlord.getByText('No match').waitFor();
 });
 
-test('a token for a case goes to the browser’s wallet, and can be revoked', async () => {
+test('a case names the browser’s wallet, and its token can be revoked', async () => {
   const page = await app.open('/', { as: 'wanda' });
   page.monitor.allow(/409/);
   const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

@@ -52,6 +52,8 @@ export const routes: readonly Route[] = [
     nav: { label: 'My listings', group: 'Homes', icon: KeyRound },
   },
   { path: '/my-listings/new', load: page(() => import('./pages/my-listings/new.svelte')), requiresUser: true },
+  { path: '/my-listings/:id', load: page(() => import('./pages/my-listing/index.svelte')), requiresUser: true },
+  { path: '/my-listings/:id/edit', load: page(() => import('./pages/my-listing/edit.svelte')), requiresUser: true },
   {
     path: '/saved',
     load: page(() => import('./pages/saved/index.svelte')),
@@ -64,6 +66,7 @@ export const routes: readonly Route[] = [
     requiresUser: true,
     nav: { label: 'Applications', group: 'Homes', icon: FileCheck },
   },
+  { path: '/applications/:id', load: page(() => import('./pages/application/index.svelte')), requiresUser: true },
   {
     path: '/screening',
     load: page(() => import('./pages/screening/index.svelte')),

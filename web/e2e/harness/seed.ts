@@ -98,10 +98,12 @@ async function seedApplications(app: ReturnType<typeof useConsole>): Promise<voi
     PostalCode: '78701',
     Email: 'ben@example.com',
   };
-  const consented = { ...applicant, consentVersion: '2026-11', consentedAt: new Date().toISOString() };
+  const consented = { ...applicant, consentVersion: '2026-01', consentedAt: new Date().toISOString() };
   const lowScore = { SSN: '900-00-0560', OpenBankingToken: 'income-41000', OpenBankingSubscriptionId: 'sub-1' };
   const goodScore = { SSN: '900-00-0660', OpenBankingToken: 'income-85000', OpenBankingSubscriptionId: 'sub-1' };
   await app.post('/verifyRentalRequirements?caseId=first', { ...consented, ...lowScore }, ben);
   await app.post('/verifyRentalRequirements?caseId=second', { ...consented, ...goodScore }, ben);
   await app.post('/applications', { userId: 'ben', listingIds: ['dallas-2', 'dallas-1', 'austin-1'] }, ben);
+  const decision = { decision: 'declined', reasons: ['softCredit'], note: 'Thank you for applying' };
+  await app.post('/v1/applications/ben/dallas-2/decision', decision, ada);
 }

@@ -12,15 +12,13 @@ const PERSON_ONLY_PATHS = [
   '/chainIdentityInd',
   '/verifyRentalRequirements',
   '/applications',
+  '/v1/applications',
   '/v1/keys',
   '/v1/verifications',
   '/v1/identities',
   '/v1/pipelines',
   '/v1/users',
 ];
-
-/** Paths of the flags of an application and of their chain records. */
-const FLAGS_PATH = /^(?:\/v1)?\/applications\/([^/]+)\/[^/]+\/(?:check|records)$/;
 
 export function headersFor(path: string, credentials: Credentials | undefined): Record<string, string> {
   if (!credentials || path.startsWith('/v1/sandbox/')) return {};
@@ -29,10 +27,5 @@ export function headersFor(path: string, credentials: Credentials | undefined): 
   // Sandbox tokens never have the admin scope, so the sandbox operator sends no token where none is required.
   const requiresPerson = PERSON_ONLY_PATHS.some((prefix) => path.startsWith(prefix)) || path.endsWith('/applicants');
   if (credentials.operator && !requiresPerson && credentials.apiKey?.startsWith('test_')) return {};
-  // In the sandbox, a signed-in user can read only their own flags, but anonymous requests can read all of them. An owner
-  // therefore requests the flags of applicants anonymously.
-  const applicant = FLAGS_PATH.exec(path)?.[1];
-  const isOtherUser = applicant !== undefined && decodeURIComponent(applicant) !== credentials.userId;
-  if (isOtherUser && credentials.apiKey?.startsWith('test_')) return {};
   return { Authorization: `Bearer ${credentials.token}` };
 }

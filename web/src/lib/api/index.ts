@@ -6,6 +6,7 @@ import type { Problem } from './generated';
 
 export * from './generated';
 export * from './problem';
+export { tagged, type Tagged } from './headers';
 export { paged, type Paged } from './paged';
 
 /** Called once, when the console starts. */

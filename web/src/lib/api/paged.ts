@@ -1,6 +1,6 @@
 // One page of a list: `paged((fetch) => listListings({ query: { limit: 200, cursor }, signal, fetch }))`.
 // Without `limit`, a list operation returns all items.
-import { client } from './generated/client.gen';
+import { withHeader } from './headers';
 
 export interface Paged<T> {
   items: T[];
@@ -9,14 +9,8 @@ export interface Paged<T> {
 }
 
 export async function paged<T>(call: (fetch: typeof globalThis.fetch) => Promise<T[]>): Promise<Paged<T>> {
-  const send = client.getConfig().fetch ?? globalThis.fetch;
-  let link: string | null = null;
-  const items = await call(async (input, init) => {
-    const response = await send(input, init);
-    link = response.headers.get('Link');
-    return response;
-  });
-  return { items, cursor: parseNextCursor(link) };
+  const { data, header } = await withHeader('Link', call);
+  return { items: data, cursor: parseNextCursor(header) };
 }
 
 /** The cursor in `Link: </listings?cursor=…>; rel="next"`. */

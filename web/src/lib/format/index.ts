@@ -62,3 +62,10 @@ export function countryName(code: string): string {
   if (!/^[A-Za-z]{2}$/.test(code)) return code;
   return new Intl.DisplayNames(LOCALE, { type: 'region', fallback: 'code' }).of(code.toUpperCase()) ?? code;
 }
+
+/** The symbol of a currency before amounts in form fields, if it is one character. */
+export function currencyPrefix(currency: string): string | undefined {
+  const parts = new Intl.NumberFormat(LOCALE, { style: 'currency', currency }).formatToParts(0);
+  const symbol = parts.find(({ type }) => type === 'currency')?.value;
+  return symbol?.length === 1 ? symbol : undefined;
+}

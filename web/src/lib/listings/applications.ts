@@ -1,31 +1,46 @@
-// Loads applications and their flags for several pages.
+// Loads applications for several pages.
 import {
-  checkApplication,
+  ApiError,
+  getApplication,
   listApplicationRecords,
   listApplications,
+  tagged,
   type Application,
-  type ApplicationCheck,
+  type ApplicationSummary,
   type Record as ChainRecord,
 } from '../api';
+import { isShared } from './words';
 
-/** A user's applications, newest first. */
-export async function loadApplications(userId: string, signal?: AbortSignal): Promise<Application[]> {
+/** A user's applications, newest first. A listing may occur several times: withdrawn, and applied for again. */
+export async function loadApplications(userId: string, signal?: AbortSignal): Promise<ApplicationSummary[]> {
   return (await listApplications({ path: { userId }, signal })).reverse();
 }
 
-/** The four flags of an application and their chain record. */
-export interface ApplicationFlags {
-  /** Absent until the applicant is verified. */
-  record?: ChainRecord;
-  /** Absent while the record is not mined. */
-  check?: ApplicationCheck;
+/** Whether the API can return the whole application: the newest one to a listing that still exists. */
+export function isReadable(application: ApplicationSummary, newestFirst: readonly ApplicationSummary[]): boolean {
+  const newest = newestFirst.find(({ listingId }) => listingId === application.listingId);
+  return newest?.id === application.id && application.status !== 'closed';
 }
 
-export async function loadFlags(userId: string, listingId: string, signal?: AbortSignal): Promise<ApplicationFlags> {
+export interface LoadedApplication {
+  application: Application;
+  /** Of the version that was read, for `If-Match`. */
+  etag: string;
+  /** Of the flags; absent before a verification, and once nothing is shared. */
+  record?: ChainRecord;
+}
+
+export async function loadApplication(
+  userId: string,
+  listingId: string,
+  signal?: AbortSignal,
+): Promise<LoadedApplication> {
   const path = { userId, listingId };
-  const [record] = await listApplicationRecords({ path, signal });
-  const isReadable = !record || record.status === 'mined';
-  return { record, check: isReadable ? await checkApplication({ path, signal }) : undefined };
+  const [{ data: application, etag }, [record]] = await Promise.all([
+    tagged((fetch) => getApplication({ path, signal, fetch })),
+    listApplicationRecords({ path, signal }),
+  ]);
+  return { application, etag, record: isShared(application.status) ? record : undefined };
 }
 
 /** Resource options that poll while the record is pending. */
@@ -33,3 +48,17 @@ export const POLL_UNTIL_MINED = {
   pollMs: 1_500,
   isDone: (found: { record?: ChainRecord } | null) => found?.record?.status !== 'pending',
 };
+
+const CONFLICTS: Partial<Record<ApiError['code'], string>> = {
+  application_decided: 'This application was decided meanwhile. What is shown now is the decision.',
+  application_withdrawn: 'The applicant has withdrawn this application meanwhile. It cannot be decided any more.',
+  application_closed: 'This application ended with its listing.',
+  check_not_valid:
+    'A check that you named is no longer valid for this applicant. Read the application again and decide.',
+  precondition_failed: 'This application was changed since you opened it. Read it again and decide.',
+};
+
+/** Explains a 409 or 412 that a reload resolves; undefined for other errors. */
+export function conflictMessage(error: unknown): string | undefined {
+  return error instanceof ApiError ? CONFLICTS[error.code] : undefined;
+}

@@ -17,6 +17,10 @@ const TEXT_FIELDS = ['addressStreet', 'addressCity', 'addressState', 'addressPos
 
 export type Values = Record<(typeof NUMBER_FIELDS)[number] | (typeof TEXT_FIELDS)[number], string>;
 
+/** The values of the fields that new and edited listings share. */
+export type TermsValues = Pick<Values, 'minCredit' | 'prefCredit' | 'minIncome' | 'prefIncome'>;
+export type PlaceValues = Pick<Values, 'latitude' | 'longitude'>;
+
 export function emptyValues(): Values {
   return Object.fromEntries([...TEXT_FIELDS, ...NUMBER_FIELDS].map((name) => [name, ''])) as Values;
 }

@@ -1,5 +1,6 @@
 // The four checks with their labels, and the test applicants of the sandbox bureau.
 import type { Pipeline } from '$lib/api';
+import { CHECK_LABELS } from '$lib/listings/checks';
 
 export const APPLICANT_FIELDS = [
   'FirstName',
@@ -45,28 +46,28 @@ export const CHECKS: readonly Check[] = [
   {
     id: 'eviction',
     pipelineField: 'EvictionCheck',
-    label: 'Eviction',
+    label: CHECK_LABELS.eviction,
     question: 'Has the applicant ever been evicted?',
     requiredFields: ['FirstName', 'LastName', 'DateOfBirth'],
   },
   {
     id: 'income',
     pipelineField: 'IncomeCheck',
-    label: 'Income',
+    label: CHECK_LABELS.income,
     question: 'What does the applicant earn in a year? Their bank tells.',
     requiredFields: ['OpenBankingToken'],
   },
   {
     id: 'softCredit',
     pipelineField: 'SoftCreditCheck',
-    label: 'Credit',
+    label: CHECK_LABELS.softCredit,
     question: 'Is the credit score high enough? Asking does not lower it.',
     requiredFields: ['FirstName', 'LastName', 'SSN'],
   },
   {
     id: 'criminalBackground',
     pipelineField: 'CriminalBackgroundCheck',
-    label: 'Criminal background',
+    label: CHECK_LABELS.criminalBackground,
     question: 'Is there a criminal record?',
     requiredFields: ['FirstName', 'LastName', 'DateOfBirth'],
   },

@@ -5,12 +5,6 @@ import { href, router } from '$lib/router/router.svelte';
 import { APPLICANT_FIELDS, replaceCheckIds, FIELD_LABELS, type Applicant } from './checks';
 import { figures } from './figures';
 
-/** Text of the consent checkbox. Change the version with the text. */
-export const CONSENT = {
-  version: '2026-11',
-  text: 'I am the applicant, and I agree that the bureaus are asked about me for this rental application.',
-};
-
 export interface Values extends Applicant {
   clientId: string;
   caseId: string;
@@ -18,6 +12,8 @@ export interface Values extends Applicant {
   walletId: string;
   /** Time of the consent; empty without consent. */
   consentedAt: string;
+  /** Of the text that was consented to. */
+  consentVersion: string;
 }
 
 export const isAddress = (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text.trim());
@@ -64,7 +60,7 @@ export class VerificationForm {
           clientId: values.clientId.trim() || undefined,
           walletId: values.wallet === 'own' ? values.walletId.trim() : undefined,
         },
-        body: { ...body, consentedAt: values.consentedAt, consentVersion: CONSENT.version },
+        body: { ...body, consentedAt: values.consentedAt, consentVersion: values.consentVersion },
       });
       figures.keep(verificationResults);
       router.navigate(href('/screening/results/:id', { id: verificationResults.Id }));
@@ -79,7 +75,15 @@ export class VerificationForm {
 
 function emptyValues(): Values {
   const applicant = Object.fromEntries(APPLICANT_FIELDS.map((field) => [field, ''])) as Applicant;
-  return { ...applicant, clientId: '', caseId: '', wallet: 'custody', walletId: '', consentedAt: '' };
+  return {
+    ...applicant,
+    clientId: '',
+    caseId: '',
+    wallet: 'custody',
+    walletId: '',
+    consentedAt: '',
+    consentVersion: '',
+  };
 }
 
 /** Field and message for error codes that belong to a field but do not name it. */

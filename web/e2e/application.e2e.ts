@@ -1,0 +1,121 @@
+// One application, as its applicant sees it.
+import { expect, test } from 'vitest';
+import { axe, useConsole } from './harness';
+import { applyFor, recordHome, requireChecks, verify } from './harness/applications';
+
+const app = useConsole(async (app) => {
+  await requireChecks(app, 'ada', 'ada-homes', { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true });
+});
+
+test('an applicant sees what is missing, follows it and verifies, and the flags are met', async () => {
+  await recordHome(app, 'oak-1');
+  await applyFor(app, 'kim', 'oak-1');
+  const page = await app.open('/applications', { as: 'kim', width: 390, height: 844 });
+  await page.getByText('Still to check: eviction, income, and credit.').waitFor();
+  await axe(page);
+  await page.getByRole('link', { name: 'oak-1 Street' }).click();
+  await page.getByText('Your application for this home').waitFor();
+  expect(await page.getByText('Not checked', { exact: true }).count()).toBe(3);
+  await page.getByText('Minimum credit: not checked').waitFor();
+  await page.getByText('Ada Okafor (ada), the landlord').waitFor();
+  await page.getByText('whether these checks are passed: eviction, income, and credit').waitFor();
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  await axe(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+
+  await page.getByRole('link', { name: 'Verify credit' }).click();
+  await expect.poll(() => page.getByLabel('Landlord’s client id').inputValue()).toBe('ada-homes');
+  await page.getByRole('button', { name: 'Good applicant' }).click();
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  await page.getByText('Every check that ran was passed.').waitFor();
+  await page.getByRole('link', { name: 'Your applications' }).click();
+  await page.getByText('Minimum credit: met').waitFor();
+  await page.getByRole('link', { name: 'oak-1 Street' }).click();
+  for (const flag of ['Minimum credit: met', 'Preferred credit: met', 'Minimum income: met'])
+    await page.getByText(flag).waitFor();
+  await page.getByText('Preferred income: not met').waitFor();
+  expect(await page.getByText('Passed', { exact: true }).count()).toBe(3);
+  expect(await page.getByText('Valid until').count()).toBe(3);
+  await page.getByText(/Recorded in block\s+\d/).waitFor();
+  await axe(page);
+});
+
+test('a withdrawal is confirmed, says what it ended, and leaves a second application possible', async () => {
+  await recordHome(app, 'oak-2');
+  await verify(app, 'lou', 'oak-2');
+  await applyFor(app, 'lou', 'oak-2');
+  const page = await app.open('/applications', { as: 'lou' });
+  await page.getByRole('link', { name: 'oak-2 Street' }).click();
+  await page.getByRole('button', { name: 'Withdraw…' }).click();
+  await page.getByRole('dialog', { name: 'Withdraw this application?' }).waitFor();
+  await axe(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('Submitted', { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: 'Withdraw…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click();
+  await page.getByText('Withdrawn: the landlord no longer sees').waitFor();
+  await page
+    .getByText('Nothing any more. Ada Okafor no longer sees your checks and terms, because you withdrew.')
+    .waitFor();
+  expect(await page.getByRole('button', { name: 'Withdraw…' }).count()).toBe(0);
+  await axe(page);
+
+  await page.getByRole('link', { name: 'See the listing' }).click();
+  await page.getByRole('button', { name: 'Apply for this home' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
+  await page.getByRole('link', { name: 'All your applications' }).click();
+  await page.getByText('You applied for 1 home.').waitFor();
+  expect(await page.getByRole('link', { name: 'oak-2 Street' }).count()).toBe(2);
+  // The older one is no longer readable as a whole.
+  await page.getByRole('link', { name: 'oak-2 Street' }).last().click();
+  await page.getByText('Nothing any more: this application has ended.').waitFor();
+  await axe(page);
+});
+
+test('a withdrawal after the decision is explained', async () => {
+  await recordHome(app, 'oak-3');
+  await applyFor(app, 'max', 'oak-3');
+  const page = await app.open('/applications', { as: 'max' });
+  page.monitor.allow(/409/);
+  await page.getByRole('link', { name: 'oak-3 Street' }).click();
+  await page.getByRole('button', { name: 'Withdraw…' }).click();
+  const decided = '/v1/applications/max/oak-3/decision';
+  await app.post(decided, { decision: 'approved' }, await app.tokenHeaders('ada'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click();
+  await page.getByRole('alert').getByText('This application has been decided already.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText(/^Approved on/).waitFor();
+});
+
+test('an application to a listing that was taken down is closed', async () => {
+  await recordHome(app, 'oak-4');
+  await applyFor(app, 'nan', 'oak-4');
+  await fetch(`${app.url}/listings/oak-4`, { method: 'DELETE' });
+  const page = await app.open('/applications', { as: 'nan' });
+  await page.getByText('No longer listed').waitFor();
+  await page.getByRole('link', { name: 'oak-4' }).click();
+  await page.getByText('Closed', { exact: true }).waitFor();
+  await page.getByText('Nothing any more').waitFor();
+  await axe(page);
+});
+
+test('an unknown application says so', async () => {
+  const page = await app.open('/applications/nothing', { as: 'nan' });
+  await page.getByRole('heading', { name: 'You have no such application' }).waitFor();
+  await axe(page);
+});
+
+// Last: it moves the clock of the server.
+test('expired findings say so, and offer a new verification', async () => {
+  await recordHome(app, 'oak-5');
+  await verify(app, 'pat', 'oak-5');
+  await applyFor(app, 'pat', 'oak-5');
+  await app.post('/v1/sandbox/clock', { advanceSeconds: 31 * 86_400 });
+  const page = await app.open('/applications', { as: 'pat' });
+  await page.getByRole('link', { name: 'oak-5 Street' }).click();
+  await page.getByText('Preferred credit: expired').waitFor();
+  expect(await page.getByText('Expired', { exact: true }).count()).toBe(3);
+  await page.getByRole('link', { name: 'Verify income' }).waitFor();
+  await axe(page);
+});
