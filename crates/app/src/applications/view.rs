@@ -138,10 +138,7 @@ impl Applications {
         limit: usize,
     ) -> Result<Page<Applicant>> {
         require_credential(&call.actor)?;
-        self.core.own_listing(call, listing).await?;
-        let Some(number) = self.core.db.listing_number(listing).await? else {
-            return Ok(Page { items: Vec::new(), next: None });
-        };
+        let number = self.core.own_listing_number(call, listing).await?;
         let page = self.core.db.applicants(number, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for stored in page.items {
