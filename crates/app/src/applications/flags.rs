@@ -76,6 +76,7 @@ impl Core {
             status: stored.status,
             disclosure,
             item: desired_flags(document, flags, now),
+            cleared: document.cleared_flags(now),
             entry: Entry {
                 at: now,
                 actor: "the service itself".into(),
