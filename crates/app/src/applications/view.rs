@@ -166,7 +166,12 @@ impl Core {
             return Ok(Evaluation::nothing());
         }
         let evaluation = self.evaluate(document, key).await?;
-        let hides = evaluation.discloses && !stored.is_disclosed();
+        // After the findings: a result that came after `stored` was read is not counted as disclosed yet.
+        let is_disclosed = match self.db.application(&stored.id).await? {
+            Some(present) if present.status.is_shared() => present.is_disclosed(),
+            _ => return Ok(Evaluation::nothing()),
+        };
+        let hides = evaluation.discloses && !is_disclosed;
         Ok(if hides { evaluation.undisclosed() } else { evaluation })
     }
 }
