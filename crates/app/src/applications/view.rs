@@ -28,7 +28,7 @@ pub struct ApplicationView {
     pub is_withheld: bool,
     pub sharing: Sharing,
     pub decision: Option<RecordedDecision>,
-    /// Whole for the applicant alone.
+    /// Whole for the applicant alone; others see its date and the named checks.
     pub notice: Option<Notice>,
     pub is_applicant: bool,
     pub timeline: Vec<Step>,
@@ -93,7 +93,7 @@ impl Applications {
             user: document.user,
             listing: document.listing,
             decision: document.decision,
-            notice: document.notice,
+            notice: document.notice.map(|notice| if is_applicant { notice } else { notice.outline() }),
             is_applicant,
             timeline: document.timeline,
         })
