@@ -71,7 +71,7 @@ impl Listings {
             let salt = recorded.salt;
             let (content, digest) = self.core.proved_content(&salt, &stored.listing, &on_chain);
             let record = self.core.build_record(ItemKind::Listing, key, &item).await?;
-            return Ok(Proof { digest, content, salt, on_chain, record });
+            return Ok(Proof { content, salt, digest, on_chain, record });
         }
         Err(PENDING)
     }

@@ -106,7 +106,6 @@ impl ListingStatus {
     }
 
     /// Open for applications.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub fn is_available(&self) -> bool {
         matches!(self, Self::Active)
     }

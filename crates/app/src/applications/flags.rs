@@ -58,10 +58,8 @@ impl Core {
     async fn settlement(&self, application: &Opened) -> Result<SettleFlags> {
         let Opened { stored, key, document } = application;
         let now = self.clock.now();
-        let evaluation = match stored.status.is_shared() {
-            true => Some(self.evaluate(document, key).await?),
-            false => None,
-        };
+        let evaluation =
+            if stored.status.is_shared() { Some(self.evaluate(document, key).await?) } else { None };
         let disclosure = evaluation.as_ref().filter(|evaluation| evaluation.discloses).map(|_| {
             let (owner, terms) = document.disclosure_digests(key);
             let since = now.minus_seconds(DISCLOSURE_WINDOW_SECONDS);
