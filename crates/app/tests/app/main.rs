@@ -17,6 +17,7 @@ macro_rules! on_both_engines {
 
 mod access;
 mod applications;
+mod disclosure_model;
 mod idempotency;
 mod screening;
 mod world;
