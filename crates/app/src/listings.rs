@@ -54,7 +54,7 @@ impl Listings {
     }
 
     /// For the owner and the operator. `expected`: only if the listing still has one of these versions; otherwise the
-    /// newest is changed. New terms also renew the flags of the listing's applicants.
+    /// newest is changed. Applications keep the terms that they froze.
     pub async fn edit(
         &self,
         call: &Call,
@@ -140,5 +140,13 @@ impl Core {
         let listing = self.existing_listing(id).await?;
         self.may_act_for(&call.actor, &listing.user).await?;
         Ok(listing)
+    }
+
+    /// The creation number of the listing that has this id now, for its owner. Whoever goes on with the number instead
+    /// of the id never reaches a later listing with another owner.
+    pub(crate) async fn own_listing_number(&self, call: &Call, id: &ListingId) -> Result<i64> {
+        let StoredListing { listing, version, .. } = self.stored_listing(id).await?;
+        self.may_act_for(&call.actor, &listing.user).await?;
+        Ok(version.seq)
     }
 }

@@ -11,6 +11,7 @@ use super::document::{Opened, Party, RecordedDecision};
 use crate::access::require_credential;
 use crate::{Actor, Call, Core, Error, Result};
 
+const NOT_FOUND: Error = Error::NotFound(ErrorCode::ApplicationNotFound);
 /// Attempts of a change that conflicts with others.
 const MAX_ATTEMPTS: u32 = 10;
 
@@ -36,7 +37,11 @@ impl Applications {
         if !call.actor.is_user(user) {
             return Err(Error::Forbidden("only the applicant may withdraw an application"));
         }
-        self.change(call, user, listing, Change::Withdraw).await
+        if self.has_replied(call).await? {
+            return Ok(());
+        }
+        let number = self.core.listing_number(listing).await?;
+        self.change(call, user, number, Change::Withdraw).await
     }
 
     /// By the listing's owner or the operator. A decline or a condition that names checks notifies the applicant.
@@ -48,9 +53,9 @@ impl Applications {
         request: DecisionRequest,
     ) -> Result<()> {
         require_credential(&call.actor)?;
-        self.core.own_listing(call, listing).await?;
+        let number = self.core.own_listing_number(call, listing).await?;
         let party = deciding_party(&call.actor);
-        self.change(call, user, listing, Change::Decide(request, party)).await
+        self.change(call, user, number, Change::Decide(request, party)).await
     }
 
     fn withdrawn(&self, application: &mut Opened) -> Result<(ApplicationStatus, Entry)> {
@@ -96,11 +101,17 @@ impl Applications {
         Ok((status, self.core.entry(call, "application.decided", id, request.decision.name())))
     }
 
+    /// Whether a call with the same idempotency key succeeded before.
+    async fn has_replied(&self, call: &Call) -> Result<bool> {
+        match call.idempotency_key {
+            Some(idempotency_key) => self.core.has_replied(idempotency_key).await,
+            None => Ok(false),
+        }
+    }
+
     /// Changes the newest application to a listing. Of two changes at once the second one sees the first.
-    async fn change(&self, call: &Call, user: &UserId, listing: &ListingId, change: Change) -> Result<()> {
-        if let Some(idempotency_key) = call.idempotency_key
-            && self.core.has_replied(idempotency_key).await?
-        {
+    async fn change(&self, call: &Call, user: &UserId, listing: i64, change: Change) -> Result<()> {
+        if self.has_replied(call).await? {
             return Ok(());
         }
         for _ in 0..MAX_ATTEMPTS {
@@ -134,10 +145,13 @@ fn deciding_party(actor: &Actor) -> Party {
 }
 
 impl Core {
-    /// The person's newest application to the listing that has this id now.
-    pub(crate) async fn newest_application(&self, user: &UserId, listing: &ListingId) -> Result<Opened> {
-        const NOT_FOUND: Error = Error::NotFound(ErrorCode::ApplicationNotFound);
-        let listing = self.db.listing_number(listing).await?.ok_or(NOT_FOUND)?;
+    /// The creation number of the listing that has this id now.
+    pub(crate) async fn listing_number(&self, listing: &ListingId) -> Result<i64> {
+        self.db.listing_number(listing).await?.ok_or(NOT_FOUND)
+    }
+
+    /// The person's newest application to a listing.
+    pub(crate) async fn newest_application(&self, user: &UserId, listing: i64) -> Result<Opened> {
         let key = self.keystore()?.person(user).await?.ok_or(NOT_FOUND)?;
         let stored = self.db.newest_application(&key.id(), listing).await?.ok_or(NOT_FOUND)?;
         Opened::new(key, stored)

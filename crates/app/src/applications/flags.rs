@@ -87,6 +87,7 @@ impl Core {
             disclosure,
             flags_expire_at: flags.map(|flags| flags.expires_at),
             item: desired_flags(document, flags, now),
+            cleared: document.cleared_flags(now),
             entry: Entry {
                 at: now,
                 actor: "the service itself".into(),

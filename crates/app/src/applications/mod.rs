@@ -119,8 +119,8 @@ impl Core {
         user: &UserId,
         listing: &ListingId,
     ) -> Result<Opened> {
-        self.may_see_application(call, user, listing).await?;
-        self.newest_application(user, listing).await
+        let number = self.visible_listing_number(call, user, listing).await?;
+        self.newest_application(user, number).await
     }
 
     /// Only the applicant and the operator may apply. An account's key manages listings but never applies for people;
@@ -133,14 +133,18 @@ impl Core {
         }
     }
 
-    /// For the applicant, the listing's owner and the operator.
-    async fn may_see_application(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<()> {
+    /// The listing whose applications of a user the caller may see: the applicant, the listing's owner and the
+    /// operator.
+    async fn visible_listing_number(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<i64> {
         match self.may_act_for(&call.actor, user).await {
-            Err(Error::Forbidden(why)) => match self.own_listing(call, listing).await {
+            Err(Error::Forbidden(why)) => match self.own_listing_number(call, listing).await {
                 Err(Error::NotFound(_)) => Err(Error::Forbidden(why)),
-                owned => owned.map(drop),
+                owned => owned,
             },
-            allowed => allowed,
+            allowed => {
+                allowed?;
+                self.listing_number(listing).await
+            }
         }
     }
 

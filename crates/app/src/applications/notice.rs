@@ -20,6 +20,17 @@ impl Notice {
         Timestamp::from_micros(self.at)
     }
 
+    /// What others than the applicant see of it: its date and the named checks.
+    #[must_use]
+    pub(crate) fn outline(mut self) -> Self {
+        for report in &mut self.reports {
+            report.supplier = Supplier { name: String::new(), address: None, telephone: None };
+            report.reported_at = self.at;
+            report.score = None;
+        }
+        self
+    }
+
     pub fn checks(&self) -> impl Iterator<Item = Check> {
         self.reports.iter().map(|report| report.check)
     }

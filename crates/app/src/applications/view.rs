@@ -28,7 +28,7 @@ pub struct ApplicationView {
     pub is_withheld: bool,
     pub sharing: Sharing,
     pub decision: Option<RecordedDecision>,
-    /// Whole for the applicant alone.
+    /// Whole for the applicant alone; others see its date and the named checks.
     pub notice: Option<Notice>,
     pub is_applicant: bool,
     pub timeline: Vec<Step>,
@@ -93,7 +93,7 @@ impl Applications {
             user: document.user,
             listing: document.listing,
             decision: document.decision,
-            notice: document.notice,
+            notice: document.notice.map(|notice| if is_applicant { notice } else { notice.outline() }),
             is_applicant,
             timeline: document.timeline,
         })
@@ -138,10 +138,7 @@ impl Applications {
         limit: usize,
     ) -> Result<Page<Applicant>> {
         require_credential(&call.actor)?;
-        self.core.own_listing(call, listing).await?;
-        let Some(number) = self.core.db.listing_number(listing).await? else {
-            return Ok(Page { items: Vec::new(), next: None });
-        };
+        let number = self.core.own_listing_number(call, listing).await?;
         let page = self.core.db.applicants(number, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for stored in page.items {
@@ -169,7 +166,12 @@ impl Core {
             return Ok(Evaluation::nothing());
         }
         let evaluation = self.evaluate(document, key).await?;
-        let hides = evaluation.discloses && !stored.is_disclosed();
+        // After the findings: a result that came after `stored` was read is not counted as disclosed yet.
+        let is_disclosed = match self.db.application(&stored.id).await? {
+            Some(present) if present.status.is_shared() => present.is_disclosed(),
+            _ => return Ok(Evaluation::nothing()),
+        };
+        let hides = evaluation.discloses && !is_disclosed;
         Ok(if hides { evaluation.undisclosed() } else { evaluation })
     }
 }

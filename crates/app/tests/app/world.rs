@@ -1,8 +1,10 @@
-//! A test application.
+//! A test application, on either engine.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use portico_app::clock::{CalendarClock, Clock, Ids, Randomness};
 use portico_app::consents::Consents;
@@ -11,12 +13,19 @@ use portico_app::readiness::WriteProof;
 use portico_app::screening::{Applicant, Bureaus, Verification, Verified};
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
-use portico_app::{Actor, Call, Core, Portico, Profile};
+use portico_app::{Actor, Call, Core, ListingDetails, Portico, Profile};
+use portico_chain::contracts::{Content, ItemKind};
+use portico_domain::chain::{Passes, Terms};
 use portico_domain::keys::KeyScope;
+use portico_domain::listing_changes::ListingChange;
 use portico_domain::listings::{Address, Listing};
-use portico_domain::{AccountId, Country, KeyId, ListingId, Text, Timestamp, UserId};
+use portico_domain::pipelines::Pipeline;
+use portico_domain::{AccountId, CaseId, Country, Income, KeyId, ListingId, Text, Timestamp, UserId};
 use portico_screening::config::{BuildContext, ScreeningConfig};
-use portico_screening::{Field, personal::day_of};
+use portico_screening::{
+    Bureau, Check, CheckFuture, Field, Finding, Request, Routing, Sandbox, Score, personal::day_of,
+};
+use portico_store::chain::Word;
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 use tempfile::TempDir;
@@ -33,7 +42,11 @@ impl Clock for FakeClock {
 
 impl FakeClock {
     pub(crate) fn advance_days(&self, days: i64) {
-        self.0.fetch_add(days * 24 * 60 * 60 * 1_000_000, Ordering::Relaxed);
+        self.advance_seconds(days * 24 * 60 * 60);
+    }
+
+    pub(crate) fn advance_seconds(&self, seconds: i64) {
+        self.0.fetch_add(seconds * 1_000_000, Ordering::Relaxed);
     }
 }
 
@@ -57,26 +70,164 @@ impl Randomness for Numbers {
     }
 }
 
+/// What the bureau knows about everyone. `None`: as the sandbox's bureau answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) score: Option<u16>,
+    /// In whole units of the currency.
+    pub(crate) income: Option<i64>,
+    pub(crate) evicted: Option<bool>,
+    pub(crate) criminal: Option<bool>,
+}
+
+/// The sandbox's bureau with facts that a test sets: there a score is part of the SSN, and so of the identity.
+struct TestBureau {
+    sandbox: Sandbox,
+    facts: Mutex<Facts>,
+}
+
+impl Bureau for TestBureau {
+    fn name(&self) -> &str {
+        Sandbox::NAME
+    }
+
+    fn check<'a>(&'a self, request: Request<'a>) -> CheckFuture<'a> {
+        let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match request.check {
+            Check::SoftCredit => facts.score.map(|points| Finding::SoftCredit {
+                score: Score::clamped(points),
+                range: None,
+                factors: Vec::new(),
+            }),
+            Check::Income => facts
+                .income
+                .map(|whole| Finding::Income { yearly: Income::from_units(whole * Income::SCALE) }),
+            Check::Eviction => facts.evicted.map(|found| Finding::Eviction { found }),
+            Check::CriminalBackground => facts.criminal.map(|found| Finding::CriminalBackground { found }),
+        };
+        match found {
+            Some(finding) => Box::pin(async move { Ok(finding) }),
+            None => self.sandbox.check(request),
+        }
+    }
+
+    fn uses_circuit_breaker(&self) -> bool {
+        false
+    }
+}
+
+/// What an applicant gives to a verification. The last name and what is present select the checks: names and a date of
+/// birth for evictions and criminal records, names and an SSN for credit, a token for income.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inputs {
+    /// With a first name that is always the same.
+    pub(crate) last_name: Option<&'static str>,
+    pub(crate) born: Option<&'static str>,
+    pub(crate) ssn: Option<&'static str>,
+    pub(crate) token: Option<&'static str>,
+}
+
+impl Inputs {
+    /// Selects every check: a score of 700 and an income of 85,000.
+    pub(crate) const ALL: Self = Self {
+        last_name: Some("Lovelace"),
+        born: Some("1990-05-17"),
+        ssn: Some("900-00-0700"),
+        token: Some("income-85000"),
+    };
+    pub(crate) const INCOME: Self = Self { last_name: None, born: None, ssn: None, ..Self::ALL };
+    pub(crate) const CREDIT: Self = Self { born: None, token: None, ..Self::ALL };
+    pub(crate) const CREDIT_AND_INCOME: Self = Self { born: None, ..Self::ALL };
+    pub(crate) const RECORDS: Self = Self { ssn: None, token: None, ..Self::ALL };
+}
+
+/// An application's flags on the chain, as everyone reads them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChainFlags {
+    pub(crate) key: Word,
+    pub(crate) listing: Word,
+    pub(crate) reference: Word,
+    /// `None`: they were cleared.
+    pub(crate) passes: Option<Passes>,
+}
+
+/// Where worlds keep their databases.
+#[derive(Debug, Clone)]
+pub(crate) enum Site {
+    Sqlite,
+    /// Databases are not dropped one by one; they disappear with the server.
+    Postgres(String),
+}
+
+/// Boxed, because compiling a runtime for each test is slow.
+pub(crate) type Test = fn(World) -> Pin<Box<dyn Future<Output = ()>>>;
+
+impl Site {
+    pub(crate) fn postgres() -> Self {
+        let Ok(url) = std::env::var("PORTICO_TEST_POSTGRES") else {
+            panic!(
+                "PORTICO_TEST_POSTGRES is not set: use `make test` or `scripts/with-postgres cargo test …`"
+            );
+        };
+        Self::Postgres(url)
+    }
+
+    /// Runs a test in each profile.
+    pub(crate) fn run(&self, test: Test) {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        for profile in [Profile::Sandbox, Profile::Live] {
+            runtime.block_on(async { test(World::on(self, profile).await).await });
+        }
+    }
+
+    async fn location(&self, folder: &TempDir) -> Location {
+        match self {
+            Self::Sqlite => Location::Sqlite(folder.path().join("portico.db")),
+            Self::Postgres(url) => {
+                let name = format!("t{:016x}", RandomState::new().hash_one(0_u8));
+                let (client, io) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+                let io = tokio::spawn(io);
+                client.simple_query(&format!("CREATE DATABASE {name} TEMPLATE template0")).await.unwrap();
+                drop(client);
+                io.await.unwrap().unwrap();
+                let (server, _) = url.rsplit_once('/').unwrap();
+                Location::Postgres(format!("{server}/{name}"))
+            }
+        }
+    }
+}
+
 pub(crate) struct World {
     pub(crate) app: Portico,
     pub(crate) clock: Arc<FakeClock>,
+    db: Db,
+    bureau: Arc<TestBureau>,
     _folder: TempDir,
 }
 
 impl World {
+    /// On SQLite.
     pub(crate) async fn new(profile: Profile) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::on(&Site::Sqlite, profile).await
+    }
+
+    pub(crate) async fn on(site: &Site, profile: Profile) -> Self {
+        // In memory where that is possible: nothing here tests what survives a crash, and syncing takes most of the time.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let root: SecretSlice<u8> = vec![7; ROOT_BYTES].into();
-        let db = Db::open(&Location::Sqlite(folder.path().join("portico.db")), Role::Server).await.unwrap();
+        let db = Db::open(&site.location(&folder).await, Role::Server).await.unwrap();
         let keystore = Location::Sqlite(folder.path().join("keys.db"));
         let keystore = Keystore::open(&keystore, Root::new(&root).unwrap()).await.unwrap();
         let clock = Arc::new(FakeClock(AtomicI64::new(1_700_000_000_000_000)));
         let now = clock.clone();
         let surroundings =
             BuildContext { sandbox_key: &root, now: Arc::new(move || now.now()), env: &|_: &str| None };
-        let screening = ScreeningConfig::default().build(&BTreeMap::new(), &surroundings).unwrap();
+        let mut screening = ScreeningConfig::default().build(&BTreeMap::new(), &surroundings).unwrap();
+        let bureau = Arc::new(TestBureau { sandbox: Sandbox::new(&root), facts: Mutex::default() });
+        screening.routing = Routing::all(bureau.clone());
         let app = Portico::new(Core {
-            db,
+            db: db.clone(),
             clock: CalendarClock::new(clock.clone()),
             ids: Arc::new(Numbers::default()),
             randomness: Arc::new(Numbers::default()),
@@ -91,7 +242,12 @@ impl World {
             chain: None,
             write_proof: WriteProof::default(),
         });
-        Self { app, clock, _folder: folder }
+        Self { app, clock, db, bureau, _folder: folder }
+    }
+
+    /// What the bureau answers from now on.
+    pub(crate) fn set_facts(&self, facts: Facts) {
+        *self.bureau.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts;
     }
 
     pub(crate) async fn add_listing(&self, id: &str, owner: &str) -> ListingId {
@@ -100,20 +256,99 @@ impl World {
         ListingId::stored(id)
     }
 
-    pub(crate) async fn verify(&self, call: &Call, last_name: &str) -> portico_app::Result<Verified> {
+    /// Minimum and preferred credit score, then income in whole units of the currency.
+    pub(crate) async fn set_terms(
+        &self,
+        call: &Call,
+        listing: &ListingId,
+        terms: [i64; 4],
+    ) -> portico_app::Result<ListingDetails> {
+        let change = ListingChange { terms: Some(terms_of(terms)), ..ListingChange::default() };
+        self.app.listings.edit(call, listing.clone(), change, None).await
+    }
+
+    /// A new listing with terms.
+    pub(crate) async fn offer(&self, id: &str, owner: &Call, terms: [i64; 4]) -> ListingId {
+        let Actor::User { user, .. } = &owner.actor else { panic!("a listing needs an owner") };
+        self.app.listings.create(owner, listing(id, user.as_str())).await.unwrap();
+        let id = ListingId::stored(id);
+        self.set_terms(owner, &id, terms).await.unwrap();
+        id
+    }
+
+    /// The account of the caller requires exactly these checks.
+    pub(crate) async fn require(&self, call: &Call, checks: &[Check]) {
+        let is_required = |check| Some(checks.contains(&check));
+        let change = Pipeline {
+            client: None,
+            eviction: is_required(Check::Eviction),
+            income: is_required(Check::Income),
+            soft_credit: is_required(Check::SoftCredit),
+            criminal_background: is_required(Check::CriminalBackground),
+            country: None,
+        };
+        self.app.screening.put_pipeline(call, change).await.unwrap();
+    }
+
+    pub(crate) async fn verify(&self, call: &Call, last_name: &'static str) -> portico_app::Result<Verified> {
+        self.screen(call, Inputs { last_name: Some(last_name), ..Inputs::ALL }).await
+    }
+
+    /// In a new case.
+    pub(crate) async fn screen(&self, call: &Call, inputs: Inputs) -> portico_app::Result<Verified> {
+        self.app.screening.verify(call, verification(self.applicant(inputs))).await
+    }
+
+    /// In a case that earlier results may belong to: its findings are used again while they are valid.
+    pub(crate) async fn screen_in(
+        &self,
+        call: &Call,
+        inputs: Inputs,
+        case: &str,
+    ) -> portico_app::Result<Verified> {
+        let case = Some(CaseId::stored(case));
+        let request = Verification { case, ..verification(self.applicant(inputs)) };
+        self.app.screening.verify(call, request).await
+    }
+
+    fn applicant(&self, inputs: Inputs) -> Applicant {
+        let Inputs { last_name, born, ssn, token } = inputs;
         let mut applicant = Applicant::default();
         let today = day_of(self.clock.now());
         for (field, value) in [
-            (Field::FirstName, "Ada"),
+            (Field::FirstName, last_name.map(|_| "Ada")),
             (Field::LastName, last_name),
-            (Field::DateOfBirth, "1990-05-17"),
-            (Field::Ssn, "900-00-0700"),
-            (Field::OpenBankingToken, "income-85000"),
+            (Field::DateOfBirth, born),
+            (Field::Ssn, ssn),
+            (Field::OpenBankingToken, token),
         ] {
-            applicant.set(field, value, today).unwrap();
+            if let Some(value) = value {
+                applicant.set(field, value, today).unwrap();
+            }
         }
-        self.app.screening.verify(call, verification(applicant)).await
+        applicant
     }
+
+    /// The flags of all applications, as they are to be on the chain.
+    pub(crate) async fn chain_flags(&self) -> Vec<ChainFlags> {
+        let items = self.db.chain_items_after(ItemKind::Check.number(), &[], 10_000).await.unwrap();
+        let flags = items.into_iter().map(|listed| {
+            match Content::decode(ItemKind::Check, &listed.item.payload).unwrap() {
+                Content::Check { listing, applicant: reference, flags } => {
+                    let passes = flags.filter(|_| !listed.deleted).map(|flags| flags.passes);
+                    ChainFlags { key: listed.item.key, listing, reference, passes }
+                }
+                other => panic!("{other:?}"),
+            }
+        });
+        flags.collect()
+    }
+}
+
+/// Minimum and preferred credit score, then income in whole units of the currency.
+pub(crate) fn terms_of([min_credit, pref_credit, min_income, pref_income]: [i64; 4]) -> Terms {
+    let cents = |whole: i64| whole * Income::SCALE;
+    Terms::from_units([min_credit, pref_credit, cents(min_income), cents(pref_income)]).unwrap()
 }
 
 pub(crate) fn verification(applicant: Applicant) -> Verification {
@@ -124,7 +359,7 @@ pub(crate) fn verification(applicant: Applicant) -> Verification {
         wallet: None,
         applicant,
         consented_at: None,
-        consent_version: None,
+        consent_version: Some(Text::stored("2026-01")),
     }
 }
 
@@ -152,6 +387,11 @@ pub(crate) fn operator() -> Call {
 
 pub(crate) fn person(user: &str) -> Call {
     call(Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false })
+}
+
+/// Signed in for an account that others belong to as well.
+pub(crate) fn member(user: &str, account: &str) -> Call {
+    call(Actor::User { user: UserId::stored(user), account: AccountId::stored(account), admin: false })
 }
 
 pub(crate) fn account_key(account: &str) -> Call {

@@ -46,6 +46,8 @@ pub struct SettleFlags {
     pub flags_expire_at: Option<Timestamp>,
     /// The flags, or their end.
     pub item: DesiredItem,
+    /// The end of the flags, in case they are withheld.
+    pub cleared: DesiredItem,
     /// Only written if there are flags: computing them opens personal values.
     pub entry: Entry,
 }
@@ -91,9 +93,9 @@ impl Op for SettleFlags {
             }
         };
         let disclosed_at = self.disclosure.as_ref().filter(|_| !is_withheld).map(|disclosure| disclosure.at);
-        if self.item.deleted {
-            retire(tx, &self.item).await?;
-        } else if !is_withheld {
+        if is_withheld || self.item.deleted {
+            retire(tx, &self.cleared).await?;
+        } else {
             let item = [self.item.kind.into(), self.item.key[..].into(), self.item.payload[..].into()];
             if tx.one::<(i64,)>(&SAME, &item).await?.is_none() {
                 put_item(tx, &self.item, None).await?;

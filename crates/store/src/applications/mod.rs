@@ -67,9 +67,9 @@ macro_rules! shared {
 use {select, shared};
 
 impl StoredApplication {
-    /// Tells this version of this application from all others.
+    /// Tells this version of this application, with the findings that it was computed from, from all others.
     pub fn tag(&self) -> String {
-        format!("{}-{}", self.version, self.id)
+        format!("{}.{}-{}", self.version, self.generation, self.id)
     }
 
     /// Whether the owner may see what the flags were computed from.

@@ -305,6 +305,7 @@ fn settlement(application: &StoredApplication, disclosure: Option<Disclosure>, b
         disclosure,
         flags_expire_at: Some(later(10)),
         item: flags(application, bits),
+        cleared: DesiredItem { deleted: true, ..flags(application, 0) },
         entry: entry("application.flags_recorded", application.id.as_str()),
     }
 }
