@@ -26,7 +26,11 @@ impl Screening {
             let Some(op) = self.disputed(call, &key, found, check)? else { return Ok(()) };
             match self.core.db.write(op).await.map_err(Error::from) {
                 Err(Error::Outdated) => {}
-                disputed => return disputed,
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    self.core.record_flags_or_defer(user).await;
+                    return Ok(());
+                }
             }
         }
         Err(Error::Unavailable("a result changes all the time".into()))
@@ -53,6 +57,7 @@ impl Screening {
         report.disputed_at = Some(now.micros());
         let after = sealed(key, &sealing_context(&found.id, b"outcome"), &outcome)?;
         Ok(Some(Dispute {
+            person: key.id(),
             entry: self.core.entry(call, "verification.disputed", found.id.as_str(), check.name()),
             verification: found.id,
             case: found.case,

@@ -1,7 +1,7 @@
 //! Results of verifications: their public form, and how they are sealed.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use portico_domain::{CaseId, ErrorCode, Income, Label, Timestamp, VerificationId};
+use portico_domain::{CaseId, Country, ErrorCode, Income, Label, Timestamp, VerificationId};
 use portico_screening::{Check, Finding};
 use portico_store::chain::Word;
 use portico_store::screening::StoredVerification;
@@ -49,6 +49,9 @@ pub struct CheckReport {
     pub check: Check,
     pub passed: bool,
     pub bureau: String,
+    /// Where the bureau searched; results of older versions do not say.
+    #[serde(default)]
+    pub(crate) country: Option<Country>,
     /// In microseconds.
     pub(crate) finished_at: i64,
     /// When the applicant disputed it, in microseconds.

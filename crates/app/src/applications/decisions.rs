@@ -91,7 +91,7 @@ impl Applications {
             return Err(Error::Conflict(ErrorCode::CheckNotValid));
         }
         let document = &mut application.document;
-        let findings = self.core.person_findings(&document.user, &application.key).await?;
+        let findings = self.core.person_findings(&document.user, &document.country, &application.key).await?;
         let is_adverse = request.decision.is_adverse() && !request.reasons.is_empty();
         document.notice = is_adverse.then(|| self.core.notice(&request.reasons, &findings));
         let (reasons, note) = (request.reasons.clone(), request.note.clone());

@@ -3,7 +3,9 @@
 use portico_chain::contracts::{check_key, cleared_check, listing_key};
 use portico_domain::applications::{ApplicationStatus, Decision};
 use portico_domain::chain::Terms;
-use portico_domain::{AccountId, ApplicationId, ClientId, Description, ListingId, Timestamp, UserId};
+use portico_domain::{
+    AccountId, ApplicationId, ClientId, Country, Description, ListingId, Timestamp, UserId,
+};
 use portico_screening::Check;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::{NewApplication, StoredApplication};
@@ -28,6 +30,8 @@ pub(crate) struct Document {
     terms: Option<[i64; 4]>,
     /// Required of the applicant.
     pub(crate) checks: Vec<Check>,
+    /// Where the bureaus have to have searched.
+    pub(crate) country: Country,
     /// Whose pipeline requires them.
     pub(crate) client: Option<ClientId>,
     pub(crate) timeline: Vec<Step>,
@@ -106,14 +110,15 @@ pub(crate) struct Conditions {
     pub(crate) account: AccountId,
     pub(crate) terms: Option<Terms>,
     pub(crate) checks: Vec<Check>,
+    pub(crate) country: Country,
     pub(crate) client: Option<ClientId>,
 }
 
 impl Conditions {
     /// Of a listing that nobody knows.
-    pub(crate) fn none(user: &UserId) -> Self {
+    pub(crate) fn none(user: &UserId, country: Country) -> Self {
         let account = AccountId::stored(user.as_str());
-        Self { owner: user.clone(), account, terms: None, checks: Vec::new(), client: None }
+        Self { owner: user.clone(), account, terms: None, checks: Vec::new(), country, client: None }
     }
 }
 
@@ -133,6 +138,7 @@ impl Document {
             reference,
             terms: conditions.terms.map(|terms| terms.units()),
             checks: conditions.checks,
+            country: conditions.country,
             client: conditions.client,
             timeline: Vec::new(),
             decision: None,

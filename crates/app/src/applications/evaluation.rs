@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use portico_domain::chain::{Passes, Terms};
-use portico_domain::{Credit, Income, Timestamp, UserId};
+use portico_domain::{Country, Credit, Income, Timestamp, UserId};
 use portico_screening::{Applicant, Check, Field, Finding};
 use portico_store::chain::Word;
 use serde::{Deserialize, Serialize};
@@ -78,8 +78,12 @@ pub(crate) struct PersonFindings {
 }
 
 impl PersonFindings {
-    /// From results, the newest first.
-    pub(crate) fn new(results: Vec<PastResult>, now: Timestamp) -> Self {
+    /// From results, the newest first. Only findings for the country count.
+    pub(crate) fn new(
+        results: Vec<PastResult>,
+        (country, default): (&Country, &Country),
+        now: Timestamp,
+    ) -> Self {
         let (mut known, mut identity, mut identity_changed) =
             (Vec::<Known>::new(), Identity::default(), false);
         let mut disputed: BTreeSet<(Check, i64)> = BTreeSet::new();
@@ -91,6 +95,9 @@ impl PersonFindings {
             }
             identity.merge(&of);
             for report in result.reports {
+                if report.country.as_ref().unwrap_or(default) != country {
+                    continue;
+                }
                 if report.disputed_at.is_some() {
                     disputed.insert((report.check, report.finished_at));
                 }
@@ -206,7 +213,8 @@ impl Evaluation {
             required.iter().map(|check| state(*check, terms, findings, now)).collect();
         let complete = checks.iter().all(|state| state.status.is_valid());
         let flags = terms.filter(|_| complete).and_then(|terms| flags(terms, required, findings, now));
-        let has_values = findings.credit(now).is_some() || findings.income(now).is_some();
+        let has_values = (required.contains(&Check::SoftCredit) && findings.credit(now).is_some())
+            || (required.contains(&Check::Income) && findings.income(now).is_some());
         Self {
             checks,
             complete,
@@ -260,13 +268,14 @@ fn state(check: Check, terms: Option<&Terms>, findings: &PersonFindings, now: Ti
 
 fn flags(terms: &Terms, required: &[Check], findings: &PersonFindings, now: Timestamp) -> Option<Flags> {
     let expiry = |check: Check| findings.valid(check, now).map(|known| known.report.expires_at());
-    let used = required.iter().copied().chain([Check::Income, Check::SoftCredit]);
-    let earliest = used.filter_map(expiry).min();
+    let earliest = required.iter().copied().filter_map(expiry).min();
     // Terms that require nothing are met by everyone who was verified.
     let earliest = earliest.or_else(|| Check::ALL.into_iter().filter_map(expiry).min())?;
     let expires_at = Timestamp::from_micros(earliest.micros().div_euclid(DAY_MICROS) * DAY_MICROS);
-    let passes =
-        Passes::of(terms, findings.credit(now), findings.income(now).unwrap_or(Income::from_units(0)));
+    // A flag tells nothing about a check that the owner does not require: no notice could name it.
+    let credit = findings.credit(now).filter(|_| required.contains(&Check::SoftCredit));
+    let income = findings.income(now).filter(|_| required.contains(&Check::Income));
+    let passes = Passes::of(terms, credit, income.unwrap_or(Income::from_units(0)));
     (expires_at > now).then_some(Flags { passes, expires_at })
 }
 
@@ -279,7 +288,13 @@ pub(crate) fn checks_of_terms(terms: &Terms) -> Vec<Check> {
 }
 
 impl Core {
-    pub(crate) async fn person_findings(&self, user: &UserId, key: &PersonKey) -> Result<PersonFindings> {
+    /// For an application that requires findings for this country.
+    pub(crate) async fn person_findings(
+        &self,
+        user: &UserId,
+        country: &Country,
+        key: &PersonKey,
+    ) -> Result<PersonFindings> {
         let mut results = Vec::new();
         for stored in self.db.newest_verifications(user, MAX_VERIFICATIONS).await? {
             let outcome = outcome(key, &stored)?;
@@ -289,6 +304,6 @@ impl Core {
             };
             results.push(PastResult { identity: outcome.identity, reports: outcome.checks, findings: found });
         }
-        Ok(PersonFindings::new(results, self.clock.now()))
+        Ok(PersonFindings::new(results, (country, &self.country), self.clock.now()))
     }
 }

@@ -13,7 +13,7 @@ use portico_store::{
 use super::document::{Document, Opened, open_document};
 use super::evaluation::{Evaluation, Flags};
 use crate::keystore::PersonKey;
-use crate::{Core, Result};
+use crate::{Core, Error, Result};
 
 const MAX_APPLICATIONS_PER_BATCH: i64 = 256;
 /// A batch of one maintenance step.
@@ -40,7 +40,15 @@ impl Core {
     pub(crate) async fn record_flags(&self, of: Option<&PersonId>) -> Result<u64> {
         let mut settled = 0;
         for stored in self.db.due_applications(of, MAX_APPLICATIONS_PER_BATCH).await? {
-            settled += u64::from(self.settle(stored).await?);
+            let id = stored.id.clone();
+            match self.settle(stored).await {
+                Ok(is_settled) => settled += u64::from(is_settled),
+                // One that cannot be read must not hold up the others.
+                Err(Error::Bug(error)) => {
+                    tracing::error!(application = %id, error, "its flags cannot be computed")
+                }
+                Err(error) => return Err(error),
+            }
         }
         if settled > 0 {
             self.wake_chain();
@@ -70,8 +78,9 @@ impl Core {
     async fn settlement(&self, application: &Opened) -> Result<SettleFlags> {
         let Opened { stored, key, document } = application;
         let now = self.clock.now();
-        let evaluation =
-            if stored.status.is_shared() { Some(self.evaluate(document, key).await?) } else { None };
+        let newest = self.db.newest_application(&stored.person, stored.listing).await?;
+        let has_flags = stored.status.is_shared() && newest.is_some_and(|newest| newest.id == stored.id);
+        let evaluation = if has_flags { Some(self.evaluate(document, key).await?) } else { None };
         let disclosure = evaluation.as_ref().filter(|evaluation| evaluation.discloses).map(|_| {
             let (owner, terms) = document.disclosure_digests(key);
             let since = now.minus_seconds(DISCLOSURE_WINDOW_SECONDS);
@@ -100,7 +109,7 @@ impl Core {
 
     /// An application's flags and checks now, whoever may see them.
     pub(crate) async fn evaluate(&self, document: &Document, key: &PersonKey) -> Result<Evaluation> {
-        let findings = self.person_findings(&document.user, key).await?;
+        let findings = self.person_findings(&document.user, &document.country, key).await?;
         let terms = document.terms();
         Ok(Evaluation::new(terms.as_ref(), &document.checks, &findings, self.clock.now()))
     }

@@ -28,10 +28,12 @@ impl Core {
     async fn adopt(&self, former: FormerApplication) -> Result<()> {
         let key = self.person_key(&former.user).await?;
         let FormerApplication { user, listing, created_at } = &former;
+        // A listing that is younger than the application is another one, which took over the id.
         let stored = self.listing_on_record(listing).await?;
+        let stored = stored.filter(|stored| stored.created_at <= *created_at);
         let conditions = match &stored {
             Some(stored) => self.conditions(stored).await?,
-            None => Conditions::none(user),
+            None => Conditions::none(user, self.country.clone()),
         };
         let submitted = (Party::Applicant, *created_at);
         let mut document = Document::new(user, listing, conditions, self.random()?, submitted);

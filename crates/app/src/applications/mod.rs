@@ -51,7 +51,12 @@ impl Applications {
                 wanted.push(self.core.wanted(call, &key, &user, listing).await?);
             }
             // Neither the event nor the audit log names the applicant beside the application.
-            let op = SubmitApplications { person: key.id(), wanted, by: self.core.by_itself() };
+            let op = SubmitApplications {
+                user: user.clone(),
+                person: key.id(),
+                wanted,
+                by: self.core.by_itself(),
+            };
             match self.core.write(call, op).await {
                 Err(Error::Outdated) => {}
                 Err(error) => return Err(error),
@@ -172,13 +177,14 @@ impl Core {
     async fn conditions(&self, StoredListing { listing, item, .. }: &StoredListing) -> Result<Conditions> {
         let terms = item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
         let account = self.db.account_of(&listing.user).await?;
-        let (checks, client) = match self.db.pipeline(&account).await? {
+        let (checks, country, client) = match self.db.pipeline(&account).await? {
             Some(pipeline) => {
                 let checks = Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
-                (checks, pipeline.client)
+                (checks, pipeline.country, pipeline.client)
             }
-            None => (terms.as_ref().map(checks_of_terms).unwrap_or_default(), None),
+            None => (terms.as_ref().map(checks_of_terms).unwrap_or_default(), None, None),
         };
-        Ok(Conditions { owner: listing.user.clone(), account, terms, checks, client })
+        let country = country.unwrap_or_else(|| self.country.clone());
+        Ok(Conditions { owner: listing.user.clone(), account, terms, checks, country, client })
     }
 }

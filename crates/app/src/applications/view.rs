@@ -10,7 +10,7 @@ use super::document::{Opened, RecordedDecision, Step, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
 use crate::access::require_credential;
-use crate::{Call, Core, Result};
+use crate::{Call, Core, Error, Result};
 
 #[derive(Debug)]
 pub struct ApplicationView {
@@ -143,7 +143,13 @@ impl Applications {
         let mut items = Vec::with_capacity(page.items.len());
         for stored in page.items {
             let Some(application) = self.core.open_application(stored).await? else { continue };
-            let evaluation = self.core.shown_to_owner(&application).await?;
+            let evaluation = match self.core.shown_to_owner(&application).await {
+                Err(Error::Bug(error)) => {
+                    tracing::error!(application = %application.stored.id, error, "it cannot be read");
+                    Evaluation::nothing()
+                }
+                evaluation => evaluation?,
+            };
             let Opened { stored, document, .. } = application;
             items.push(Applicant {
                 user: document.user,

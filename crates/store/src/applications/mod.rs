@@ -5,7 +5,7 @@ mod flags;
 mod former;
 
 use portico_domain::applications::ApplicationStatus;
-use portico_domain::{ApplicationId, ErrorCode, ListingId, Timestamp};
+use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::chain::Word;
@@ -148,6 +148,7 @@ pub struct Wanted {
 /// Submits applications. All or nothing; a listing with an open application is left alone.
 #[derive(Debug)]
 pub struct SubmitApplications {
+    pub user: UserId,
     pub person: PersonId,
     pub wanted: Vec<Wanted>,
     pub by: ChangeContext,
@@ -163,9 +164,22 @@ static LOCK_LISTING: Sql = dialects(
 static OPEN: Sql =
     sql("SELECT id FROM applications WHERE person = ?1 AND listing = ?2 AND status = 'submitted'");
 
+/// Decided ones before it: only the newest application to a listing has flags.
+static SUPERSEDE: Sql = sql(concat!(
+    "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND listing = ?2 AND id <> ?3 AND ",
+    shared!()
+));
+/// Locks the person's cases until this transaction ends: a result that is being stored comes before this, and has the
+/// flags of what is submitted here computed, or after it.
+static LOCK_CASES: Sql = dialects(
+    "SELECT id FROM cases WHERE user_id = ?1 AND false",
+    "SELECT id FROM cases WHERE user_id = ?1 ORDER BY id FOR SHARE",
+);
+
 impl Op for SubmitApplications {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.rows::<(CaseId,)>(&LOCK_CASES, &[(&self.user).into()]).await?;
         let limit = MAX_APPLICATIONS + 1;
         let count = tx.one::<(i64,)>(&COUNT, &[(&self.person).into(), limit.into()]).await?;
         let mut submitted = count.map_or(0, |(count,)| count);
@@ -194,6 +208,7 @@ impl Op for SubmitApplications {
             if !insert(tx, &self.person, new).await? {
                 continue;
             }
+            tx.exec(&SUPERSEDE, &[(&self.person).into(), listing.seq.into(), (&new.id).into()]).await?;
             submitted += 1;
             if submitted > MAX_APPLICATIONS {
                 return Err(Error::Conflict(ErrorCode::TooManyApplications));

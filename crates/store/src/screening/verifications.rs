@@ -115,6 +115,7 @@ static ASK_AGAIN: Sql = sql("DELETE FROM checks WHERE case_id = ?1 AND kind = ?2
 /// Marks a finding as disputed, unless the result changed since it was read. The bureau is asked again next time.
 #[derive(Debug)]
 pub struct Dispute {
+    pub person: PersonId,
     pub verification: VerificationId,
     pub case: CaseId,
     pub check: &'static str,
@@ -132,6 +133,7 @@ impl Op for Dispute {
             return Err(Error::Outdated);
         }
         tx.exec(&ASK_AGAIN, &[(&self.case).into(), self.check.into()]).await?;
+        recompute_flags(tx, &self.person).await?;
         append(tx, &self.entry).await
     }
 }

@@ -104,7 +104,7 @@ pub(crate) async fn submission(db: &Db, who: u8, ids: &[&str], at: Timestamp) ->
         });
         wanted.push(Wanted { listing: text(id), new, refusal: None });
     }
-    SubmitApplications { person: person(who), wanted, by: by_at(at) }
+    SubmitApplications { user: text("ann"), person: person(who), wanted, by: by_at(at) }
 }
 
 /// Applies to listings, which are created if they do not exist.
