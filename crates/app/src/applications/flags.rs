@@ -45,7 +45,7 @@ impl Core {
                 Ok(is_settled) => settled += u64::from(is_settled),
                 // One that cannot be read must not hold up the others.
                 Err(Error::Bug(error)) => {
-                    tracing::error!(application = %id, error, "its flags cannot be computed")
+                    tracing::error!(application = %id, error, "its flags cannot be computed");
                 }
                 Err(error) => return Err(error),
             }
