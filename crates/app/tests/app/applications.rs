@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use portico_app::applications::{ApplicationView, CheckStatus, DecisionRequest};
+use portico_app::clock::Clock as _;
 use portico_app::screening::Verified;
 use portico_app::{Call, Error, Result};
 use portico_domain::applications::{ApplicationStatus, Decision};
@@ -17,6 +18,10 @@ on_both_engines! {
     every_application_has_its_own_id_and_reference,
     the_owners_pipeline_binds_the_applicant,
     pipeline_that_requires_nothing_binds_too,
+    findings_for_another_country_do_not_count,
+    flags_tell_nothing_about_checks_that_are_not_required,
+    new_application_ends_the_flags_of_a_decided_one,
+    former_application_is_not_shared_with_a_later_owner,
     terms_alone_require_the_checks_that_they_need,
     listing_without_terms_has_no_flags,
     terms_and_checks_are_frozen_at_submission,
@@ -226,6 +231,60 @@ async fn pipeline_that_requires_nothing_binds_too(world: World) {
     assert!(flags_on_chain(&world).await.is_empty(), "nobody was screened");
 }
 
+/// Regression: an applicant could have the registers of another country searched.
+async fn findings_for_another_country_do_not_count(world: World) {
+    use CheckStatus::{Missing, Passed};
+    world.require(&ann(), &[Check::Eviction]).await;
+    let oak = world.offer("oak", &ann(), [0; 4]).await;
+    apply(&world, &oak).await.unwrap();
+    world.require_in(&bob(), &[Check::Eviction], Some("LI")).await;
+    world.screen(&bob(), Inputs::ALL).await.unwrap();
+    assert_eq!(checks(&seen(&world, &ann(), &oak).await), [(Check::Eviction, Missing)]);
+    world.require_in(&bob(), &[Check::Eviction], Some("US")).await;
+    world.screen(&bob(), Inputs::ALL).await.unwrap();
+    assert_eq!(checks(&seen(&world, &ann(), &oak).await), [(Check::Eviction, Passed)]);
+}
+
+/// Regression: a flag told about a report that no notice could name.
+async fn flags_tell_nothing_about_checks_that_are_not_required(world: World) {
+    world.require(&ann(), &[Check::Eviction, Check::Income]).await;
+    let oak = world.offer("oak", &ann(), [1, 1, 0, 0]).await;
+    world.screen(&bob(), Inputs::ALL).await.unwrap();
+    apply(&world, &oak).await.unwrap();
+    assert_eq!(bits(&seen(&world, &ann(), &oak).await), Some(0b1100));
+    assert_eq!(flags_on_chain(&world).await, [0b1100]);
+}
+
+/// Regression: flags of a declined application were renewed after the next application to the listing was withdrawn.
+async fn new_application_ends_the_flags_of_a_decided_one(world: World) {
+    let oak = world.offer("oak", &ann(), HIGH).await;
+    world.screen(&bob(), Inputs::ALL).await.unwrap();
+    apply(&world, &oak).await.unwrap();
+    decide(&world, &ann(), &oak, decision(Decision::Declined, &[])).await.unwrap();
+    assert_eq!(flags_on_chain(&world).await.len(), 1);
+    apply(&world, &oak).await.unwrap();
+    assert_eq!(flags_on_chain(&world).await.len(), 1);
+    withdraw(&world, &oak).await.unwrap();
+    assert!(flags_on_chain(&world).await.is_empty());
+    world.screen(&bob(), Inputs::ALL).await.unwrap();
+    assert!(flags_on_chain(&world).await.is_empty());
+}
+
+/// Regression: in old versions applications outlived their listing, and somebody else could use its id again.
+async fn former_application_is_not_shared_with_a_later_owner(world: World) {
+    let before = world.clock.now();
+    world.clock.advance_days(1);
+    let (oak, elm) = (world.offer("oak", &ann(), HIGH).await, world.offer("elm", &ann(), HIGH).await);
+    world.add_former_application("bob", &oak, before).await;
+    world.add_former_application("bob", &elm, world.clock.now()).await;
+    assert_eq!(world.app.maintenance.adopt_former_applications().await.unwrap(), 2);
+    let applicants = async |listing| {
+        world.app.applications.applicants(&ann(), listing, None, 10).await.unwrap().items.len()
+    };
+    assert_eq!((applicants(&oak).await, applicants(&elm).await), (0, 1));
+    assert_eq!(listed(&world).await, [elm]);
+}
+
 async fn terms_alone_require_the_checks_that_they_need(world: World) {
     for (id, terms, expected) in [
         ("a", [600, 600, 0, 0], vec![Check::SoftCredit]),
@@ -259,7 +318,8 @@ async fn terms_and_checks_are_frozen_at_submission(world: World) {
     world.set_terms(&ann(), &oak, [800, 850, 0, 0]).await.unwrap();
     world.screen(&bob(), Inputs::INCOME).await.unwrap();
     let after = seen(&world, &ann(), &oak).await;
-    assert_eq!((after.terms, &after.tag), (Some(terms_of([650, 720, 0, 0])), &before.tag));
+    assert_eq!((after.terms, &after.id), (Some(terms_of([650, 720, 0, 0])), &before.id));
+    assert_ne!(after.tag, before.tag, "there is a new finding");
     assert_eq!((checks(&after), bits(&after)), (checks(&before), bits(&before)));
     assert_eq!(bits(&after), Some(0b1101));
     withdraw(&world, &oak).await.unwrap();
@@ -760,17 +820,17 @@ async fn five_more_sets_after_thirty_days(world: World) {
 }
 
 async fn withheld_application_keeps_no_flags_on_the_chain(world: World) {
-    world.require(&ann(), &[Check::Eviction]).await;
-    world.screen(&bob(), Inputs::RECORDS).await.unwrap();
+    world.require(&ann(), &[Check::SoftCredit]).await;
     for (number, terms) in six_terms().enumerate() {
         let listing = world.offer(&format!("l{number}"), &ann(), terms).await;
         apply(&world, &listing).await.unwrap();
     }
-    // Complete, but there is neither a score nor an income to tell anything about.
-    assert_eq!(flags_on_chain(&world).await, [0b1100; 6]);
-    world.screen(&bob(), Inputs::CREDIT).await.unwrap();
-    assert!(seen(&world, &ann(), &ListingId::stored("l5")).await.is_withheld);
-    assert_eq!(flags_on_chain(&world).await, [0b1111; 5]);
+    assert!(flags_on_chain(&world).await.is_empty(), "nothing is known");
+    for _ in 0..2 {
+        world.screen(&bob(), Inputs::CREDIT).await.unwrap();
+        assert!(seen(&world, &ann(), &ListingId::stored("l5")).await.is_withheld);
+        assert_eq!(flags_on_chain(&world).await, [0b1111; 5]);
+    }
 }
 
 async fn changed_identity_ends_earlier_findings(world: World) {

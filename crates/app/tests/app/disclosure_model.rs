@@ -312,9 +312,7 @@ impl Model {
     }
 
     fn expires_today(&self, application: &Application, known: &[Known]) -> bool {
-        let counts = |check: Check| {
-            application.checks.contains(&check) || matches!(check, Check::Income | Check::SoftCredit)
-        };
+        let counts = |check: Check| application.checks.contains(&check);
         let expiries = |all: bool| {
             let used = known.iter().filter(move |known| all || counts(known.check));
             used.map(|known| known.at + VALID).filter(|expiry| *expiry > self.now).min()
@@ -325,7 +323,10 @@ impl Model {
 
     fn discloses(&self, application: &Application) -> bool {
         let [(credit, income), _] = self.values(&self.known());
-        application.terms.is_some() && (credit.is_some() || income.is_some())
+        let requires = |check| application.checks.contains(&check);
+        application.terms.is_some()
+            && (credit.is_some() && requires(Check::SoftCredit)
+                || income.is_some() && requires(Check::Income))
     }
 
     fn disclosed(&self, application: &Application) -> [Disclosed; 2] {
@@ -340,9 +341,13 @@ impl Model {
             !hidden && self.is_complete(application, &known) && !self.expires_today(application, &known);
         [0, 1].map(|world| {
             let (credit, income) = values[world];
-            let flags = terms
-                .filter(|_| has_flags)
-                .map(|terms| Passes::of(&terms, credit, income.unwrap_or(Income::from_units(0))).bits());
+            // Flags tell nothing about checks that are not required.
+            let requires = |check| application.checks.contains(&check);
+            let (used_credit, used_income) =
+                (credit.filter(|_| requires(Check::SoftCredit)), income.filter(|_| requires(Check::Income)));
+            let flags = terms.filter(|_| has_flags).map(|terms| {
+                Passes::of(&terms, used_credit, used_income.unwrap_or(Income::from_units(0))).bits()
+            });
             let status = |check: &Check| {
                 let Some(newest) = known.iter().find(|known| known.check == *check) else { return "missing" };
                 if newest.at + VALID <= self.now {
@@ -377,7 +382,10 @@ impl Model {
             let application = &self.applications[index];
             let (account, terms) = (application.account, application.terms);
             let mut is_withheld = false;
-            if let Some(terms) = terms.filter(|_| application.is_shared && self.discloses(application)) {
+            let is_newest = self.is_newest(index);
+            if let Some(terms) =
+                terms.filter(|_| application.is_shared && is_newest && self.discloses(application))
+            {
                 let recent = self
                     .disclosed
                     .iter()
@@ -392,6 +400,17 @@ impl Model {
             let [a, b] = self.disclosed(&self.applications[index]);
             self.applications[index].on_chain = a.flags.zip(b.flags).map(|(a, b)| [a, b]);
         }
+        // Only the newest application to a listing has flags.
+        for index in 0..self.applications.len() {
+            if !self.is_newest(index) {
+                self.applications[index].on_chain = None;
+            }
+        }
+    }
+
+    fn is_newest(&self, index: usize) -> bool {
+        let incarnation = self.applications[index].incarnation;
+        self.applications[index + 1..].iter().all(|later| later.incarnation != incarnation)
     }
 
     /// The newest application to the present incarnation.

@@ -26,6 +26,7 @@ use portico_screening::{
     Bureau, Check, CheckFuture, Field, Finding, Request, Routing, Sandbox, Score, personal::day_of,
 };
 use portico_store::chain::Word;
+use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 use tempfile::TempDir;
@@ -278,6 +279,11 @@ impl World {
 
     /// The account of the caller requires exactly these checks.
     pub(crate) async fn require(&self, call: &Call, checks: &[Check]) {
+        self.require_in(call, checks, None).await;
+    }
+
+    /// In a country.
+    pub(crate) async fn require_in(&self, call: &Call, checks: &[Check], country: Option<&str>) {
         let is_required = |check| Some(checks.contains(&check));
         let change = Pipeline {
             client: None,
@@ -285,7 +291,7 @@ impl World {
             income: is_required(Check::Income),
             soft_credit: is_required(Check::SoftCredit),
             criminal_background: is_required(Check::CriminalBackground),
-            country: None,
+            country: country.map(Country::stored),
         };
         self.app.screening.put_pipeline(call, change).await.unwrap();
     }
@@ -329,6 +335,17 @@ impl World {
         applicant
     }
 
+    /// An application of version 0.2.
+    pub(crate) async fn add_former_application(
+        &self,
+        user: &str,
+        listing: &ListingId,
+        created_at: Timestamp,
+    ) {
+        let (user, listing) = (UserId::stored(user), listing.clone());
+        self.db.write(AddFormerApplication { user, listing, created_at }).await.unwrap();
+    }
+
     /// The flags of all applications, as they are to be on the chain.
     pub(crate) async fn chain_flags(&self) -> Vec<ChainFlags> {
         let items = self.db.chain_items_after(ItemKind::Check.number(), &[], 10_000).await.unwrap();
@@ -342,6 +359,22 @@ impl World {
             }
         });
         flags.collect()
+    }
+}
+
+struct AddFormerApplication {
+    user: UserId,
+    listing: ListingId,
+    created_at: Timestamp,
+}
+
+impl Op for AddFormerApplication {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<()> {
+        static ADD: Sql = sql("INSERT INTO former_applications (seq, user_id, listing_id, created_at) \
+             VALUES (?1, ?2, ?3, ?4)");
+        let params = [tx.seq(), (&self.user).into(), (&self.listing).into(), self.created_at.into()];
+        tx.exec(&ADD, &params).await.map(drop)
     }
 }
 

@@ -61,10 +61,14 @@ pub enum Settlement {
     Outdated,
 }
 
-/// Also locks the other applications of the person, so that no two disclosures count at the same time.
 static LOCK: Sql = dialects(
-    "SELECT id, status, generation FROM applications WHERE person = ?1",
-    "SELECT id, status, generation FROM applications WHERE person = ?1 ORDER BY seq FOR UPDATE",
+    "SELECT id, status, generation FROM applications WHERE id = ?1",
+    "SELECT id, status, generation FROM applications WHERE id = ?1 FOR UPDATE",
+);
+/// Also locks the person's other applications to the owner's account, so that no two disclosures count at the same time.
+static LOCK_OF_OWNER: Sql = dialects(
+    "SELECT id, status, generation FROM applications WHERE person = ?1 AND owner = ?2",
+    "SELECT id, status, generation FROM applications WHERE person = ?1 AND owner = ?2 ORDER BY seq FOR UPDATE",
 );
 static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
      WHERE person = ?1 AND owner = ?2 AND terms <> ?3 AND disclosed_at > ?4");
@@ -77,7 +81,12 @@ static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = c
 impl Op for SettleFlags {
     type Out = Settlement;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Settlement> {
-        let rows: Vec<(ApplicationId, String, i64)> = tx.rows(&LOCK, &[(&self.person).into()]).await?;
+        let rows: Vec<(ApplicationId, String, i64)> = match &self.disclosure {
+            None => tx.rows(&LOCK, &[(&self.id).into()]).await?,
+            Some(Disclosure { owner, .. }) => {
+                tx.rows(&LOCK_OF_OWNER, &[(&self.person).into(), owner[..].into()]).await?
+            }
+        };
         let is_current = |(id, status, generation): &(ApplicationId, String, i64)| {
             *id == self.id && status == self.status.name() && *generation == self.generation
         };

@@ -267,7 +267,7 @@ async fn applications_end_with_their_listing_after_restart(engine: Engine) {
     // As left by an older version.
     let raw = Raw::open(&app).await;
     let former = "INSERT INTO former_applications (seq, user_id, listing_id, created_at) \
-         VALUES (1, ?1, 'never', 0), (2, ?1, 'old', 0)";
+         VALUES (1, ?1, 'never', 4000000000000000), (2, ?1, 'old', 4000000000000000)";
     raw.change(former, &[Cell::Text(ada.user.clone())]).await.unwrap();
     drop(raw);
     app.signal("KILL");
