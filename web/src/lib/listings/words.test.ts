@@ -49,6 +49,12 @@ test('without a required check and a verification nothing is checked', () => {
   expect(words(state({}, { complete: true }))).toEqual(Array(4).fill('not checked'));
 });
 
+test('a false flag of a check that is not required is not checked', () => {
+  const flags = { ...none, passMinIncome: true };
+  const complete = state({ income: 'passed' }, { complete: true, expiresAt: '2026-12-18T00:00:00Z', flags });
+  expect(words(complete)).toEqual(['not checked', 'not checked', 'met', 'not met']);
+});
+
 test('withheld flags are not checked, and a sentence says why', () => {
   const withheld = state({ eviction: 'passed' }, { complete: true, flagsWithheld: true });
   expect(words(withheld)).toEqual(Array(4).fill('not checked'));

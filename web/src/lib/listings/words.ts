@@ -43,8 +43,10 @@ export function flagWords(state: ApplicationState): StatusWord[] {
   const hasExpired = hasExpiredFlags(state);
   return FLAGS.map(({ label, flag, check }) => {
     if (state.complete && state.expiresAt && !state.flagsWithheld) {
-      const met = state.flags[flag];
-      return { label, word: met ? 'met' : 'not met', tone: met ? 'good' : 'bad' };
+      if (state.flags[flag]) return { label, word: 'met', tone: 'good' };
+      // A check that the landlord does not require says nothing about the applicant.
+      const isRequired = state.checks.some((found) => found.check === check);
+      return isRequired ? { label, word: 'not met', tone: 'bad' } : { label, word: 'not checked', tone: 'plain' };
     }
     const isMissing = state.checks.some((found) => found.check === check && found.status === 'missing');
     const expired = hasExpired && !isMissing && !state.flagsWithheld;
