@@ -14,7 +14,8 @@ pub(crate) struct IfMatch(pub(crate) Option<Vec<String>>);
 
 impl Param for IfMatch {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some(PATTERN)).into()
+        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+        text.pattern(Some(PATTERN)).examples(["*"]).into()
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
         let fault = || ValidationError::new("not_an_etag", "must be * or ETags in quotation marks");
