@@ -45,9 +45,13 @@ impl Maintenance {
         self.core.delete_orphaned_applications().await
     }
 
-    /// Records flags that are due or have expired; returns how many.
+    /// Flags that have expired become due.
+    pub async fn expire_flags(&self) -> Result<()> {
+        self.core.expire_flags().await
+    }
+
+    /// Records flags that are due; returns how many.
     pub async fn record_flags(&self) -> Result<u64> {
-        self.core.expire_flags().await?;
         self.core.record_flags(None).await
     }
 
@@ -58,7 +62,6 @@ impl Maintenance {
         core.clock.set_ahead(core.db.clock_ahead().await?);
         while core.db.write(ForgetReplies { at: core.clock.now() }).await? > 0 {}
         core.forget_inputs().await?;
-        core.expire_flags().await?;
         core.apply_erasures().await?;
         core.anchor_audit().await?;
         core.keystore()?.scrub().await

@@ -91,10 +91,15 @@ async fn prepare(app: &Portico) -> Result<()> {
     Ok(())
 }
 
-/// Records flags left over from a crash or an error, and clears those of closed applications.
+/// Records flags left over from a crash or an error, and clears those that have expired or whose application is closed.
 async fn record_flags(service: Arc<Service>) {
+    let maintenance = &service.app.maintenance;
     loop {
-        match service.app.maintenance.record_flags().await {
+        let recorded = async {
+            maintenance.expire_flags().await?;
+            maintenance.record_flags().await
+        };
+        match recorded.await {
             // There may be more.
             Ok(settled) if settled > 0 => {}
             Ok(_) => tokio::time::sleep(FLAGS_INTERVAL).await,
