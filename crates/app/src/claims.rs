@@ -8,8 +8,8 @@ use alloy_primitives::{Address, B256, eip191_hash_message, hex};
 use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::wallet::{self, Proof};
 use portico_domain::{CaseId, ClaimNonce, ErrorCode, Timestamp, ValidationError, WalletId, WalletSignature};
+use portico_store::chain::Word;
 use portico_store::screening::{BeginClaim, Case, ClaimIdentity, WalletClaim};
-use portico_store::{StoredReply, chain::Word};
 use serde::{Deserialize, Serialize};
 
 use crate::access::signed_in;
@@ -134,11 +134,8 @@ impl Identities {
         signature: &WalletSignature,
     ) -> Result<Identity> {
         let (case, key) = self.own_case(call, token).await?;
-        if let Some(idempotency_key) = call.idempotency_key {
-            let key = self.core.store_key(idempotency_key);
-            if self.core.db.write(StoredReply::<()>::new(key)).await?.is_some() {
-                return self.identity(call, token).await;
-            }
+        if self.core.has_replied(call).await? {
+            return self.identity(call, token).await;
         }
         if case.revoked_at.is_some() {
             return Err(Error::Conflict(ErrorCode::IdentityRevoked));

@@ -82,7 +82,8 @@ impl Core {
     }
 
     /// Whether a call with this key succeeded before.
-    pub(crate) async fn has_replied(&self, idempotency_key: IdempotencyKey) -> Result<bool> {
+    pub(crate) async fn has_replied(&self, call: &Call) -> Result<bool> {
+        let Some(idempotency_key) = call.idempotency_key else { return Ok(false) };
         let reply = self.db.write(StoredReply::<()>::new(self.store_key(idempotency_key))).await?;
         Ok(reply.is_some())
     }

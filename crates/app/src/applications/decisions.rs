@@ -37,7 +37,7 @@ impl Applications {
         if !call.actor.is_user(user) {
             return Err(Error::Forbidden("only the applicant may withdraw an application"));
         }
-        if self.has_replied(call).await? {
+        if self.core.has_replied(call).await? {
             return Ok(());
         }
         let number = self.core.listing_number(listing).await?;
@@ -54,6 +54,9 @@ impl Applications {
     ) -> Result<()> {
         require_credential(&call.actor)?;
         let number = self.core.own_listing_number(call, listing).await?;
+        if self.core.has_replied(call).await? {
+            return Ok(());
+        }
         let party = deciding_party(&call.actor);
         self.change(call, user, number, Change::Decide(request, party)).await
     }
@@ -101,19 +104,8 @@ impl Applications {
         Ok((status, self.core.entry(call, "application.decided", id, request.decision.name())))
     }
 
-    /// Whether a call with the same idempotency key succeeded before.
-    async fn has_replied(&self, call: &Call) -> Result<bool> {
-        match call.idempotency_key {
-            Some(idempotency_key) => self.core.has_replied(idempotency_key).await,
-            None => Ok(false),
-        }
-    }
-
     /// Changes the newest application to a listing. Of two changes at once the second one sees the first.
     async fn change(&self, call: &Call, user: &UserId, listing: i64, change: Change) -> Result<()> {
-        if self.has_replied(call).await? {
-            return Ok(());
-        }
         for _ in 0..MAX_ATTEMPTS {
             let mut application = self.core.newest_application(user, listing).await?;
             let ((status, entry), by) = match &change {
