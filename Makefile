@@ -11,7 +11,9 @@ SCRIPTS := $(addprefix scripts/,build fuzz fuzz-api need places prerequisites sl
 # Where the tests find a real Ethereum node, and the tool that reads one.
 export PORTICO_ANVIL := $(CACHE)/tools/bin/anvil
 export PORTICO_CAST := $(CACHE)/tools/bin/cast
-.PHONY: help run build web openapi shots test check bench bench-peers fuzz kills people simulate contracts-fuzz clean
+# Copies a SQLite database continuously.
+export PORTICO_LITESTREAM := $(CACHE)/tools/litestream/bin/litestream
+.PHONY: help run build web openapi shots test check bench bench-peers fuzz kills rotate-race erase-race restore-drill crowds people simulate contracts-fuzz clean
 
 help: ## Shows this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -31,7 +33,7 @@ openapi: build ## Writes the OpenAPI document from which the console is built, w
 test: ## Installs what is missing and runs every test
 	@scripts/prerequisites test
 	@scripts/stage --first
-	@scripts/stage "install tools" scripts/need postgres schemathesis deny shellcheck foundry chromium
+	@scripts/stage "install tools" scripts/need postgres schemathesis litestream deny shellcheck foundry chromium
 	@scripts/stage "format" cargo fmt --all --check
 	@scripts/stage "shell scripts" shellcheck -x $(SCRIPTS)
 	@scripts/stage "dependencies" scripts/need deny-check
@@ -62,6 +64,21 @@ fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 
 
 kills: ## Kills a busy server repeatedly (CYCLES, default 100)
 	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked --workspace --test http kills -- --nocapture
+
+rotate-race: ## Two rotations at once under reads, on both engines (ROUNDS, default 200)
+	@scripts/need postgres
+	@PORTICO_ROTATE_ROUNDS=$${ROUNDS:-200} scripts/with-postgres cargo test --locked --workspace --test http two_rotations_at_once -- --nocapture
+
+restore-drill: ## Restores backups made at random moments under load (ROUNDS, default 5, on both engines and both kinds of chain)
+	@scripts/need foundry postgres
+	@PORTICO_DRILL_ROUNDS=$${ROUNDS:-5} scripts/with-postgres cargo test --locked --workspace --test http recovery::drill -- --nocapture --test-threads 1
+
+erase-race: ## Erases people in the middle of their own verifications, on both engines (RACES, default 1000)
+	@scripts/need postgres
+	@PORTICO_ERASE_RACES=$${RACES:-1000} scripts/with-postgres cargo test --locked --workspace --test app erase_race -- --nocapture
+
+crowds: ## Crowds of silent and of slow clients (CLIENTS, default 10000)
+	@PORTICO_CROWD=$${CLIENTS:-10000} cargo test --locked --workspace --test http crowds -- --nocapture --test-threads 1
 
 people: ## Searches for leaked personal data of 1,000 people; rotates the keys of 10,000 under load
 	@scripts/need foundry postgres

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use anyhow::{Context as _, Result};
 use tokio::process::Command;
@@ -11,8 +10,8 @@ use tokio::process::Command;
 use super::options::Common;
 use super::process;
 
-/// The row of `portico-bench raw`, for pgbench.
-const PGBENCH_INSERT: &str = r#"\set n random(1, 1000000000000)
+/// The row of `portico-bench raw`, for pgbench; its numbers are above those of the listings that are there.
+const PGBENCH_INSERT: &str = r#"\set n random(1000000000, 1000000000000)
 \set u random(0, 49999)
 INSERT INTO listings (seq, id, user_id, document, created_at, city_fold, postal, rent, bedrooms, bathrooms, search_fold)
 VALUES (:n, 'pg-' || :n, 'user-' || :u, '{"id":"pg-' || :n || '","user":"user-' || :u || '","street":"' || :u
@@ -142,7 +141,7 @@ async fn pgbench_inserts(common: &Common, url: &str) -> Result<f64> {
         .args(["-n", "-M", "prepared", "-c", &clients, "-j", "1", "-T", &seconds, "-f"])
         .arg(script)
         .arg(url);
-    let printed = process::output(pgbench.stderr(Stdio::null())).await?;
+    let printed = process::output(&mut pgbench).await?;
     let rate = printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
     let rate: f64 = rate.with_context(|| format!("no result from pgbench:\n{printed}"))?.parse()?;
     Ok(rate.trunc())

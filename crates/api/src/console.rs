@@ -14,8 +14,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::Service;
+use crate::basemap::BASEMAP_PATH;
 use crate::problem::Problem;
-use crate::reply::is_known;
+use crate::reply::{is_known, shared};
 use portico_domain::ErrorCode;
 
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +119,7 @@ fn deliver(asset: Asset, is_hashed: bool, request_headers: &HeaderMap) -> Respon
 
 fn body(asset: Asset, request_headers: &HeaderMap) -> Response {
     let (bytes, coding) = match asset.body {
-        AssetBody::Plain(bytes) => return Response::new(Body::from(bytes)),
+        AssetBody::Plain(bytes) => return shared(bytes),
         AssetBody::Compressed { brotli, .. } if accepts(request_headers, "br") => (brotli, "br"),
         AssetBody::Compressed { gzip, .. } if accepts(request_headers, "gzip") => (gzip, "gzip"),
         AssetBody::Compressed { gzip, .. } => {
@@ -129,21 +130,29 @@ fn body(asset: Asset, request_headers: &HeaderMap) -> Response {
             };
         }
     };
-    let mut response = Response::new(Body::from(bytes));
+    let mut response = shared(bytes);
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
     response
 }
 
 pub(crate) async fn page(State(service): State<Arc<Service>>, request: Request) -> Response {
     match request.uri().path().strip_prefix("/console/") {
-        Some("config.json") => {
-            let mut response = Response::new(Body::from(service.console.config.to_string()));
-            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            response
-        }
         Some(path) => service.console.page(path, request.headers()),
         None => (StatusCode::PERMANENT_REDIRECT, [(LOCATION, "/console/")]).into_response(),
     }
+}
+
+/// What the page asks for first.
+pub(crate) async fn config(State(service): State<Arc<Service>>) -> Response {
+    let mut config = service.console.config.clone();
+    // A file can be put in place while the server runs.
+    let basemap = service.basemap.clone();
+    if tokio::task::spawn_blocking(move || basemap.check()).await.is_ok_and(|checked| checked.is_ok()) {
+        config["basemap"] = BASEMAP_PATH.into();
+    }
+    let mut response = Response::new(Body::from(config.to_string()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
 #[cfg(test)]

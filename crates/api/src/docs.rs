@@ -1,5 +1,6 @@
 //! The API reference at `/docs/`: Swagger UI, embedded in the binary.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
@@ -10,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use utoipa_swagger_ui::Config;
 
 use crate::problem::Problem;
+use crate::reply::shared;
 use portico_domain::ErrorCode;
 
 /// Nothing from other origins; Swagger UI sets styles and data images inline.
@@ -27,7 +29,10 @@ pub(crate) async fn page(request: Request) -> Response {
     };
     match utoipa_swagger_ui::serve(file, CONFIG.clone()) {
         Ok(Some(found)) => {
-            let mut response = Response::new(Body::from(found.bytes.into_owned()));
+            let mut response = match found.bytes {
+                Cow::Borrowed(bytes) => shared(bytes),
+                Cow::Owned(bytes) => Response::new(Body::from(bytes)),
+            };
             let headers = response.headers_mut();
             if let Ok(kind) = HeaderValue::try_from(found.content_type) {
                 headers.insert(CONTENT_TYPE, kind);

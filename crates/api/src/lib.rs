@@ -5,6 +5,7 @@
 
 pub mod access;
 mod auth;
+pub mod basemap;
 pub mod console;
 mod docs;
 mod input;
@@ -31,6 +32,7 @@ use portico_app::{Portico, Profile};
 use portico_domain::ErrorCode;
 
 pub use metrics::Metrics;
+pub use middleware::{AllowedHosts, network};
 pub use operation::{Limits, Operation};
 
 use problem::Problem;
@@ -41,8 +43,9 @@ pub struct Service {
     pub app: Portico,
     pub metrics: Metrics,
     pub limits: Limits,
-    /// Allowed `Host` values; `None`: any.
-    pub hosts: Option<Vec<String>>,
+    /// Whether this process speaks TLS itself.
+    pub is_https: bool,
+    pub hosts: AllowedHosts,
     /// Origins whose pages may call this service.
     pub origins: Vec<String>,
     /// Number of proxies in front.
@@ -50,6 +53,7 @@ pub struct Service {
     /// A separate runtime for long work, so that short requests do not wait behind it.
     pub background: tokio::runtime::Handle,
     pub console: console::Console,
+    pub basemap: basemap::Basemap,
 }
 
 /// The sandbox has a few more operations than a live instance.
@@ -76,6 +80,14 @@ pub fn router(service: &Arc<Service>) -> Router {
     middleware::wrap(router.with_state(service.clone()), service)
 }
 
+/// Health and metrics alone, for a listener that only operators reach: it checks neither credentials nor `Host`.
+pub fn admin_router(service: &Arc<Service>) -> Router {
+    let router = service::admin_routes()
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(|| async { Problem::from(ErrorCode::NotFound) });
+    middleware::wrap_admin(router.with_state(service.clone()), service)
+}
+
 /// Pages for people. They are the router's fallback, so they have no route in logs and metrics.
 fn pages() -> Router<Arc<Service>> {
     let console = get(console::page);
@@ -83,6 +95,8 @@ fn pages() -> Router<Arc<Service>> {
         .route("/", get(|| async { Redirect::temporary("/console/") }))
         .route("/console", console.clone())
         .route("/console/", console.clone())
+        .route("/console/config.json", get(console::config))
+        .route(basemap::BASEMAP_PATH, get(basemap::serve))
         .route("/console/{*file}", console)
         .route("/docs", get(docs::page))
         .route("/docs/", get(docs::page))

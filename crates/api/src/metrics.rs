@@ -34,6 +34,8 @@ pub struct Metrics {
     in_flight: Gauge,
     shed: Counter,
     panics: Counter,
+    audit_altered: Gauge,
+    response_bytes: Gauge,
 }
 
 /// From a quarter of a millisecond to eight seconds.
@@ -49,12 +51,23 @@ impl Default for Metrics {
         let requests = Family::default();
         let latency = Family::new_with_constructor(histogram as fn() -> Histogram);
         let (in_flight, shed, panics) = (Gauge::default(), Counter::default(), Counter::default());
+        let (audit_altered, response_bytes) = (Gauge::default(), Gauge::default());
         registry.register("http_requests", "Requests answered", requests.clone());
         registry.register("http_request_duration_seconds", "Time until the answer's head", latency.clone());
         registry.register("http_requests_in_flight", "Requests being worked on", in_flight.clone());
         registry.register("http_requests_shed", "Requests turned away because of overload", shed.clone());
         registry.register("http_panics", "Requests that ended in a panic", panics.clone());
-        Self { registry, requests, latency, in_flight, shed, panics }
+        registry.register(
+            "audit_log_altered",
+            "1 if the audit log was cut or rewritten and is no longer anchored",
+            audit_altered.clone(),
+        );
+        registry.register(
+            "http_response_bytes_held",
+            "Memory set aside for long responses until their clients have taken them",
+            response_bytes.clone(),
+        );
+        Self { registry, requests, latency, in_flight, shed, panics, audit_altered, response_bytes }
     }
 }
 
@@ -86,11 +99,32 @@ impl Metrics {
         InFlight { gauge: &self.in_flight, count: usize::try_from(others).unwrap_or(0) + 1 }
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// Sets memory aside until the guard is dropped; `None`: more than `max` would be.
+    pub(crate) fn hold_response(&self, bytes: usize, max: usize) -> Option<HeldBytes> {
+        let bytes = i64::try_from(bytes).ok()?;
+        let before = self.response_bytes.inc_by(bytes);
+        let held = HeldBytes { gauge: self.response_bytes.clone(), bytes };
+        usize::try_from(before + bytes).is_ok_and(|all| all <= max).then_some(held)
+    }
+
+    pub(crate) fn text(&self, audit_altered: bool) -> String {
+        self.audit_altered.set(audit_altered.into());
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct HeldBytes {
+    gauge: Gauge,
+    bytes: i64,
+}
+
+impl Drop for HeldBytes {
+    fn drop(&mut self) {
+        self.gauge.dec_by(self.bytes);
     }
 }
 

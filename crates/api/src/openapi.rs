@@ -15,8 +15,8 @@ use utoipa::openapi::security::{
 };
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ContentBuilder, HttpMethod, InfoBuilder, LicenseBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, Paths,
-    Ref, Required, ResponseBuilder, Server,
+    ContentBuilder, Header, HeaderBuilder, HttpMethod, InfoBuilder, LicenseBuilder, ObjectBuilder, OpenApi,
+    OpenApiBuilder, Paths, Ref, RefOr, Required, ResponseBuilder, Server,
 };
 
 use crate::access::Need;
@@ -30,7 +30,7 @@ const ABOUT: &str = "Rental listings, applicant screening and infrastructure por
     request: 422. Keys are kept for 24 hours.\n\n\
     Errors are `application/problem+json` (RFC 9457) with a stable `code` and every fault in `errors`.";
 
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     ("Listings", "Rental listings"),
     ("Stage listings", "Stored listing records, as typed attributes"),
     ("Saved listings", "Listings that a user has saved"),
@@ -46,6 +46,7 @@ const TAGS: [(&str, &str); 13] = [
         "Sandbox",
         "Sign-in as anybody, demonstration data and a clock that can be moved; not in a live instance",
     ),
+    ("Operation", "What operators see and do: users, audit log, queue for the chain, bureaus, configuration"),
     ("Service", "The service itself"),
 ];
 
@@ -150,7 +151,11 @@ fn describe(
         described = described.response(StatusCode::NOT_MODIFIED.as_str(), not_modified);
     }
     for (status, when) in refusals(operation, has_parameters, has_path) {
-        described = described.response(status.as_str(), problem(&when));
+        let mut refusal = problem(&when);
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            refusal.headers.extend(quota_headers());
+        }
+        described = described.response(status.as_str(), refusal);
     }
     described.build()
 }
@@ -195,6 +200,19 @@ fn problem(when: &str) -> utoipa::openapi::response::Response {
     ResponseBuilder::new().description(when).content("application/problem+json", content).build()
 }
 
+/// Of a limit that a caller has reached.
+fn quota_headers() -> [(String, RefOr<Header>); 2] {
+    [
+        ("RateLimit-Policy", "Which limit it is, `\"name\";q=limit;w=seconds`"),
+        ("RateLimit", "What is left of it, and the seconds until there is more, `\"name\";r=rest;t=seconds`"),
+    ]
+    .map(|(name, about)| {
+        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
+        let header = HeaderBuilder::new().schema(Some(text)).description(Some(about)).build();
+        (name.to_owned(), header.into())
+    })
+}
+
 fn idempotency_key() -> utoipa::openapi::path::Parameter {
     let text =
         ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some("^[!-~]{1,255}$"));
@@ -216,7 +234,7 @@ fn security(need: Need) -> Vec<SecurityRequirement> {
         Need::Nothing | Need::OperatorOrNobody => vec![nobody(), bearer(), key()],
         Need::Bearer => vec![bearer()],
         Need::Key => vec![key()],
-        Need::SignedIn | Need::Operator => vec![bearer(), key()],
+        Need::SignedIn | Need::Operator | Need::BearerOrOperator => vec![bearer(), key()],
     }
 }
 

@@ -18,13 +18,14 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use portico_app::{Actor, Call, IdempotencyKey, Portico};
-use portico_domain::{ErrorCode, ValidationError};
+use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use tokio::task::JoinSet;
 
 use crate::Service;
 use crate::access::Access;
 use crate::auth::{authenticate, single};
 use crate::input::{self, Description, Input, Parts, PathParams};
+use crate::middleware::ClientNetwork;
 use crate::problem::{FieldError, Problem, Result};
 use crate::reply::{Output, Schemas};
 
@@ -156,6 +157,11 @@ macro_rules! methods {
 }
 methods!(get = GET, post = POST, put = PUT, patch = PATCH, delete = DELETE);
 
+/// Operations of one group of the OpenAPI document.
+pub(crate) fn with_tag(tag: &'static str, operations: Vec<Operation>) -> Vec<Operation> {
+    operations.into_iter().map(|operation| operation.tagged(tag)).collect()
+}
+
 impl Operation {
     pub(crate) fn id(mut self, id: &'static str) -> Self {
         self.id = id;
@@ -232,8 +238,10 @@ where
         Method::POST => idempotency_key(&service, &actor, route, &head, &body)?,
         _ => None,
     };
+    let network = head.extensions.get::<ClientNetwork>().map(|network| network.0);
     let Head { uri, headers, .. } = head;
-    handler(Context { service, call: Call { actor, idempotency_key }, uri, headers }, input).await
+    let call = Call { actor, idempotency_key, network };
+    handler(Context { service, call, uri, headers }, input).await
 }
 
 fn path_params(path: std::result::Result<RawPathParams, RawPathParamsRejection>) -> Result<PathParams> {
@@ -291,7 +299,7 @@ fn idempotency_key(
             key
         }
         _ => {
-            let fault = ValidationError::new("out_of_range", "must be 1 to 255 visible characters");
+            let fault = ValidationError::new(FaultCode::OutOfRange, "must be 1 to 255 visible characters");
             return Err(Problem::invalid(vec![FieldError::in_parameter(NAME, fault)]));
         }
     };
@@ -308,6 +316,8 @@ pub struct Limits {
     pub operation_time: Duration,
     /// Concurrent requests; more are rejected.
     pub in_flight: usize,
+    /// Memory for long responses that clients have not taken yet; further ones are rejected.
+    pub response_bytes: usize,
     /// Requests per second and client address; 0: no limit.
     pub rate: u32,
 }
@@ -319,6 +329,7 @@ impl Default for Limits {
             body_time: Duration::from_secs(15),
             operation_time: Duration::from_secs(30),
             in_flight: 1024,
+            response_bytes: 128 << 20,
             rate: 0,
         }
     }

@@ -1,5 +1,5 @@
-//! Lists: paged with `limit` and `cursor`, or complete. Complete lists are streamed in short reads, so that they need
-//! neither much memory nor a long transaction.
+//! Lists: paged with `limit` and `cursor`, or complete. They are read in pieces of bounded size, and complete lists are
+//! streamed, so that a list needs neither much memory nor a long transaction, however long its items are.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt};
 use portico_app::{Cursor, Page};
-use portico_domain::{ErrorCode, ValidationError};
+use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::response::Response as Described;
@@ -25,8 +25,15 @@ use crate::reply::{Output, Schemas, content, reference};
 
 /// Items in the first read of a complete list. Most lists end here.
 const FIRST_READ_ITEMS: usize = 64;
-/// Items in every further read.
-const NEXT_READ_ITEMS: usize = 512;
+/// Items in the first read of a page; larger ones run off the async threads.
+const FIRST_PAGE_READ_ITEMS: usize = 128;
+const MAX_READ_ITEMS: usize = 512;
+/// What the items of a further read take, if they are as long as those before.
+pub(crate) const PIECE_BYTES: usize = 64 * 1024;
+/// A longer piece is read again with fewer items.
+const MAX_PIECE_BYTES: usize = 2 * PIECE_BYTES;
+/// A page of that length ends before its limit.
+const MAX_PAGE_BYTES: usize = 1 << 20;
 /// Buffer size per item; most need less.
 const ITEM_BUFFER_BYTES: usize = 320;
 
@@ -38,8 +45,10 @@ pub(crate) struct Paging {
 
 impl Paging {
     pub(crate) fn read(from: &mut Reader<'_>) -> Self {
-        let limit =
-            from.query::<Limit<1000>>("limit", "At most so many; the `Link` header leads to the next ones");
+        let limit = from.query::<Limit<1000>>(
+            "limit",
+            "At most so many, fewer if they are long; the `Link` header leads to the next ones",
+        );
         let after =
             from.query::<After>("cursor", "Where to go on, from the `Link` header of the page before");
         Self { limit: limit.map(|limit| limit.0), after: after.map(|after| after.0) }
@@ -56,7 +65,11 @@ impl<const MAX: usize> Param for Limit<MAX> {
     fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
         match text.parse() {
             Ok(limit) if (1..=MAX).contains(&limit) => Ok(Self(limit)),
-            _ => Err(ValidationError::new("out_of_range", format!("must be a whole number from 1 to {MAX}"))),
+            _ => {
+                let message = format!("must be a whole number from 1 to {MAX}");
+                let max = i64::try_from(MAX).unwrap_or(i64::MAX);
+                Err(ValidationError::new(FaultCode::OutOfRange, message).between(1, max))
+            }
         }
     }
 }
@@ -68,7 +81,7 @@ impl Param for After {
         text.pattern(Some("^[0-9a-f]{32}$")).into()
     }
     fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
-        let fault = || ValidationError::new("not_a_cursor", "must be a cursor from a `Link` header");
+        let fault = || ValidationError::new(FaultCode::NotACursor, "must be a cursor from a `Link` header");
         let is_lower_case = !text.bytes().any(|byte| byte.is_ascii_uppercase());
         let half = |digits: Option<&str>| {
             let bytes = digits.filter(|_| text.len() == 32 && is_lower_case);
@@ -104,9 +117,66 @@ fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
 /// Reads the items after a cursor.
 type Fetch<T> = Arc<dyn Fn(Option<Cursor>, usize) -> BoxFuture<'static, Result<Page<T>>> + Send + Sync>;
 
+/// Rendered items, with commas between them.
+#[derive(Debug, Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    items: usize,
+    next: Option<Cursor>,
+    /// Where a client goes on instead, because a row before `next` may still appear.
+    held_at: Option<Cursor>,
+}
+
+impl Piece {
+    /// Reads at most `count` items; fewer if they are long.
+    async fn read<T: Serialize>(fetch: &Fetch<T>, after: Option<Cursor>, mut count: usize) -> Result<Self> {
+        loop {
+            let page = fetch(after, count).await?;
+            let mut bytes = Vec::with_capacity(ITEM_BUFFER_BYTES * page.items.len() + 2);
+            write_items(&mut bytes, &page.items);
+            let held_at = page.next_to_follow().filter(|follow| Some(*follow) < page.next);
+            let piece = Self { bytes, items: page.items.len(), next: page.next, held_at };
+            if piece.bytes.len() <= MAX_PIECE_BYTES || piece.items <= 1 {
+                return Ok(piece);
+            }
+            count = piece.fitting();
+        }
+    }
+
+    /// How many items of this length are a piece. A piece whose rows nobody may see says nothing about it.
+    fn fitting(&self) -> usize {
+        if self.items == 0 {
+            return FIRST_READ_ITEMS;
+        }
+        (self.items * PIECE_BYTES / self.bytes.len().max(1)).clamp(1, MAX_READ_ITEMS)
+    }
+
+    /// Adds up to `limit` items, unless they become too long.
+    async fn extend<T: Serialize>(&mut self, fetch: &Fetch<T>, limit: usize) -> Result<()> {
+        while self.items < limit && self.bytes.len() < MAX_PAGE_BYTES {
+            let Some(after) = self.next else { return Ok(()) };
+            let more = Self::read(fetch, Some(after), self.fitting().min(limit - self.items)).await?;
+            if self.items > 0 && more.items > 0 {
+                self.bytes.push(b',');
+            }
+            self.bytes.extend_from_slice(&more.bytes);
+            self.items += more.items;
+            self.next = more.next;
+            self.held_at = self.held_at.into_iter().chain(more.held_at).min();
+        }
+        Ok(())
+    }
+
+    fn next_to_follow(&self) -> Option<Cursor> {
+        let next = self.next?;
+        Some(self.held_at.map_or(next, |held| next.min(held)))
+    }
+}
+
 /// The response is a bare array.
 pub(crate) struct PagedResponse<T> {
-    first: Page<T>,
+    first: Piece,
+    /// If the list is complete.
     fetch: Option<Fetch<T>>,
     link: Option<HeaderValue>,
     /// Whether this is not the first page.
@@ -126,43 +196,44 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         Q: Send + Sync + 'static,
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
+        let uri = cx.uri.clone();
         let (cx, query) = (Arc::new(cx), Arc::new(query));
-        let limit = paging.limit.unwrap_or(FIRST_READ_ITEMS);
-        let first = fetch(cx.clone(), query.clone(), paging.after, limit).await?;
-        let is_continuation = paging.after.is_some();
-        let mut this = Self { first, fetch: None, link: None, is_continuation };
-        let Some(next) = this.first.next else { return Ok(this) };
-        match paging.limit {
-            Some(_) => this.link = next_link(&cx.uri, next),
-            None => {
-                let fetch: Fetch<T> = Arc::new(move |after, limit| {
-                    let page = fetch(cx.clone(), query.clone(), after, limit);
-                    Box::pin(async { page.await.map_err(Problem::from) })
-                });
-                this.fetch = Some(fetch);
-            }
+        let fetch: Fetch<T> = Arc::new(move |after, limit| {
+            let page = fetch(cx.clone(), query.clone(), after, limit);
+            Box::pin(async { page.await.map_err(Problem::from) })
+        });
+        let count = paging.limit.map_or(FIRST_READ_ITEMS, |limit| limit.min(FIRST_PAGE_READ_ITEMS));
+        let mut first = Piece::read(&fetch, paging.after, count).await?;
+        let mut link = None;
+        if let Some(limit) = paging.limit {
+            first.extend(&fetch, limit).await?;
+            // Never before the cursor that led here.
+            let next = first.next_to_follow().max(paging.after.filter(|_| first.next.is_some()));
+            link = next.and_then(|next| next_link(&uri, next));
         }
-        Ok(this)
+        let is_streamed = paging.limit.is_none() && first.next.is_some();
+        let fetch = Some(fetch).filter(|_| is_streamed);
+        Ok(Self { first, fetch, link, is_continuation: paging.after.is_some() })
     }
 
     /// For lists that the specification answers with 404 when they are empty. A page after the last one is empty and
     /// not a 404.
     pub(crate) fn or_not_found(self, code: ErrorCode) -> Result<Self> {
-        if self.first.items.is_empty() && !self.is_continuation { Err(code.into()) } else { Ok(self) }
+        if self.first.items == 0 && !self.is_continuation { Err(code.into()) } else { Ok(self) }
     }
 
     fn into_response(self) -> Response {
-        let mut head = Vec::with_capacity(ITEM_BUFFER_BYTES * self.first.items.len() + 2);
-        head.push(b'[');
-        write_items(&mut head, &self.first.items, true);
-        let body = match (self.fetch, self.first.next) {
-            (Some(fetch), Some(next)) => {
-                let head = futures_util::stream::once(std::future::ready(Ok(head.into())));
-                Body::from_stream(head.chain(remaining_items(fetch, next)))
+        let mut body = Vec::with_capacity(self.first.bytes.len() + 2);
+        body.push(b'[');
+        body.extend_from_slice(&self.first.bytes);
+        let body = match self.fetch {
+            Some(fetch) => {
+                let begin = futures_util::stream::once(std::future::ready(Ok(body.into())));
+                Body::from_stream(begin.chain(remaining_items(fetch, &self.first)))
             }
-            _ => {
-                head.push(b']');
-                Body::from(head)
+            None => {
+                body.push(b']');
+                Body::from(body)
             }
         };
         let mut response = Response::new(body);
@@ -190,9 +261,9 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for PagedResponse<T> {
     }
 }
 
-fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T], first: bool) {
+fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T]) {
     for (index, item) in items.iter().enumerate() {
-        if index > 0 || !first {
+        if index > 0 {
             to.push(b',');
         }
         // Writing to memory cannot fail, and wire types always serialize.
@@ -200,25 +271,127 @@ fn write_items<T: Serialize>(to: &mut Vec<u8>, items: &[T], first: bool) {
     }
 }
 
-/// The array after its first read. A failure breaks the connection, so that no client takes a part for the whole.
+/// The array after its first piece. A failure breaks the connection, so that no client takes a part for the whole.
 fn remaining_items<T: Serialize + Send + 'static>(
     fetch: Fetch<T>,
-    next: Cursor,
-) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
-    futures_util::stream::try_unfold(Some(next), move |next| {
-        let page = next.map(|after| fetch(Some(after), NEXT_READ_ITEMS));
+    first: &Piece,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send + use<T> {
+    let begin = first.next.map(|next| (next, first.fitting(), first.items > 0));
+    futures_util::stream::try_unfold(begin, move |at| {
+        let fetch = fetch.clone();
         async move {
-            let Some(page) = page else { return Ok(None) };
-            let page = page.await.map_err(|problem| {
+            let Some((after, count, has_items)) = at else { return Ok(None) };
+            let piece = Piece::read(&fetch, Some(after), count).await.map_err(|problem| {
                 tracing::error!(cause = problem.cause, code = %problem.code, "a streamed list failed");
                 std::io::Error::other("the streamed list failed")
             })?;
-            let mut piece = Vec::with_capacity(ITEM_BUFFER_BYTES * page.items.len() + 1);
-            write_items(&mut piece, &page.items, false);
-            if page.next.is_none() {
-                piece.push(b']');
+            let next = piece.next.map(|next| (next, piece.fitting(), has_items || piece.items > 0));
+            let mut bytes = Vec::with_capacity(piece.bytes.len() + 2);
+            if has_items && piece.items > 0 {
+                bytes.push(b',');
             }
-            Ok(Some((Bytes::from(piece), page.next)))
+            bytes.extend_from_slice(&piece.bytes);
+            if next.is_none() {
+                bytes.push(b']');
+            }
+            Ok(Some((Bytes::from(bytes), next)))
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list of these texts. Records how many items each read asks for.
+    fn list(texts: Vec<String>) -> (Fetch<String>, Arc<std::sync::Mutex<Vec<usize>>>) {
+        let reads = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let record = reads.clone();
+        let fetch: Fetch<String> = Arc::new(move |after, limit| {
+            record.lock().unwrap().push(limit);
+            let begin = after.map_or(0, |after| usize::try_from(after.seq).unwrap());
+            let end = (begin + limit).min(texts.len());
+            let seq = i64::try_from(end).unwrap();
+            let next = (end < texts.len()).then_some(Cursor { key: seq, seq });
+            let page = Page { items: texts[begin..end].to_vec(), next, settled: None };
+            Box::pin(async { Ok(page) })
+        });
+        (fetch, reads)
+    }
+
+    async fn streamed(fetch: Fetch<String>) -> (String, usize) {
+        let first = Piece::read(&fetch, None, FIRST_READ_ITEMS).await.unwrap();
+        let mut longest = first.bytes.len();
+        let mut all = b"[".to_vec();
+        all.extend_from_slice(&first.bytes);
+        let mut rest = std::pin::pin!(remaining_items(fetch, &first));
+        while let Some(piece) = rest.next().await {
+            let piece = piece.unwrap();
+            longest = longest.max(piece.len());
+            all.extend_from_slice(&piece);
+        }
+        (String::from_utf8(all).unwrap(), longest)
+    }
+
+    #[tokio::test]
+    async fn pieces_are_bounded_by_bytes() {
+        // Short items, then long ones: the first guess is wrong.
+        let texts: Vec<String> =
+            (0..3000).map(|number| "x".repeat(if number < 1000 { 10 } else { 5000 })).collect();
+        let (fetch, reads) = list(texts.clone());
+        let (all, longest) = streamed(fetch).await;
+        assert_eq!(serde_json::from_str::<Vec<String>>(&all).unwrap(), texts);
+        assert!(longest <= MAX_PIECE_BYTES + 2, "{longest}");
+        assert!(reads.lock().unwrap().iter().all(|&count| count <= MAX_READ_ITEMS));
+    }
+
+    #[tokio::test]
+    async fn pieces_without_items_leave_no_comma() {
+        // Of 300 rows only every hundredth may be seen.
+        let fetch: Fetch<u32> = Arc::new(|after, limit| {
+            let begin = after.map_or(0, |after| u32::try_from(after.seq).unwrap());
+            let end = (begin + u32::try_from(limit.min(10)).unwrap()).min(300);
+            let seq = i64::from(end);
+            let next = (end < 300).then_some(Cursor { key: seq, seq });
+            let items = (begin..end).filter(|row| row % 100 == 99).collect();
+            Box::pin(async move { Ok(Page { items, next, settled: None }) })
+        });
+        let (mut page, expected) = (Piece::read(&fetch, None, 2).await.unwrap(), vec![99, 199, 299]);
+        page.extend(&fetch, 3).await.unwrap();
+        let text = String::from_utf8([b"[", &page.bytes[..], b"]"].concat()).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<u32>>(&text).unwrap(), expected);
+        let first = Piece::read(&fetch, None, FIRST_READ_ITEMS).await.unwrap();
+        let mut all = b"[".to_vec();
+        let mut rest = std::pin::pin!(remaining_items(fetch, &first));
+        while let Some(piece) = rest.next().await {
+            all.extend_from_slice(&piece.unwrap());
+        }
+        assert_eq!(serde_json::from_slice::<Vec<u32>>(&all).unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn item_longer_than_a_piece_is_sent_alone() {
+        let texts = vec!["x".repeat(3 * MAX_PIECE_BYTES); 3];
+        let (fetch, _) = list(texts.clone());
+        let (all, longest) = streamed(fetch).await;
+        assert_eq!(serde_json::from_str::<Vec<String>>(&all).unwrap(), texts);
+        assert!(longest < 4 * MAX_PIECE_BYTES, "{longest}");
+    }
+
+    #[tokio::test]
+    async fn page_has_its_limit_unless_it_is_too_long() {
+        let page = async |length: usize| {
+            let (fetch, _) = list(vec!["x".repeat(length); 2000]);
+            let mut piece = Piece::read(&fetch, None, FIRST_PAGE_READ_ITEMS).await.unwrap();
+            piece.extend(&fetch, 1000).await.unwrap();
+            let items: Vec<String> =
+                serde_json::from_slice(&[&b"["[..], &piece.bytes, b"]"].concat()).unwrap();
+            assert_eq!(items.len(), piece.items);
+            assert_eq!(piece.next.map(|next| next.seq), i64::try_from(items.len()).ok());
+            (piece.items, piece.bytes.len())
+        };
+        assert_eq!(page(10).await.0, 1000);
+        let (items, bytes) = page(10_000).await;
+        assert!((100..=120).contains(&items) && bytes < MAX_PAGE_BYTES + MAX_PIECE_BYTES, "{items}, {bytes}");
+    }
 }

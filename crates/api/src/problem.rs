@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use portico_app::Error;
-use portico_domain::{ErrorCode, ValidationError};
+use portico_domain::{ErrorCode, FaultCode, Quota, ValidationError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{Object, ObjectBuilder, Type};
@@ -31,11 +31,19 @@ pub(crate) struct FieldError {
     #[schema(example = "limit", nullable = false)]
     pub(crate) parameter: Option<String>,
     /// A stable word for programs.
-    #[schema(example = "out_of_range")]
+    #[schema(schema_with = fault_code_schema)]
     pub(crate) code: &'static str,
     /// The rule in words.
     #[schema(example = "must be between 0 and 99999999999")]
     pub(crate) message: Cow<'static, str>,
+    /// The least number that the rule allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 0, nullable = false)]
+    pub(crate) min: Option<i64>,
+    /// The greatest number, or length, that the rule allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 99_999_999_999_i64, nullable = false)]
+    pub(crate) max: Option<i64>,
 }
 
 pub(crate) enum FieldLocation {
@@ -45,6 +53,10 @@ pub(crate) enum FieldLocation {
 }
 
 impl FieldError {
+    fn new(ValidationError { code, message, limits }: ValidationError) -> Self {
+        let (min, max) = (limits.min, limits.max);
+        Self { pointer: None, parameter: None, code: code.name(), message, min, max }
+    }
     fn at(location: FieldLocation, fault: ValidationError) -> Self {
         match location {
             FieldLocation::Body(pointer) => Self::in_body(pointer, fault),
@@ -52,10 +64,10 @@ impl FieldError {
         }
     }
     pub(crate) fn in_body(pointer: String, fault: ValidationError) -> Self {
-        Self { pointer: Some(pointer), parameter: None, code: fault.code, message: fault.message }
+        Self { pointer: Some(pointer), ..Self::new(fault) }
     }
     pub(crate) fn in_parameter(name: &str, fault: ValidationError) -> Self {
-        Self { pointer: None, parameter: Some(name.into()), code: fault.code, message: fault.message }
+        Self { parameter: Some(name.into()), ..Self::new(fault) }
     }
 }
 
@@ -68,6 +80,8 @@ pub(crate) struct Problem {
     pub(crate) challenge: Option<&'static str>,
     /// Seconds, for `Retry-After`.
     pub(crate) retry_after: Option<u32>,
+    /// The limit that was reached.
+    pub(crate) quota: Option<Box<Quota>>,
     /// Only for the log.
     pub(crate) cause: Option<String>,
 }
@@ -80,6 +94,7 @@ impl Problem {
             errors: Vec::new(),
             challenge: None,
             retry_after: None,
+            quota: None,
             cause: None,
         }
     }
@@ -97,20 +112,20 @@ impl Problem {
         Self { errors, ..Self::new(ErrorCode::InvalidRequest, detail) }
     }
 
-    pub(crate) fn body(code: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
-        let fault = ValidationError { code, message: detail.into() };
+    pub(crate) fn body(code: FaultCode, detail: impl Into<Cow<'static, str>>) -> Self {
+        let fault = ValidationError::new(code, detail);
         let detail = format!("the body {}", fault.message);
         let errors = vec![FieldError::in_body(String::new(), fault)];
         Self { errors, ..Self::new(ErrorCode::InvalidRequest, detail) }
     }
 
     pub(crate) fn unknown_listings(indices: Vec<usize>, at: impl Fn(usize) -> FieldLocation) -> Self {
-        let fault = || ValidationError::new("unknown_listing", "is no listing that exists");
+        let fault = || ValidationError::new(FaultCode::UnknownListing, "is no listing that exists");
         let errors = indices.into_iter().map(|index| FieldError::at(at(index), fault())).collect();
         Self { code: ErrorCode::UnknownListing, ..Self::invalid(errors) }
     }
 
-    pub(crate) fn unauthenticated(challenge: &'static str, detail: &'static str) -> Self {
+    pub(crate) fn unauthenticated(challenge: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
         let problem = Self::new(ErrorCode::Unauthenticated, detail);
         Self { challenge: Some(challenge), ..problem }
     }
@@ -121,6 +136,15 @@ impl Problem {
 
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         Self { cause: Some(cause.into()), ..ErrorCode::InternalError.into() }
+    }
+
+    pub(crate) fn over_quota(code: ErrorCode, quota: Quota) -> Self {
+        let detail = format!("{}: {} is {}", code.text(), quota.name, quota.limit);
+        Self {
+            retry_after: Some(quota.reset_seconds),
+            quota: Some(Box::new(quota)),
+            ..Self::new(code, detail)
+        }
     }
 
     pub(crate) fn render(self, request_id: &str) -> Response {
@@ -144,7 +168,19 @@ impl Problem {
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             headers.insert(RETRY_AFTER, self.retry_after.unwrap_or(RETRY_AFTER_SECONDS).into());
         }
+        if let Some(quota) = self.quota {
+            tell_quota(headers, &quota);
+        }
         response
+    }
+}
+
+/// The fields of draft-ietf-httpapi-ratelimit-headers.
+pub(crate) fn tell_quota(headers: &mut HeaderMap, quota: &Quota) {
+    for (name, value) in [("ratelimit-policy", quota.policy()), ("ratelimit", quota.state())] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
     }
 }
 
@@ -177,8 +213,15 @@ impl From<Error> for Problem {
             Error::UnknownListings(indices) => {
                 Self::unknown_listings(indices, |index| FieldLocation::Body(format!("/listingIds/{index}")))
             }
+            Error::DevicesTaken(indices) => {
+                let fault =
+                    || ValidationError::new(FaultCode::DeviceExists, "is registered on its network already");
+                let errors =
+                    indices.into_iter().map(|at| FieldError::in_body(format!("/devices/{at}"), fault()));
+                Self { code: ErrorCode::DeviceExists, ..Self::invalid(errors.collect()) }
+            }
             Error::NothingToCheck(needs) => {
-                let fault = ValidationError::new("nothing_to_check", needs.clone());
+                let fault = ValidationError::new(FaultCode::NothingToCheck, needs.clone());
                 let errors = vec![FieldError::in_body(String::new(), fault)];
                 Self { errors, ..Self::new(ErrorCode::NothingToCheck, needs) }
             }
@@ -193,6 +236,7 @@ impl From<Error> for Problem {
             Error::TooMany { code, retry_after } => {
                 Self { retry_after: Some(seconds(retry_after)), ..code.into() }
             }
+            Error::OverQuota { code, quota } => Self::over_quota(code, quota),
             Error::Bureau { retry_after, why } => Self {
                 retry_after: Some(seconds(retry_after)),
                 cause: Some(why),
@@ -238,10 +282,14 @@ pub(crate) struct ProblemOut {
 }
 
 fn code_schema() -> Object {
-    let codes = ErrorCode::ALL.iter().map(|code| code.name());
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(codes))
-        .examples(["invalid_request"])
-        .build()
+    enumeration(ErrorCode::ALL.iter().map(|code| code.name()), "invalid_request")
+}
+
+fn fault_code_schema() -> Object {
+    enumeration(FaultCode::ALL.iter().map(|code| code.name()), "out_of_range")
+}
+
+fn enumeration(names: impl Iterator<Item = &'static str>, example: &str) -> Object {
+    let string = ObjectBuilder::new().schema_type(Type::String);
+    string.enum_values(Some(names)).examples([example]).build()
 }

@@ -33,6 +33,17 @@ pub(crate) fn content(about: &str, content_type: &str, schema: RefOr<Schema>) ->
         .build()
 }
 
+/// Marks a response whose body all responses share, so that it takes no memory of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedBody;
+
+/// A body that is part of the binary.
+pub(crate) fn shared(bytes: &'static [u8]) -> Response {
+    let mut response = Response::new(Body::from(bytes));
+    response.extensions_mut().insert(SharedBody);
+    response
+}
+
 fn with_content_type(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
@@ -145,6 +156,7 @@ impl Output for Cached {
             Some(body) => with_content_type(Self::STATUS, "application/json", body),
             None => with_content_type(StatusCode::NOT_MODIFIED, "application/json", Body::empty()),
         };
+        response.extensions_mut().insert(SharedBody);
         response.headers_mut().insert(ETAG, self.etag);
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response

@@ -26,7 +26,7 @@ pub(crate) async fn answer(State(service): State<Arc<Service>>, request: Request
 }
 
 async fn perform(service: &Service, request: Request) -> Result<Response> {
-    let rpc = service.app.chain.rpc(&Call { actor: Actor::Anonymous, idempotency_key: None })?;
+    let rpc = service.app.chain.rpc(&Call::new(Actor::Anonymous))?;
     let body = read_body(request.into_body(), service).await?;
     let permit = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
     // The permit is released when the work ends, even if the client disconnects.

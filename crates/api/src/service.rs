@@ -1,28 +1,37 @@
 //! Health, readiness, metrics, keys and the OpenAPI document.
 
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::get as route;
 use bytes::Bytes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::Service;
 use crate::access::{OPERATORS, PUBLIC};
 use crate::openapi::{self, ServedDocument};
-use crate::operation::{Context, Operation, get};
+use crate::operation::{Context, Operation, get, with_tag};
 use crate::problem::Result;
-use crate::reply::{Cached, Document, Json, OpenMetrics, is_known};
+use crate::reply::{Cached, Document, Json, OpenMetrics, Output as _, is_known};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/healthz", PUBLIC, alive).id("isAlive").summary("Whether the process is alive"),
-        get("/readyz", PUBLIC, ready)
-            .id("isReady")
-            .summary("Whether the service can work, proven by a write; 503 if not"),
-        get("/metrics", OPERATORS, metrics).id("getMetrics").summary("Prometheus metrics"),
-        get("/openapi.json", PUBLIC, document).id("getOpenApi").summary("This document").conditional(),
-        get("/.well-known/jwks.json", PUBLIC, jwks)
-            .id("getJwks")
-            .summary("The public key of the instance's own tokens"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Service")).collect()
+    with_tag(
+        "Service",
+        vec![
+            get("/healthz", PUBLIC, alive).id("isAlive").summary("Whether the process is alive"),
+            get("/readyz", PUBLIC, ready)
+                .id("isReady")
+                .summary("Whether the service can work, proven by a write; 503 if not"),
+            get("/metrics", OPERATORS, metrics).id("getMetrics").summary("Prometheus metrics"),
+            get("/openapi.json", PUBLIC, document).id("getOpenApi").summary("This document").conditional(),
+            get("/.well-known/jwks.json", PUBLIC, jwks)
+                .id("getJwks")
+                .summary("The public key of the instance's own tokens"),
+        ],
+    )
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,17 +41,39 @@ struct Health {
     status: &'static str,
 }
 
+/// The same operations for the listener of operators.
+pub(crate) fn admin_routes() -> Router<Arc<Service>> {
+    Router::new()
+        .route("/healthz", route(|| async { health().respond() }))
+        .route(
+            "/readyz",
+            route(async |State(service): State<Arc<Service>>| -> Result<Response> {
+                service.app.maintenance.check_readiness().await?;
+                Ok(health().respond())
+            }),
+        )
+        .route("/metrics", route(async |State(service): State<Arc<Service>>| numbers(&service).respond()))
+}
+
+fn health() -> Json<Health> {
+    Json(Health { status: "ok" })
+}
+
+fn numbers(service: &Service) -> OpenMetrics {
+    OpenMetrics(service.metrics.text(service.app.audit.is_altered()))
+}
+
 async fn alive(_: Context, (): ()) -> Result<Json<Health>> {
-    Ok(Json(Health { status: "ok" }))
+    Ok(health())
 }
 
 async fn ready(cx: Context, (): ()) -> Result<Json<Health>> {
     cx.app().maintenance.check_readiness().await?;
-    Ok(Json(Health { status: "ok" }))
+    Ok(health())
 }
 
 async fn metrics(cx: Context, (): ()) -> Result<OpenMetrics> {
-    Ok(OpenMetrics(cx.service.metrics.text()))
+    Ok(numbers(&cx.service))
 }
 
 async fn document(cx: Context, (): ()) -> Result<Cached> {

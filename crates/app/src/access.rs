@@ -1,9 +1,11 @@
 //! Callers and their permissions. The HTTP layer rejects callers without credentials early, by its table; every use
 //! case checks the rules here, whatever the surface.
 
+use std::borrow::Cow;
+
 use portico_domain::keys::KeyScope;
-use portico_domain::{AccountId, KeyId, UserId};
-use portico_store::JoinAccount;
+use portico_domain::{KeyId, Tenant, UserId};
+use portico_store::JoinTenant;
 
 use crate::{Core, Error, Profile, Result};
 
@@ -13,8 +15,8 @@ pub enum Actor {
     Anonymous,
     User {
         user: UserId,
-        /// The token's account, or the user's own if the token names none.
-        account: AccountId,
+        /// The token's account; the user if the token names none.
+        tenant: Tenant,
         /// May act for others.
         admin: bool,
     },
@@ -28,13 +30,12 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// The account on whose behalf the caller acts, if known.
-    pub fn account(&self) -> Option<AccountId> {
+    /// On whose behalf the caller acts, if known.
+    pub fn tenant(&self) -> Option<Tenant> {
         match self {
-            Self::User { account, .. } | Self::Key { scope: KeyScope::Account(account), .. } => {
-                Some(account.clone())
-            }
-            Self::Key { scope: KeyScope::User(user), .. } => Some(AccountId::stored(user.as_str())),
+            Self::User { tenant, .. } => Some(tenant.clone()),
+            Self::Key { scope: KeyScope::Account(account), .. } => Some(Tenant::Account(account.clone())),
+            Self::Key { scope: KeyScope::User(user), .. } => Some(Tenant::User(user.clone())),
             Self::Anonymous | Self::Operator | Self::Key { scope: KeyScope::Operator, .. } => None,
         }
     }
@@ -52,12 +53,17 @@ impl Actor {
         matches!(self, Self::User { user: own, .. } | Self::Key { scope: KeyScope::User(own), .. } if own == user)
     }
 
-    /// Stable across calls; part of the scope of idempotency keys.
+    /// Stable across calls and versions; part of the scope of idempotency keys.
     pub fn name(&self) -> String {
         match self {
             Self::Anonymous => "anonymous".into(),
             Self::Operator => "operator".into(),
-            Self::User { user, account, .. } => format!("user\0{user}\0{account}"),
+            Self::User { user, tenant: Tenant::Account(account), .. }
+                if account.as_str() == user.as_str() =>
+            {
+                format!("user\0{user}\0account\0{account}")
+            }
+            Self::User { user, tenant, .. } => format!("user\0{user}\0{}", tenant.name()),
             Self::Key { id, .. } => format!("key\0{id}"),
         }
     }
@@ -71,7 +77,9 @@ impl Core {
     pub(crate) fn allow_anonymous(&self) -> Result<()> {
         match self.profile {
             Profile::Sandbox => Ok(()),
-            Profile::Live => Err(Error::Unauthenticated("a bearer token or an API key is needed")),
+            Profile::Live => {
+                Err(Error::Unauthenticated(Cow::Borrowed("a bearer token or an API key is needed")))
+            }
         }
     }
 
@@ -79,7 +87,7 @@ impl Core {
         let allowed = match actor {
             Actor::Anonymous => return self.allow_anonymous(),
             Actor::Key { scope: KeyScope::Account(account), .. } => {
-                self.db.account_of(user).await? == *account
+                self.db.tenant_of(user).await? == Tenant::Account(account.clone())
             }
             actor => actor.is_user(user) || actor.is_operator(),
         };
@@ -103,13 +111,25 @@ impl Core {
         }
     }
 
-    /// Stores which account a user's token names, for the keys that are bound to that account.
-    pub(crate) async fn remember_account(&self, actor: &Actor) -> Result<()> {
-        if let Actor::User { user, account, .. } = actor
-            && self.db.account_of(user).await? != *account
+    /// Before something of a tenant is read: an account that is named like the user may take over what was the user's own.
+    pub(crate) async fn settle_tenant(&self, actor: &Actor) -> Result<()> {
+        match actor {
+            Actor::User { user, tenant: Tenant::Account(account), .. }
+                if account.as_str() == user.as_str() =>
+            {
+                self.remember_tenant(actor).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Stores for which tenant a user's token is, for the keys that are bound to an account.
+    pub(crate) async fn remember_tenant(&self, actor: &Actor) -> Result<()> {
+        if let Actor::User { user, tenant, .. } = actor
+            && self.db.tenant_of(user).await? != *tenant
         {
-            let (user, account) = (user.clone(), account.clone());
-            self.db.write(JoinAccount { user, account, at: self.clock.now() }).await?;
+            let (user, tenant) = (user.clone(), tenant.clone());
+            self.db.write(JoinTenant { user, tenant, at: self.clock.now() }).await?;
         }
         Ok(())
     }
@@ -123,15 +143,17 @@ pub(crate) fn require_operator(actor: &Actor) -> Result<()> {
 /// Anybody with a credential, also in a sandbox.
 pub(crate) fn require_credential(actor: &Actor) -> Result<()> {
     match actor {
-        Actor::Anonymous => Err(Error::Unauthenticated("a bearer token or an API key is needed")),
+        Actor::Anonymous => {
+            Err(Error::Unauthenticated(Cow::Borrowed("a bearer token or an API key is needed")))
+        }
         _ => Ok(()),
     }
 }
 
-/// The user of a bearer token and the token's account.
-pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &AccountId)> {
+/// The user of a bearer token and the token's tenant.
+pub(crate) fn signed_in(actor: &Actor) -> Result<(&UserId, &Tenant)> {
     match actor {
-        Actor::User { user, account, .. } => Ok((user, account)),
-        _ => Err(Error::Unauthenticated("a bearer token is needed")),
+        Actor::User { user, tenant, .. } => Ok((user, tenant)),
+        _ => Err(Error::Unauthenticated(Cow::Borrowed("a bearer token is needed"))),
     }
 }

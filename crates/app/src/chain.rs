@@ -8,10 +8,9 @@ use alloy_primitives::{Address, B256, U256};
 use portico_chain::contracts::Contracts;
 pub use portico_chain::contracts::ItemKind;
 pub use portico_chain::node::Block;
-use portico_chain::node::BlockId;
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
-use portico_domain::ErrorCode;
+use portico_domain::{ErrorCode, Timestamp};
 pub use portico_store::chain::ItemStatus;
 use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
 
@@ -22,6 +21,10 @@ pub type ChainWriter = Writer<AnyNode>;
 /// How long a read waits for an item that is not mined yet.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The same with a node that every read is a request to.
+const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// A foreign transaction and its receipt.
+const TRANSACTION_READS: usize = 2;
 pub(crate) const PENDING: Error = Error::Pending(ErrorCode::RecordPending);
 
 impl From<portico_chain::Error> for Error {
@@ -90,12 +93,14 @@ pub struct Chain {
 
 impl Chain {
     /// An unreachable node is not an error here. Open to everyone, like everything here.
-    pub async fn status(&self, _: &Call) -> Result<ChainStatus> {
+    pub async fn status(&self, call: &Call) -> Result<ChainStatus> {
         let chain = self.core.chain_writer()?;
         let (node, contracts) = self.core.chain_reader()?;
+        let rows = self.core.db.chain_signers().await?;
+        self.core.charge_chain_reads(call, 1 + rows.len()).await?;
         let head = node.head().await;
         let mut signers = Vec::new();
-        for row in self.core.db.chain_signers().await? {
+        for row in rows {
             let address = Address::from(row.address);
             let balance = if head.is_ok() { node.balance(address).await.ok() } else { None };
             signers.push((address, row.next_nonce, balance));
@@ -115,26 +120,39 @@ impl Chain {
     }
 
     /// In descending order, from the head or from below a number.
-    pub async fn blocks(&self, _: &Call, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
+    pub async fn blocks(&self, call: &Call, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
         let (node, _) = self.core.chain_reader()?;
-        let top = match below {
-            Some(below) => below.checked_sub(1),
-            None => Some(node.head().await?.number),
+        let (top, head) = match below {
+            Some(below) => (below.checked_sub(1), self.seen_head()?),
+            None => {
+                self.core.charge_chain_reads(call, 1).await?;
+                let head = node.head().await?.number;
+                (Some(head), head)
+            }
         };
         let Some(top) = top else { return Ok(Vec::new()) };
         let lowest = top.saturating_sub((limit as u64).saturating_sub(1));
-        let asked = (lowest..=top).rev().map(|number| node.block(BlockId::Number(number)));
-        let blocks = futures_util::future::try_join_all(asked).await?;
-        Ok(blocks.into_iter().flatten().collect())
+        let blocks = &self.core.final_blocks;
+        self.core.charge_chain_reads(call, blocks.missing(lowest..=top)).await?;
+        Ok(blocks.read(node, (lowest..=top).rev(), head).await?)
     }
 
-    pub async fn block(&self, _: &Call, number: u64) -> Result<Block> {
+    pub async fn block(&self, call: &Call, number: u64) -> Result<Block> {
         let (node, _) = self.core.chain_reader()?;
-        node.block(BlockId::Number(number)).await?.ok_or(Error::NotFound(ErrorCode::BlockNotFound))
+        let blocks = &self.core.final_blocks;
+        self.core.charge_chain_reads(call, blocks.missing([number])).await?;
+        let found = blocks.read(node, [number], self.seen_head()?).await?;
+        found.into_iter().next().ok_or(Error::NotFound(ErrorCode::BlockNotFound))
+    }
+
+    /// The last head that the writer saw. The chain may be ahead of it.
+    fn seen_head(&self) -> Result<u64> {
+        Ok(self.core.chain_writer()?.status().head.map_or(0, |head| head.number))
     }
 
     /// Any transaction, ours or foreign.
-    pub async fn transaction(&self, _: &Call, hash: Word) -> Result<TracedTransaction> {
+    pub async fn transaction(&self, call: &Call, hash: Word) -> Result<TracedTransaction> {
+        self.core.charge_chain_reads(call, TRANSACTION_READS).await?;
         self.core.transaction(hash).await
     }
 
@@ -174,10 +192,20 @@ impl Core {
         Ok((engine.node(), engine.contracts()))
     }
 
+    /// When a block was made, if the node says.
+    pub(crate) async fn block_time(&self, number: Option<u64>) -> Option<Timestamp> {
+        let (node, _) = self.chain_reader().ok()?;
+        let head = self.chain_writer().ok()?.status().head.map_or(0, |head| head.number);
+        let block = self.final_blocks.read(node, number, head).await.ok()?.into_iter().next()?;
+        let seconds = i64::try_from(block.timestamp).ok()?;
+        Some(Timestamp::from_micros(seconds.saturating_mul(1_000_000)))
+    }
+
     /// An item's content on the chain; `None` if it was never requested or is deleted. Reads the chain itself, so
     /// that the response shows exactly what is there.
     pub(crate) async fn on_chain<T, F>(
         &self,
+        call: &Call,
         kind: ItemKind,
         key: &Word,
         read: impl Fn() -> F,
@@ -185,25 +213,30 @@ impl Core {
     where
         F: Future<Output = portico_chain::Result<(u64, Option<T>)>>,
     {
-        let mut waited = Duration::ZERO;
+        let began = tokio::time::Instant::now();
+        let interval = match self.chain_reader()?.0 {
+            AnyNode::Embedded(_) => POLL_INTERVAL,
+            AnyNode::Remote(_) => REMOTE_POLL_INTERVAL,
+        };
         loop {
             match self.db.chain_item_state(kind.number(), key).await? {
                 None | Some((_, true, _)) => return Ok(None),
                 Some((_, _, true)) => return Err(Error::Pending(ErrorCode::RecordFailed)),
                 Some((desired, ..)) => {
+                    self.charge_chain_reads(call, 1).await?;
                     let (version, content) = read().await?;
-                    if version >= desired.unsigned_abs()
+                    // If the chain is ahead, the database has changed in between, or was restored and catches up.
+                    if version == desired.unsigned_abs()
                         && let Some(content) = content
                     {
                         return Ok(Some(content));
                     }
                 }
             }
-            if waited >= RECORD_TIMEOUT {
+            if began.elapsed() >= RECORD_TIMEOUT {
                 return Err(PENDING);
             }
-            tokio::time::sleep(POLL_INTERVAL).await;
-            waited += POLL_INTERVAL;
+            tokio::time::sleep(interval).await;
         }
     }
 

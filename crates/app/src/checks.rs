@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use portico_domain::pipelines::Pipeline;
-use portico_domain::{Country, ErrorCode, Timestamp, ValidationError};
+use portico_domain::{Country, ErrorCode, FaultCode, Timestamp, ValidationError};
 use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Reference};
+use portico_store::chain::Word;
 use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredCheck};
 
 use crate::access::signed_in;
+use crate::budgets::Cost;
 use crate::keystore::PersonKey;
 use crate::results::{CheckReport, VALID_SECONDS, finding_context, opened, sealed};
 use crate::screening::{Screening, Verification};
@@ -24,13 +26,13 @@ impl Screening {
     /// Selects the checks: those of the named pipeline, else of the caller's own, else all that the inputs allow.
     /// Reports every input that a required check lacks.
     pub(crate) async fn plan(&self, call: &Call, request: &Verification) -> Result<Plan> {
-        let (_, account) = signed_in(&call.actor)?;
+        let (_, tenant) = signed_in(&call.actor)?;
         let pipeline: Option<Pipeline> = match &request.client {
             Some(client) => {
                 let named = self.core.db.pipeline_of_client(client).await?;
                 Some(named.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))?)
             }
-            None => self.core.db.pipeline(account).await?,
+            None => self.core.db.pipeline(tenant).await?,
         };
         let applicant = &request.applicant;
         let Some(pipeline) = pipeline else {
@@ -50,7 +52,8 @@ impl Screening {
         for field in Field::ALL {
             let mut needing = checks.iter().filter(|check| check.missing(applicant).contains(&field));
             if let Some(check) = needing.next() {
-                let fault = ValidationError::new("required", format!("is required by the {check} check"));
+                let fault =
+                    ValidationError::new(FaultCode::Required, format!("is required by the {check} check"));
                 faults.push((format!("/{field}"), fault));
             }
         }
@@ -64,6 +67,7 @@ impl Screening {
     /// Runs the checks without a valid finding concurrently, and stores each finding immediately.
     pub(crate) async fn run_checks(
         &self,
+        call: &Call,
         case: &Case,
         plan: &Plan,
         applicant: &Arc<Applicant>,
@@ -72,14 +76,18 @@ impl Screening {
         let now = self.core.clock.now();
         let new = |check: &Check| NewCheck {
             kind: check.name(),
-            tag: input_tag(key, *check, applicant, &plan.country),
+            inputs: input_digest(key, *check, applicant, &plan.country),
             reference: self.core.ids.next(),
             bureau: self.core.bureaus.screening.routing.bureau(*check).name().into(),
         };
+        let account = self.core.paying_account(&call.actor).await?;
         let begin = BeginChecks {
             case: case.id.clone(),
             checks: plan.checks.iter().map(new).collect(),
+            seal: key.clone(),
             valid_since: now.minus_seconds(VALID_SECONDS),
+            budget: self.core.budget(&call.actor, account, Cost::Check),
+            needed: self.core.budget(&call.actor, account, Cost::Record),
             at: now,
         };
         let begun = self.core.db.write(begin).await?;
@@ -174,13 +182,14 @@ fn what_checks_need() -> String {
     format!("no check can run: {}", needs.join("; "))
 }
 
-/// Detects whether a check's inputs changed, without revealing them.
-fn input_tag(key: &PersonKey, check: Check, applicant: &Applicant, country: &Country) -> i64 {
-    let mut parts: Vec<&[u8]> = vec![check.name().as_bytes(), country.as_str().as_bytes()];
+/// Detects whether a check's inputs changed.
+fn input_digest(key: &PersonKey, check: Check, applicant: &Applicant, country: &Country) -> Word {
+    let mut parts: Vec<&[u8]> =
+        vec![b"inputs of a check", check.name().as_bytes(), country.as_str().as_bytes()];
     for (field, value) in check.inputs(applicant) {
         parts.extend([field.name().as_bytes(), value.as_bytes()]);
     }
-    key.tag(&parts)
+    key.digest(&parts)
 }
 
 /// The error for checks without a finding: retry later, unless a bureau rejects the input.
@@ -196,7 +205,7 @@ fn check_error(failed: &[Outcome]) -> Option<Error> {
             }
             None => {
                 let message = format!("was not accepted for the {} check", outcome.check);
-                faults.push((String::new(), ValidationError::new("refused_by_bureau", message)));
+                faults.push((String::new(), ValidationError::new(FaultCode::RefusedByBureau, message)));
             }
         }
     }

@@ -7,7 +7,9 @@
 use alloy_primitives::{Address, B256, eip191_hash_message, hex};
 use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::wallet::{self, Proof};
-use portico_domain::{CaseId, ClaimNonce, ErrorCode, Timestamp, ValidationError, WalletId, WalletSignature};
+use portico_domain::{
+    CaseId, ClaimNonce, ErrorCode, FaultCode, Timestamp, ValidationError, WalletId, WalletSignature,
+};
 use portico_store::chain::Word;
 use portico_store::screening::{BeginClaim, Case, ClaimIdentity, WalletClaim};
 use serde::{Deserialize, Serialize};
@@ -75,7 +77,7 @@ impl Identities {
             token: token_number(&case.token),
             wished_wallet: wished_wallet(&key, &case)?.map(|wallet| wallet.to_string()),
             holder: case.revoked_at.is_none().then_some(holder),
-            case: case.id,
+            case: case.known_as().clone(),
         })
     }
 
@@ -96,7 +98,10 @@ impl Identities {
         let wallet = match wallet {
             Some(wallet) => non_zero(wallet.into()).map_err(parameter)?,
             None => wished_wallet(&key, &case)?.ok_or_else(|| {
-                parameter(ValidationError::new("missing", "is required, because the case names no wallet"))
+                parameter(ValidationError::new(
+                    FaultCode::Missing,
+                    "is required, because the case names no wallet",
+                ))
             })?,
         };
         let chain_id = self.core.chain_writer()?.engine().chain_id();
@@ -157,7 +162,7 @@ impl Identities {
             entry: self.core.entry(call, "identity.claimed", token_number(&case.token), ""),
             by: self.core.context(call),
         };
-        self.core.write(call, op).await?;
+        self.core.write_recorded(call, op, 1).await?;
         self.core.wake_chain();
         self.identity(call, token).await
     }
@@ -177,7 +182,7 @@ impl Identities {
         match wallet::verify(node, claim.wallet, claim.hash, &bytes).await? {
             Proof::Valid => Ok(()),
             Proof::Malformed(why) => {
-                let fault = ValidationError::new("not_a_signature", why);
+                let fault = ValidationError::new(FaultCode::NotASignature, why);
                 Err(Error::Invalid { pointer: "/signature", fault })
             }
             Proof::Foreign => {
@@ -220,7 +225,7 @@ fn held_by(
 
 fn non_zero(wallet: Address) -> Result<Address, ValidationError> {
     if wallet.is_zero() {
-        return Err(ValidationError::new("not_a_wallet", "must not be the zero address"));
+        return Err(ValidationError::new(FaultCode::NotAWallet, "must not be the zero address"));
     }
     Ok(wallet)
 }

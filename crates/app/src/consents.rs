@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use portico_domain::{ErrorCode, Label, ValidationError};
+use portico_domain::{ErrorCode, FaultCode, Label, ValidationError};
 
 use crate::screening::Screening;
 use crate::{Call, Core, Error, Profile, Result};
@@ -89,10 +89,11 @@ impl Core {
         let fault = match (self.profile, version) {
             (Profile::Sandbox, _) => return Ok(()),
             (Profile::Live, Some(version)) if self.consents.0.contains_key(version.as_str()) => return Ok(()),
-            (Profile::Live, Some(_)) => {
-                ValidationError::new("unknown_consent", "is no version of a consent text: see /v1/consents")
-            }
-            (Profile::Live, None) => ValidationError::new("missing", "is required"),
+            (Profile::Live, Some(_)) => ValidationError::new(
+                FaultCode::UnknownConsent,
+                "is no version of a consent text: see /v1/consents",
+            ),
+            (Profile::Live, None) => ValidationError::new(FaultCode::Missing, "is required"),
         };
         Err(Error::Invalid { pointer: "/consentVersion", fault })
     }

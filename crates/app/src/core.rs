@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
+use portico_chain::block_cache::BlockCache;
 use portico_domain::text::TextFormat;
 use portico_domain::{Country, Text};
 use portico_store::sql::Op;
-use portico_store::{Answering, ChangeContext, Db, Idempotent, StoredReply};
+use portico_store::{Answering, ChangeContext, Db, Idempotent, Paid, StoredReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::applications::Orphans;
+use crate::audit::{AuditAlarm, AuditVerification};
+use crate::budgets::{Budgets, ChainReaders};
 use crate::chain::ChainWriter;
 use crate::clock::{CalendarClock, Ids, Randomness};
+use crate::configuration::Setting;
 use crate::consents::Consents;
 use crate::keystore::Keystore;
 use crate::readiness::WriteProof;
@@ -39,7 +44,15 @@ pub struct Core {
     pub retention_days: i64,
     /// `None` in commands.
     pub chain: Option<ChainWriter>,
+    pub budgets: Budgets,
+    pub chain_readers: ChainReaders,
+    pub final_blocks: BlockCache,
     pub write_proof: WriteProof,
+    pub audit_alarm: AuditAlarm,
+    pub audit_verification: AuditVerification,
+    /// The settings in force, without secrets. Empty in commands.
+    pub settings: Vec<Setting>,
+    pub orphans: Orphans,
 }
 
 /// Adds a known result, such as a new id, to work that returns nothing. A repeated idempotency key returns the first
@@ -51,12 +64,12 @@ pub(crate) fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A>
 impl Core {
     /// Caller and time for the event row.
     pub(crate) fn context(&self, call: &Call) -> ChangeContext {
-        ChangeContext { account: call.actor.account(), at: self.clock.now() }
+        ChangeContext { account: call.actor.tenant(), at: self.clock.now() }
     }
 
     /// The same with the machine's time, for keys.
     pub(crate) fn machine_context(&self, call: &Call) -> ChangeContext {
-        ChangeContext { account: call.actor.account(), at: self.clock.machine_now() }
+        ChangeContext { account: call.actor.tenant(), at: self.clock.machine_now() }
     }
 
     /// Runs a unit of work; exactly once if the call has an idempotency key.
@@ -65,13 +78,24 @@ impl Core {
         call: &Call,
         op: O,
     ) -> Result<O::Out> {
-        self.remember_account(&call.actor).await?;
+        self.remember_tenant(&call.actor).await?;
         Ok(match call.idempotency_key {
             None => self.db.write(op).await?,
             Some(idempotency_key) => {
                 self.db.write(Idempotent { op, key: self.store_key(idempotency_key) }).await?
             }
         })
+    }
+
+    /// The same for work that writes this many items to the chain.
+    pub(crate) async fn write_recorded<O: Op<Out: Serialize + DeserializeOwned + Sync>>(
+        &self,
+        call: &Call,
+        op: O,
+        amount: usize,
+    ) -> Result<O::Out> {
+        let amount = i64::try_from(amount).unwrap_or(i64::MAX);
+        self.write(call, Paid { op, budget: self.record_budget(call).await?, amount }).await
     }
 
     pub(crate) fn store_key(

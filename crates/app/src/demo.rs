@@ -6,12 +6,11 @@ use portico_domain::geo::Point;
 use portico_domain::listings::{Address, Listing};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::{
-    AccountId, Allocation, Credit, Degrees, ErrorCode, Income, ListingId, Money, TemplateId, Text, UserId,
-    Whole,
+    Allocation, Credit, Degrees, ErrorCode, Income, ListingId, Money, TemplateId, Tenant, Text, UserId, Whole,
 };
 use portico_screening::{Applicant, Field};
-use portico_store::StoredReply;
 use portico_store::chain::{NewRecord, QueueRecord};
+use portico_store::{Budget, StoredReply};
 use serde::{Deserialize, Serialize};
 
 use crate::core::answering;
@@ -194,8 +193,9 @@ fn home(number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
 }
 
 fn as_user(user: &str) -> Call {
-    let actor = Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false };
-    Call { actor, idempotency_key: None }
+    let actor =
+        Actor::User { user: UserId::stored(user), tenant: Tenant::User(UserId::stored(user)), admin: false };
+    Call::new(actor)
 }
 
 /// Ignores conflicts: the row exists already.
@@ -274,7 +274,14 @@ impl Portico {
     async fn seed_home(&self, listing: Listing, terms: Terms) -> Result<bool> {
         let by = self.core.context(&as_user(listing.user.as_str()));
         let desired = self.core.desired_listing(&listing, terms, by.at)?;
-        let record = QueueRecord(NewRecord { listing, desired, by, idempotency_key: None });
+        let record = QueueRecord(NewRecord {
+            listing,
+            desired,
+            by,
+            idempotency_key: None,
+            budget: Budget::default(),
+            payer: None,
+        });
         Ok(ignore_conflict(self.core.db.write(record).await.map_err(Into::into))?.is_some())
     }
 
@@ -316,7 +323,7 @@ impl Portico {
 
     /// A template and some users' copies of it.
     async fn seed_template(&self, number: usize, (name, about, risk, shares): &TemplateData) -> Result<u64> {
-        let operator = Call { actor: Actor::Operator, idempotency_key: None };
+        let operator = Call::new(Actor::Operator);
         let known = self.portfolios.active_templates(&operator, Some(*risk), None, 1000).await?;
         if known.items.iter().any(|template| template.name.as_str() == *name) {
             return Ok(0);

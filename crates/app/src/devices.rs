@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, DeviceIdentifier, ErrorCode, Network, UserId};
-use portico_store::{Cursor, DeleteDevice, Page, RegisterDevice};
+use portico_store::{Cursor, DeleteDevice, Page, RegisterDevice, RegisterDevices};
 
 use crate::core::answering;
 use crate::{Call, Core, Error, Result};
@@ -37,6 +37,29 @@ impl Devices {
         let device =
             Device { id: id.clone(), user, network, identifier, created_at: by.at, updated_at: by.at };
         self.core.write(call, answering(RegisterDevice { device, by }, id)).await
+    }
+
+    /// Registers all devices of a user or none; returns the new ids in the same order.
+    pub async fn register_all(
+        &self,
+        call: &Call,
+        user: UserId,
+        devices: Vec<(Network, DeviceIdentifier)>,
+    ) -> Result<Vec<DeviceId>> {
+        self.core.may_act_for(&call.actor, &user).await?;
+        let by = self.core.context(call);
+        let at = by.at;
+        let new = |(network, identifier)| Device {
+            id: self.core.new_id(),
+            user: user.clone(),
+            network,
+            identifier,
+            created_at: at,
+            updated_at: at,
+        };
+        let devices: Vec<Device> = devices.into_iter().map(new).collect();
+        let ids = devices.iter().map(|device| device.id.clone()).collect::<Vec<_>>();
+        self.core.write(call, answering(RegisterDevices { devices, by }, ids)).await
     }
 
     /// For its owner.

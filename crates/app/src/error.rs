@@ -1,6 +1,8 @@
 //! Errors of use cases, independent of HTTP.
 
-use portico_domain::{ErrorCode, ValidationError};
+use std::borrow::Cow;
+
+use portico_domain::{ErrorCode, Quota, ValidationError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,6 +19,9 @@ pub enum Error {
     /// Indices of the listings that do not exist.
     #[error("{} of the listings do not exist", .0.len())]
     UnknownListings(Vec<usize>),
+    /// Indices of the devices that are registered already, or named before in the same request.
+    #[error("{} of the devices are registered already", .0.len())]
+    DevicesTaken(Vec<usize>),
     /// No check of a verification can run; the text says what each check needs.
     #[error("no check can run")]
     NothingToCheck(String),
@@ -24,7 +29,7 @@ pub enum Error {
     #[error("invalid: {name} {fault}")]
     Parameter { name: &'static str, fault: ValidationError },
     #[error("unauthenticated: {0}")]
-    Unauthenticated(&'static str),
+    Unauthenticated(Cow<'static, str>),
     #[error("forbidden: {0}")]
     Forbidden(&'static str),
     #[error("not found: {0}")]
@@ -49,6 +54,9 @@ pub enum Error {
         /// Seconds.
         retry_after: u64,
     },
+    /// A limit of the caller is reached.
+    #[error("{} is used up", quota.name)]
+    OverQuota { code: ErrorCode, quota: Quota },
     /// A later keystore rotation replaces this one.
     #[error("another rotation replaces this one")]
     RotationSuperseded,
@@ -68,6 +76,9 @@ pub enum Error {
     Bug(String),
 }
 
+/// A chain takes about as long for the next blocks.
+const SHARE_RETRY_SECONDS: u64 = 30;
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<portico_store::Error> for Error {
@@ -77,12 +88,17 @@ impl From<portico_store::Error> for Error {
             Store::Conflict(code) => Self::Conflict(code),
             Store::Missing(code) => Self::NotFound(code),
             Store::UnknownListings(places) => Self::UnknownListings(places),
+            // The token that the work was for is revoked.
+            Store::Erased => Self::Conflict(ErrorCode::IdentityRevoked),
+            Store::DevicesTaken(places) => Self::DevicesTaken(places),
             Store::KeyReused => Self::KeyReused,
             Store::Outdated => Self::Outdated,
+            Store::OverQuota(quota) => Self::OverQuota { code: ErrorCode::QuotaExhausted, quota },
+            Store::TooMany(code) => Self::TooMany { code, retry_after: SHARE_RETRY_SECONDS },
             Store::LeaseLost => Self::Unavailable(error.to_string()),
             Store::Busy => Self::Unavailable("too much work is waiting".into()),
             Store::Unavailable(why) | Store::Again(why) => Self::Unavailable(why),
-            Store::Bug(why) => Self::Bug(why),
+            Store::Duplicate(why) | Store::Bug(why) => Self::Bug(why),
         }
     }
 }

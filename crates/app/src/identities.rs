@@ -8,12 +8,12 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::{custody, reads};
-use portico_domain::{CaseId, ErrorCode, VerificationId, WalletId, names};
+use portico_domain::{CaseId, ErrorCode, Timestamp, VerificationId, WalletId, names};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
-    Case, CaseSelector, Guess, Guessed, Mint, NewCase, OpenCase, RevokeIdentity, StoredVerification,
-    TakeGuess,
+    Case, CaseSelector, Guess, Guessed, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity,
+    StoredVerification, TakeGuess,
 };
 
 use crate::access::signed_in;
@@ -68,11 +68,15 @@ impl Identities {
     /// Returns the case's token, minting it on first use. Retries and other wallets get the same token.
     pub async fn create(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
         let (user, _) = signed_in(&call.actor)?;
-        self.core.remember_account(&call.actor).await?;
-        let key = self.core.person_key(user).await?;
-        let case = self.core.open_case(call, Some(case), Some(wallet), &key).await?;
+        self.core.remember_tenant(&call.actor).await?;
+        let (key, lifetime) = self.core.person_key(user).await?;
+        let case = self.core.open_case(call, Some(case), Some(wallet), (&key, lifetime)).await?;
         let desired = self.core.desired_token(&case, Word::default())(case.holder);
-        self.core.write(call, Mint { desired, case: case.id.clone() }).await?;
+        // A token that exists already is not minted again.
+        let is_minted =
+            self.core.db.chain_item_state(ItemKind::Identity.number(), &desired.key).await?.is_some();
+        let mint = Mint { desired, case: case.id.clone() };
+        self.core.write_recorded(call, mint, usize::from(!is_minted)).await?;
         self.core.wake_chain();
         Ok(token_number(&case.token))
     }
@@ -115,7 +119,7 @@ impl Identities {
                 retry_after: GUESS_WINDOW_SECONDS.unsigned_abs(),
             });
         };
-        let outcome = self.names_fit(&verification, &case, first, last).await;
+        let outcome = self.names_fit(call, &verification, &case, first, last).await;
         // An error on our side does not count as a wrong guess.
         let (fits, action) = match &outcome {
             Ok(true) => (true, "identity.validated"),
@@ -129,6 +133,7 @@ impl Identities {
     /// Whether the token carries this name, and a check of the result that is still valid was passed under it.
     async fn names_fit(
         &self,
+        call: &Call,
         verification: &StoredVerification,
         case: &Case,
         first: &str,
@@ -143,7 +148,7 @@ impl Identities {
         let (node, contracts) = self.core.chain_reader()?;
         let token = token_key(&case.token);
         let read = || reads::identity(node, contracts, &token);
-        let Some((_, committed)) = self.core.on_chain(ItemKind::Identity, &token, read).await? else {
+        let Some((_, committed)) = self.core.on_chain(call, ItemKind::Identity, &token, read).await? else {
             return Ok(false);
         };
         let is_set = committed != Word::default();
@@ -160,7 +165,7 @@ impl Identities {
             allowed => allowed?,
         }
         let entry: Entry = self.core.entry(call, "identity.revoked", token_number(&token), "");
-        let (desired, by) = (self.core.revoked_token(&case), self.core.context(call));
+        let (desired, by) = (revoked_token(&token, self.core.clock.now()), self.core.context(call));
         self.core.db.write(RevokeIdentity { token, desired, entry, by }).await?;
         self.core.wake_chain();
         Ok(())
@@ -191,22 +196,24 @@ impl Core {
         call: &Call,
         case: Option<CaseId>,
         wallet: Option<&WalletId>,
-        key: &PersonKey,
+        (key, lifetime): (&PersonKey, Lifetime),
     ) -> Result<Case> {
-        let (user, account) = signed_in(&call.actor)?;
+        let (user, tenant) = signed_in(&call.actor)?;
         let of = if case.is_some() { CaseSelector::Named } else { CaseSelector::Made };
-        let id = case.unwrap_or_else(|| self.new_id());
+        let id: CaseId = self.new_id();
+        let name = case.unwrap_or_else(|| id.clone());
         let wallet = address_of(wallet)?;
         let (holder, custody) = self.new_holder().await?;
         let secret = key.seal(&secret_context(&id), &self.random::<32>()?)?;
         let mut token = self.random::<16>()?;
         // The contract rejects token 0.
         token[15] |= 1;
-        let entry = self.entry(call, "case.opened", id.as_str(), token_number(&token));
+        let entry = self.entry(call, "case.opened", name.as_str(), token_number(&token));
         let case = Case {
             wished_wallet: wallet.map(|wallet| sealed_wish(key, &id, wallet)).transpose()?,
             id,
-            account: account.clone(),
+            name: Some(name),
+            tenant: Some(tenant.clone()),
             user: user.clone(),
             token,
             holder: holder.into_array(),
@@ -214,7 +221,7 @@ impl Core {
             secret: Some(secret),
             revoked_at: None,
         };
-        let open = OpenCase { new: NewCase { case, of }, entry, by: self.context(call) };
+        let open = OpenCase { new: NewCase { case, of }, lifetime, entry, by: self.context(call) };
         let mut case = self.db.write(open).await?;
         if let Some(wallet) = wallet.filter(|_| case.token != token) {
             self.wish_wallet(key, &mut case, wallet).await?;
@@ -231,8 +238,8 @@ impl Core {
         let (key, at) = (token_key(&case.token), self.clock.now());
         move |holder| Content::Identity { holder: holder.into(), commitment }.desired(key, at)
     }
+}
 
-    pub(crate) fn revoked_token(&self, case: &Case) -> DesiredItem {
-        Content::RevokedIdentity.desired(token_key(&case.token), self.clock.now())
-    }
+pub(crate) fn revoked_token(token: &[u8; 16], at: Timestamp) -> DesiredItem {
+    Content::RevokedIdentity.desired(token_key(token), at)
 }

@@ -7,14 +7,19 @@
 pub mod access;
 pub mod applications;
 pub mod audit;
+pub mod budgets;
+pub mod bureaus;
 pub mod chain;
+pub mod chain_queue;
 mod checks;
 pub mod claims;
 pub mod clock;
+pub mod configuration;
 pub mod consents;
 mod core;
 pub mod demo;
 pub mod devices;
+mod discovery;
 mod disputes;
 mod error;
 pub mod identities;
@@ -37,7 +42,8 @@ pub mod tokens;
 pub mod vault;
 mod verifications;
 
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
 
 use portico_domain::Country;
 
@@ -46,6 +52,7 @@ pub use access::Actor;
 pub use applications::Applications;
 pub use audit::Audit;
 pub use chain::Chain;
+pub use configuration::Configuration;
 pub use devices::Devices;
 pub use error::{Error, Result};
 pub use identities::Identities;
@@ -95,6 +102,7 @@ pub struct Portico {
     pub keys: Keys,
     pub people: People,
     pub audit: Audit,
+    pub configuration: Configuration,
     pub sandbox: Sandbox,
     pub maintenance: Maintenance,
     core: Arc<Core>,
@@ -111,9 +119,10 @@ impl Portico {
             chain: Chain { core: core.clone() },
             portfolios: Portfolios { core: core.clone() },
             devices: Devices { core: core.clone() },
-            keys: Keys { core: core.clone() },
+            keys: Keys { core: core.clone(), uses_noted: Mutex::default() },
             people: People { core: core.clone() },
             audit: Audit { core: core.clone() },
+            configuration: Configuration { core: core.clone() },
             sandbox: Sandbox { core: core.clone() },
             maintenance: Maintenance { core: core.clone() },
             core,
@@ -150,6 +159,14 @@ pub struct Call {
     pub actor: Actor,
     /// The idempotency key, if the caller sent one.
     pub idempotency_key: Option<IdempotencyKey>,
+    /// The caller's network, where one is known: what an anonymous caller uses is counted by it.
+    pub network: Option<IpAddr>,
+}
+
+impl Call {
+    pub const fn new(actor: Actor) -> Self {
+        Self { actor, idempotency_key: None, network: None }
+    }
 }
 
 /// Both parts are digests.

@@ -10,8 +10,9 @@ use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId};
 use portico_store::ListingCodec;
-use portico_store::chain::{Accepted, DesiredItem, NewRecord, Word};
+use portico_store::chain::{Accepted, DesiredItem, ItemStatus, NewRecord, Word};
 
+use crate::budgets::Cost;
 use crate::chain::{PENDING, Record};
 use crate::{Call, Core, Error, Listings, Profile, Result};
 
@@ -35,17 +36,20 @@ impl Listings {
     /// Stores a listing for its owner and records its terms and digest on the chain.
     pub async fn record(&self, call: &Call, listing: Listing, terms: Terms) -> Result<Accepted> {
         self.core.may_act_for(&call.actor, &listing.user).await?;
-        self.core.remember_account(&call.actor).await?;
+        self.core.remember_tenant(&call.actor).await?;
         let by = self.core.context(call);
         let desired = self.core.desired_listing(&listing, terms, by.at)?;
         let idempotency_key =
             call.idempotency_key.map(|idempotency_key| self.core.store_key(idempotency_key));
-        Ok(self.core.chain_writer()?.record(NewRecord { listing, desired, by, idempotency_key }).await?)
+        let payer = self.core.paying_account(&call.actor).await?;
+        let budget = self.core.budget(&call.actor, payer, Cost::Record);
+        let record = NewRecord { listing, desired, by, idempotency_key, budget, payer };
+        Ok(self.core.chain_writer()?.record(record).await?)
     }
 
     /// A listing's terms on the chain. Open to everyone.
-    pub async fn terms(&self, _: &Call, id: &ListingId) -> Result<Terms> {
-        let (_, terms, _) = self.core.listing_on_chain(&listing_key(id)).await?;
+    pub async fn terms(&self, call: &Call, id: &ListingId) -> Result<Terms> {
+        let (_, terms, _) = self.core.listing_on_chain(call, &listing_key(id)).await?;
         Ok(terms)
     }
 
@@ -56,13 +60,13 @@ impl Listings {
     }
 
     /// Open to everyone.
-    pub async fn proof(&self, _: &Call, id: &ListingId) -> Result<Proof> {
+    pub async fn proof(&self, call: &Call, id: &ListingId) -> Result<Proof> {
         let key = listing_key(id);
         // An edit between the reads is the next version: then all of them are repeated.
         for _ in 0..MAX_PROOF_READS {
             let stored = self.core.stored_listing(id).await?;
             let Some(recorded) = stored.item else { return Err(Error::NotFound(ErrorCode::RecordNotFound)) };
-            let (version, _, on_chain) = self.core.listing_on_chain(&key).await?;
+            let (version, _, on_chain) = self.core.listing_on_chain(call, &key).await?;
             let item = self.core.db.chain_item(ItemKind::Listing.number(), &key).await?;
             let Some(item) = item.filter(|item| item.version == recorded.version) else { continue };
             if version != recorded.version.unsigned_abs() {
@@ -70,6 +74,10 @@ impl Listings {
             }
             let salt = recorded.salt;
             let (content, digest) = self.core.proved_content(&salt, &stored.listing, &on_chain);
+            // The chain may know this version of an earlier listing that the database lost; then this one follows.
+            if digest != on_chain && matches!(item.status, ItemStatus::Waiting | ItemStatus::Signed) {
+                continue;
+            }
             let record = self.core.build_record(ItemKind::Listing, key, &item).await?;
             return Ok(Proof { content, salt, digest, on_chain, record });
         }
@@ -129,13 +137,14 @@ impl Core {
         Content::RetiredListing.desired(listing_key(id), self.clock.now())
     }
 
-    async fn listing_on_chain(&self, key: &Word) -> Result<(u64, Terms, Word)> {
+    async fn listing_on_chain(&self, call: &Call, key: &Word) -> Result<(u64, Terms, Word)> {
         let (node, contracts) = self.chain_reader()?;
         let read = || async {
             let record = reads::listing(node, contracts, key).await?;
             let content = record.content.map(|(terms, digest)| (record.version, terms, digest));
             Ok((record.version, content))
         };
-        self.on_chain(ItemKind::Listing, key, read).await?.ok_or(Error::NotFound(ErrorCode::RecordNotFound))
+        let found = self.on_chain(call, ItemKind::Listing, key, read).await?;
+        found.ok_or(Error::NotFound(ErrorCode::RecordNotFound))
     }
 }

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use portico_chain::contracts::{ItemKind, listing_key};
 use portico_domain::chain::Terms;
+use portico_domain::clusters::Zoom;
 use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit};
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 use portico_domain::{ErrorCode, ListingId, Timestamp};
-use portico_store::{CreateListing, Cursor, DeleteListing, EditListing, ListingVersion, Page, StoredListing};
+use portico_store::{
+    CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingVersion, Page, StoredListing,
+};
 
 use crate::listing_records::{CODEC, terms_of};
 
@@ -62,7 +65,10 @@ impl Listings {
         change: ListingChange,
         expected: Option<Vec<ListingVersion>>,
     ) -> Result<ListingDetails> {
-        let owner = self.core.own_listing(call, &id).await?.user;
+        let stored = self.core.stored_listing(&id).await?;
+        let owner = stored.listing.user;
+        self.core.may_act_for(&call.actor, &owner).await?;
+        let is_recorded = stored.item.is_some() || change.terms.is_some();
         let is_operator = call.actor.is_operator() && !call.actor.is_user(&owner);
         let edit = EditListing {
             id: id.clone(),
@@ -74,7 +80,7 @@ impl Listings {
             editor: if is_operator { Editor::Operator } else { Editor::Owner },
             by: self.core.context(call),
         };
-        self.core.write(call, edit).await?;
+        self.core.write_recorded(call, edit, usize::from(is_recorded)).await?;
         self.core.wake_chain();
         self.details(call, &id).await
     }
@@ -113,6 +119,11 @@ impl Listings {
         limit: usize,
     ) -> Result<Page<Listing>> {
         Ok(self.core.db.find_listings(filter, after, limit).await?)
+    }
+
+    /// What [`Self::find`] finds, grouped for a map. Open to everyone.
+    pub async fn clusters(&self, _: &Call, filter: &ListingFilter, zoom: Zoom) -> Result<ListingClusters> {
+        Ok(self.core.db.listing_clusters(filter, zoom).await?)
     }
 
     /// Open to everyone.

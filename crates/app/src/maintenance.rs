@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use portico_domain::Timestamp;
 use portico_store::{AdoptDeployment, ForgetReplies};
 
 use crate::{Core, Error, Profile, Result};
+
+/// How long an erasure is left to the request that began it.
+const ERASURE_GRACE_SECONDS: i64 = 60;
 
 #[derive(Debug)]
 pub struct Maintenance {
@@ -21,8 +25,9 @@ impl Maintenance {
         Ok(same_profile && recorded.keystore == Some(keystore))
     }
 
-    pub async fn verify_root_key(&self) -> Result<bool> {
-        self.core.keystore()?.fits().await
+    /// Keys the audit log with the keystore's key, and appends what commands have left.
+    pub async fn key_audit_log(&self) -> Result<()> {
+        self.core.key_audit_log(false).await
     }
 
     /// Truncates the keystore's log, so that it contains no destroyed key. Fails while somebody reads it.
@@ -32,7 +37,7 @@ impl Maintenance {
 
     /// Applies erasures that the keystore knows and the database does not; returns how many.
     pub async fn apply_erasures(&self) -> Result<u64> {
-        self.core.apply_erasures().await
+        self.core.apply_erasures(Timestamp::from_micros(i64::MAX)).await
     }
 
     /// Takes over the applications of older versions; returns how many.
@@ -55,6 +60,11 @@ impl Maintenance {
         self.core.record_flags(None).await
     }
 
+    /// Reads the keys of an issuer that is discovered; returns once that has succeeded.
+    pub async fn discover_issuer(&self) {
+        self.core.tokens.discover().await;
+    }
+
     /// Removes expired data and anchors the audit log. Call it every few minutes.
     pub async fn tidy(&self) -> Result<()> {
         let core = &self.core;
@@ -62,7 +72,8 @@ impl Maintenance {
         core.clock.set_ahead(core.db.clock_ahead().await?);
         while core.db.write(ForgetReplies { at: core.clock.now() }).await? > 0 {}
         core.forget_inputs().await?;
-        core.apply_erasures().await?;
+        core.forget_budgets().await?;
+        core.apply_erasures(core.clock.now().minus_seconds(ERASURE_GRACE_SECONDS)).await?;
         core.anchor_audit().await?;
         core.keystore()?.scrub().await
     }
@@ -77,6 +88,9 @@ impl Maintenance {
 
     /// Releases the signing lease and closes the database.
     pub async fn close(&self) -> Result<()> {
+        if let Err(error) = self.core.anchor_audit_at_the_end().await {
+            tracing::warn!(%error, "the end of the audit log could not be anchored; the next start anchors it");
+        }
         if let Some(chain) = &self.core.chain {
             chain.release().await;
         }

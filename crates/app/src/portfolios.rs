@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel};
+use portico_domain::portfolios::{
+    Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics, ProtocolItems, RiskLevel,
+};
 use portico_domain::{
-    Allocation, Description, ErrorCode, Label, PortfolioId, TemplateId, UserId, ValidationError,
+    Allocation, Description, ErrorCode, FaultCode, Label, PortfolioId, TemplateId, UserId, ValidationError,
 };
 use portico_store::{ChangePortfolio, CopyTemplate, CreatePortfolio, Cursor, DeletePortfolio, Page};
 use serde::{Deserialize, Serialize};
@@ -57,7 +59,10 @@ impl Portfolios {
         made.map_err(|error| match error {
             Error::NotFound(ErrorCode::TemplateNotFound) => Error::Invalid {
                 pointer: "/basedOnPredefinedId",
-                fault: ValidationError::new("unknown_template", "must be the id of a predefined portfolio"),
+                fault: ValidationError::new(
+                    FaultCode::UnknownTemplate,
+                    "must be the id of a predefined portfolio",
+                ),
             },
             other => other,
         })
@@ -94,6 +99,18 @@ impl Portfolios {
     ) -> Result<Page<Portfolio>> {
         self.core.may_act_for(&call.actor, user).await?;
         Ok(self.core.db.portfolios(user, after, limit).await?)
+    }
+
+    /// A page of the edits, oldest first. For its owner.
+    pub async fn history(
+        &self,
+        call: &Call,
+        id: &PortfolioId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<PortfolioEdit>> {
+        self.get(call, id).await?;
+        Ok(self.core.db.portfolio_history(id, after, limit).await?)
     }
 
     /// Returns the sum of allocations.

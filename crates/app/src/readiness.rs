@@ -21,6 +21,9 @@ impl Maintenance {
         if !self.core.chain_is_ready() {
             return Err(Error::Unavailable("the chain has not caught up yet".into()));
         }
+        if !self.core.tokens.are_ready() {
+            return Err(Error::Unavailable("the issuer's keys have not been read yet".into()));
+        }
         self.core.db.ping().await?;
         let mut proof = self.core.write_proof.0.lock().await;
         let works = match *proof {

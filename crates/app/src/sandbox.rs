@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portico_domain::{ErrorCode, Timestamp, ValidationError};
+use portico_domain::{ErrorCode, FaultCode, Timestamp, ValidationError};
 use portico_store::AdvanceClock;
 
 use crate::{Call, Core, Error, Maintenance, Profile, Result};
@@ -32,7 +32,7 @@ impl Sandbox {
             AdvanceClock { micros: seconds * 1_000_000, max_ahead_micros: MAX_AHEAD_SECONDS * 1_000_000 };
         let Some(ahead) = self.core.write(call, advance).await? else {
             let fault =
-                ValidationError::new("out_of_range", "must not move the clock further than 100 years");
+                ValidationError::new(FaultCode::OutOfRange, "must not move the clock further than 100 years");
             return Err(Error::InvalidValues(vec![("/advanceSeconds".into(), fault)]));
         };
         self.core.clock.set_ahead(ahead);

@@ -1,7 +1,8 @@
 //! Bearer tokens of the instance's own issuer and of an external one.
 //!
-//! Checks `exp`, `nbf`, `iss`, `aud` and `alg`. Verified tokens are cached until they expire.
+//! Checks `typ`, `crit`, `alg`, `exp`, `nbf`, `iss`, `aud` and `sub`. Verified tokens are cached until they expire.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,22 +10,31 @@ use std::time::{Duration, Instant};
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
-use jsonwebtoken::jwk::{Jwk, JwkSet};
+use jsonwebtoken::jwk::{Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
-use portico_domain::{AccountId, Timestamp, UserId};
+use portico_domain::{AccountId, Tenant, Timestamp, UserId, ValidationError};
+use portico_screening::backoff::{Backoff, SystemJitter};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Actor, Error, Profile, Result};
+use crate::{Actor, Error, Profile, Result, discovery};
 
 /// In tokens of the instance's own issuer.
 const OWN_ISSUER: &str = "portico";
 const OWN_AUDIENCE: &str = "portico";
+/// Own tokens are valid for at most this long.
+pub const MAX_OWN_LIFETIME: Duration = Duration::from_hours(24);
+/// Tokens of the external issuer may expire at most this far ahead.
+const MAX_EXTERNAL_LIFETIME: Duration = Duration::from_hours(30 * 24);
 /// Tolerated clock difference.
 const LEEWAY_SECONDS: u64 = 30;
+/// What a token's `typ` may be, if there is one: that of JWTs in general or of access tokens (RFC 9068).
+const TOKEN_TYPES: [&str; 2] = ["jwt", "at+jwt"];
 const MAX_REMEMBERED_TOKENS: usize = 10_000;
-const MAX_JWKS_BYTES: usize = 1 << 20;
+const MAX_DOCUMENT_BYTES: usize = 1 << 20;
+/// Between two attempts to read the first keys of an issuer that is discovered.
+const DISCOVERY_BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), most: Duration::from_mins(1) };
 
 pub struct Tokens {
     /// Own tokens name their profile: a sandbox issues them to anyone.
@@ -50,7 +60,8 @@ pub struct ExternalIssuer {
     pub issuer: String,
     /// Must be in `aud`.
     pub audience: String,
-    pub jwks_url: String,
+    /// `None`: discovered, from the issuer's configuration.
+    pub jwks_url: Option<String>,
     /// How long keys, and tokens that they verified, are used before a refresh. The first use after that starts the
     /// fetch and does not wait for it, so a withdrawn key is trusted for up to twice as long, or longer if nobody
     /// signs in.
@@ -91,10 +102,11 @@ impl Keys {
 #[derive(Debug, Clone)]
 pub struct NewToken {
     pub user: UserId,
-    /// Defaults to the user's own account.
+    /// `None`: the user is a tenant of their own.
     pub account: Option<AccountId>,
     /// May act for others.
     pub admin: bool,
+    /// At most [`MAX_OWN_LIFETIME`].
     pub ttl: Duration,
 }
 
@@ -109,6 +121,8 @@ struct Claims {
     #[serde(skip_serializing_if = "Option::is_none")]
     iat: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    jti: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Value>,
@@ -119,7 +133,7 @@ struct Claims {
     rest: HashMap<String, Value>,
 }
 
-const NOT_VALID: Error = Error::Unauthenticated("the bearer token is not valid");
+const NOT_VALID: Error = Error::Unauthenticated(Cow::Borrowed("the bearer token is not valid"));
 
 impl Tokens {
     /// `seed` is the own issuer's secret of 32 bytes.
@@ -139,15 +153,20 @@ impl Tokens {
         })
     }
 
-    pub fn issue(&self, token: &NewToken, now: Timestamp) -> Result<String> {
+    /// `id` becomes the token's `jti`.
+    pub(crate) fn issue(&self, token: &NewToken, id: String, now: Timestamp) -> Result<String> {
+        if token.ttl > MAX_OWN_LIFETIME {
+            return Err(Error::Bug("a token must not be valid for more than a day".into()));
+        }
         let now = now.micros() / 1_000_000;
         let claims = Claims {
             iss: OWN_ISSUER.into(),
             aud: OWN_AUDIENCE.into(),
             sub: token.user.as_str().into(),
-            exp: now.saturating_add(i64::try_from(token.ttl.as_secs()).unwrap_or(i64::MAX)),
+            exp: now.saturating_add(seconds(token.ttl)),
             nbf: Some(now),
             iat: Some(now),
+            jti: Some(id),
             account: token.account.as_ref().map(|account| account.as_str().into()),
             scope: token.admin.then(|| "admin".into()),
             portico_profile: Some(self.profile.name().into()),
@@ -165,6 +184,19 @@ impl Tokens {
 
     fn key_id(&self) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(&digest(&SHA256, self.public.as_bytes()).as_ref()[..12])
+    }
+
+    /// False until the keys of a discovered issuer were read once: nobody can sign in before.
+    pub(crate) fn are_ready(&self) -> bool {
+        self.external.as_ref().is_none_or(|external| !external.awaits_discovery())
+    }
+
+    /// Reads the keys of a discovered issuer, until that succeeds once. From then on they are refreshed when they are
+    /// used, as those with a configured URL are from the beginning.
+    pub(crate) async fn discover(&self) {
+        if let Some(external) = &self.external {
+            external.discover().await;
+        }
     }
 
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Actor> {
@@ -192,19 +224,20 @@ impl Tokens {
     /// The token's actor, and until when to cache it.
     async fn verify_anew(&self, token: &str, now: i64) -> Result<(Actor, i64)> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| NOT_VALID)?;
+        check_header(&header)?;
         if header.alg == Algorithm::EdDSA && header.kid.as_deref() == Some(&self.key_id()) {
             let checks = validation(&[Algorithm::EdDSA], OWN_ISSUER, OWN_AUDIENCE);
             let claims = decode(token, &self.verifying, &checks)?;
             if claims.portico_profile.as_deref() != Some(self.profile.name()) {
                 return Err(NOT_VALID);
             }
+            check_lifetime(&claims, now, MAX_OWN_LIFETIME)?;
             let admin = claims.scope.as_ref().is_some_and(|scope| contains_word(scope, "admin"));
             return actor(&claims, admin);
         }
         let external = self.external.as_ref().ok_or(NOT_VALID)?;
-        let (actor, until) = external.verify(token, &header).await?;
-        let refresh = i64::try_from(external.settings.jwks_refresh.as_secs()).unwrap_or(0);
-        Ok((actor, until.min(now.saturating_add(refresh))))
+        let (actor, until) = external.verify(token, &header, now).await?;
+        Ok((actor, until.min(now.saturating_add(seconds(external.settings.jwks_refresh)))))
     }
 }
 
@@ -218,15 +251,21 @@ impl External {
         Ok(Self { settings, client, keys: Mutex::default(), fetching: tokio::sync::Mutex::default() })
     }
 
-    async fn verify(self: &Arc<Self>, token: &str, header: &Header) -> Result<(Actor, i64)> {
+    async fn verify(self: &Arc<Self>, token: &str, header: &Header, now: i64) -> Result<(Actor, i64)> {
         let jwk = self.key(header.kid.as_deref()).await?;
         let key = DecodingKey::from_jwk(&jwk).map_err(|_| NOT_VALID)?;
         // HMAC secrets are never published, so such a token is forged.
         if key.family() == AlgorithmFamily::Hmac {
             return Err(NOT_VALID);
         }
-        let checks = validation(key.family().algorithms(), &self.settings.issuer, &self.settings.audience);
+        let is_keys_own =
+            |algorithm| jwk.common.key_algorithm.is_none_or(|own| own == KeyAlgorithm::from(algorithm));
+        if !key.family().algorithms().contains(&header.alg) || !is_keys_own(header.alg) {
+            return Err(NOT_VALID);
+        }
+        let checks = validation(&[header.alg], &self.settings.issuer, &self.settings.audience);
         let claims = decode(token, &key, &checks)?;
+        check_lifetime(&claims, now, MAX_EXTERNAL_LIFETIME)?;
         let admin = self.settings.admin_claim.as_ref().is_some_and(|(claim, value)| {
             let named = if claim == "scope" { claims.scope.as_ref() } else { claims.rest.get(claim) };
             named.is_some_and(|named| contains_word(named, value))
@@ -258,9 +297,31 @@ impl External {
 
     async fn refresh(&self) {
         let _one_at_a_time = self.fetching.lock().await;
-        if !self.keys().are_older_than(self.settings.jwks_refresh) {
-            return;
+        if self.keys().are_older_than(self.settings.jwks_refresh) {
+            self.replace_keys().await;
         }
+    }
+
+    fn awaits_discovery(&self) -> bool {
+        self.settings.jwks_url.is_none() && self.keys().set.is_none()
+    }
+
+    async fn discover(&self) {
+        let mut tries = 0;
+        while self.awaits_discovery() {
+            let one_at_a_time = self.fetching.lock().await;
+            if self.awaits_discovery() {
+                self.replace_keys().await;
+            }
+            drop(one_at_a_time);
+            if self.awaits_discovery() {
+                tries += 1;
+                tokio::time::sleep(DISCOVERY_BACKOFF.after(tries, &SystemJitter)).await;
+            }
+        }
+    }
+
+    async fn replace_keys(&self) {
         let fetched = self.fetch().await;
         let mut keys = self.keys();
         // Set after the fetch, so that the next caller fetches again if this one is cancelled.
@@ -273,18 +334,63 @@ impl External {
     }
 
     async fn fetch(&self) -> Result<JwkSet, String> {
-        let answer =
-            self.client.get(&self.settings.jwks_url).send().await.map_err(|e| e.without_url().to_string())?;
+        let url = match &self.settings.jwks_url {
+            Some(url) => url.clone(),
+            None => {
+                let issuer = &self.settings.issuer;
+                let document = self.get(&discovery::configuration_url(issuer)).await?;
+                discovery::jwks_url(&document, issuer)?
+            }
+        };
+        let mut set: JwkSet =
+            serde_json::from_slice(&self.get(&url).await?).map_err(|error| error.to_string())?;
+        set.keys.retain(verifies_signatures);
+        Ok(set)
+    }
+
+    async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
+        let answer = self.client.get(url).send().await.map_err(|e| e.without_url().to_string())?;
         let mut answer = answer.error_for_status().map_err(|e| e.without_url().to_string())?;
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(|e| e.without_url().to_string())? {
             body.extend_from_slice(&chunk);
-            if body.len() > MAX_JWKS_BYTES {
-                return Err("the key list is too long".into());
+            if body.len() > MAX_DOCUMENT_BYTES {
+                return Err("the answer is too long".into());
             }
         }
-        serde_json::from_slice(&body).map_err(|error| error.to_string())
+        Ok(body)
     }
+}
+
+/// Whether a published key is for verifying signatures, as far as it says what it is for.
+fn verifies_signatures(jwk: &Jwk) -> bool {
+    let is_for_signatures = |of: &PublicKeyUse| *of == PublicKeyUse::Signature;
+    let verifies = |operations: &Vec<KeyOperations>| operations.contains(&KeyOperations::Verify);
+    jwk.common.public_key_use.as_ref().is_none_or(is_for_signatures)
+        && jwk.common.key_operations.as_ref().is_none_or(verifies)
+}
+
+/// Rejects tokens that are something else than access tokens or identity tokens, and those with extensions that must be
+/// understood: none are.
+fn check_header(header: &Header) -> Result<()> {
+    let typ = header.typ.as_deref().map(str::to_ascii_lowercase);
+    let is_known = |typ: &String| TOKEN_TYPES.contains(&typ.strip_prefix("application/").unwrap_or(typ));
+    if header.crit.is_some() || !typ.as_ref().is_none_or(is_known) {
+        return Err(NOT_VALID);
+    }
+    Ok(())
+}
+
+/// A token that expires in the far future is a mistake of its issuer, or no access token.
+fn check_lifetime(claims: &Claims, now: i64, longest: Duration) -> Result<()> {
+    let longest = seconds(longest);
+    let latest = now.saturating_add(longest).saturating_add(LEEWAY_SECONDS.cast_signed());
+    let is_too_long = claims.iat.is_some_and(|issued| claims.exp.saturating_sub(issued) > longest);
+    if claims.exp > latest || is_too_long { Err(NOT_VALID) } else { Ok(()) }
+}
+
+fn seconds(of: Duration) -> i64 {
+    i64::try_from(of.as_secs()).unwrap_or(i64::MAX)
 }
 
 fn validation(algorithms: &[Algorithm], issuer: &str, audience: &str) -> Validation {
@@ -303,10 +409,18 @@ fn decode(token: &str, key: &DecodingKey, checks: &Validation) -> Result<Claims>
 }
 
 fn actor(claims: &Claims, admin: bool) -> Result<(Actor, i64)> {
-    let user = UserId::parse(&claims.sub).map_err(|_| NOT_VALID)?;
-    let account =
-        AccountId::parse(claims.account.as_deref().unwrap_or(&claims.sub)).map_err(|_| NOT_VALID)?;
-    Ok((Actor::User { user, account, admin }, claims.exp))
+    let user = UserId::parse(&claims.sub).map_err(|fault| claim_fault("sub", &fault))?;
+    let tenant = match claims.account.as_deref().map(AccountId::parse).transpose() {
+        Ok(Some(account)) => Tenant::Account(account),
+        Ok(None) => Tenant::User(user.clone()),
+        Err(fault) => return Err(claim_fault("account", &fault)),
+    };
+    Ok((Actor::User { user, tenant, admin }, claims.exp))
+}
+
+/// Names the rule, never the value.
+fn claim_fault(claim: &str, fault: &ValidationError) -> Error {
+    Error::Unauthenticated(format!("the bearer token is not valid: its {claim} {fault}").into())
 }
 
 /// The claim is the word, a list that contains it, or a space-separated list as in scopes.
@@ -331,7 +445,7 @@ mod tests {
         let settings = ExternalIssuer {
             issuer: "https://id.example".into(),
             audience: "portico".into(),
-            jwks_url: format!("http://{}/keys", silent.local_addr().unwrap()),
+            jwks_url: Some(format!("http://{}/keys", silent.local_addr().unwrap())),
             jwks_refresh: Duration::from_secs(30),
             admin_claim: None,
         };

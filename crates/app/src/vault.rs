@@ -1,4 +1,5 @@
-//! Keys derived from the instance's root secret: keyed digests and sealing.
+//! Keys derived from the instance's secret: keyed digests and sealing. The secret is in the keystore and survives a
+//! change of the root secret, so that a retry after it still finds the first reply.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::hmac;
@@ -18,16 +19,42 @@ impl std::fmt::Debug for Vault {
 }
 
 pub const ROOT_BYTES: usize = 32;
+const DIGESTS: &[u8] = b"portico digests v1";
+const ANSWERS: &[u8] = b"portico answers v1";
+const SANDBOX: &[u8] = b"portico sandbox bureau v1";
+
+fn derived(secret: &SecretSlice<u8>, purpose: &[u8]) -> hmac::Tag {
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret()), purpose)
+}
+
+/// The key of the values that the sandbox bureau makes up.
+pub fn sandbox_key(instance: &SecretSlice<u8>) -> SecretSlice<u8> {
+    derived(instance, SANDBOX).as_ref().to_vec().into()
+}
 
 impl Vault {
     /// Each purpose has its own derived key.
-    pub fn new(root: &SecretSlice<u8>) -> Result<Self> {
-        let root = hmac::Key::new(hmac::HMAC_SHA256, root.expose_secret());
-        let derived = |purpose: &[u8]| hmac::sign(&root, purpose);
+    pub fn new(secret: &SecretSlice<u8>) -> Result<Self> {
+        Self::with_keys(derived(secret, DIGESTS).as_ref(), derived(secret, ANSWERS).as_ref())
+    }
+
+    /// From the instance's secret, which may be [`Vault::former`].
+    pub fn of_instance(secret: &SecretSlice<u8>) -> Result<Self> {
+        match secret.expose_secret().split_at_checked(ROOT_BYTES) {
+            Some((digests, answers)) if answers.len() == ROOT_BYTES => Self::with_keys(digests, answers),
+            _ => Self::new(secret),
+        }
+    }
+
+    /// The keys that earlier versions derived from the root secret. An instance that has stored replies keeps them.
+    pub fn former(root: &SecretSlice<u8>) -> SecretSlice<u8> {
+        [derived(root, DIGESTS).as_ref(), derived(root, ANSWERS).as_ref()].concat().into()
+    }
+
+    fn with_keys(digests: &[u8], answers: &[u8]) -> Result<Self> {
         Ok(Self {
-            digests: hmac::Key::new(hmac::HMAC_SHA256, derived(b"portico digests v1").as_ref()),
-            answers: RandomizedNonceKey::new(&AES_256_GCM, derived(b"portico answers v1").as_ref())
-                .map_err(bug)?,
+            digests: hmac::Key::new(hmac::HMAC_SHA256, digests),
+            answers: RandomizedNonceKey::new(&AES_256_GCM, answers).map_err(bug)?,
         })
     }
 
@@ -81,6 +108,16 @@ mod tests {
         assert!(vault(1).open(b"row 2", &sealed).is_err());
         assert!(vault(2).open(b"row 1", &sealed).is_err());
         assert!(vault(1).open(b"row 1", &sealed[..5]).is_err());
+    }
+
+    #[test]
+    fn former_keys_open_what_the_root_secret_sealed() {
+        let root: SecretSlice<u8> = vec![1; ROOT_BYTES].into();
+        let kept = Vault::of_instance(&Vault::former(&root)).unwrap();
+        let sealed = vault(1).seal(b"row 1", b"answer").unwrap();
+        assert_eq!(kept.open(b"row 1", &sealed).unwrap(), b"answer");
+        assert_eq!(kept.digest(&[b"a"]), vault(1).digest(&[b"a"]));
+        assert_ne!(Vault::of_instance(&root).unwrap().digest(&[b"b"]), vault(2).digest(&[b"b"]));
     }
 
     #[test]

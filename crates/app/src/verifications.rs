@@ -26,7 +26,7 @@ impl Screening {
     /// The applicant is the caller.
     pub async fn verify(&self, call: &Call, request: Verification) -> Result<Verified> {
         let (user, _) = signed_in(&call.actor)?;
-        self.core.remember_account(&call.actor).await?;
+        self.core.remember_tenant(&call.actor).await?;
         if let Some(id) = &request.verified {
             return self.verified_before(call, user, id).await;
         }
@@ -42,10 +42,11 @@ impl Screening {
         }
         self.core.check_consent(request.consent_version.as_ref())?;
         let plan = self.plan(call, &request).await?;
-        let key = self.core.person_key(user).await?;
-        let case = self.core.open_case(call, request.case.clone(), request.wallet.as_ref(), &key).await?;
+        let (key, lifetime) = self.core.person_key(user).await?;
+        let (named, wallet) = (request.case.clone(), request.wallet.as_ref());
+        let case = self.core.open_case(call, named, wallet, (&key, lifetime)).await?;
         let applicant = Arc::new(request.applicant);
-        let found = self.run_checks(&case, &plan, &applicant, &key).await?;
+        let found = self.run_checks(call, &case, &plan, &applicant, &key).await?;
         let consent = (request.consented_at, request.consent_version);
         let id = self.store_result(call, &case, plan, &applicant, &key, found, consent).await?;
         self.core.record_flags_or_defer(user).await;
@@ -100,7 +101,8 @@ impl Screening {
     ) -> Result<VerificationId> {
         let (id, now) = (self.core.new_id(), self.core.clock.now());
         let (findings, checks): (Vec<Finding>, Vec<CheckReport>) = found.into_iter().unzip();
-        let mut entries = vec![self.core.entry(call, "verification.made", id.as_str(), case.id.as_str())];
+        let mut entries =
+            vec![self.core.entry(call, "verification.made", id.as_str(), case.known_as().as_str())];
         let failed = checks.iter().filter(|report| !report.passed);
         entries.extend(failed.map(|report| {
             self.core.entry(call, "verification.adverse_action", id.as_str(), report.check.name())
@@ -122,9 +124,8 @@ impl Screening {
             id,
         };
         let desired = self.core.desired_token(case, name);
-        self.core
-            .write(call, StoreVerification { person: key.id(), verification, desired, entries, at: now })
-            .await
+        let op = StoreVerification { person: key.id(), verification, desired, entries, at: now };
+        self.core.write_recorded(call, op, 1).await
     }
 
     /// Without its values.
@@ -144,18 +145,18 @@ impl Screening {
         limit: usize,
     ) -> Result<Page<Report>> {
         let (user, _) = signed_in(&call.actor)?;
-        let page = self.core.db.verifications(user, after, limit).await?;
+        let Page { items: found, next, settled } = self.core.db.verifications(user, after, limit).await?;
         let Some(key) = self.core.keystore()?.person(user).await? else {
-            return Ok(Page { items: Vec::new(), next: None });
+            return Ok(Page::of(Vec::new()));
         };
         self.core
             .append_audit_entry(self.core.entry(call, "verifications.listed", user.as_str(), ""))
             .await?;
-        let mut items = Vec::with_capacity(page.items.len());
-        for found in page.items {
+        let mut items = Vec::with_capacity(found.len());
+        for found in found {
             items.push(self.reported(&key, found).await?);
         }
-        Ok(Page { items, next: page.next })
+        Ok(Page { items, next, settled })
     }
 
     async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<Report> {
@@ -168,7 +169,7 @@ impl Screening {
             id: found.id,
             token: token_number(&case.token),
             revoked: case.revoked_at.is_some(),
-            case: case.id,
+            case: case.known_as().clone(),
             created_at: found.created_at,
             expires_at: found.expires_at,
             consented_at: found.consented_at,

@@ -4,7 +4,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 
 use crate::Result;
 use crate::embedded::Embedded;
-use crate::node::{Block, BlockId, Fees, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, LoggedEvent, Node, Receipt, Sent, Transaction};
 use crate::remote::Remote;
 
 #[derive(Debug)]
@@ -58,6 +58,9 @@ impl Node for AnyNode {
     }
     async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
         either!(self, node => node.transaction(hash).await)
+    }
+    async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {
+        either!(self, node => node.logs(contracts, from, to).await)
     }
     fn confirmations(&self) -> u64 {
         either!(self, node => node.confirmations())

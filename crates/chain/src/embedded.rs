@@ -5,10 +5,10 @@ use std::sync::Arc;
 use alloy_consensus::Transaction as _;
 pub use alloy_primitives::{Address, U256};
 use alloy_primitives::{B256, Bytes};
-pub use portico_evm::Genesis;
-use portico_evm::{CallError, Chain, ChainError, Refused};
+use portico_evm::{CallError, Chain, ChainError, LogFilter, LogsError, Refused};
+pub use portico_evm::{ChainFacts, ChainSnapshot, Genesis, inspect};
 
-use crate::node::{Block, BlockId, Fees, Log, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, Log, LoggedEvent, Node, Receipt, Sent, Transaction};
 use crate::{Error, Result};
 
 /// The clock, in seconds since 1970.
@@ -76,6 +76,10 @@ fn block(block: &portico_evm::Block) -> Block {
         base_fee: header.base_fee_per_gas.unwrap_or_default(),
         transactions: block.transactions.clone(),
     }
+}
+
+fn log(log: &portico_evm::Log) -> Log {
+    Log { address: log.address, topics: log.topics().to_vec(), data: log.data.data.clone() }
 }
 
 impl Node for Embedded {
@@ -150,15 +154,7 @@ impl Node for Embedded {
             success: receipt.success,
             gas_used: receipt.gas_used,
             contract: receipt.contract_address,
-            logs: receipt
-                .logs
-                .iter()
-                .map(|log| Log {
-                    address: log.address,
-                    topics: log.topics().to_vec(),
-                    data: log.data.data.clone(),
-                })
-                .collect(),
+            logs: receipt.logs.iter().map(log).collect(),
         }))
     }
 
@@ -170,6 +166,23 @@ impl Node for Embedded {
             nonce: found.envelope.nonce(),
             block: Some(found.block_number),
         }))
+    }
+
+    async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {
+        let filter = LogFilter { from, to, addresses: contracts.to_vec(), topics: Vec::new() };
+        let chain = self.chain.clone();
+        let found = tokio::task::spawn_blocking(move || chain.logs(&filter)).await;
+        match found.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))? {
+            Err(LogsError::Chain(error)) => Err(error.into()),
+            Err(refused) => Err(Error::Refused(refused.to_string())),
+            Ok(found) => {
+                let event = |entry: portico_evm::LogEntry| LoggedEvent {
+                    log: log(&entry.log),
+                    transaction: entry.transaction_hash,
+                };
+                Ok(found.into_iter().map(event).collect())
+            }
+        }
     }
 
     fn confirmations(&self) -> u64 {

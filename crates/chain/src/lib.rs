@@ -5,6 +5,8 @@
 //! desired state, and whatever is lost on the way is sent again.
 
 mod any;
+pub mod block_cache;
+pub mod catch_up;
 pub mod contracts;
 pub mod custody;
 pub mod deploy;
@@ -12,9 +14,11 @@ pub mod embedded;
 mod error;
 pub mod migration;
 pub mod node;
+pub mod orphans;
 pub mod reads;
 pub mod reconcile;
 pub mod remote;
+pub mod retry;
 pub mod signer;
 pub mod wallet;
 pub mod writer;

@@ -41,6 +41,13 @@ pub struct Log {
     pub data: Bytes,
 }
 
+/// A log, and the transaction that wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedEvent {
+    pub log: Log,
+    pub transaction: B256,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
     pub from: Address,
@@ -97,6 +104,14 @@ pub trait Node: Send + Sync + 'static {
     fn receipt(&self, hash: B256) -> impl Future<Output = Result<Option<Receipt>>> + Send;
     /// `None`: unknown.
     fn transaction(&self, hash: B256) -> impl Future<Output = Result<Option<Transaction>>> + Send;
+
+    /// The logs of contracts in a range of blocks, oldest first. Refused if the range is too large for the node.
+    fn logs(
+        &self,
+        contracts: &[Address],
+        from: u64,
+        to: u64,
+    ) -> impl Future<Output = Result<Vec<LoggedEvent>>> + Send;
 
     /// The hash of block 0, which identifies the chain beyond its id.
     fn genesis(&self) -> impl Future<Output = Result<B256>> + Send {

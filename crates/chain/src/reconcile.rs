@@ -10,7 +10,7 @@ use crate::node::Node;
 use crate::reads;
 
 /// Items per contract call.
-const ITEMS_PER_CALL: i64 = 200;
+pub(crate) const ITEMS_PER_CALL: i64 = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {

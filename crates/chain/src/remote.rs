@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::node::{Block, BlockId, Fees, Log, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, Log, LoggedEvent, Node, Receipt, Sent, Transaction};
 use crate::{Error, Result};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -82,6 +82,20 @@ struct RpcLog {
     data: Bytes,
 }
 
+impl From<RpcLog> for Log {
+    fn from(log: RpcLog) -> Self {
+        Self { address: log.address, topics: log.topics, data: log.data }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RpcEvent {
+    #[serde(flatten)]
+    log: RpcLog,
+    transaction_hash: B256,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RpcTransaction {
@@ -108,14 +122,13 @@ impl From<RpcBlock> for Block {
 
 impl From<RpcReceipt> for Receipt {
     fn from(receipt: RpcReceipt) -> Self {
-        let log = |log: RpcLog| Log { address: log.address, topics: log.topics, data: log.data };
         Self {
             block: receipt.block_number.to(),
             block_hash: receipt.block_hash,
             success: receipt.status == U64::ONE,
             gas_used: receipt.gas_used.to(),
             contract: receipt.contract_address,
-            logs: receipt.logs.into_iter().map(log).collect(),
+            logs: receipt.logs.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -301,6 +314,15 @@ impl Node for Remote {
             nonce: found.nonce.to(),
             block: found.block_number.map(|number| number.to()),
         }))
+    }
+
+    async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {
+        let filter =
+            json!([{ "address": contracts, "fromBlock": U64::from(from), "toBlock": U64::from(to) }]);
+        let found: Vec<RpcEvent> = self.request("eth_getLogs", filter).await?;
+        let event =
+            |event: RpcEvent| LoggedEvent { log: event.log.into(), transaction: event.transaction_hash };
+        Ok(found.into_iter().map(event).collect())
     }
 
     fn confirmations(&self) -> u64 {

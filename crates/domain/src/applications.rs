@@ -1,6 +1,6 @@
 //! Applications of users to listings: their states, and the transitions between them.
 
-use crate::{ErrorCode, ListingId, UserId, ValidationError};
+use crate::{ErrorCode, FaultCode, ListingId, UserId, ValidationError};
 
 /// The listings of a user's open and decided applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,8 +89,9 @@ impl Decision {
     }
 
     pub fn parse(name: &str) -> Result<Self, ValidationError> {
-        let fault =
-            || ValidationError::new("unknown_decision", "must be one of approved, conditional, declined");
+        let fault = || {
+            ValidationError::new(FaultCode::UnknownDecision, "must be one of approved, conditional, declined")
+        };
         Self::ALL.into_iter().find(|decision| decision.name() == name).ok_or_else(fault)
     }
 

@@ -1,6 +1,6 @@
 //! Data that goes on the chain: a listing's terms and the outcome of an application's checks. Nothing else.
 
-use crate::{Credit, Income, ValidationError};
+use crate::{Credit, FaultCode, Income, ValidationError};
 
 /// What a landlord requires of an applicant. A preferred value is never below its minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn bounds<T: Copy>((min, pref): (Option<T>, Option<T>), zero: T) -> (T, T) {
 }
 
 fn below_minimum(min: &str) -> ValidationError {
-    ValidationError::new("below_minimum", format!("must not be less than {min}"))
+    ValidationError::new(FaultCode::BelowMinimum, format!("must not be less than {min}"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ValidationError;
+use crate::{FaultCode, ValidationError};
 
 /// Precision and range of a decimal. Values have at most 15 significant digits, so that they survive a JSON client's
 /// doubles.
@@ -47,7 +47,7 @@ impl<U: Unit> Decimal<U> {
             Some(Units::TooFine) if U::ROUNDS && !Self::in_range(text) => return Err(out_of_range::<U>()),
             Some(Units::TooFine) => nearest(text, U::PLACES, U::ROUNDS).ok_or_else(too_fine::<U>)?,
             Some(Units::TooLarge) => return Err(out_of_range::<U>()),
-            None => return Err(ValidationError::new("not_a_number", "must be a number")),
+            None => return Err(ValidationError::new(FaultCode::NotANumber, "must be a number")),
         };
         match i64::try_from(units) {
             Ok(units) if (U::MIN..=U::MAX).contains(&units) => Ok(Self::from_units(units)),
@@ -64,14 +64,20 @@ impl<U: Unit> Decimal<U> {
 
 fn too_fine<U: Unit>() -> ValidationError {
     match U::PLACES {
-        0 => ValidationError::new("not_whole", "must be a whole number"),
-        places => ValidationError::new("too_precise", format!("must have at most {places} decimal places")),
+        0 => ValidationError::new(FaultCode::NotWhole, "must be a whole number"),
+        places => {
+            let message = format!("must have at most {places} decimal places");
+            ValidationError::new(FaultCode::TooPrecise, message).at_most(places.into())
+        }
     }
 }
 
 fn out_of_range<U: Unit>() -> ValidationError {
     let (min, max) = (Decimal::<U>::from_units(U::MIN), Decimal::<U>::from_units(U::MAX));
-    ValidationError::new("out_of_range", format!("must be between {min} and {max}"))
+    // The bounds of every unit are whole numbers.
+    let whole = |units: i64| units / 10_i64.pow(U::PLACES);
+    ValidationError::new(FaultCode::OutOfRange, format!("must be between {min} and {max}"))
+        .between(whole(U::MIN), whole(U::MAX))
 }
 
 enum Units {
@@ -242,7 +248,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn money(text: &str) -> Result<String, &'static str> {
-        Money::parse(text).map(|m| m.to_string()).map_err(|fault| fault.code)
+        Money::parse(text).map(|m| m.to_string()).map_err(|fault| fault.code.name())
     }
 
     #[test]
@@ -296,13 +302,13 @@ mod tests {
     #[test]
     fn coordinates_are_rounded_to_a_tenth_of_a_millimetre() {
         assert_eq!(Degrees::parse("-97.743061234567891").unwrap().to_string(), "-97.743061235");
-        assert_eq!(Degrees::parse("180.0000000001").unwrap_err().code, "out_of_range");
+        assert_eq!(Degrees::parse("180.0000000001").unwrap_err().code.name(), "out_of_range");
     }
 
     #[test]
     fn whole_number_may_have_zero_decimals() {
         assert_eq!(Whole::parse("5.0").unwrap().units(), 5);
-        assert_eq!(Whole::parse("5.5").unwrap_err().code, "not_whole");
+        assert_eq!(Whole::parse("5.5").unwrap_err().code.name(), "not_whole");
     }
 
     proptest! {

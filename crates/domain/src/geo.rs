@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Degrees, Kilometres, ValidationError};
+use crate::{Degrees, FaultCode, Kilometres, ValidationError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
@@ -13,7 +13,7 @@ pub struct Point {
 const QUARTER_TURN: i64 = 90 * Degrees::SCALE;
 const HALF_TURN: i64 = 180 * Degrees::SCALE;
 /// Bits per axis; two axes fit a positive 64-bit integer.
-const BITS: u32 = 31;
+pub(crate) const BITS: u32 = 31;
 const CELLS: i64 = 1 << BITS;
 const EARTH_RADIUS_KM: f64 = 6371.0088;
 /// More ranges fit an area more tightly but cost one index probe each.
@@ -22,7 +22,8 @@ const MAX_RANGES: usize = 24;
 impl Point {
     pub fn new(latitude: Degrees, longitude: Degrees) -> Result<Self, ValidationError> {
         if latitude.units().abs() > QUARTER_TURN {
-            return Err(ValidationError::new("out_of_range", "latitude must be between -90 and 90"));
+            return Err(ValidationError::new(FaultCode::OutOfRange, "latitude must be between -90 and 90")
+                .between(-90, 90));
         }
         Ok(Self { latitude, longitude })
     }
@@ -40,6 +41,14 @@ impl Point {
         interleave(row(self.latitude.units()), column(self.longitude.units()))
     }
 
+    /// The middle of a position on the Z-order curve, less than two centimetres from the point.
+    pub fn from_morton(morton: i64) -> Self {
+        Self {
+            latitude: Degrees::from_units(middle(gather(morton >> 1), QUARTER_TURN)),
+            longitude: Degrees::from_units(middle(gather(morton), HALF_TURN)),
+        }
+    }
+
     pub fn distance_km(self, other: Self) -> f64 {
         let (lat1, lat2) = (self.latitude.as_f64().to_radians(), other.latitude.as_f64().to_radians());
         let half_lat = (lat2 - lat1) / 2.0;
@@ -49,8 +58,9 @@ impl Point {
     }
 
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
-        let [latitude, longitude] = numbers(text)
-            .ok_or_else(|| ValidationError::new("not_a_point", "must be two numbers: latitude,longitude"))?;
+        let [latitude, longitude] = numbers(text).ok_or_else(|| {
+            ValidationError::new(FaultCode::NotAPoint, "must be two numbers: latitude,longitude")
+        })?;
         Self::new(latitude?, longitude?)
     }
 }
@@ -73,7 +83,7 @@ impl Area {
     /// the box crosses the antimeridian.
     pub fn parse_box(text: &str) -> Result<Self, ValidationError> {
         let [west, south, east, north] = numbers(text).ok_or_else(|| {
-            ValidationError::new("not_a_box", "must be four numbers: west,south,east,north")
+            ValidationError::new(FaultCode::NotABox, "must be four numbers: west,south,east,north")
         })?;
         let (south, north) = (south?, north?);
         let south_west = Point::new(south.min(north), west?)?;
@@ -99,6 +109,17 @@ impl Area {
                     }
             }
         }
+    }
+
+    /// Whether a box contains a position on the Z-order curve: with its edges, to less than two centimetres. `None`: it is
+    /// no box.
+    pub fn box_contains(&self, morton: i64) -> Option<bool> {
+        let Self::Box { south_west, north_east } = *self else { return None };
+        let (at_row, at_column) = (gather(morton >> 1), gather(morton));
+        let rows = row(south_west.latitude.units())..=row(north_east.latitude.units());
+        let columns = meridians(south_west.longitude.units(), north_east.longitude.units());
+        let is_between = |(west, east): (i64, i64)| (column(west)..=column(east)).contains(&at_column);
+        Some(rows.contains(&at_row) && columns.into_iter().any(is_between))
     }
 
     /// Ascending, disjoint ranges of Morton codes that cover the area and a little more.
@@ -184,6 +205,22 @@ fn spread(mut x: i64) -> i64 {
     (x | x << 1) & 0x5555_5555_5555_5555
 }
 
+/// Takes every second bit: the inverse of [`spread`].
+fn gather(mut x: i64) -> i64 {
+    x &= 0x5555_5555_5555_5555;
+    x = (x | x >> 1) & 0x3333_3333_3333_3333;
+    x = (x | x >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
+    x = (x | x >> 4) & 0x00ff_00ff_00ff_00ff;
+    x = (x | x >> 8) & 0x0000_ffff_0000_ffff;
+    (x | x >> 16) & 0x0000_0000_ffff_ffff
+}
+
+/// The coordinate in the middle of a grid cell.
+fn middle(cell: i64, half: i64) -> i64 {
+    let scaled = (2 * i128::from(cell) + 1) * i128::from(half) / i128::from(CELLS);
+    i64::try_from(scaled).unwrap_or(0) - half
+}
+
 /// A quadtree square: its lowest row and column, and its size as a power of two.
 struct Square {
     row: i64,
@@ -261,10 +298,10 @@ mod tests {
 
     #[test]
     fn rejects_invalid_points_and_boxes() {
-        assert_eq!(Point::parse("91,0").unwrap_err().code, "out_of_range");
-        assert_eq!(Point::parse("1").unwrap_err().code, "not_a_point");
-        assert_eq!(Area::parse_box("1,2,3").unwrap_err().code, "not_a_box");
-        assert_eq!(Area::parse_box("0,91,1,5").unwrap_err().code, "out_of_range");
+        assert_eq!(Point::parse("91,0").unwrap_err().code.name(), "out_of_range");
+        assert_eq!(Point::parse("1").unwrap_err().code.name(), "not_a_point");
+        assert_eq!(Area::parse_box("1,2,3").unwrap_err().code.name(), "not_a_box");
+        assert_eq!(Area::parse_box("0,91,1,5").unwrap_err().code.name(), "out_of_range");
         assert_eq!(Area::parse_box("0,10,1,5"), Area::parse_box("0,5,1,10"));
     }
 
@@ -292,6 +329,26 @@ mod tests {
             );
             prop_assert!(!area.contains(near) || covered(&area, near));
             prop_assert!(covered(&area, centre));
+        }
+
+        #[test]
+        fn a_position_is_less_than_two_centimetres_from_its_point(point in any_point()) {
+            let found = Point::from_morton(point.morton());
+            prop_assert_eq!(found.morton(), point.morton());
+            prop_assert!(found.distance_km(point) < 0.000_02);
+        }
+
+        #[test]
+        fn a_box_contains_the_positions_of_its_points(a in any_point(), b in any_point(), p in any_point()) {
+            let (south_west, north_east) = if a.latitude <= b.latitude { (a, b) } else { (b, a) };
+            let area = Area::Box { south_west, north_east };
+            let middle = Point::from_morton(p.morton());
+            prop_assert!(!area.contains(p) || area.box_contains(p.morton()) == Some(true));
+            // At its edges a position may be on both sides.
+            prop_assert!(area.contains(p) || area.contains(middle) || area.box_contains(p.morton()) == Some(false)
+                || [a, b].iter().any(|edge| row(edge.latitude.units()) == row(p.latitude.units())
+                    || column(edge.longitude.units()) == column(p.longitude.units())));
+            prop_assert_eq!(area.box_contains(a.morton()), Some(true));
         }
 
         #[test]

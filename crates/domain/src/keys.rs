@@ -1,6 +1,6 @@
 //! API keys and their scopes. Secrets are not part of the domain.
 
-use crate::{AccountId, KeyId, Label, Timestamp, UserId};
+use crate::{AccountId, FaultCode, KeyId, Label, Timestamp, UserId, ValidationError};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyScope {
@@ -11,6 +11,59 @@ pub enum KeyScope {
     User(UserId),
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeKind {
+    Operator,
+    Account,
+    User,
+}
+
+impl ScopeKind {
+    pub const ALL: [Self; 3] = [Self::Operator, Self::Account, Self::User];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Account => "account",
+            Self::User => "user",
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| {
+            ValidationError::new(FaultCode::UnknownScope, "must be one of operator, account, user")
+        })
+    }
+}
+
+impl KeyScope {
+    pub fn kind(&self) -> ScopeKind {
+        match self {
+            Self::Operator => ScopeKind::Operator,
+            Self::Account(_) => ScopeKind::Account,
+            Self::User(_) => ScopeKind::User,
+        }
+    }
+
+    /// The account or the user that a key of this scope is bound to.
+    pub fn owner(&self) -> Option<&str> {
+        match self {
+            Self::Operator => None,
+            Self::Account(account) => Some(account.as_str()),
+            Self::User(user) => Some(user.as_str()),
+        }
+    }
+}
+
+/// Which keys are listed; what is absent does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct KeyFilter {
+    pub scope: Option<ScopeKind>,
+    /// The account or the user that they are bound to.
+    pub owner: Option<Label>,
+}
+
 /// A key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
@@ -18,5 +71,16 @@ pub struct Key {
     pub name: Label,
     pub scope: KeyScope,
     pub created_at: Timestamp,
+    /// From then on it is not accepted; `None`: it does not expire.
+    pub expires_at: Option<Timestamp>,
+    /// To about a minute.
+    pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+}
+
+impl Key {
+    /// Whether it is accepted.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
+    }
 }

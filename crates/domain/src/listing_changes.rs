@@ -1,11 +1,9 @@
 //! Changes of a listing: a partial change, and what it changed, for the listing's history.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::chain::Terms;
+use crate::field_changes::{self, FieldChange, Fields};
 use crate::geo::Point;
 use crate::listings::{Listing, ListingStatus};
 use crate::{
@@ -95,14 +93,6 @@ impl Editor {
     }
 }
 
-/// One changed field, by its public name. `null`: it had or has no value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FieldChange {
-    pub field: Cow<'static, str>,
-    pub before: Value,
-    pub after: Value,
-}
-
 /// One edit in a listing's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListingEdit {
@@ -118,13 +108,11 @@ pub fn field_changes(
     (before, terms_before): (&Listing, Option<&Terms>),
     (after, terms_after): (&Listing, Option<&Terms>),
 ) -> Vec<FieldChange> {
-    let fields = fields(before, terms_before).into_iter().zip(fields(after, terms_after));
-    let differ = fields.filter(|((_, before), (_, after))| before != after);
-    differ.map(|((field, before), (_, after))| FieldChange { field: field.into(), before, after }).collect()
+    field_changes::field_changes(fields(before, terms_before), fields(after, terms_after))
 }
 
 /// Every field that can change, by its public name.
-fn fields(listing: &Listing, terms: Option<&Terms>) -> Vec<(&'static str, Value)> {
+fn fields(listing: &Listing, terms: Option<&Terms>) -> Fields {
     let Listing {
         id: _,
         user: _,
@@ -171,6 +159,8 @@ fn fields(listing: &Listing, terms: Option<&Terms>) -> Vec<(&'static str, Value)
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::listings::Address;
     use crate::{Credit, ListingId, UserId};

@@ -6,8 +6,8 @@ use crate::geo::{Area, Point};
 use crate::search::SearchTerm;
 use crate::text::{Text, fold};
 use crate::{
-    City, Country, Date, Link, ListingDescription, ListingId, Money, PostalCode, State, Street, UserId,
-    ValidationError, Whole,
+    City, Country, Date, FaultCode, Link, ListingDescription, ListingId, Money, PostalCode, State, Street,
+    UserId, ValidationError, Whole,
 };
 
 /// A rental listing. The store keeps it as the JSON document that serde writes, so a renamed field
@@ -99,15 +99,52 @@ impl ListingStatus {
     }
 
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
-        Self::ALL
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or_else(|| ValidationError::new("unknown_status", "must be one of active, paused, rented"))
+        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
+            ValidationError::new(FaultCode::UnknownStatus, "must be one of active, paused, rented")
+        })
     }
 
     /// Open for applications.
     pub fn is_available(&self) -> bool {
         matches!(self, Self::Active)
+    }
+}
+
+/// An order that a search asks for. Listings with equal keys come in order of creation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListingOrder {
+    Newest,
+    /// The lowest first, listings without a rent last.
+    Rent,
+    /// The most bedrooms first, listings without a number last.
+    Size,
+}
+
+impl ListingOrder {
+    pub const ALL: [Self; 3] = [Self::Newest, Self::Rent, Self::Size];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Rent => "rent",
+            Self::Size => "size",
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<Self, ValidationError> {
+        Self::ALL
+            .into_iter()
+            .find(|order| order.as_str() == text)
+            .ok_or_else(|| ValidationError::new(FaultCode::UnknownOrder, "must be one of newest, rent, size"))
+    }
+
+    /// Ascending in this order.
+    pub fn key(self, listing: &Listing, seq: i64) -> i64 {
+        match self {
+            Self::Newest => -seq,
+            Self::Rent => listing.rent.map_or(i64::MAX, Money::units),
+            Self::Size => listing.bedrooms.map_or(1, |rooms| -rooms.units()),
+        }
     }
 }
 
@@ -126,19 +163,22 @@ pub struct ListingFilter {
     pub min_rent: Option<Money>,
     pub max_rent: Option<Money>,
     pub bedrooms: Option<Whole>,
+    pub min_bedrooms: Option<Whole>,
     pub bathrooms: Option<Whole>,
     /// Inside all of these.
     pub areas: Vec<Area>,
+    /// `None`: the order in which it is found.
+    pub order: Option<ListingOrder>,
 }
 
 impl ListingFilter {
-    /// Whether the owner is the only condition.
+    /// Whether there is no other condition than the owner, or none at all.
     pub fn is_by_user_only(&self) -> bool {
-        let Self { id, user: _, city, postal, term, field, min_rent, max_rent, bedrooms, bathrooms, areas } =
-            self;
+        let Self { id, user: _, city, postal, term, field, min_rent, max_rent, .. } = self;
+        let Self { bedrooms, min_bedrooms, bathrooms, areas, order: _, .. } = self;
         (id.is_none() && city.is_none() && postal.is_none() && term.is_none() && field.is_none())
-            && (min_rent.is_none() && max_rent.is_none() && bedrooms.is_none() && bathrooms.is_none())
-            && areas.is_empty()
+            && (min_rent.is_none() && max_rent.is_none() && areas.is_empty())
+            && (bedrooms.is_none() && min_bedrooms.is_none() && bathrooms.is_none())
     }
 
     /// Defines the filter's meaning; every index must agree with it.
@@ -153,6 +193,7 @@ impl ListingFilter {
             && is(self.min_rent.as_ref(), |min| listing.rent.is_some_and(|rent| rent >= *min))
             && is(self.max_rent.as_ref(), |max| listing.rent.is_some_and(|rent| rent <= *max))
             && is(self.bedrooms.as_ref(), |n| listing.bedrooms == Some(*n))
+            && is(self.min_bedrooms.as_ref(), |min| listing.bedrooms.is_some_and(|rooms| rooms >= *min))
             && is(self.bathrooms.as_ref(), |n| listing.bathrooms == Some(*n))
             && self.areas.iter().all(|area| listing.place.is_some_and(|place| area.contains(place)))
             && is(self.term.as_ref(), |term| TERM_FIELDS.iter().any(|field| term.is_in(field.of(listing))))
@@ -230,7 +271,7 @@ impl Field {
             "walkthroughlink" => Self::Walkthrough,
             _ => {
                 return Err(ValidationError::new(
-                    "unknown_field",
+                    FaultCode::UnknownField,
                     format!("must be one of {}", Self::NAMES[..8].join(", ")),
                 ));
             }
@@ -283,6 +324,6 @@ mod tests {
             assert_eq!(Field::parse(name), Field::parse(&name.to_uppercase()));
             assert!(Field::parse(name).is_ok(), "{name}");
         }
-        assert_eq!(Field::parse("rent").unwrap_err().code, "unknown_field");
+        assert_eq!(Field::parse("rent").unwrap_err().code.name(), "unknown_field");
     }
 }

@@ -1,9 +1,13 @@
 //! Portfolios of infrastructure networks: predefined templates and users' portfolios.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::decimal::{AllocationUnit, Unit};
-use crate::{Allocation, Description, Label, PortfolioId, TemplateId, Timestamp, UserId, ValidationError};
+use crate::field_changes::{self, FieldChange, Fields};
+use crate::{
+    Allocation, Description, FaultCode, Label, PortfolioId, TemplateId, Timestamp, UserId, ValidationError,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RiskLevel {
@@ -40,7 +44,7 @@ impl RiskLevel {
     pub fn parse(name: &str) -> Result<Self, ValidationError> {
         Self::ALL.into_iter().find(|level| level.as_str() == name).ok_or_else(|| {
             ValidationError::new(
-                "unknown_risk_level",
+                FaultCode::UnknownRiskLevel,
                 "must be one of Conservative, Moderate Conservative, Moderate, Moderate Aggressive, Aggressive",
             )
         })
@@ -64,7 +68,10 @@ impl ProtocolItems {
     pub fn new(items: Vec<ProtocolItem>) -> Result<Self, ValidationError> {
         let items = Self(items);
         if items.sum() > AllocationUnit::MAX {
-            return Err(ValidationError::new("over_allocated", "allocations must add up to at most 100"));
+            return Err(ValidationError::new(
+                FaultCode::OverAllocated,
+                "allocations must add up to at most 100",
+            ));
         }
         Ok(items)
     }
@@ -158,7 +165,31 @@ pub struct PortfolioChange {
     pub items: Option<ProtocolItems>,
 }
 
+/// One edit in a portfolio's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortfolioEdit {
+    /// 1 for the first edit.
+    pub number: i64,
+    pub at: Timestamp,
+    pub changes: Vec<FieldChange>,
+}
+
 impl Portfolio {
+    /// The fields that differ from an earlier state, in a fixed order.
+    pub fn changes_since(&self, before: &Self) -> Vec<FieldChange> {
+        field_changes::field_changes(before.fields(), self.fields())
+    }
+
+    /// Every field that can change, by its public name.
+    fn fields(&self) -> Fields {
+        vec![
+            ("name", json!(self.name)),
+            ("description", json!(self.description)),
+            ("riskLevel", json!(self.risk)),
+            ("protocolItems", json!(self.items.as_slice())),
+        ]
+    }
+
     #[must_use]
     pub fn changed(self, change: PortfolioChange, now: Timestamp) -> Self {
         Self {
@@ -206,7 +237,46 @@ mod tests {
 
     #[test]
     fn rejects_allocations_just_above_100() {
-        assert_eq!(ProtocolItems::new(vec![item(1_000_000), item(1)]).unwrap_err().code, "over_allocated");
+        assert_eq!(
+            ProtocolItems::new(vec![item(1_000_000), item(1)]).unwrap_err().code.name(),
+            "over_allocated"
+        );
+    }
+
+    #[test]
+    fn changes_name_public_fields_with_both_values() {
+        let before = Template {
+            id: TemplateId::stored("t"),
+            name: Label::parse("Storage").unwrap(),
+            description: None,
+            risk: RiskLevel::Moderate,
+            items: ProtocolItems::new(vec![item(500_000)]).unwrap(),
+            active: true,
+            created_at: Timestamp::from_micros(0),
+            updated_at: Timestamp::from_micros(0),
+        }
+        .copied(PortfolioId::stored("p"), UserId::stored("ada"), true, Timestamp::from_micros(0));
+        let change = PortfolioChange {
+            risk: Some(RiskLevel::ModerateAggressive),
+            items: Some(ProtocolItems::new(vec![item(625_000)]).unwrap()),
+            ..PortfolioChange::default()
+        };
+        let after = before.clone().changed(change, Timestamp::from_micros(0));
+        let share = |percent: serde_json::Value| json!([{"protocolName": "x", "protocolIdentifier": "x", "allocationPercentage": percent}]);
+        let expected = [
+            FieldChange {
+                field: "riskLevel".into(),
+                before: json!("Moderate"),
+                after: json!("Moderate Aggressive"),
+            },
+            FieldChange {
+                field: "protocolItems".into(),
+                before: share(json!(50)),
+                after: share(json!(62.5)),
+            },
+        ];
+        assert_eq!(after.changes_since(&before), expected);
+        assert_eq!(after.changes_since(&after), []);
     }
 
     #[test]
@@ -214,7 +284,7 @@ mod tests {
         for level in RiskLevel::ALL {
             assert_eq!(RiskLevel::parse(level.as_str()), Ok(level));
         }
-        assert_eq!(RiskLevel::parse("moderate").unwrap_err().code, "unknown_risk_level");
+        assert_eq!(RiskLevel::parse("moderate").unwrap_err().code.name(), "unknown_risk_level");
     }
 
     proptest! {

@@ -1,12 +1,13 @@
-//! Text with a length limit and without control characters. Each meaning has its own [`TextFormat`], so that a user
-//! id cannot be passed as a listing id.
+//! Text with a length limit and without control characters, also those that change the direction of text. Each meaning
+//! has its own [`TextFormat`], so that a user id cannot be passed as a listing id. What names a person or an account must
+//! also be in [`canonical`] form.
 
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::ValidationError;
+use crate::{FaultCode, ValidationError, canonical};
 
 /// What a text means, and its length limits in characters, as JSON Schema counts them.
 pub trait TextFormat: 'static {
@@ -14,10 +15,18 @@ pub trait TextFormat: 'static {
     const MAX: usize;
     /// For the OpenAPI schema.
     const PATTERN: Option<&'static str> = None;
+    /// Whether text that is not in [`canonical`] form is rejected instead of trimmed.
+    const IS_CANONICAL: bool = false;
     /// A rule beyond length and characters.
     fn check(_text: &str) -> Result<(), ValidationError> {
         Ok(())
     }
+}
+
+/// The fault of a text that is too long.
+pub fn too_long(max: usize) -> ValidationError {
+    let message = format!("must be at most {max} characters long");
+    ValidationError::new(FaultCode::TooLong, message).at_most(i64::try_from(max).unwrap_or(i64::MAX))
 }
 
 /// Trimmed, of allowed length, without control characters. Short texts need no allocation.
@@ -26,18 +35,21 @@ pub struct Text<K>(SmolStr, PhantomData<fn() -> K>);
 impl<K: TextFormat> Text<K> {
     /// Parses external input. The length is checked before outer spaces are trimmed.
     pub fn parse(raw: &str) -> Result<Self, ValidationError> {
-        if raw.chars().any(char::is_control) {
-            return Err(ValidationError::new("control_character", "must not contain control characters"));
+        if raw.chars().any(is_control_character) {
+            return Err(ValidationError::new(
+                FaultCode::ControlCharacter,
+                "must not contain control characters",
+            ));
         }
         if raw.len() > K::MAX && raw.chars().count() > K::MAX {
-            return Err(ValidationError::new(
-                "too_long",
-                format!("must be at most {} characters long", K::MAX),
-            ));
+            return Err(too_long(K::MAX));
         }
         let text = raw.trim();
         if text.is_empty() && K::MIN > 0 {
-            return Err(ValidationError::new("empty", "must not be empty"));
+            return Err(ValidationError::new(FaultCode::Empty, "must not be empty"));
+        }
+        if K::IS_CANONICAL {
+            canonical::check(raw)?;
         }
         K::check(text)?;
         Ok(Self::stored(text))
@@ -97,7 +109,7 @@ impl<'de, K: TextFormat> Deserialize<'de> for Text<K> {
 }
 
 macro_rules! text_formats {
-    ($($(#[$doc:meta])* $alias:ident = $format:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? };)+) => {
+    ($($(#[$doc:meta])* $alias:ident = $format:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? $(, canonical: $canonical:literal)? };)+) => {
         $(
             #[doc = concat!("The format of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
@@ -106,6 +118,7 @@ macro_rules! text_formats {
                 const MAX: usize = $max;
                 $(const MIN: usize = $min;)?
                 $(const PATTERN: Option<&'static str> = Some($pattern);)?
+                $(const IS_CANONICAL: bool = $canonical;)?
                 $(fn check(text: &str) -> Result<(), ValidationError> { $check(text) })?
             }
             $(#[$doc])*
@@ -116,9 +129,9 @@ macro_rules! text_formats {
 
 text_formats! {
     /// A user: a token's `sub`, or a reference an operator chose.
-    UserId = UserFormat { max: 255 };
+    UserId = UserFormat { max: 255, canonical: true };
     /// The owner of a pipeline and of account-bound keys.
-    AccountId = AccountFormat { max: 255 };
+    AccountId = AccountFormat { max: 255, canonical: true };
     ListingId = ListingFormat { max: 255 };
     ApplicationId = ApplicationFormat { max: 255 };
     PortfolioId = PortfolioFormat { max: 255 };
@@ -127,7 +140,7 @@ text_formats! {
     /// The public part of an API key.
     KeyId = KeyFormat { max: 255 };
     /// A verification pipeline, as clients name it.
-    ClientId = ClientFormat { max: 255 };
+    ClientId = ClientFormat { max: 255, canonical: true };
     CaseId = CaseFormat { max: 255 };
     VerificationId = VerificationFormat { max: 255 };
     /// A wallet, as its owner names it.
@@ -149,14 +162,21 @@ text_formats! {
     Network = NetworkFormat { max: 255 };
     /// A device's identifier on its network.
     DeviceIdentifier = DeviceIdentifierFormat { max: 255 };
-    Link = LinkFormat { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f]+$", check: check_link };
+    Link = LinkFormat { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+$", check: check_link };
+}
+
+/// Also the twelve characters of Unicode's property Bidi_Control: with them a text can look like another one, such as an
+/// address that reads backwards.
+pub fn is_control_character(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn check_signature(text: &str) -> Result<(), ValidationError> {
     let digits = text.strip_prefix("0x").unwrap_or_default();
     if digits.is_empty() || digits.len() % 2 == 1 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(ValidationError::new(
-            "not_a_signature",
+            FaultCode::NotASignature,
             "must be 0x and an even number of hexadecimal digits",
         ));
     }
@@ -166,7 +186,7 @@ fn check_signature(text: &str) -> Result<(), ValidationError> {
 fn check_link(text: &str) -> Result<(), ValidationError> {
     match url::Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-        _ => Err(ValidationError::new("not_a_link", "must be an http or https URL")),
+        _ => Err(ValidationError::new(FaultCode::NotALink, "must be an http or https URL")),
     }
 }
 
@@ -190,9 +210,45 @@ mod tests {
     }
 
     #[test]
+    fn names_of_people_and_accounts_are_never_trimmed() {
+        for raw in ["victim\u{a0}", " victim", "victim\u{200b}"] {
+            for parsed in
+                [UserId::parse(raw).is_ok(), AccountId::parse(raw).is_ok(), ClientId::parse(raw).is_ok()]
+            {
+                assert!(!parsed, "{raw:?}");
+            }
+        }
+        assert_eq!(Label::parse(" phone ").unwrap().as_str(), "phone");
+    }
+
+    #[test]
     fn rejects_control_characters_and_nul() {
         for text in ["a\0b", "a\nb", "\u{7f}", "\u{85}"] {
-            assert_eq!(UserId::parse(text).unwrap_err().code, "control_character");
+            assert_eq!(UserId::parse(text).unwrap_err().code.name(), "control_character");
+        }
+    }
+
+    #[test]
+    fn rejects_characters_that_change_the_direction() {
+        for c in ('\u{202a}'..='\u{202e}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain(['\u{61c}', '\u{200e}', '\u{200f}'])
+        {
+            let text = format!("12 {c}teertS kaO");
+            assert_eq!(Street::parse(&text).unwrap_err().code.name(), "control_character", "{c:?}");
+            assert_eq!(Label::parse(&text).unwrap_err().code.name(), "control_character", "{c:?}");
+            assert_eq!(
+                Link::parse(&format!("https://example.com/{c}")).unwrap_err().code.name(),
+                "control_character"
+            );
+        }
+    }
+
+    #[test]
+    fn text_of_every_script_is_accepted() {
+        for text in ["شارع النيل ١٢", "רחוב הרצל 5", "Straße 1", "नई दिल्ली", "可能な", "👩‍👩‍👧", "e\u{301}"]
+        {
+            assert_eq!(Street::parse(text).unwrap().as_str(), text);
         }
     }
 
@@ -205,15 +261,15 @@ mod tests {
 
     #[test]
     fn only_spaces_is_empty() {
-        assert_eq!(UserId::parse("").unwrap_err().code, "empty");
-        assert_eq!(UserId::parse(" \u{2003} ").unwrap_err().code, "empty");
+        assert_eq!(UserId::parse("").unwrap_err().code.name(), "empty");
+        assert_eq!(UserId::parse(" \u{2003} ").unwrap_err().code.name(), "empty");
         assert_eq!(Description::parse("  ").unwrap().as_str(), "");
     }
 
     #[test]
     fn length_counts_characters_not_bytes() {
         assert!(City::parse(&"ü".repeat(100)).is_ok());
-        assert_eq!(City::parse(&"ü".repeat(101)).unwrap_err().code, "too_long");
+        assert_eq!(City::parse(&"ü".repeat(101)).unwrap_err().code.name(), "too_long");
     }
 
     #[test]
@@ -223,7 +279,7 @@ mod tests {
         }
         for bad in ["javascript:alert(1)", "ftp://example.com", "example.com", "https://", "data:text/html,x"]
         {
-            assert_eq!(Link::parse(bad).unwrap_err().code, "not_a_link", "{bad}");
+            assert_eq!(Link::parse(bad).unwrap_err().code.name(), "not_a_link", "{bad}");
         }
     }
 

@@ -1,8 +1,10 @@
 //! Moments in microseconds since 1970, shown as ISO 8601 in UTC, and calendar days.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use crate::ValidationError;
+use crate::{FaultCode, ValidationError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
@@ -20,7 +22,10 @@ impl Timestamp {
     pub fn parse(text: &str) -> Result<Self, ValidationError> {
         let moment: Result<jiff::Timestamp, _> = text.parse();
         let fault = |_| {
-            ValidationError::new("not_a_moment", "must be a date and time with an offset, as in ISO 8601")
+            ValidationError::new(
+                FaultCode::NotAMoment,
+                "must be a date and time with an offset, as in ISO 8601",
+            )
         };
         moment.map(|moment| Self(moment.as_microsecond())).map_err(fault)
     }
@@ -28,6 +33,11 @@ impl Timestamp {
     #[must_use]
     pub const fn minus_seconds(self, seconds: i64) -> Self {
         Self(self.0 - seconds * 1_000_000)
+    }
+
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)))
     }
 
     /// `self`, or the first moment after `previous` if the clock has not advanced: change times strictly increase.
@@ -69,9 +79,9 @@ impl Date {
                 _ => byte.is_ascii_digit(),
             });
         let day = is_formed.then(|| text.parse().ok()).flatten();
-        day.filter(|day: &jiff::civil::Date| day.year() > 0)
-            .map(Self)
-            .ok_or_else(|| ValidationError::new("not_a_day", "must be a day of the calendar: YYYY-MM-DD"))
+        day.filter(|day: &jiff::civil::Date| day.year() > 0).map(Self).ok_or_else(|| {
+            ValidationError::new(FaultCode::NotADay, "must be a day of the calendar: YYYY-MM-DD")
+        })
     }
 }
 
@@ -104,7 +114,7 @@ mod tests {
         for wrong in
             ["2023-02-29", "2024-2-9", "0000-01-01", "+002024-02-29", "2024-02-29T00:00", "20240229", ""]
         {
-            assert_eq!(Date::parse(wrong).unwrap_err().code, "not_a_day", "{wrong}");
+            assert_eq!(Date::parse(wrong).unwrap_err().code.name(), "not_a_day", "{wrong}");
         }
     }
 

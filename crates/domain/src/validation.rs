@@ -2,17 +2,36 @@
 
 use std::borrow::Cow;
 
+use crate::FaultCode;
+
 /// The message names the rule, never the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidationError {
-    /// Stable and machine-readable, such as `too_long`.
-    pub code: &'static str,
+    pub code: FaultCode,
     pub message: Cow<'static, str>,
+    pub limits: Limits,
+}
+
+/// The numbers of the rule, for messages in other languages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub min: Option<i64>,
+    pub max: Option<i64>,
 }
 
 impl ValidationError {
-    pub fn new(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into() }
+    pub fn new(code: FaultCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), limits: Limits::default() }
+    }
+
+    #[must_use]
+    pub fn between(self, min: i64, max: i64) -> Self {
+        Self { limits: Limits { min: Some(min), max: Some(max) }, ..self }
+    }
+
+    #[must_use]
+    pub fn at_most(self, max: i64) -> Self {
+        Self { limits: Limits { min: None, max: Some(max) }, ..self }
     }
 }
 

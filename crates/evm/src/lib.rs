@@ -75,6 +75,7 @@ pub use block::Genesis;
 pub use call::Call;
 pub use chain::Chain;
 pub use error::{CallError, ChainError, OpenError, Refused};
+pub use file::snapshot::{ChainFacts, ChainSnapshot, inspect};
 pub use history::{Block, Transaction};
 pub use logs::{LOGS_BLOCK_CAP, LOGS_CAP, LogEntry, LogFilter, LogsError};
 pub use receipt::Receipt;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use jiff::civil::Date;
-use portico_domain::ValidationError;
+use portico_domain::{FaultCode, ValidationError};
 
 use crate::personal::{
     BankingToken, CityName, DateOfBirth, Email, Name, PostCode, Ssn, StateName, StreetAddress, SubscriptionId,
@@ -76,7 +76,7 @@ impl FromStr for Field {
         Self::ALL
             .into_iter()
             .find(|field| field.name() == name)
-            .ok_or_else(|| ValidationError::new("unknown_field", "must be a field of an applicant"))
+            .ok_or_else(|| ValidationError::new(FaultCode::UnknownField, "must be a field of an applicant"))
     }
 }
 

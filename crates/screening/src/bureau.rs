@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use portico_domain::{Country, ValidationError};
+use portico_domain::{Country, FaultCode, ValidationError};
 use tokio::time::Instant;
 
 use crate::{Applicant, Check, Finding};
@@ -25,7 +25,10 @@ impl Reference {
         // `..` would be a parent segment in a path.
         let dots = text.bytes().all(|byte| byte == b'.');
         if text.len() > Self::MAX || dots || !text.bytes().all(plain) {
-            return Err(ValidationError::new("not_a_reference", "must be 1 to 128 letters, digits and -._~"));
+            return Err(ValidationError::new(
+                FaultCode::NotAReference,
+                "must be 1 to 128 letters, digits and -._~",
+            ));
         }
         Ok(Self(text.into()))
     }
@@ -131,7 +134,7 @@ mod tests {
             assert_eq!(Reference::parse(good).unwrap().as_str(), good);
         }
         for wrong in ["", ".", "..", "a/b", "a b", "a%20", "ä", "a\r\nb", &"x".repeat(129)] {
-            assert_eq!(Reference::parse(wrong).unwrap_err().code, "not_a_reference", "{wrong}");
+            assert_eq!(Reference::parse(wrong).unwrap_err().code.name(), "not_a_reference", "{wrong}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use portico_domain::ValidationError;
 use portico_domain::pipelines::Pipeline;
+use portico_domain::{FaultCode, ValidationError};
 use serde::{Deserialize, Serialize};
 
 use crate::applicant::{Applicant, Field};
@@ -93,7 +93,7 @@ impl FromStr for Check {
         Self::ALL
             .into_iter()
             .find(|check| check.name() == name)
-            .ok_or_else(|| ValidationError::new("unknown_check", known))
+            .ok_or_else(|| ValidationError::new(FaultCode::UnknownCheck, known))
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(serde_json::to_value(check).unwrap(), check.name());
         }
         for unknown in ["", "Eviction", "soft_credit", "credit"] {
-            assert_eq!(unknown.parse::<Check>().unwrap_err().code, "unknown_check");
+            assert_eq!(unknown.parse::<Check>().unwrap_err().code.name(), "unknown_check");
         }
     }
 

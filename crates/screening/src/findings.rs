@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use portico_domain::text::TextFormat;
-use portico_domain::{Country, Income, Text, ValidationError};
+use portico_domain::{Country, FaultCode, Income, Text, ValidationError};
 use serde::{Deserialize, Serialize};
 
 use crate::Check;
@@ -23,7 +23,7 @@ impl Score {
         if (Self::MIN.0..=Self::MAX.0).contains(&points) {
             Ok(Self(points))
         } else {
-            Err(ValidationError::new("out_of_range", "must be between 300 and 850"))
+            Err(ValidationError::new(FaultCode::OutOfRange, "must be between 300 and 850").between(300, 850))
         }
     }
 
@@ -80,7 +80,10 @@ impl ScoreRange {
         if min < max && max <= Self::LIMIT {
             Ok(Self { min, max })
         } else {
-            Err(ValidationError::new("out_of_range", "must be a minimum below a maximum of at most 1000"))
+            Err(ValidationError::new(
+                FaultCode::OutOfRange,
+                "must be a minimum below a maximum of at most 1000",
+            ))
         }
     }
 
@@ -209,6 +212,12 @@ impl Thresholds {
     }
 }
 
+impl Thresholds {
+    pub fn by_country(&self) -> impl Iterator<Item = (&str, Score)> {
+        self.0.iter().map(|(country, score)| (country.as_str(), *score))
+    }
+}
+
 impl From<BTreeMap<String, Score>> for Thresholds {
     fn from(by_country: BTreeMap<String, Score>) -> Self {
         Self(by_country.into_iter().map(|(country, score)| (country.trim().to_uppercase(), score)).collect())
@@ -263,7 +272,7 @@ mod tests {
     #[test]
     fn scores_are_between_300_and_850() {
         for points in [0, 299, 851, u16::MAX] {
-            assert_eq!(Score::new(points).unwrap_err().code, "out_of_range");
+            assert_eq!(Score::new(points).unwrap_err().code.name(), "out_of_range");
         }
         let stored = r#"{"check":"softCredit","score":299}"#;
         assert!(serde_json::from_str::<Finding>(stored).is_err());
@@ -279,7 +288,7 @@ mod tests {
     #[test]
     fn score_range_is_a_minimum_below_a_maximum() {
         for (min, max) in [(850, 300), (300, 300), (0, 1001)] {
-            assert_eq!(ScoreRange::new(min, max).unwrap_err().code, "out_of_range");
+            assert_eq!(ScoreRange::new(min, max).unwrap_err().code.name(), "out_of_range");
         }
         let range = ScoreRange::new(300, 720).unwrap();
         assert!(range.contains(Score::clamped(720)) && !range.contains(Score::clamped(721)));

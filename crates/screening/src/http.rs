@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use portico_domain::Timestamp;
+use portico_domain::{Timestamp, endpoints};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Method, Response, StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -253,16 +253,7 @@ fn transport_error(error: &reqwest::Error) -> BureauError {
 fn address(base: &str) -> Result<Url, &'static str> {
     let mut url =
         Url::parse(base).map_err(|_| "must be an address, such as https://bureau.example/portico")?;
-    let here = match url.host_str() {
-        Some("localhost" | "[::1]") => true,
-        Some(host) => host.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback()),
-        None => false,
-    };
-    match url.scheme() {
-        "https" => {}
-        "http" if here => {}
-        _ => return Err("must begin with https:// (http:// only on this machine)"),
-    }
+    endpoints::check_secure(base)?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err("must not hold a user or a password");
     }

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 
 pub use self::failure::{Failure, FailureReason};
 use self::routes::BureauRoute;
-pub use self::routes::Health;
+pub use self::routes::{Health, LastFailure, Latency};
 use crate::backoff::{Backoff, Jitter, SystemJitter};
 use crate::breaker::BreakerConfig;
 use crate::bureau::{BureauError, Reference, Request};
@@ -226,6 +226,7 @@ impl Job {
             country: &self.country,
             deadline,
         };
+        let asked_at = Instant::now();
         let answer = timeout_at(deadline, route.bureau.check(request)).await;
         let answer = match answer.unwrap_or(Err(BureauError::TooSlow)) {
             Ok(finding) if finding.check() != self.check => {
@@ -235,7 +236,7 @@ impl Job {
         };
         // A check that waited long for capacity cannot blame the bureau for being slow.
         if fair || answer != Err(BureauError::TooSlow) {
-            route.note(pass, answer.as_ref().err().copied());
+            route.note(pass, answer.as_ref().err().copied(), asked_at.elapsed());
         }
         Ok(answer)
     }

@@ -3,29 +3,26 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::clock::{CalendarClock, RandomIds, SystemClock, SystemRandomness};
+use portico_app::applications::Orphans;
+use portico_app::audit::{AuditAlarm, AuditVerification};
+use portico_app::budgets::ChainReaders;
+use portico_app::clock::{CalendarClock, Clock as _, RandomIds, SystemClock, SystemRandomness};
 use portico_app::keystore::{Keystore, Root};
 use portico_app::readiness::WriteProof;
-use portico_app::vault::Vault;
+use portico_app::vault::{Vault, sandbox_key};
 use portico_app::{Actor, Call, Core, Portico, Profile};
+use portico_chain::block_cache::BlockCache;
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 
 use crate::chain;
 use crate::config::Config;
+use crate::data::random_secret;
 
 /// A call from the command line.
-const OPERATOR: Call = Call { actor: Actor::Operator, idempotency_key: None };
+pub(crate) const OPERATOR: Call = Call::new(Actor::Operator);
 const WRONG_ROOT_KEY: &str = "the encryption key does not open this keystore: give the one it was made with \
      (PORTICO_ENCRYPTION_KEY, or encryption.key in the data folder)";
-
-/// Fails if the root secret does not open the keystore.
-pub(crate) async fn verify_root_key(app: &Portico) -> Result<()> {
-    if app.maintenance.verify_root_key().await.context("the keystore cannot be read")? {
-        return Ok(());
-    }
-    bail!(WRONG_ROOT_KEY)
-}
 
 /// Records the keystore and profile that the database belongs to, unless they are recorded.
 pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) -> Result<()> {
@@ -35,11 +32,34 @@ pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) ->
     bail!("another server has taken this database meanwhile, with another profile or keystore")
 }
 
-/// The application for a command without the keystore, and a call on behalf of the operator.
+/// The application for a command without the keystore, and a call on behalf of the operator. If the keystore can be
+/// opened all the same, the command's entries in the audit log are keyed; if not, they wait for a server.
 pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
-    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Tool)?;
     let db = database(config, Role::Tool).await?;
-    Ok((assemble(config, Role::Tool, &root, db, None).await?, OPERATOR))
+    if let Err(error) = use_audit_key(config, &db).await {
+        tracing::debug!(%error, "without the key of the audit log");
+    }
+    Ok((assemble(config, Role::Tool, None, db).await?, OPERATOR))
+}
+
+/// Makes nothing that is not there.
+async fn use_audit_key(config: &Config, db: &Db) -> Result<()> {
+    let known = db.deployment().await?.keystore;
+    let root = config.data.existing_root_secret(config.encryption_key.as_ref())?;
+    // A server begins to key the log, with an entry that says so.
+    if db.audit_head().await?.keyed
+        && let (Some(known), Some(root)) = (known, root)
+        && let location = keystore_location(config).await?
+        && Keystore::exists(&location).await?
+    {
+        let keystore = Keystore::open(&location, Root::new(&root)?).await?;
+        if keystore.id().await? == known
+            && let Some(key) = keystore.audit_key().await?
+        {
+            db.use_audit_key(key);
+        }
+    }
+    Ok(())
 }
 
 /// The application for a command that erases people. Only a person's key tells which flags on the chain are theirs.
@@ -49,18 +69,18 @@ pub(crate) async fn with_keystore(config: &Config) -> Result<(Portico, Call)> {
 
 /// The application for a command that seals data for the server to read.
 pub(crate) async fn open_with_secrets(config: &Config) -> Result<Portico> {
-    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
+    let root = config.data.root_secret(config.encryption_key.as_ref())?;
     let app = application(config, Role::Tool, &root).await?;
-    verify_root_key(&app).await?;
     adopt_deployment(&app, None).await?;
     Ok(app)
 }
 
 /// The application for replacing a lost keystore.
 pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<(Portico, Call)> {
-    let root = config.data.root_secret(config.encryption_key.as_ref(), Role::Server)?;
+    let root = config.data.root_secret(config.encryption_key.as_ref())?;
     let db = database(config, Role::Tool).await?;
-    let keystore = Keystore::open(&config.keystore, Root::new(&root)?).await;
+    let location = keystore_location(config).await?;
+    let keystore = Keystore::open(&location, Root::new(&root)?).await;
     let keystore = keystore.context("the keystore cannot be opened")?;
     if !keystore.fits().await.context("the keystore cannot be read")? {
         bail!(WRONG_ROOT_KEY);
@@ -68,7 +88,8 @@ pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<(Portic
     if db.deployment().await?.keystore == Some(keystore.id().await?) {
         bail!("this is the database's own keystore: there is nothing to replace");
     }
-    Ok((assemble(config, Role::Tool, &root, db, Some(keystore)).await?, OPERATOR))
+    let secrets = secrets(&db, keystore, &root).await?;
+    Ok((assemble(config, Role::Tool, Some(secrets), db).await?, OPERATOR))
 }
 
 async fn database(config: &Config, role: Role) -> Result<Db> {
@@ -80,16 +101,43 @@ async fn database(config: &Config, role: Role) -> Result<Db> {
 
 pub(crate) async fn application(config: &Config, role: Role, root: &SecretSlice<u8>) -> Result<Portico> {
     let db = database(config, role).await?;
+    // First: another profile's instance has another encryption key.
+    let profile = profile(config, &db, role).await?;
     let keystore = own_keystore(config, &db, root).await?;
-    assemble(config, role, root, db, Some(keystore)).await
+    if role == Role::Server {
+        check_keystore_place(config, profile, &keystore).await?;
+    }
+    let secrets = secrets(&db, keystore, root).await?;
+    assemble(config, role, Some(secrets), db).await
 }
 
-async fn assemble(
+/// The keystore, and the instance's secret from it.
+pub(crate) struct Secrets {
+    keystore: Keystore,
+    instance: SecretSlice<u8>,
+}
+
+/// Fails if the root secret does not open the keystore. A database that was used before keeps the keys that its
+/// version derived from the root secret.
+pub(crate) async fn secrets(db: &Db, keystore: Keystore, root: &SecretSlice<u8>) -> Result<Secrets> {
+    if !keystore.fits().await.context("the keystore cannot be read")? {
+        bail!(WRONG_ROOT_KEY);
+    }
+    let is_used = db.deployment().await?.keystore.is_some();
+    let former = is_used.then(|| Vault::former(root));
+    let instance = keystore.instance_secret(SystemClock.now(), former.as_ref()).await?;
+    if let Some(key) = keystore.audit_key().await? {
+        db.use_audit_key(key);
+    }
+    Ok(Secrets { keystore, instance })
+}
+
+/// Commands without the keystore get a random secret: they seal nothing that outlives them.
+pub(crate) async fn assemble(
     config: &Config,
     role: Role,
-    root: &SecretSlice<u8>,
+    secrets: Option<Secrets>,
     db: Db,
-    keystore: Option<Keystore>,
 ) -> Result<Portico> {
     let profile = profile(config, &db, role).await?;
     let clock = CalendarClock::new(Arc::new(SystemClock));
@@ -98,21 +146,32 @@ async fn assemble(
         Role::Server => Some(chain::open(config, profile, &db, clock.clone()).await?),
         Role::Tool => None,
     };
+    let (keystore, instance) = match secrets {
+        Some(Secrets { keystore, instance }) => (Some(keystore), instance),
+        None => (None, random_secret()?),
+    };
     Ok(Portico::new(Core {
         db,
         clock,
         ids: Arc::new(RandomIds),
         randomness: Arc::new(SystemRandomness),
-        vault: Arc::new(Vault::new(root)?),
+        vault: Arc::new(Vault::of_instance(&instance)?),
         keystore,
-        bureaus: config.bureaus(root, role)?,
+        bureaus: config.bureaus(&sandbox_key(&instance), role)?,
         consents: config.consents.clone(),
         retention_days: config.retention_days.into(),
         tokens: config.data.tokens(config.issuer.clone(), profile)?,
         profile,
         country: config.country.clone(),
         chain,
+        budgets: config.budgets,
+        chain_readers: ChainReaders::new(config.budgets.chain_reads),
+        final_blocks: BlockCache::default(),
         write_proof: WriteProof::default(),
+        audit_alarm: AuditAlarm::default(),
+        audit_verification: AuditVerification::default(),
+        settings: config.in_force.clone(),
+        orphans: Orphans::default(),
     }))
 }
 
@@ -149,28 +208,80 @@ pub(crate) async fn recorded_profile(config: &Config) -> Result<Profile> {
     }
 }
 
+/// Where the keystore is: at `--keystore`, else in the data folder. Earlier versions had it in the PostgreSQL database if
+/// nothing was said; there it stays until it is moved.
+pub(crate) async fn keystore_location(config: &Config) -> Result<Location> {
+    let file = config.data.keystore();
+    match (&config.keystore, &config.database) {
+        (Some(location), _) => Ok(location.clone()),
+        (None, Location::Postgres(_)) if !file.exists() => {
+            let former = config.database.clone();
+            let exists = Keystore::exists(&former).await.context("the keystore cannot be read")?;
+            Ok(if exists { former } else { Location::Sqlite(file) })
+        }
+        _ => Ok(Location::Sqlite(file)),
+    }
+}
+
+pub(crate) fn keystore_place(location: &Location) -> String {
+    match location {
+        Location::Sqlite(path) => path.display().to_string(),
+        Location::Postgres(_) => "the schema portico_keys of a PostgreSQL database".into(),
+    }
+}
+
+/// PostgreSQL's files keep what is deleted: the keystore of a live instance is elsewhere than its data, and so are the
+/// backups of either.
+async fn check_keystore_place(config: &Config, profile: Profile, keystore: &Keystore) -> Result<()> {
+    let is_new = keystore.is_empty().await?;
+    let needs = "a live instance on PostgreSQL needs --keystore: a file (with one replica), or a database of another \
+         PostgreSQL cluster";
+    if profile == Profile::Live
+        && is_new
+        && config.keystore.is_none()
+        && let Location::Postgres(_) = config.database
+    {
+        bail!("{needs}");
+    }
+    let location = keystore_location(config).await?;
+    if !config.database.shares_cluster(&location).await.context("the clusters cannot be told apart")? {
+        return Ok(());
+    }
+    if profile == Profile::Live && is_new {
+        bail!(
+            "the keystore is in the PostgreSQL cluster of the database, whose files keep erased keys: {needs}"
+        );
+    }
+    tracing::warn!(
+        "the keystore is in the PostgreSQL cluster of the database, whose files and backups keep erased keys: move it \
+         with `portico encryption move`"
+    );
+    Ok(())
+}
+
 /// The keystore of this database. Never creates a new one for a database with sealed data, which would then be
 /// unreadable.
 pub(crate) async fn own_keystore(config: &Config, db: &Db, root: &SecretSlice<u8>) -> Result<Keystore> {
     let known = db.deployment().await?.keystore;
     let sealed = known.is_some() || db.has_sealed_data().await?;
-    let location = match &config.keystore {
-        Location::Sqlite(path) => path.display().to_string(),
-        Location::Postgres(_) => "the schema portico_keys of its PostgreSQL database".into(),
-    };
+    let location = keystore_location(config).await?;
+    let place = keystore_place(&location);
     let advice = "Put it back, or name its place with --keystore. If it is lost for good, \
          `portico encryption replace-keystore` begins a new one, and erases everybody who was screened";
-    if sealed && !Keystore::exists(&config.keystore).await.context("the keystore cannot be read")? {
-        bail!("the keystore of this database is missing: it is not at {location}. {advice}");
+    if sealed && !Keystore::exists(&location).await.context("the keystore cannot be read")? {
+        bail!("the keystore of this database is missing: it is not at {place}. {advice}");
     }
-    let keystore = Keystore::open(&config.keystore, Root::new(root)?).await;
+    let keystore = Keystore::open(&location, Root::new(root)?).await;
     let keystore = keystore.context("the keystore cannot be opened")?;
+    if keystore.is_moving().await? {
+        bail!("the keystore at {place} is being moved elsewhere: run `portico encryption move` to its end");
+    }
     match known {
         Some(known) if known != keystore.id().await? => {
-            bail!("the keystore at {location} belongs to another database. {advice}")
+            bail!("the keystore at {place} belongs to another database. {advice}")
         }
         None if sealed && keystore.is_empty().await? => {
-            bail!("the keystore of this database is missing: the one at {location} is empty. {advice}")
+            bail!("the keystore of this database is missing: the one at {place} is empty. {advice}")
         }
         _ => Ok(keystore),
     }

@@ -24,6 +24,7 @@ pub(crate) fn console(config: &Config, profile: Profile) -> Console {
     let mut wanted = json!({
         "profile": profile.name(),
         "chain": {"rpc": rpc},
+        "country": config.country.as_str(),
     });
     if let Some(issuer) = issuer {
         wanted["issuer"] = json!(issuer.issuer);

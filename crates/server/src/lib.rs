@@ -1,9 +1,11 @@
 //! Command line, configuration and wiring of the binary.
 
 mod application;
+mod backup;
 mod chain;
 pub mod cli;
 pub mod config;
+mod connections;
 mod console;
 mod data;
 mod idle_timeout;
@@ -11,6 +13,7 @@ mod listen;
 mod people;
 mod seed;
 mod serve;
+mod tls;
 
 use std::io::Write as _;
 

@@ -1,10 +1,10 @@
-//! Accepts connections up to a limit, closes idle ones, and drains them on shutdown.
+//! Accepts connections up to a limit, closes those that do not go on, and drains them on shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -13,88 +13,126 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tower::ServiceExt;
 
-use crate::idle_timeout::{Activity, TrackedStream};
+use crate::connections::{Connection, Connections};
+use crate::idle_timeout::{Activity, TrackedBody, TrackedStream};
+use crate::tls::Tls;
 
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 const MAX_HEADERS: usize = 100;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// What the kernel keeps of a response for a slow client; it would take megabytes.
+const SEND_BUFFER_BYTES: u32 = 256 * 1024;
+/// Connections that wait to be accepted; the kernel has a limit too.
+const BACKLOG: u32 = 4096;
+
+pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener> {
+    let listen = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        // Accepted connections inherit it.
+        socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listen().with_context(|| format!("{address} cannot be listened on"))
+}
+
 /// Serves until `stop` is ready, then lets every request in flight finish.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    max_connections: usize,
+    connections: Arc<Connections>,
+    tls: Option<Arc<Tls>>,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
-    let permits = Arc::new(Semaphore::new(max_connections));
-    let connections = GracefulShutdown::new();
+    let drain = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        // Beyond the limit clients wait in the kernel's queue.
-        let permit = tokio::select! {
-            permit = permits.clone().acquire_owned() => permit?,
-            () = &mut stop => break,
-        };
         let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // Usually out of file descriptors: wait until other connections close.
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            },
+            accepted = accept(&listener) => accepted,
             () = &mut stop => break,
         };
-        let activity = Arc::new(Activity::default());
-        let connection = connections.watch(serve_connection(stream, peer, router.clone(), activity.clone()));
-        tokio::spawn(async move {
-            // Disconnects are normal; log them at debug.
-            tokio::select! {
-                biased;
-                outcome = connection => if let Err(error) = outcome {
-                    tracing::debug!(%error, "a connection ended early");
-                },
-                () = activity.idle_too_long() => tracing::debug!("idle connection closed"),
+        // If none can be admitted, the next ones wait in the kernel's queue.
+        let admitted = tokio::select! {
+            admitted = connections.admit(peer.ip()) => admitted,
+            () = &mut stop => break,
+        };
+        let Some(connection) = admitted else { continue };
+        let (router, watcher) = (router.clone(), drain.watcher());
+        let _ = stream.set_nodelay(true);
+        let activity = connection.activity.clone();
+        let stream = TrackedStream::new(stream, activity.clone());
+        match tls.as_ref().map(|tls| tls.acceptor()) {
+            None => {
+                let served = watcher.watch(serve_connection(stream, peer, router, activity));
+                tokio::spawn(until_end(async { Ok(served.await?) }, connection));
             }
-            drop(permit);
-        });
+            Some(acceptor) => {
+                let served = async move {
+                    let stream = acceptor.accept(stream).await?;
+                    Ok(watcher.watch(serve_connection(stream, peer, router, activity)).await?)
+                };
+                tokio::spawn(until_end(served, connection));
+            }
+        }
     }
     drop(listener);
     tracing::info!("stopping: requests in flight are finished first");
-    if tokio::time::timeout(DRAIN_TIMEOUT, connections.shutdown()).await.is_err() {
+    connections.close_silent();
+    if tokio::time::timeout(DRAIN_TIMEOUT, drain.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }
     Ok(())
 }
 
-fn serve_connection(
-    stream: TcpStream,
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) => {
+                // Usually out of file descriptors: wait until other connections close.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+/// Disconnects are normal; log them at debug.
+async fn until_end(served: impl Future<Output = Result<()>>, connection: Connection) {
+    tokio::select! {
+        biased;
+        outcome = served => if let Err(error) = outcome {
+            tracing::debug!(%error, "a connection ended early");
+        },
+        why = connection.activity.end() => tracing::debug!(why, "connection closed"),
+    }
+}
+
+fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
     peer: SocketAddr,
     router: Router,
     activity: Arc<Activity>,
-) -> impl GracefulConnection<Error = hyper::Error> + Send {
-    let _ = stream.set_nodelay(true);
-    let stream = TrackedStream::new(stream, activity.clone());
+) -> impl GracefulConnection<Error = hyper::Error, Output = hyper::Result<()>> + Send {
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (router, guard) = (router.clone(), activity.begin_request());
         async move {
             let mut request = request.map(body);
             request.extensions_mut().insert(ConnectInfo(peer));
             let response = router.oneshot(request).await;
-            drop(guard);
-            response
+            response.map(|response| response.map(|body| TrackedBody::new(body, guard)))
         }
     });
+    // Without `pipeline_flush`, which buffers responses without a limit.
     http1::Builder::new()
         .max_buf_size(MAX_HEADER_BYTES)
         .max_headers(MAX_HEADERS)
-        .pipeline_flush(true)
         .serve_connection(TokioIo::new(stream), service)
 }
 

@@ -1,6 +1,5 @@
 //! `portico`: see `portico help`.
 
-use clap::Parser;
 use portico_server::cli::{Cli, run};
 use portico_server::tell;
 
@@ -9,7 +8,7 @@ use portico_server::tell;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    match run(Cli::parse()) {
+    match run(Cli::read()) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             tell(&format!("portico: {error:#}"));

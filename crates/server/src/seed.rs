@@ -6,17 +6,17 @@ use anyhow::{Context as _, Result, bail};
 use portico_app::{Actor, Call, Profile};
 
 use crate::config::Config;
-use crate::{open_with_secrets, tell};
+use crate::{open_with_secrets, recorded_profile, tell};
 
 const BAR_WIDTH: u64 = 40;
 
 pub(crate) async fn demo(config: &Config) -> Result<String> {
     config.data.create()?;
-    let app = open_with_secrets(config).await?;
-    if app.profile() == Profile::Live {
+    if recorded_profile(config).await? == Profile::Live {
         bail!("demonstration data is for the sandbox only");
     }
-    let call = Call { actor: Actor::Operator, idempotency_key: None };
+    let app = open_with_secrets(config).await?;
+    let call = Call::new(Actor::Operator);
     let shows = std::io::stderr().is_terminal();
     let seeded = app.seed_demo(&call, |done, all| {
         if shows {

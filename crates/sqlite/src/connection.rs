@@ -37,11 +37,15 @@ pub fn open(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
+    set_busy_handler(&mut connection)?;
+    Ok(connection)
+}
+
+pub(crate) fn set_busy_handler(connection: &mut Connection) -> Result<()> {
     connection.busy_handler(Some(|polls| {
         std::thread::park_timeout(BUSY_POLL_INTERVAL);
         polls < MAX_BUSY_POLLS
-    }))?;
-    Ok(connection)
+    }))
 }
 
 /// Applies the shared settings. WAL mode stays with the file.

@@ -5,8 +5,10 @@ mod background_thread;
 mod checkpointer;
 mod connection;
 mod file_lock;
+mod snapshot;
 
 pub use background_thread::spawn_supervised;
 pub use checkpointer::Checkpointer;
 pub use connection::{configure, connect, is_unavailable, open, truncate_wal};
-pub use file_lock::FileLock;
+pub use file_lock::{DatabaseLock, FileLock};
+pub use snapshot::{Snapshot, integrity_faults, open_immutable};

@@ -1,14 +1,14 @@
 //! Event rows and counters, written in the transaction of the change.
 
-use portico_domain::{AccountId, Timestamp};
+use portico_domain::{Tenant, Timestamp};
 
 use crate::page::as_limit;
-use crate::sql::{Count, Sql, Tx, Weight, sql};
+use crate::sql::{Count, Sql, Tx, Val, Weight, sql};
 use crate::{Db, Result};
 
 #[derive(Debug, Clone)]
 pub struct ChangeContext {
-    pub account: Option<AccountId>,
+    pub account: Option<Tenant>,
     pub at: Timestamp,
 }
 
@@ -26,7 +26,9 @@ pub(crate) async fn record<T: Tx>(
     subject: &str,
     counts: &[Count<'_>],
 ) -> Result<()> {
-    let event = [tx.seq(), kind.into(), subject.into(), by.account.as_ref().into(), by.at.into()];
+    let account = by.account.as_ref().map(Tenant::stored);
+    let account = account.as_deref().map_or(Val::Null, Val::Text);
+    let event = [tx.seq(), kind.into(), subject.into(), account, by.at.into()];
     tx.record_event(&event, counts).await
 }
 

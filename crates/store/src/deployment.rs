@@ -19,7 +19,7 @@ impl FromRow for Deployment {
     }
 }
 
-static DEPLOYMENT: Sql = sql("SELECT profile, keystore FROM deployment WHERE id = 1");
+pub(crate) static DEPLOYMENT: Sql = sql("SELECT profile, keystore FROM deployment WHERE id = 1");
 static ADOPT: Sql = sql("UPDATE deployment SET profile = coalesce(profile, ?1), \
      keystore = coalesce(keystore, ?2) WHERE id = 1");
 static REPLACE_KEYSTORE: Sql = sql("UPDATE deployment SET keystore = ?1 WHERE id = 1");

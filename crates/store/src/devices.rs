@@ -45,21 +45,46 @@ pub struct RegisterDevice {
 impl Op for RegisterDevice {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let Device { id, user, network, identifier, created_at, updated_at } = &self.device;
-        let params = [
-            tx.seq(),
-            id.into(),
-            user.into(),
-            network.into(),
-            identifier.into(),
-            (*created_at).into(),
-            (*updated_at).into(),
-        ];
-        if tx.exec(&INSERT, &params).await? == 0 {
-            return Err(Error::Conflict(ErrorCode::DeviceExists));
-        }
-        count(tx, &self.by, "device.registered", id, user.as_str(), network.as_str(), 1).await
+        register(tx, &self.device, &self.by).await
     }
+}
+
+/// Registers all devices or none.
+#[derive(Debug)]
+pub struct RegisterDevices {
+    pub devices: Vec<Device>,
+    pub by: ChangeContext,
+}
+
+impl Op for RegisterDevices {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let mut taken = Vec::new();
+        for (index, device) in self.devices.iter().enumerate() {
+            match register(tx, device, &self.by).await {
+                Err(Error::Conflict(ErrorCode::DeviceExists)) => taken.push(index),
+                done => done?,
+            }
+        }
+        if taken.is_empty() { Ok(()) } else { Err(Error::DevicesTaken(taken)) }
+    }
+}
+
+async fn register<T: Tx>(tx: &mut T, device: &Device, by: &ChangeContext) -> Result<()> {
+    let Device { id, user, network, identifier, created_at, updated_at } = device;
+    let params = [
+        tx.creation_number().await?,
+        id.into(),
+        user.into(),
+        network.into(),
+        identifier.into(),
+        (*created_at).into(),
+        (*updated_at).into(),
+    ];
+    if tx.exec(&INSERT, &params).await? == 0 {
+        return Err(Error::Conflict(ErrorCode::DeviceExists));
+    }
+    count(tx, by, "device.registered", id, user.as_str(), network.as_str(), 1).await
 }
 
 async fn count<T: Tx>(

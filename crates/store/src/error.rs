@@ -1,6 +1,6 @@
 //! Errors of the store.
 
-use portico_domain::ErrorCode;
+use portico_domain::{ErrorCode, Quota};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -12,13 +12,24 @@ pub enum Error {
     /// Indices of the listings that do not exist.
     #[error("{} of the listings do not exist", .0.len())]
     UnknownListings(Vec<usize>),
+    /// Indices of the devices that are registered on their network already, or named before in the same request.
+    #[error("{} of the devices are registered already", .0.len())]
+    DevicesTaken(Vec<usize>),
     #[error("the idempotency key was used with another request")]
     KeyReused,
+    /// The person was erased after this work began.
+    #[error("the person was erased meanwhile")]
+    Erased,
     /// The row has another version than the caller expects.
     #[error("the row was changed meanwhile")]
     Outdated,
     #[error("another process signs with this key now")]
     LeaseLost,
+    #[error("{} is used up", .0.name)]
+    OverQuota(Quota),
+    /// The caller's share of something is full.
+    #[error("too many: {0}")]
+    TooMany(ErrorCode),
     #[error("too much work is waiting")]
     Busy,
     #[error("the database is unavailable: {0}")]
@@ -26,6 +37,10 @@ pub enum Error {
     /// Run the work again from its beginning. Never leaves this crate.
     #[error("to be run again: {0}")]
     Again(String),
+    /// A row with these values exists: another transaction has just written it, or this is a bug. Never leaves this
+    /// crate.
+    #[error("a duplicate: {0}")]
+    Duplicate(String),
     /// A bug. The text is for the log, never for a client.
     #[error("internal: {0}")]
     Bug(String),

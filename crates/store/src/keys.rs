@@ -1,34 +1,65 @@
 //! API keys (as digests) and users' accounts.
 
-use portico_domain::keys::{Key, KeyScope};
-use portico_domain::{AccountId, ErrorCode, KeyId, Text, Timestamp, UserId};
+use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
+use portico_domain::{AccountId, ErrorCode, KeyId, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::counters::{ChangeContext, record};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
-use crate::{Db, Error, Result};
+use crate::page::{as_limit, weight};
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, sql};
+use crate::{Cursor, Db, Error, Page, Result};
 
-static INSERT: Sql = sql(
-    "INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-);
+static INSERT: Sql =
+    sql("INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at, expires_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
 static REVOKE: Sql = sql("UPDATE api_keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL");
 macro_rules! select {
     ($rest:literal) => {
-        concat!("SELECT digest, id, name, scope, subject, created_at, revoked_at FROM api_keys", $rest)
+        concat!(
+            "SELECT digest, id, name, scope, subject, created_at, expires_at, last_used_at, revoked_at FROM api_keys",
+            $rest
+        )
     };
 }
 static GET: Sql = sql(select!(" WHERE id = ?1"));
 static ALL: Sql = sql(select!(" ORDER BY seq"));
+macro_rules! newest {
+    ($condition:literal) => {
+        concat!(
+            "SELECT digest, id, name, scope, subject, created_at, expires_at, last_used_at, revoked_at, \
+             -seq, -seq FROM api_keys WHERE ",
+            $condition,
+            "seq < ?1 ORDER BY seq DESC LIMIT ?2"
+        )
+    };
+}
+static NEWEST: Sql = sql(newest!(""));
+static NEWEST_OF_SCOPE: Sql = sql(newest!("scope = ?3 AND "));
+static NEWEST_OF_OWNER: Sql = sql(newest!("scope = ?3 AND subject = ?4 AND "));
+static NEWEST_OF_NAMESAKES: Sql = sql(newest!("subject = ?3 AND "));
 static OF_USER: Sql = sql(select!(" WHERE scope = 2 AND subject = ?1 ORDER BY seq"));
 static COUNT_OF: Sql =
-    sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL");
+    sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL \
+     AND (expires_at IS NULL OR expires_at > ?3)");
+static NOTE_USE: Sql = sql("UPDATE api_keys SET last_used_at = ?2 WHERE id = ?1 \
+     AND (last_used_at IS NULL OR last_used_at < ?2)");
+/// For a user's scope, as in `scope_columns`.
+static REVOKE_ALL_OF_USER: Sql =
+    sql("UPDATE api_keys SET revoked_at = ?2 WHERE scope = 2 AND subject = ?1 AND revoked_at IS NULL");
 /// Serializes key creation per subject.
 static LOCK_SUBJECT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n");
 static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
 );
-static ACCOUNT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
+static TENANT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
+// What belonged to a user whose token names an account of the same name from now on. What the account has stays.
+static TAKE_PIPELINE: Sql = sql("UPDATE pipelines SET account = ?2 WHERE account = ?1 \
+     AND NOT EXISTS (SELECT 1 FROM pipelines AS theirs WHERE theirs.account = ?2)");
+static TAKE_CLIENT_IDS: Sql = sql("UPDATE client_ids SET account = ?2 WHERE account = ?1 \
+     AND NOT EXISTS (SELECT 1 FROM pipelines AS own WHERE own.account = ?1)");
+static TAKE_CASES: Sql = sql("UPDATE cases SET account = ?2 WHERE account = ?1 \
+     AND NOT EXISTS (SELECT 1 FROM cases AS theirs WHERE theirs.account = ?2 AND theirs.name = cases.name)");
 
 #[derive(Debug, Clone)]
 pub struct StoredKey {
@@ -37,12 +68,16 @@ pub struct StoredKey {
     pub key: Key,
 }
 
-fn scope_columns(scope: &KeyScope) -> (i64, &str) {
-    match scope {
-        KeyScope::Operator => (0, ""),
-        KeyScope::Account(account) => (1, account.as_str()),
-        KeyScope::User(user) => (2, user.as_str()),
+fn scope_column(kind: ScopeKind) -> i64 {
+    match kind {
+        ScopeKind::Operator => 0,
+        ScopeKind::Account => 1,
+        ScopeKind::User => 2,
     }
+}
+
+fn scope_columns(scope: &KeyScope) -> (i64, &str) {
+    (scope_column(scope.kind()), scope.owner().unwrap_or_default())
 }
 
 fn scope_name(scope: i64) -> &'static str {
@@ -62,7 +97,9 @@ impl FromRow for StoredKey {
             (2, user) => KeyScope::User(UserId::stored(user)),
             (other, _) => return Err(Error::Bug(format!("a key of the unknown scope {other}"))),
         };
-        let key = Key { id, name, scope, created_at: c.get()?, revoked_at: c.get()? };
+        let (created_at, expires_at) = (c.get()?, c.get()?);
+        let (last_used_at, revoked_at) = (c.get()?, c.get()?);
+        let key = Key { id, name, scope, created_at, expires_at, last_used_at, revoked_at };
         Ok(Self { digest, key })
     }
 }
@@ -84,7 +121,8 @@ impl Op for CreateKey {
         let (scope, subject) = scope_columns(&key.scope);
         if let Some(limit) = self.limit {
             tx.exec(&LOCK_SUBJECT, &[scope_name(scope).into(), subject.into()]).await?;
-            let count = tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into()]).await?;
+            let count =
+                tx.one::<(i64,)>(&COUNT_OF, &[scope.into(), subject.into(), key.created_at.into()]).await?;
             if count.is_some_and(|(keys,)| keys >= limit) {
                 return Err(Error::Conflict(ErrorCode::TooManyKeys));
             }
@@ -97,6 +135,7 @@ impl Op for CreateKey {
             scope.into(),
             subject.into(),
             key.created_at.into(),
+            key.expires_at.into(),
         ];
         tx.exec(&INSERT, &params).await?;
         if let Some(entry) = &self.entry {
@@ -126,20 +165,58 @@ impl Op for RevokeKey {
     }
 }
 
-/// Stores which account a user's token names.
+/// Stores that a key was used. Not an event: callers limit how often.
 #[derive(Debug)]
-pub struct JoinAccount {
-    pub user: UserId,
-    pub account: AccountId,
+pub struct NoteKeyUse {
+    pub id: KeyId,
     pub at: Timestamp,
 }
 
-impl Op for JoinAccount {
+impl Op for NoteKeyUse {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        tx.exec(&JOIN, &[(&self.user).into(), (&self.account).into()]).await?;
-        let by = ChangeContext { account: Some(self.account.clone()), at: self.at };
-        record(tx, &by, "account.joined", self.account.as_str(), &[]).await
+        tx.exec(&NOTE_USE, &[(&self.id).into(), self.at.into()]).await.map(drop)
+    }
+}
+
+/// Part of erasing a person.
+pub(crate) async fn revoke_keys_of<T: Tx>(tx: &mut T, user: &UserId, at: Timestamp) -> Result<()> {
+    tx.exec(&REVOKE_ALL_OF_USER, &[user.into(), at.into()]).await.map(drop)
+}
+
+/// Stores for which tenant a user's token is.
+#[derive(Debug)]
+pub struct JoinTenant {
+    pub user: UserId,
+    pub tenant: Tenant,
+    pub at: Timestamp,
+}
+
+impl JoinTenant {
+    /// Somebody whose issuer begins to name an account like its only user takes along what was the user's own. Earlier
+    /// versions did not tell the two apart.
+    async fn take_own_along<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        if self.tenant.name() != self.user.as_str() {
+            return Ok(());
+        }
+        let (own, account) = (Tenant::User(self.user.clone()).stored(), self.tenant.stored());
+        if own != account {
+            for sql in [&TAKE_PIPELINE, &TAKE_CLIENT_IDS, &TAKE_CASES] {
+                tx.exec(sql, &[own.as_str().into(), account.as_str().into()]).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Op for JoinTenant {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let account = self.tenant.stored();
+        tx.exec(&JOIN, &[(&self.user).into(), account.as_str().into()]).await?;
+        self.take_own_along(tx).await?;
+        let by = ChangeContext { account: Some(self.tenant.clone()), at: self.at };
+        record(tx, &by, "account.joined", &account, &[]).await
     }
 }
 
@@ -158,9 +235,32 @@ impl Db {
         Ok(stored.into_iter().map(|stored| stored.key).collect())
     }
 
-    /// The account that the user's token named, else the one with the user's name.
-    pub async fn account_of(&self, user: &UserId) -> Result<AccountId> {
-        let named = self.one::<(AccountId,)>(&ACCOUNT_OF, &[user.into()]).await?;
-        Ok(named.map_or_else(|| Text::stored(user.as_str()), |(account,)| account))
+    /// Those that match, newest first. A cursor counts down from 0, so that it grows along the list like every other.
+    pub async fn newest_keys(
+        &self,
+        filter: &KeyFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Key>> {
+        let before = after.map_or(i64::MAX, |cursor| cursor.seq.checked_neg().unwrap_or(i64::MAX));
+        let scope = filter.scope.map(scope_column).map(Val::Int);
+        let owner = filter.owner.as_ref().map(|owner| Val::Text(owner.as_str()));
+        // Without an index that fits, a rare owner is looked for among all keys.
+        let (sql, weight) = match (&scope, &owner) {
+            (None, None) => (&NEWEST, weight(limit)),
+            (Some(_), Some(_)) => (&NEWEST_OF_OWNER, weight(limit)),
+            (Some(_), None) => (&NEWEST_OF_SCOPE, Weight::Scan),
+            (None, Some(_)) => (&NEWEST_OF_NAMESAKES, Weight::Scan),
+        };
+        let mut params = vec![before.into(), (as_limit(limit) + 1).into()];
+        params.extend(scope.into_iter().chain(owner));
+        let page = Page::cut(self.read(sql, &params, weight).await?, limit);
+        Ok(page.map(|stored: StoredKey| stored.key))
+    }
+
+    /// The tenant that the user's last token was for; users are tenants of their own until then.
+    pub async fn tenant_of(&self, user: &UserId) -> Result<Tenant> {
+        let named = self.one::<(Option<Tenant>,)>(&TENANT_OF, &[user.into()]).await?;
+        Ok(named.and_then(|(tenant,)| tenant).unwrap_or_else(|| Tenant::User(user.clone())))
     }
 }

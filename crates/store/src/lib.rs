@@ -6,6 +6,8 @@
 
 mod applications;
 pub mod audit;
+pub mod backup;
+mod budgets;
 pub mod chain;
 mod counters;
 mod deployment;
@@ -26,6 +28,7 @@ pub mod screening;
 pub mod sql;
 mod sqlite;
 mod templates;
+mod users;
 
 use std::path::PathBuf;
 
@@ -34,14 +37,16 @@ pub use applications::{
     FormerApplication, NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
     Wanted,
 };
+pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use counters::ChangeContext;
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
-pub use devices::{DeleteDevice, RegisterDevice};
+pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
-pub use keys::{CreateKey, JoinAccount, RevokeKey, StoredKey};
+pub use keys::{CreateKey, JoinTenant, NoteKeyUse, RevokeKey, StoredKey};
 pub use listings::{
-    CreateListing, DeleteListing, EditListing, ListingCodec, ListingItem, ListingVersion, StoredListing,
+    CreateListing, DeleteListing, EditListing, ListingClusters, ListingCodec, ListingItem, ListingVersion,
+    StoredListing,
 };
 pub use migrate::Status;
 pub use page::{Cursor, Page};
@@ -50,6 +55,7 @@ pub use portfolios::{ChangePortfolio, CopyTemplate, CreatePortfolio, DeletePortf
 pub use requirements::PutRequirements;
 pub use saved::{SaveListing, UnsaveListing};
 pub use templates::{ChangeTemplate, CreateTemplate};
+pub use users::UserCounts;
 
 use postgres::Postgres;
 use sql::{FromRow, Op, Sql, Val, Weight};
@@ -71,6 +77,16 @@ impl Location {
             Ok(Self::Postgres(url.into()))
         } else {
             Err("must be sqlite:PATH or postgres://…".into())
+        }
+    }
+
+    /// Whether both are in files of the same `PostgreSQL` cluster.
+    pub async fn shares_cluster(&self, other: &Self) -> Result<bool> {
+        match (self, other) {
+            (Self::Postgres(one), Self::Postgres(other)) => {
+                Ok(one == other || Postgres::cluster(one).await? == Postgres::cluster(other).await?)
+            }
+            _ => Ok(false),
         }
     }
 }
@@ -102,6 +118,14 @@ impl Db {
         }))
     }
 
+    /// Opens and migrates a database whose restore is not complete.
+    pub async fn open_restored(location: &Location) -> Result<Self> {
+        Ok(Self(match location {
+            Location::Sqlite(path) => Engine::Sqlite(Sqlite::open(path, Role::Tool)?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::open_restored(url).await?),
+        }))
+    }
+
     /// Does not create one.
     async fn has_keystore(location: &Location) -> Result<bool> {
         match location {
@@ -116,6 +140,14 @@ impl Db {
             Location::Sqlite(path) => Engine::Sqlite(Sqlite::open_keystore(path)?),
             Location::Postgres(url) => Engine::Postgres(Postgres::open_keystore(url).await?),
         }))
+    }
+
+    /// Removes a keystore's files, or its schema.
+    async fn remove_keystore(location: &Location) -> Result<()> {
+        match location {
+            Location::Sqlite(path) => Sqlite::remove_keystore(path),
+            Location::Postgres(url) => Postgres::remove_keystore(url).await,
+        }
     }
 
     /// Read-only.
@@ -153,6 +185,13 @@ impl Db {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.forget().await,
             Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    fn audit_key_cell(&self) -> &audit::AuditKeyCell {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.audit_key_cell(),
+            Engine::Postgres(postgres) => postgres.audit_key_cell(),
         }
     }
 

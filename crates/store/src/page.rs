@@ -1,7 +1,7 @@
 //! Keyset pagination: a cursor names the last row that was read, and nothing stays open.
 
 use crate::sql::{Columns, FromRow, Row, Sql, Val, Weight};
-use crate::{Db, Result};
+use crate::{Db, Engine, Result};
 
 /// Continue after this sort key and creation number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +21,8 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// `None`: this is the last page.
     pub next: Option<Cursor>,
+    /// In order of creation, rows after this number may still appear between those of this page; `None`: they cannot.
+    pub settled: Option<i64>,
 }
 
 impl<T> Page<T> {
@@ -29,11 +31,24 @@ impl<T> Page<T> {
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found.last().filter(|_| more).map(|last| last.at);
-        Self { items: found.into_iter().map(|placed| placed.item).collect(), next }
+        Self { items: found.into_iter().map(|placed| placed.item).collect(), next, settled: None }
+    }
+
+    /// The only page.
+    pub fn of(items: Vec<T>) -> Self {
+        Self { items, next: None, settled: None }
+    }
+
+    /// Where a client goes on: after this page, or before the first row that may still appear. Then it sees again what
+    /// comes after that.
+    pub fn next_to_follow(&self) -> Option<Cursor> {
+        let next = self.next?;
+        Some(self.settled.map_or(next, |settled| next.min(Cursor { key: settled, seq: settled })))
     }
 
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(change).collect(), next: self.next }
+        let Self { items, next, settled } = self;
+        Page { items: items.into_iter().map(change).collect(), next, settled }
     }
 }
 
@@ -68,7 +83,34 @@ impl Db {
     ) -> Result<Page<T>> {
         let mut params = vec![Val::Int(after.unwrap_or(Cursor::START).seq), Val::Int(as_limit(limit) + 1)];
         params.extend_from_slice(subject);
-        Ok(Page::cut(self.read(sql, &params, weight(limit)).await?, limit))
+        let mut settled = None;
+        loop {
+            let found = self.read(sql, &params, weight(limit)).await?;
+            let page = Page { settled, ..Page::cut(found, limit) };
+            if self.is_settled(&page) {
+                return Ok(page);
+            }
+            settled = self.settle_order().await?;
+        }
+    }
+
+    /// Whether the cursor after a page in creation order can be handed out.
+    pub(crate) fn is_settled<T>(&self, page: &Page<T>) -> bool {
+        match (&self.0, page.next) {
+            (Engine::Postgres(postgres), Some(next)) => {
+                page.settled.is_some() || postgres.is_settled(next.seq)
+            }
+            _ => true,
+        }
+    }
+
+    /// How far lists in creation order are settled. To be asked before the page is read: what is committed in between
+    /// is on the page. On SQLite rows are committed in the order of their numbers.
+    pub(crate) async fn settle_order(&self) -> Result<Option<i64>> {
+        match &self.0 {
+            Engine::Sqlite(_) => Ok(None),
+            Engine::Postgres(postgres) => postgres.settle().await.map(Some),
+        }
     }
 }
 

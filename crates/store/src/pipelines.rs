@@ -1,13 +1,19 @@
-//! Verification pipelines, one per account.
+//! Verification pipelines, one per tenant. A `ClientId` belongs to the tenant who chose it first, for good: applicants know it.
 
 use portico_domain::pipelines::Pipeline;
-use portico_domain::{AccountId, ClientId, ErrorCode};
+use portico_domain::{ClientId, ErrorCode, Tenant};
 
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::{Db, Error, Result};
 
-static TAKEN: Sql = sql("SELECT client_id FROM pipelines WHERE client_id = ?1 AND account <> ?2");
+static CHOOSE: Sql =
+    sql("INSERT INTO client_ids (client_id, account) VALUES (?1, ?2) ON CONFLICT (client_id) DO NOTHING");
+static CHOSEN_BY: Sql = sql("SELECT client_id FROM client_ids WHERE client_id = ?1 AND account = ?2");
+static COUNT_CHOSEN: Sql = sql("SELECT count(*) FROM client_ids WHERE account = ?1");
+
+/// That one tenant may choose, so that nobody takes the names of others.
+const MAX_CLIENT_IDS: i64 = 20;
 static PUT: Sql = sql(
     "INSERT INTO pipelines (account, client_id, eviction, income, soft_credit, criminal_background, country) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (account) DO UPDATE SET \
@@ -25,7 +31,7 @@ static GET: Sql = sql(
 /// Changes only the fields that are set; creates the pipeline if there is none.
 #[derive(Debug)]
 pub struct PutPipeline {
-    pub account: AccountId,
+    pub tenant: Tenant,
     pub change: Pipeline,
     pub by: ChangeContext,
 }
@@ -33,14 +39,12 @@ pub struct PutPipeline {
 impl Op for PutPipeline {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let change = &self.change;
-        if let Some(client) = &change.client
-            && tx.one::<(String,)>(&TAKEN, &[client.into(), (&self.account).into()]).await?.is_some()
-        {
-            return Err(Error::Conflict(ErrorCode::ClientIdTaken));
+        let (change, account) = (&self.change, self.tenant.stored());
+        if let Some(client) = &change.client {
+            choose(tx, client, &account).await?;
         }
         let params = [
-            (&self.account).into(),
+            account.as_str().into(),
             change.client.as_ref().into(),
             change.eviction.into(),
             change.income.into(),
@@ -49,7 +53,19 @@ impl Op for PutPipeline {
             change.country.as_ref().into(),
         ];
         tx.exec(&PUT, &params).await?;
-        record(tx, &self.by, "pipeline.changed", self.account.as_str(), &[]).await
+        record(tx, &self.by, "pipeline.changed", &account, &[]).await
+    }
+}
+
+async fn choose<T: Tx>(tx: &mut T, client: &ClientId, account: &str) -> Result<()> {
+    if tx.exec(&CHOOSE, &[client.into(), account.into()]).await? == 0 {
+        let own: Option<(String,)> = tx.one(&CHOSEN_BY, &[client.into(), account.into()]).await?;
+        return own.map(drop).ok_or(Error::Conflict(ErrorCode::ClientIdTaken));
+    }
+    let chosen: Option<(i64,)> = tx.one(&COUNT_CHOSEN, &[account.into()]).await?;
+    match chosen {
+        Some((many,)) if many > MAX_CLIENT_IDS => Err(Error::Conflict(ErrorCode::TooManyClientIds)),
+        _ => Ok(()),
     }
 }
 
@@ -75,7 +91,7 @@ impl Db {
         self.one(&OF_CLIENT, &[client.into()]).await
     }
 
-    pub async fn pipeline(&self, account: &AccountId) -> Result<Option<Pipeline>> {
-        self.one(&GET, &[account.into()]).await
+    pub async fn pipeline(&self, tenant: &Tenant) -> Result<Option<Pipeline>> {
+        self.one(&GET, &[tenant.stored().as_str().into()]).await
     }
 }

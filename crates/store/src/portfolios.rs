@@ -1,7 +1,8 @@
 //! User portfolios: created directly or copied from a template.
 
-use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioStatistics};
-use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, UserId};
+use portico_domain::field_changes::FieldChange;
+use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics};
+use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, Timestamp, UserId};
 
 use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
@@ -31,6 +32,24 @@ static GET_TO_CHANGE: Sql =
 static OF_USER: Sql =
     sql(select!(", seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
 
+/// Older edits are deleted.
+const MAX_EDITS: i64 = 100;
+/// Of all edits but the newest, in characters: an edit of a long list has it twice.
+const MAX_HISTORY_LENGTH: i64 = 1 << 20;
+
+static LAST_EDIT: Sql =
+    sql("SELECT number FROM portfolio_history WHERE portfolio_id = ?1 ORDER BY number DESC LIMIT 1");
+static ADD_EDIT: Sql =
+    sql("INSERT INTO portfolio_history (portfolio_id, number, at, changes) VALUES (?1, ?2, ?3, ?4)");
+static DELETE_EDITS: Sql = sql("DELETE FROM portfolio_history WHERE portfolio_id = ?1 AND number <= ?2");
+/// Up to a number (`?2`), and those before the newest (`?3`) which are longer than `?4` together with all later ones.
+static DELETE_OLD_EDITS: Sql =
+    sql("DELETE FROM portfolio_history WHERE portfolio_id = ?1 AND (number <= ?2 OR number IN \
+     (SELECT number FROM (SELECT number, sum(length(changes)) OVER (ORDER BY number DESC) AS length \
+     FROM portfolio_history WHERE portfolio_id = ?1 AND number < ?3) AS measured WHERE length > ?4))");
+static EDITS: Sql = sql("SELECT number, at, changes, number, number FROM portfolio_history \
+     WHERE portfolio_id = ?3 AND number > ?1 ORDER BY number LIMIT ?2");
+
 impl FromRow for Portfolio {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         Ok(Self {
@@ -51,7 +70,7 @@ impl FromRow for Portfolio {
 async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {
     let items = items_to_json(&portfolio.items)?;
     let params = [
-        tx.seq(),
+        tx.creation_number().await?,
         (&portfolio.id).into(),
         (&portfolio.user).into(),
         portfolio.name.as_ref().into(),
@@ -81,6 +100,24 @@ async fn count<T: Tx>(
         ("portfolios.risk", portfolio.risk.as_str(), one),
     ];
     record(tx, by, kind, portfolio.id.as_str(), &counts).await
+}
+
+async fn add_edit<T: Tx>(tx: &mut T, id: &PortfolioId, at: Timestamp, changes: &[FieldChange]) -> Result<()> {
+    let last = tx.one::<(i64,)>(&LAST_EDIT, &[id.into()]).await?;
+    let number = last.map_or(1, |(last,)| last + 1);
+    let changes = serde_json::to_string(changes).map_err(|error| Error::Bug(error.to_string()))?;
+    tx.exec(&ADD_EDIT, &[id.into(), number.into(), at.into(), changes.as_str().into()]).await?;
+    let bounds = [id.into(), (number - MAX_EDITS).into(), number.into(), MAX_HISTORY_LENGTH.into()];
+    tx.exec(&DELETE_OLD_EDITS, &bounds).await.map(drop)
+}
+
+impl FromRow for PortfolioEdit {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let (number, at) = (c.get()?, c.get()?);
+        let changes = serde_json::from_str(c.text()?)
+            .map_err(|error| Error::Bug(format!("a portfolio's history: {error}")))?;
+        Ok(Self { number, at, changes })
+    }
 }
 
 async fn for_change<T: Tx>(tx: &mut T, id: &PortfolioId) -> Result<Portfolio> {
@@ -126,7 +163,7 @@ impl Op for CopyTemplate {
     }
 }
 
-/// Changes only the fields that are set.
+/// Changes only the fields that are set, and records what differs.
 #[derive(Debug)]
 pub struct ChangePortfolio {
     pub id: PortfolioId,
@@ -140,7 +177,7 @@ impl Op for ChangePortfolio {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Allocation> {
         let before = for_change(tx, &self.id).await?;
         let was_risk = before.risk;
-        let after = before.changed(self.change.clone(), self.by.at);
+        let after = before.clone().changed(self.change.clone(), self.by.at);
         let items = items_to_json(&after.items)?;
         let params = [
             (&after.id).into(),
@@ -151,6 +188,10 @@ impl Op for ChangePortfolio {
             after.updated_at.into(),
         ];
         tx.exec(&UPDATE, &params).await?;
+        let changes = after.changes_since(&before);
+        if !changes.is_empty() {
+            add_edit(tx, &after.id, after.updated_at, &changes).await?;
+        }
         let moved = i64::from(was_risk != after.risk);
         let counts =
             [("portfolios.risk", was_risk.as_str(), -moved), ("portfolios.risk", after.risk.as_str(), moved)];
@@ -170,6 +211,7 @@ impl Op for DeletePortfolio {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let portfolio = for_change(tx, &self.id).await?;
         tx.exec(&DELETE, &[(&self.id).into()]).await?;
+        tx.exec(&DELETE_EDITS, &[(&self.id).into(), i64::MAX.into()]).await?;
         count(tx, &portfolio, &self.by, "portfolio.deleted", -1).await
     }
 }
@@ -186,6 +228,16 @@ impl Db {
         limit: usize,
     ) -> Result<Page<Portfolio>> {
         self.page(&OF_USER, &[user.into()], after, limit).await
+    }
+
+    /// A page of a portfolio's edits, oldest first.
+    pub async fn portfolio_history(
+        &self,
+        id: &PortfolioId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<PortfolioEdit>> {
+        self.page(&EDITS, &[id.into()], after, limit).await
     }
 
     pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {

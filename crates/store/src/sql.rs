@@ -3,11 +3,12 @@
 use std::future::Future;
 use std::sync::OnceLock;
 
-use portico_domain::Timestamp;
 use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Text, TextFormat};
+use portico_domain::{Tenant, Timestamp};
 
 use crate::Result;
+use crate::audit::AuditKey;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]
@@ -187,6 +188,18 @@ impl<K: TextFormat> FromColumn for Text<K> {
         present(row.text(column)?).map(Self::stored)
     }
 }
+impl FromColumn for Option<Tenant> {
+    /// Empty: the person was erased.
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        match row.text(column)? {
+            None | Some("") => Ok(None),
+            Some(text) => match Tenant::from_stored(text) {
+                None => Err(crate::Error::Bug("a tenant is neither a user nor an account".into())),
+                tenant => Ok(tenant),
+            },
+        }
+    }
+}
 impl FromColumn for Vec<u8> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         present(row.bytes(column)?).map(Into::into)
@@ -267,8 +280,14 @@ pub trait Tx: Send {
         async move { Ok(rows.await?.into_iter().next()) }
     }
 
-    /// The next creation number; `SQLite` assigns it on insert.
+    /// The next creation number, for lists that are paged. `SQLite` assigns it on insert.
+    fn creation_number(&mut self) -> impl Future<Output = Result<Val<'static>>> + Send;
+
+    /// A unique number that grows with time, for rows that nobody follows; `SQLite` assigns it on insert.
     fn seq(&mut self) -> Val<'static>;
+
+    /// The key of the audit log, if this process knows it.
+    fn audit_key(&self) -> Option<&AuditKey>;
 }
 
 /// An atomic unit of work. The engine may run it again.

@@ -74,7 +74,7 @@ impl Op for CreateTemplate {
         let template = &self.template;
         let items = items_to_json(&template.items)?;
         let params = [
-            tx.seq(),
+            tx.creation_number().await?,
             (&template.id).into(),
             (&template.name).into(),
             template.description.as_ref().into(),

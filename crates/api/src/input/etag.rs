@@ -1,6 +1,6 @@
 //! Entity tags in conditional requests (RFC 9110, section 13).
 
-use portico_domain::ValidationError;
+use portico_domain::{FaultCode, ValidationError};
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
@@ -18,7 +18,7 @@ impl Param for IfMatch {
         text.pattern(Some(PATTERN)).examples(["*"]).into()
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
-        let fault = || ValidationError::new("not_an_etag", "must be * or ETags in quotation marks");
+        let fault = || ValidationError::new(FaultCode::NotAnEtag, "must be * or ETags in quotation marks");
         match text.trim() {
             "*" => Ok(Self(None)),
             list => tags(list).map(|tags| Self(Some(tags))).ok_or_else(fault),
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn rejects_what_is_no_list_of_tags() {
         for wrong in ["", "1", r#""1"#, r#""1" "2""#, r#""1","#, "**", "w/\"1\"", "\"a b\"", "\"ü\""] {
-            assert_eq!(IfMatch::from_text(wrong).unwrap_err().code, "not_an_etag", "{wrong}");
+            assert_eq!(IfMatch::from_text(wrong).unwrap_err().code.name(), "not_an_etag", "{wrong}");
         }
     }
 }

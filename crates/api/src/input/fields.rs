@@ -2,15 +2,17 @@
 
 use portico_app::screening::Check;
 use portico_domain::applications::Decision;
+use portico_domain::canonical::INVISIBLE;
 use portico_domain::chain::Terms;
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
+use portico_domain::keys::ScopeKind;
 use portico_domain::listing_changes::Change;
-use portico_domain::listings::{self, ListingStatus};
+use portico_domain::listings::{self, ListingOrder, ListingStatus};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
 use portico_domain::text::{Text, TextFormat};
-use portico_domain::{Date, Degrees, Kilometres, SafeInteger, ValidationError};
+use portico_domain::{Date, Degrees, FaultCode, Kilometres, SafeInteger, ValidationError};
 use utoipa::Number;
 use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
@@ -28,12 +30,31 @@ fn of_type(kind: Type) -> ObjectBuilder {
 
 fn text_schema<K: TextFormat>() -> ObjectBuilder {
     let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
+    if K::IS_CANONICAL {
+        return text.pattern(Some(canonical_pattern()));
+    }
     text.pattern(Some(K::PATTERN.unwrap_or(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT })))
 }
 
-const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
+/// What a pattern can say about canonical text: no control characters, no invisible ones, no space at the ends. Beyond
+/// the basic plane it says nothing, because regular expressions without Unicode mode cannot.
+fn canonical_pattern() -> String {
+    let invisible = INVISIBLE.iter().map(|range| (*range.start() as u32, *range.end() as u32));
+    let listed = invisible.filter(|(_, end)| *end <= 0xffff);
+    let never: String =
+        listed
+            .map(|(start, end)| {
+                if start == end { format!("\\u{start:04x}") } else { format!("\\u{start:04x}-\\u{end:04x}") }
+            })
+            .collect();
+    let inner = format!(r"[^\u0000-\u001f\u007f-\u009f{never}]");
+    let outer = format!(r"[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000{never}]");
+    format!("^{outer}({inner}*{outer})?$")
+}
+
+const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$";
 /// No control characters, and at least one character that is not a space.
-pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f]*$";
+pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$";
 
 /// `0x` and two hexadecimal digits for each byte.
 fn hexadecimal<const N: usize>(text: &str) -> Option<[u8; N]> {
@@ -54,7 +75,7 @@ impl Param for WalletAddress {
         of_type(Type::String).pattern(Some("^0x[0-9a-fA-F]{40}$")).into()
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
-        let fault = || ValidationError::new("not_a_wallet", "must be 0x and 40 hexadecimal digits");
+        let fault = || ValidationError::new(FaultCode::NotAWallet, "must be 0x and 40 hexadecimal digits");
         hexadecimal(text).map(Self).ok_or_else(fault)
     }
 }
@@ -68,7 +89,7 @@ impl Param for Hash {
         text.pattern(Some("^0x[0-9a-fA-F]{64}$")).into()
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
-        let fault = || ValidationError::new("not_a_hash", "must be 0x and 64 hexadecimal digits");
+        let fault = || ValidationError::new(FaultCode::NotAHash, "must be 0x and 64 hexadecimal digits");
         hexadecimal(text).map(Self).ok_or_else(fault)
     }
 }
@@ -82,6 +103,8 @@ impl<K: TextFormat> Field for Text<K> {
     }
 }
 impl<K: TextFormat> Param for Text<K> {
+    const IS_STRICT_IN_PATH: bool = K::IS_CANONICAL;
+
     fn schema() -> RefOr<Schema> {
         text_schema::<K>().into()
     }
@@ -239,7 +262,7 @@ impl Field for Terms {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         if json.is_null() {
             let fault = "cannot be removed: a listing on the chain keeps its terms until it is deleted";
-            at.report(ValidationError::new("not_removable", fault));
+            at.report(ValidationError::new(FaultCode::NotRemovable, fault));
             return None;
         }
         terms(&mut Object::nested(json, at)?)
@@ -253,7 +276,9 @@ impl<F: Field> Field for Vec<F> {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = at.take(json.items())?;
         if items.len() > MAX_ITEMS {
-            at.report(ValidationError::new("too_many", format!("must have at most {MAX_ITEMS} items")));
+            let message = format!("must have at most {MAX_ITEMS} items");
+            let max = i64::try_from(MAX_ITEMS).unwrap_or(i64::MAX);
+            at.report(ValidationError::new(FaultCode::TooMany, message).at_most(max));
             return None;
         }
         let read: Vec<Option<F>> = items
@@ -275,7 +300,7 @@ impl<F: Field> Field for NonEmptyVec<F> {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         let items = Vec::from_json(json, at)?;
         if items.is_empty() {
-            at.report(ValidationError::new("empty", "must not be empty"));
+            at.report(ValidationError::new(FaultCode::Empty, "must not be empty"));
             return None;
         }
         Some(Self(items))
@@ -295,7 +320,10 @@ impl Field for NumericId {
         if json.is_text() {
             let digits = json.text().and_then(|text| match text.len() {
                 1..=15 => Self::from_text(&text),
-                _ => Err(ValidationError::new("not_whole", "must be a whole number of at most 15 digits")),
+                _ => Err(ValidationError::new(
+                    FaultCode::NotWhole,
+                    "must be a whole number of at most 15 digits",
+                )),
             });
             return at.take(digits);
         }
@@ -308,7 +336,7 @@ impl Param for NumericId {
     }
     fn from_text(text: &str) -> Result<Self, ValidationError> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(ValidationError::new("not_whole", "must be a whole number"));
+            return Err(ValidationError::new(FaultCode::NotWhole, "must be a whole number"));
         }
         SafeInteger::parse(text).map(Self)
     }
@@ -372,6 +400,24 @@ impl Param for SearchTerm {
         Self::parse(text)
     }
 }
+impl Param for ListingOrder {
+    fn schema() -> RefOr<Schema> {
+        one_of(Self::ALL.map(Self::as_str))
+    }
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
+        Self::parse(text)
+    }
+}
+
+impl Param for ScopeKind {
+    fn schema() -> RefOr<Schema> {
+        one_of(Self::ALL.map(Self::as_str))
+    }
+    fn from_text(text: &str) -> Result<Self, ValidationError> {
+        Self::parse(text)
+    }
+}
+
 impl Param for listings::Field {
     fn schema() -> RefOr<Schema> {
         of_type(Type::String).enum_values(Some(Self::NAMES)).into()

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use portico_domain::ValidationError;
+use portico_domain::{FaultCode, ValidationError};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -20,17 +20,18 @@ pub(crate) type Members<'b> = Vec<(Cow<'b, str>, Json<'b>)>;
 
 impl<'b> Json<'b> {
     pub(crate) fn parse(body: &'b [u8]) -> Result<Self, Problem> {
-        let text = std::str::from_utf8(body).map_err(|_| Problem::body("not_utf8", "must be valid UTF-8"))?;
+        let text = std::str::from_utf8(body)
+            .map_err(|_| Problem::body(FaultCode::NotUtf8, "must be valid UTF-8"))?;
         if text.trim_ascii().is_empty() {
-            return Err(Problem::body("missing", "must not be empty: a JSON object is expected"));
+            return Err(Problem::body(FaultCode::Missing, "must not be empty: a JSON object is expected"));
         }
         if depth(body) > MAX_DEPTH {
-            return Err(Problem::body("too_deep", "is nested too deeply"));
+            return Err(Problem::body(FaultCode::TooDeep, "is nested too deeply"));
         }
         serde_json::from_str(text).map(Self).map_err(|error| {
             // Reports only the position: the text near it may be personal.
             Problem::body(
-                "not_json",
+                FaultCode::NotJson,
                 format!("is not valid JSON (line {}, column {})", error.line(), error.column()),
             )
         })
@@ -38,14 +39,14 @@ impl<'b> Json<'b> {
 
     pub(crate) fn members(self) -> Result<Members<'b>, ValidationError> {
         if !self.0.get().starts_with('{') {
-            return Err(ValidationError::new("wrong_type", "must be an object"));
+            return Err(ValidationError::new(FaultCode::WrongType, "must be an object"));
         }
         serde_json::Deserializer::from_str(self.0.get()).deserialize_map(MembersVisitor).map_err(unreadable)
     }
 
     pub(crate) fn items(self) -> Result<Vec<Self>, ValidationError> {
         if !self.0.get().starts_with('[') {
-            return Err(ValidationError::new("wrong_type", "must be an array"));
+            return Err(ValidationError::new(FaultCode::WrongType, "must be an array"));
         }
         let items: Vec<&'b RawValue> = serde_json::from_str(self.0.get()).map_err(unreadable)?;
         Ok(items.into_iter().map(Self).collect())
@@ -57,7 +58,7 @@ impl<'b> Json<'b> {
         struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
         if !self.0.get().starts_with('"') {
-            return Err(ValidationError::new("wrong_type", "must be a string"));
+            return Err(ValidationError::new(FaultCode::WrongType, "must be a string"));
         }
         serde_json::from_str::<Borrowed<'b>>(self.0.get()).map(|text| text.0).map_err(unreadable)
     }
@@ -68,7 +69,7 @@ impl<'b> Json<'b> {
         if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
             Ok(text)
         } else {
-            Err(ValidationError::new("wrong_type", "must be a number"))
+            Err(ValidationError::new(FaultCode::WrongType, "must be a number"))
         }
     }
 
@@ -76,7 +77,7 @@ impl<'b> Json<'b> {
         match self.0.get() {
             "true" => Ok(true),
             "false" => Ok(false),
-            _ => Err(ValidationError::new("wrong_type", "must be true or false")),
+            _ => Err(ValidationError::new(FaultCode::WrongType, "must be true or false")),
         }
     }
 
@@ -90,7 +91,7 @@ impl<'b> Json<'b> {
 }
 
 fn unreadable(_: serde_json::Error) -> ValidationError {
-    ValidationError::new("not_text", "contains an escape that is no character")
+    ValidationError::new(FaultCode::NotText, "contains an escape that is no character")
 }
 
 struct MembersVisitor;

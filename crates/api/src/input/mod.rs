@@ -12,7 +12,7 @@ pub(crate) use fields::{
     BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, SOME_TEXT, WalletAddress, default_radius,
 };
 pub(crate) use json::Json;
-pub(crate) use object::Field;
+pub(crate) use object::{Field, Object};
 pub(crate) use pointer::JsonPointer;
 #[cfg(test)]
 pub(crate) use reader::requested_parts;

@@ -1,8 +1,9 @@
 //! JSON objects, parsed member by member, or described.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use portico_domain::ValidationError;
+use portico_domain::{FaultCode, ValidationError};
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
@@ -18,7 +19,8 @@ pub(crate) trait Field: Sized {
 
 /// An object whose members are parsed or described.
 pub(crate) enum Object<'o, 'b> {
-    Read(Members<'b>, JsonPointer<'o>),
+    /// With the names that are given twice.
+    Read(Members<'b>, JsonPointer<'o>, Vec<Cow<'b, str>>),
     /// Describes the request body.
     Describe(&'o mut Option<RefOr<Schema>>, ObjectBuilder),
     /// Describes a nested object.
@@ -26,14 +28,11 @@ pub(crate) enum Object<'o, 'b> {
 }
 
 impl<'o, 'b> Object<'o, 'b> {
-    pub(super) fn of(members: Members<'b>, mut pointer: JsonPointer<'o>) -> Self {
+    pub(super) fn of(members: Members<'b>, pointer: JsonPointer<'o>) -> Self {
         let mut names = HashSet::with_capacity(members.len());
-        for (name, _) in &members {
-            if !names.insert(name) {
-                pointer.child(&name).report(ValidationError::new("repeated", "is given twice"));
-            }
-        }
-        Self::Read(members, pointer)
+        let repeated = members.iter().filter(|(name, _)| !names.insert(name)).map(|(name, _)| name.clone());
+        let repeated = repeated.collect();
+        Self::Read(members, pointer, repeated)
     }
 
     pub(crate) fn nested(json: Json<'b>, at: &'o mut JsonPointer<'_>) -> Option<Self> {
@@ -52,13 +51,17 @@ impl<'o, 'b> Object<'o, 'b> {
 
     fn member<F: Field>(&mut self, name: &'static str, about: &str, required: bool) -> Option<F> {
         match self {
-            Self::Read(members, pointer) => {
+            Self::Read(members, pointer, repeated) => {
                 let mut pointer = pointer.child(&name);
+                if repeated.iter().any(|of| of == name) {
+                    repeated.retain(|of| of != name);
+                    pointer.report(given_twice());
+                }
                 match members.iter().find(|(of, _)| of == name) {
                     Some((_, json)) => F::from_json(*json, &mut pointer),
                     None => {
                         if required {
-                            pointer.report(ValidationError::new("missing", "is required"));
+                            pointer.report(ValidationError::new(FaultCode::Missing, "is required"));
                         }
                         None
                     }
@@ -77,12 +80,12 @@ impl<'o, 'b> Object<'o, 'b> {
 
     /// Whether the member is present, valid or not.
     pub(crate) fn has(&self, name: &str) -> bool {
-        matches!(self, Self::Read(members, _) if members.iter().any(|(of, _)| of == name))
+        matches!(self, Self::Read(members, ..) if members.iter().any(|(of, _)| of == name))
     }
 
     /// Reports an error that concerns several members.
     pub(crate) fn report(&mut self, name: &'static str, error: ValidationError) {
-        if let Self::Read(_, pointer) = self {
+        if let Self::Read(_, pointer, _) = self {
             pointer.child(&name).report(error);
         }
     }
@@ -97,10 +100,17 @@ impl<'o, 'b> Object<'o, 'b> {
 
 impl Drop for Object<'_, '_> {
     fn drop(&mut self) {
-        if let Self::Describe(body, object) = self {
-            **body = Some(std::mem::take(object).into());
+        match self {
+            Self::Describe(body, object) => **body = Some(std::mem::take(object).into()),
+            // The name of an unknown member is not repeated in an error: it may be personal, as values are.
+            Self::Read(_, pointer, repeated) if !repeated.is_empty() => pointer.report(given_twice()),
+            Self::Read(..) | Self::Nested(_) => {}
         }
     }
+}
+
+fn given_twice() -> ValidationError {
+    ValidationError::new(FaultCode::Repeated, "is given twice")
 }
 
 fn described(schema: RefOr<Schema>, about: &str) -> RefOr<Schema> {

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use axum::http::HeaderMap;
-use portico_domain::{ErrorCode, ValidationError};
+use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr, Required};
@@ -37,6 +37,8 @@ impl Input for () {
 
 /// A path or query parameter.
 pub(crate) trait Param: Sized {
+    /// Whether an invalid value in a path is a 400 that names the fault. Otherwise it names nothing: 404.
+    const IS_STRICT_IN_PATH: bool = false;
     fn schema() -> RefOr<Schema>;
     fn from_text(text: &str) -> Result<Self, ValidationError>;
 }
@@ -131,9 +133,10 @@ fn parameter<P: Param>(name: &str, location: ParameterIn, required: bool, about:
 }
 
 impl<'r> Reader<'r> {
-    /// A path parameter. An invalid value names nothing: 404.
+    /// A path parameter.
     pub(crate) fn path<P: Param>(&mut self, name: &str, about: &str) -> Option<P> {
         match self {
+            Self::Request(_) if P::IS_STRICT_IN_PATH => self.strict_path(name, about),
             Self::Description(description) => {
                 description.parameters.push(parameter::<P>(name, ParameterIn::Path, true, about));
                 None
@@ -198,9 +201,11 @@ impl<'r> Reader<'r> {
                 request.note(name);
                 let mut given = request.parts.query.iter().filter(|(of, _)| of == name).map(|(_, text)| text);
                 let outcome = match (given.next(), given.next()) {
-                    (None, _) if required => Err(ValidationError::new("missing", "is required")),
+                    (None, _) if required => Err(ValidationError::new(FaultCode::Missing, "is required")),
                     (None, _) => return None,
-                    (Some(_), Some(_)) => Err(ValidationError::new("repeated", "must be given only once")),
+                    (Some(_), Some(_)) => {
+                        Err(ValidationError::new(FaultCode::Repeated, "must be given only once"))
+                    }
                     (Some(text), None) => P::from_text(text),
                 };
                 request.parameter(name, outcome)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -22,6 +22,10 @@ pub(super) async fn record(State(service): State<Arc<Service>>, request: Request
     let (status, route) = (response.status(), path.as_ref().map_or("", MatchedPath::as_str));
     let request_id = id.as_str();
     match response.extensions_mut().remove() {
+        // Busy, or waiting for something else: no fault of the program.
+        Some(Refusal { code, cause: Some(cause) }) if status == StatusCode::SERVICE_UNAVAILABLE => {
+            tracing::warn!(target: "portico::access", request_id, method, route, status = status.as_u16(), code, cause);
+        }
         Some(Refusal { code, cause: Some(cause) }) => {
             tracing::error!(target: "portico::access", request_id, method, route, status = status.as_u16(), code, cause);
         }

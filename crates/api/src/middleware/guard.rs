@@ -1,8 +1,10 @@
 //! Rejects requests for other hosts, and writes by pages of other origins.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::http::Version;
 use axum::http::header::{HOST, ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -12,20 +14,54 @@ use portico_domain::ErrorCode;
 use crate::Service;
 use crate::problem::Problem;
 
+/// Allowed `Host` values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedHosts {
+    /// `None`, or a `*` among them: any.
+    pub names: Option<Vec<String>>,
+    /// IP addresses too: unlike a name, an address cannot be made to lead elsewhere.
+    pub any_address: bool,
+}
+
+impl AllowedHosts {
+    pub(crate) fn admit_any(&self) -> bool {
+        self.names.as_ref().is_none_or(|names| names.iter().any(|name| name == "*"))
+    }
+
+    fn admit(&self, host: &str) -> bool {
+        self.admit_any()
+            || self.names.iter().flatten().any(|name| name.eq_ignore_ascii_case(host))
+            || (self.any_address && host.parse::<IpAddr>().is_ok())
+    }
+}
+
 pub(super) async fn check_host(
     State(service): State<Arc<Service>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).map_or("", without_port);
-    let is_allowed = |name: &String| name == "*" || name.eq_ignore_ascii_case(host);
-    match &service.hosts {
-        Some(allowed) if !allowed.iter().any(is_allowed) => {
-            Problem::new(ErrorCode::HostNotAllowed, "this service does not answer for that host")
-                .into_response()
-        }
-        _ => next.run(request).await,
+    let Some(host) = host(&request) else {
+        return Problem::new(ErrorCode::InvalidRequest, "the request must have one Host header")
+            .into_response();
+    };
+    if service.hosts.admit(without_port(host)) {
+        return next.run(request).await;
     }
+    Problem::new(ErrorCode::HostNotAllowed, "this service does not answer for that host").into_response()
+}
+
+/// `None`: a proxy in front and this service could take the request to be for different hosts.
+fn host(request: &Request) -> Option<&str> {
+    let mut given = request.headers().get_all(HOST).iter();
+    let host = match (given.next(), given.next()) {
+        (Some(host), None) => host.to_str().ok()?,
+        // HTTP/1.0 has none.
+        (None, _) if request.version() < Version::HTTP_11 => "",
+        _ => return None,
+    };
+    // A target with a host of its own must agree.
+    let target = request.uri().authority();
+    target.is_none_or(|target| target.as_str().eq_ignore_ascii_case(host)).then_some(host)
 }
 
 fn without_port(host: &str) -> &str {

@@ -2,7 +2,7 @@
 
 use portico_app::Error;
 use portico_domain::chain::Passes;
-use portico_domain::{ListingId, UserId, ValidationError};
+use portico_domain::{FaultCode, ListingId, UserId, ValidationError};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -10,30 +10,32 @@ use utoipa::ToSchema;
 use crate::access::{OWNED, SIGNED_IN};
 use crate::input::NonEmptyVec;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get, post};
+use crate::operation::{Context, Operation, get, post, with_tag};
 use crate::problem::{FieldLocation, Problem, Result};
 use crate::reply::{Created, Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/applications", SIGNED_IN, apply)
-            .id("apply")
-            .summary("Adds listings to what a user applied to")
-            .conflict("The user has applied to as many listings as is possible"),
-        get("/applications/{userId}", SIGNED_IN, read)
-            .id("getApplications")
-            .summary("What a user applied to")
-            .not_found("The user has not applied to any listing"),
-        get("/applications/{userId}/{listingId}/check", OWNED, check)
-            .id("checkApplication")
-            .summary("Which of the listing's terms the applicant meets, as the chain says")
-            .not_found("The user has not applied to this listing"),
-        post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
-            .id("applyToListing")
-            .summary("Adds the path's listing, and those of the body, to what a user applied to")
-            .conflict("The user has applied to as many listings as is possible"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Applications")).collect()
+    with_tag(
+        "Applications",
+        vec![
+            post("/applications", SIGNED_IN, apply)
+                .id("apply")
+                .summary("Adds listings to what a user applied to")
+                .conflict("The user has applied to as many listings as is possible"),
+            get("/applications/{userId}", SIGNED_IN, read)
+                .id("getApplications")
+                .summary("What a user applied to")
+                .not_found("The user has not applied to any listing"),
+            get("/applications/{userId}/{listingId}/check", OWNED, check)
+                .id("checkApplication")
+                .summary("Which of the listing's terms the applicant meets, as the chain says")
+                .not_found("The user has not applied to this listing"),
+            post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
+                .id("applyToListing")
+                .summary("Adds the path's listing, and those of the body, to what a user applied to")
+                .conflict("The user has applied to as many listings as is possible"),
+        ],
+    )
 }
 
 /// A user and the listings the user applied to.
@@ -132,7 +134,10 @@ impl Input for ApplyByPath {
         let named = body.required::<UserId>("userId", "The applicant, as in the path");
         let listings = body.required::<Vec<ListingId>>("listingIds", "More listings; may be empty");
         if named.is_some() && user.is_some() && named != user {
-            body.report("userId", ValidationError::new("another_user", "must be the user of the path"));
+            body.report(
+                "userId",
+                ValidationError::new(FaultCode::AnotherUser, "must be the user of the path"),
+            );
         }
         let mut listings = listings?;
         listings.insert(0, listing?);

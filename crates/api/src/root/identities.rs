@@ -5,23 +5,25 @@ use portico_domain::{CaseId, VerificationId, WalletId};
 
 use crate::access::BEARER;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get, post};
+use crate::operation::{Context, Operation, get, post, with_tag};
 use crate::problem::Result;
 use crate::reply::Plain;
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/chainIdentityInd", BEARER, validate)
-            .id("validateIdentity")
-            .summary("The token of a result, for whoever knows both names")
-            .not_found("There is no such result, its token was revoked, or the names are not its own"),
-        post("/chainIdentityInd", BEARER, create)
-            .id("createIdentity")
-            .summary("The token of a case, which is made if there is none")
-            .not_found("The case is someone else's")
-            .conflict("The token of the case was revoked"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Screening")).collect()
+    with_tag(
+        "Screening",
+        vec![
+            get("/chainIdentityInd", BEARER, validate)
+                .id("validateIdentity")
+                .summary("The token of a result, for whoever knows both names")
+                .not_found("There is no such result, its token was revoked, or the names are not its own"),
+            post("/chainIdentityInd", BEARER, create)
+                .id("createIdentity")
+                .summary("The token of a case, which is made if there is none")
+                .not_found("The case is someone else's")
+                .conflict("The token of the case was revoked"),
+        ],
+    )
 }
 
 struct Validate {

@@ -3,8 +3,8 @@
 use portico_domain::geo::Area;
 use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
-    City, Country, Degrees, Kilometres, ListingId, Money, PostalCode, State, Street, UserId, ValidationError,
-    Whole,
+    City, Country, Degrees, FaultCode, Kilometres, ListingId, Money, PostalCode, State, Street, UserId,
+    ValidationError, Whole,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,26 +13,28 @@ use utoipa::ToSchema;
 use crate::access::{OWNED, PUBLIC};
 use crate::input::{BoundingBox, Latitude, default_radius};
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Empty, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/listings", PUBLIC, list)
-            .id("listListings")
-            .summary("Listings: all, or those that fit every condition given"),
-        post("/listings", OWNED, create)
-            .id("createListing")
-            .summary("Adds a listing")
-            .conflict("A listing with this id exists already"),
-        delete("/listings/{listingId}", OWNED, remove)
-            .id("deleteListing")
-            .summary("Deletes a listing")
-            .not_found("There is no such listing"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Listings")).collect()
+    with_tag(
+        "Listings",
+        vec![
+            get("/listings", PUBLIC, list)
+                .id("listListings")
+                .summary("Listings: all, or those that fit every condition given"),
+            post("/listings", OWNED, create)
+                .id("createListing")
+                .summary("Adds a listing")
+                .conflict("A listing with this id exists already"),
+            delete("/listings/{listingId}", OWNED, remove)
+                .id("deleteListing")
+                .summary("Deletes a listing")
+                .not_found("There is no such listing"),
+        ],
+    )
 }
 
 /// A listing in its simple form.
@@ -92,13 +94,11 @@ impl From<Listing> for ListingOut {
     }
 }
 
-struct List {
-    filter: ListingFilter,
-    paging: Paging,
-}
+/// The conditions of a search, of which each can be absent.
+pub(crate) struct Conditions(pub(crate) ListingFilter);
 
-impl Input for List {
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
+impl Conditions {
+    pub(crate) fn read(from: &mut Reader<'_>) -> Self {
         let mut filter = ListingFilter {
             user: from.query("userId", "Only this user's"),
             id: from.query("listingId", "Only this one"),
@@ -107,20 +107,36 @@ impl Input for List {
             min_rent: from.query("minRent", "Monthly rent at least"),
             max_rent: from.query("maxRent", "Monthly rent at most"),
             bedrooms: from.query("bedrooms", "Exactly so many bedrooms"),
+            min_bedrooms: from.query("minBedrooms", "At least so many bedrooms"),
             bathrooms: from.query("bathrooms", "Exactly so many bathrooms"),
             ..ListingFilter::default()
         };
         let centre = from.query("near", "Around this place: latitude,longitude");
         let radius = from.query::<Kilometres>("radiusKm", "How far around `near`; 10 if absent");
         let inside = from.query::<BoundingBox>("bbox", "Inside this box: west,south,east,north");
-        let paging = Paging::read(from);
         if radius.is_some() && centre.is_none() {
-            from.report_parameter("radiusKm", ValidationError::new("without_near", "needs `near`"));
+            from.report_parameter("radiusKm", ValidationError::new(FaultCode::WithoutNear, "needs `near`"));
         }
         let radius = radius.unwrap_or_else(default_radius);
         filter.areas.extend(centre.map(|centre| Area::Circle { centre, radius }));
         filter.areas.extend(inside.map(|area| area.0));
-        Some(Self { filter, paging })
+        Self(filter)
+    }
+}
+
+struct List {
+    filter: ListingFilter,
+    paging: Paging,
+}
+
+impl Input for List {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let Conditions(filter) = Conditions::read(from);
+        let order = from.query(
+            "sort",
+            "`newest` first, by `rent` (the lowest first) or by `size` (the most bedrooms first)",
+        );
+        Some(Self { filter: ListingFilter { order, ..filter }, paging: Paging::read(from) })
     }
 }
 
@@ -151,7 +167,7 @@ impl Input for Create {
         if body.has("latitude") != body.has("longitude") {
             body.report(
                 "latitude",
-                ValidationError::new("half_a_place", "and longitude must be given together"),
+                ValidationError::new(FaultCode::HalfAPlace, "and longitude must be given together"),
             );
         }
         let place = place(latitude.map(|latitude| latitude.0), longitude);

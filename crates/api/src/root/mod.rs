@@ -2,7 +2,7 @@
 
 pub(crate) mod applications;
 mod identities;
-mod listings;
+pub(crate) mod listings;
 mod pipelines;
 mod requirements;
 mod verifications;

@@ -8,25 +8,27 @@ use utoipa::ToSchema;
 
 use crate::access::BEARER;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get, post};
+use crate::operation::{Context, Operation, get, post, with_tag};
 use crate::problem::Result;
 use crate::reply::{Json, JsonArray, Plain};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/verificationPipeline", BEARER, read)
-            .id("getPipeline")
-            .summary("The pipeline of the caller's account")
-            .not_found("The account has no pipeline yet"),
-        post("/verificationPipeline", BEARER, write)
-            .id("putPipeline")
-            .summary("Adds the pipeline of the caller's account, or changes what the body names")
-            .conflict("The ClientId belongs to another account"),
-        get("/v1/pipelines", BEARER, list)
-            .id("listPipelines")
-            .summary("The pipelines of the caller's account: one, or none yet"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Verification pipeline")).collect()
+    with_tag(
+        "Verification pipeline",
+        vec![
+            get("/verificationPipeline", BEARER, read)
+                .id("getPipeline")
+                .summary("The pipeline of the caller's account")
+                .not_found("The account has no pipeline yet"),
+            post("/verificationPipeline", BEARER, write)
+                .id("putPipeline")
+                .summary("Adds the pipeline of the caller's account, or changes what the body names")
+                .conflict("The ClientId belongs to another account"),
+            get("/v1/pipelines", BEARER, list)
+                .id("listPipelines")
+                .summary("The pipelines of the caller's account: one, or none yet"),
+        ],
+    )
 }
 
 /// A pipeline's configuration; what was never set is absent.

@@ -9,21 +9,23 @@ use utoipa::ToSchema;
 use crate::access::OPERATORS;
 use crate::input::NumericId;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get, post};
+use crate::operation::{Context, Operation, get, post, with_tag};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/requirements", OPERATORS, write)
-            .id("putRequirements")
-            .summary("Records which requirements an applicant meets; replaces an earlier record"),
-        get("/requirements/{listingId}/{applicantId}", OPERATORS, read)
-            .id("getRequirements")
-            .summary("Which requirements an applicant meets")
-            .not_found("Nothing is recorded"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Requirements")).collect()
+    with_tag(
+        "Requirements",
+        vec![
+            post("/requirements", OPERATORS, write)
+                .id("putRequirements")
+                .summary("Records which requirements an applicant meets; replaces an earlier record"),
+            get("/requirements/{listingId}/{applicantId}", OPERATORS, read)
+                .id("getRequirements")
+                .summary("Which requirements an applicant meets")
+                .not_found("Nothing is recorded"),
+        ],
+    )
 }
 
 /// Which requirements are met.

@@ -3,7 +3,8 @@
 use portico_domain::chain::Terms;
 use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
-    City, Country, Credit, ErrorCode, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
+    City, Country, Credit, ErrorCode, FaultCode, Income, ListingId, Money, PostalCode, Text, UserId,
+    ValidationError,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use utoipa::ToSchema;
 use crate::access::KEY;
 use crate::input::Latitude;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
@@ -20,41 +21,43 @@ use crate::reply::{Created, Json, Message, message};
 const NONE: &str = "No listing was found";
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/stage/listings", KEY, create)
-            .id("recordListing")
-            .summary("Adds a listing to the database and to the chain")
-            .conflict("A listing with this id exists already"),
-        get("/stage/listing/requirements/{ListingKey}", KEY, requirements)
-            .id("getListingRequirements")
-            .summary("What a listing asks of an applicant, as the chain says")
-            .not_found("There is no record of this listing on the chain"),
-        get("/stage/listing/{ListingKey}", KEY, read)
-            .id("getStoredListing")
-            .summary("One stored listing record")
-            .not_found("There is no such listing"),
-        delete("/stage/listing/{ListingKey}", KEY, remove)
-            .id("deleteStoredListing")
-            .summary("Deletes a listing")
-            .not_found("There is no such listing"),
-        get("/stage/listings/user/{UserId}", KEY, list::<ByUser>)
-            .id("listStoredListingsByUser")
-            .summary("A user's listings")
-            .not_found(NONE),
-        get("/stage/listings/postal/{postalCode}", KEY, list::<ByPostalCode>)
-            .id("listStoredListingsByPostalCode")
-            .summary("Listings with a postal code")
-            .not_found(NONE),
-        get("/stage/listings/city/{city}", KEY, list::<ByCity>)
-            .id("listStoredListingsByCity")
-            .summary("Listings in a city: its whole name, in any case")
-            .not_found(NONE),
-        get("/stage/listings/search", KEY, list::<Search>)
-            .id("searchStoredListings")
-            .summary("Listings with a text in one field, in any case")
-            .not_found(NONE),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Stage listings")).collect()
+    with_tag(
+        "Stage listings",
+        vec![
+            post("/stage/listings", KEY, create)
+                .id("recordListing")
+                .summary("Adds a listing to the database and to the chain")
+                .conflict("A listing with this id exists already"),
+            get("/stage/listing/requirements/{ListingKey}", KEY, requirements)
+                .id("getListingRequirements")
+                .summary("What a listing asks of an applicant, as the chain says")
+                .not_found("There is no record of this listing on the chain"),
+            get("/stage/listing/{ListingKey}", KEY, read)
+                .id("getStoredListing")
+                .summary("One stored listing record")
+                .not_found("There is no such listing"),
+            delete("/stage/listing/{ListingKey}", KEY, remove)
+                .id("deleteStoredListing")
+                .summary("Deletes a listing")
+                .not_found("There is no such listing"),
+            get("/stage/listings/user/{UserId}", KEY, list::<ByUser>)
+                .id("listStoredListingsByUser")
+                .summary("A user's listings")
+                .not_found(NONE),
+            get("/stage/listings/postal/{postalCode}", KEY, list::<ByPostalCode>)
+                .id("listStoredListingsByPostalCode")
+                .summary("Listings with a postal code")
+                .not_found(NONE),
+            get("/stage/listings/city/{city}", KEY, list::<ByCity>)
+                .id("listStoredListingsByCity")
+                .summary("Listings in a city: its whole name, in any case")
+                .not_found(NONE),
+            get("/stage/listings/search", KEY, list::<Search>)
+                .id("searchStoredListings")
+                .summary("Listings with a text in one field, in any case")
+                .not_found(NONE),
+        ],
+    )
 }
 
 /// A text attribute.
@@ -186,7 +189,7 @@ impl Input for Create {
         if body.has("latitude") != body.has("longitude") {
             body.report(
                 "latitude",
-                ValidationError::new("half_a_place", "and longitude must be given together"),
+                ValidationError::new(FaultCode::HalfAPlace, "and longitude must be given together"),
             );
         }
         let terms = Terms::new(credit, income).map_err(|faults| {

@@ -8,25 +8,27 @@ use utoipa::ToSchema;
 use super::listings::StoredListing;
 use crate::access::KEY;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::problem::Result;
 use crate::reply::{Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/stage/savedListings/{userId}", KEY, read)
-            .id("getSavedListings")
-            .summary("What a user has saved"),
-        post("/stage/savedListings", KEY, save)
-            .id("saveListing")
-            .summary("Saves a listing for a user")
-            .conflict("No more listings can be saved"),
-        delete("/stage/savedListings/{userId}/{listingId}", KEY, remove)
-            .id("unsaveListing")
-            .summary("Takes a listing off a user's list")
-            .not_found("The listing is not saved"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Saved listings")).collect()
+    with_tag(
+        "Saved listings",
+        vec![
+            get("/stage/savedListings/{userId}", KEY, read)
+                .id("getSavedListings")
+                .summary("What a user has saved"),
+            post("/stage/savedListings", KEY, save)
+                .id("saveListing")
+                .summary("Saves a listing for a user")
+                .conflict("No more listings can be saved"),
+            delete("/stage/savedListings/{userId}/{listingId}", KEY, remove)
+                .id("unsaveListing")
+                .summary("Takes a listing off a user's list")
+                .not_found("The listing is not saved"),
+        ],
+    )
 }
 
 /// What a user has saved, with the details of the listings that exist.

@@ -14,7 +14,7 @@ use super::listing_details::ListingTerms;
 use super::notices::{GivenNoticeOut, NoticeOut};
 use crate::access::{OWNED, SIGNED_IN};
 use crate::input::{IfMatch, Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, JsonArray, Message, Tagged, message};
@@ -24,7 +24,7 @@ use crate::v1::chain::RecordOut;
 const NOT_APPLIED: &str = "The user has not applied to this listing";
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
+    with_tag("Applications", vec![
         get("/v1/users/{userId}/applications", SIGNED_IN, list)
             .id("listApplications")
             .summary("All applications of a user, with their status, oldest first"),
@@ -47,8 +47,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             .id("listApplicationRecords")
             .summary("Where the four flags of an application stand on the chain: one record, or none before a verification")
             .not_found(NOT_APPLIED),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Applications")).collect()
+    ])
 }
 
 /// One of a user's applications.

@@ -9,27 +9,29 @@ use utoipa::ToSchema;
 use crate::access::PUBLIC;
 use crate::input::Hash;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get};
+use crate::operation::{Context, Operation, get, with_tag};
 use crate::paging::Limit;
 use crate::problem::Result;
 use crate::reply::{Json, JsonArray};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/v1/chain/status", PUBLIC, status)
-            .id("getChainStatus")
-            .summary("The chain's head, contracts, signers and queue"),
-        get("/v1/chain/blocks", PUBLIC, blocks).id("listBlocks").summary("Blocks, the newest first"),
-        get("/v1/chain/blocks/{number}", PUBLIC, block)
-            .id("getBlock")
-            .summary("One block")
-            .not_found("There is no such block"),
-        get("/v1/chain/transactions/{hash}", PUBLIC, transaction)
-            .id("getTransaction")
-            .summary("What became of a transaction")
-            .not_found("There is no such transaction"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Chain")).collect()
+    with_tag(
+        "Chain",
+        vec![
+            get("/v1/chain/status", PUBLIC, status)
+                .id("getChainStatus")
+                .summary("The chain's head, contracts, signers and queue"),
+            get("/v1/chain/blocks", PUBLIC, blocks).id("listBlocks").summary("Blocks, the newest first"),
+            get("/v1/chain/blocks/{number}", PUBLIC, block)
+                .id("getBlock")
+                .summary("One block")
+                .not_found("There is no such block"),
+            get("/v1/chain/transactions/{hash}", PUBLIC, transaction)
+                .id("getTransaction")
+                .summary("What became of a transaction")
+                .not_found("There is no such transaction"),
+        ],
+    )
 }
 
 /// Where something stands on the chain.

@@ -7,21 +7,23 @@ use utoipa::ToSchema;
 
 use crate::access::PUBLIC;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get};
+use crate::operation::{Context, Operation, get, with_tag};
 use crate::problem::Result;
 use crate::reply::{Json, JsonArray};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/v1/consents", PUBLIC, list).id("listConsents").summary(
-            "The texts that applicants consent to, in the order of their versions; forms show the last one",
-        ),
-        get("/v1/consents/{version}", PUBLIC, read)
-            .id("getConsent")
-            .summary("The text of a version; it never changes")
-            .not_found("There is no such version"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Screening")).collect()
+    with_tag(
+        "Screening",
+        vec![
+            get("/v1/consents", PUBLIC, list).id("listConsents").summary(
+                "The texts that applicants consent to, in the order of their versions; forms show the last one",
+            ),
+            get("/v1/consents/{version}", PUBLIC, read)
+                .id("getConsent")
+                .summary("The text of a version; it never changes")
+                .not_found("There is no such version"),
+        ],
+    )
 }
 
 /// A text that applicants consent to.

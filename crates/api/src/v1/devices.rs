@@ -1,4 +1,4 @@
-//! `/v1/depin-device`: infrastructure devices and their statistics.
+//! `/v1/depin-device` and `/v1/depin-devices`: infrastructure devices and their statistics.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,12 @@ use portico_domain::{DeviceId, DeviceIdentifier, Network, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::access::{OPERATORS, OWNED};
-use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::input::{Field, Input, Json as JsonInput, JsonPointer, NonEmptyVec, Object, Reader};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
@@ -18,30 +20,36 @@ use crate::reply::{Created, Json, Message, message};
 const NOT_FOUND: &str = "There is no such device";
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/v1/depin-device", OWNED, register)
-            .id("registerDevice")
-            .summary("Registers a device")
-            .conflict("The device is registered on its network already"),
-        get("/v1/depin-device/{deviceId}", OWNED, read)
-            .id("getDevice")
-            .summary("One device")
-            .not_found(NOT_FOUND),
-        delete("/v1/depin-device/{deviceId}", OWNED, remove)
-            .id("deleteDevice")
-            .summary("Deletes a device")
-            .not_found(NOT_FOUND),
-        get("/v1/depin-devices/user/{userId}", OWNED, list_of_user)
-            .id("listDevicesByUser")
-            .summary("A user's devices"),
-        get("/v1/depin-devices/network/{network}", OPERATORS, list_on_network)
-            .id("listDevicesByNetwork")
-            .summary("A network's devices"),
-        get("/v1/depin-devices/stats/overview", OPERATORS, statistics)
-            .id("getDeviceStatistics")
-            .summary("Totals over all devices"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Devices")).collect()
+    with_tag(
+        "Devices",
+        vec![
+            post("/v1/depin-device", OWNED, register)
+                .id("registerDevice")
+                .summary("Registers a device")
+                .conflict("The device is registered on its network already"),
+            post("/v1/depin-devices", OWNED, register_all)
+                .id("registerDevices")
+                .summary("Registers several devices, all or none")
+                .conflict("Devices are registered on their network already; `errors` names each"),
+            get("/v1/depin-device/{deviceId}", OWNED, read)
+                .id("getDevice")
+                .summary("One device")
+                .not_found(NOT_FOUND),
+            delete("/v1/depin-device/{deviceId}", OWNED, remove)
+                .id("deleteDevice")
+                .summary("Deletes a device")
+                .not_found(NOT_FOUND),
+            get("/v1/depin-devices/user/{userId}", OWNED, list_of_user)
+                .id("listDevicesByUser")
+                .summary("A user's devices"),
+            get("/v1/depin-devices/network/{network}", OPERATORS, list_on_network)
+                .id("listDevicesByNetwork")
+                .summary("A network's devices"),
+            get("/v1/depin-devices/stats/overview", OPERATORS, statistics)
+                .id("getDeviceStatistics")
+                .summary("Totals over all devices"),
+        ],
+    )
 }
 
 /// A device.
@@ -115,6 +123,67 @@ async fn register(cx: Context, input: Register) -> Result<Created<DeviceRegister
         network: network_name,
         device_identifier,
     }))
+}
+
+struct NewDevice {
+    network: Network,
+    identifier: DeviceIdentifier,
+}
+
+impl NewDevice {
+    fn members(object: &mut Object<'_, '_>) -> Option<Self> {
+        let network = object.required("network", "The network it belongs to");
+        let identifier = object.required("deviceIdentifier", "Its own identifier on the network");
+        Some(Self { network: network?, identifier: identifier? })
+    }
+}
+
+impl Field for NewDevice {
+    fn schema() -> RefOr<Schema> {
+        let mut object = Object::Nested(ObjectBuilder::new());
+        Self::members(&mut object);
+        object.schema()
+    }
+    fn from_json(json: JsonInput<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        Self::members(&mut Object::nested(json, at)?)
+    }
+}
+
+struct RegisterAll {
+    user: UserId,
+    devices: Vec<NewDevice>,
+}
+
+impl Input for RegisterAll {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut body = from.body();
+        let user = body.required("userId", "Owner of all of them");
+        let devices = body.required::<NonEmptyVec<_>>("devices", "The devices");
+        Some(Self { user: user?, devices: devices?.0 })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"userId": "ada", "devices": [
+            {"network": "Helium", "deviceIdentifier": "112qB3YaH5bZkCnKA5uRH"},
+            {"network": "DIMO", "deviceIdentifier": "dimo-4471"},
+        ]}))
+    }
+}
+
+/// Devices that were registered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DevicesRegistered {
+    message: &'static str,
+    /// In the order of the request
+    depin_device_ids: Vec<String>,
+}
+
+async fn register_all(cx: Context, input: RegisterAll) -> Result<Created<DevicesRegistered>> {
+    let devices = input.devices.into_iter().map(|device| (device.network, device.identifier)).collect();
+    let ids = cx.app().devices.register_all(&cx.call, input.user, devices).await?;
+    let depin_device_ids = ids.into_iter().map(Into::into).collect();
+    Ok(Created(DevicesRegistered { message: "Devices registered", depin_device_ids }))
 }
 
 struct One(DeviceId);

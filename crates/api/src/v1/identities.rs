@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 
 use crate::access::{BEARER, SIGNED_IN};
 use crate::input::{Input, Reader, WalletAddress};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::problem::{Problem, Result};
 use crate::reply::{Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
+    with_tag("Screening", vec![
         get("/v1/identities/{tokenId}", BEARER, read)
             .id("getIdentity")
             .summary("One of the caller's tokens: who holds it, and which wallet may claim it")
@@ -34,8 +34,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             .id("revokeIdentity")
             .summary("Revokes a token, for good; validating it fails from then on")
             .not_found("The caller has no such token"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Screening")).collect()
+    ])
 }
 
 /// A token, for its owner.
@@ -148,7 +147,7 @@ async fn begin_claim(
 /// The host for the message, which the host check has accepted. A live instance needs `--allow-host` for that:
 /// otherwise a caller could ask for a message in the name of a foreign page, and have a stranger sign it there.
 fn domain(cx: &Context) -> Result<String> {
-    let is_open = cx.service.hosts.as_ref().is_none_or(|hosts| hosts.iter().any(|host| host == "*"));
+    let is_open = cx.service.hosts.admit_any();
     if is_open && cx.app().profile() == Profile::Live {
         return Err(Problem::unavailable("wallets can claim tokens only if --allow-host names this host"));
     }

@@ -1,31 +1,37 @@
-//! `/v1/keys`: a user's own API keys.
+//! `/v1/keys`: a user's own API keys, and everybody's for the operator.
 
 use portico_app::Actor;
-use portico_domain::keys::{Key, KeyScope};
+use portico_domain::keys::{Key, KeyFilter, KeyScope};
 use portico_domain::{KeyId, Label, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::access::BEARER;
+use crate::access::{BEARER, BEARER_OR_OPERATOR, OPERATORS_ONLY};
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
+use crate::paging::{PagedResponse, Paging};
 use crate::problem::{Problem, Result};
 use crate::reply::{Created, Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/v1/keys", BEARER, create)
-            .id("createKey")
-            .summary("Makes an API key that is bound to the caller; its secret is shown once")
-            .conflict("The caller has as many keys as is possible"),
-        get("/v1/keys", BEARER, list).id("listKeys").summary("The caller's keys"),
-        delete("/v1/keys/{id}", BEARER, revoke)
-            .id("revokeKey")
-            .summary("Revokes one of the caller's keys, at once and for good")
-            .not_found("The caller has no such key"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Keys")).collect()
+    with_tag(
+        "Keys",
+        vec![
+            post("/v1/keys", BEARER, create)
+                .id("createKey")
+                .summary("Makes an API key that is bound to the caller; its secret is shown once")
+                .conflict("The caller has as many keys as is possible"),
+            get("/v1/keys", BEARER, list).id("listKeys").summary("The caller's keys"),
+            delete("/v1/keys/{id}", BEARER_OR_OPERATOR, revoke)
+                .id("revokeKey")
+                .summary("Revokes one of the caller's keys, or for an operator any, at once and for good")
+                .not_found("The caller has no such key"),
+            get("/v1/keys/all", OPERATORS_ONLY, list_all)
+                .id("listAllKeys")
+                .summary("Everybody's keys, or those of one scope or owner, the newest first"),
+        ],
+    )
 }
 
 /// A key without its secret.
@@ -37,6 +43,14 @@ struct KeyOut {
     name: String,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
+    /// From when on it is not accepted, if it expires
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    expires_at: Option<Timestamp>,
+    /// When it was last used, to about a minute
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    last_used_at: Option<Timestamp>,
     /// When it was revoked, if it was
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
@@ -49,6 +63,8 @@ impl From<Key> for KeyOut {
             id: key.id.into(),
             name: key.name.into(),
             created_at: key.created_at,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
             revoked_at: key.revoked_at,
         }
     }
@@ -60,8 +76,10 @@ impl From<Key> for KeyOut {
 struct KeyCreated {
     message: &'static str,
     id: String,
-    /// The whole key, for `X-API-Key`. It is not shown again.
-    api_key: String,
+    /// The whole key, for `X-API-Key`. It is shown once: a retry with the same `Idempotency-Key` gets only the id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    api_key: Option<String>,
 }
 
 /// The access rule admits only bearers.
@@ -72,21 +90,32 @@ fn user(cx: &Context) -> Result<UserId> {
     }
 }
 
-struct Create(Label);
+struct Create {
+    name: Label,
+    expires_at: Option<Timestamp>,
+}
 
 impl Input for Create {
     const BODY: bool = true;
     fn read(from: &mut Reader<'_>) -> Option<Self> {
-        from.body().required("name", "What the key is for").map(Self)
+        let mut body = from.body();
+        let name = body.required("name", "What the key is for");
+        let expires_at = body.optional("expiresAt", "From when on it is not accepted; never if absent");
+        Some(Self { name: name?, expires_at })
     }
     fn example() -> Option<Value> {
-        Some(json!({"name": "my laptop"}))
+        Some(json!({"name": "my laptop", "expiresAt": "2099-12-31T23:59:59Z"}))
     }
 }
 
-async fn create(cx: Context, Create(name): Create) -> Result<Created<KeyCreated>> {
-    let key = cx.app().keys.create(&cx.call, name, KeyScope::User(user(&cx)?)).await?;
-    Ok(Created(KeyCreated { message: "Key created", id: key.id.into(), api_key: key.secret }))
+async fn create(cx: Context, Create { name, expires_at }: Create) -> Result<Created<KeyCreated>> {
+    let key = cx.app().keys.create(&cx.call, name, KeyScope::User(user(&cx)?), expires_at).await?;
+    let api_key = key.expose_secret().map(Into::into);
+    let message = match api_key {
+        Some(_) => "Key created",
+        None => "Key created before: its secret was shown once",
+    };
+    Ok(Created(KeyCreated { message, id: key.id.into(), api_key }))
 }
 
 /// The caller's keys, oldest first.
@@ -96,6 +125,47 @@ struct Keys(Vec<KeyOut>);
 async fn list(cx: Context, (): ()) -> Result<Json<Keys>> {
     let keys = cx.app().keys.own(&cx.call).await?;
     Ok(Json(Keys(keys.into_iter().map(Into::into).collect())))
+}
+
+/// A key without its secret, and whose it is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AnyKey)]
+struct AnyKeyOut {
+    #[serde(flatten)]
+    key: KeyOut,
+    /// `operator`, `account` or `user`: for everything, for an account's users, or for one user
+    #[schema(example = "user")]
+    scope: &'static str,
+    /// The account or the user that it is bound to
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    owner: Option<String>,
+}
+
+impl From<Key> for AnyKeyOut {
+    fn from(key: Key) -> Self {
+        let (scope, owner) = (key.scope.kind().as_str(), key.scope.owner().map(Into::into));
+        Self { key: key.into(), scope, owner }
+    }
+}
+
+struct ListAll(KeyFilter, Paging);
+
+impl Input for ListAll {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let scope = from.query("scope", "Only keys of this scope");
+        let owner = from.query("owner", "Only keys that are bound to this account or user");
+        Some(Self(KeyFilter { scope, owner }, Paging::read(from)))
+    }
+}
+
+async fn list_all(cx: Context, ListAll(filter, paging): ListAll) -> Result<PagedResponse<AnyKeyOut>> {
+    let reader = cx.app().keys.reader(&cx.call, filter).await?;
+    PagedResponse::read(cx, reader, paging, async |_, reader, after, limit| {
+        Ok(reader.page(after, limit).await?.map(Into::into))
+    })
+    .await
 }
 
 struct Revoke(KeyId);

@@ -3,18 +3,19 @@
 use portico_app::{ListingDetails, ListingVersion};
 use portico_domain::chain::Terms;
 use portico_domain::geo::Point;
-use portico_domain::listing_changes::{Change, FieldChange, ListingChange, ListingEdit};
+use portico_domain::listing_changes::{Change, ListingChange, ListingEdit};
 use portico_domain::{
-    City, Country, Credit, Date, Degrees, Income, Link, ListingDescription, ListingId, Money, PostalCode,
-    State, Street, Timestamp, UserId, ValidationError, Whole,
+    City, Country, Credit, Date, Degrees, FaultCode, Income, Link, ListingDescription, ListingId, Money,
+    PostalCode, State, Street, Timestamp, UserId, ValidationError, Whole,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::field_changes::FieldChangeOut;
 use crate::access::{OWNED, PUBLIC};
 use crate::input::{IfMatch, IfNoneMatch, Input, Latitude, Reader};
-use crate::operation::{Context, Operation, get, patch};
+use crate::operation::{Context, Operation, get, patch, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::Tagged;
@@ -22,23 +23,27 @@ use crate::reply::Tagged;
 const NO_LISTING: &str = "There is no such listing";
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        get("/v1/listings/{id}", PUBLIC, read)
-            .id("getListing")
-            .summary("One listing with all of its fields")
-            .not_found(NO_LISTING)
-            .conditional(),
-        patch("/v1/listings/{id}", OWNED, edit)
-            .id("editListing")
-            .summary("Changes a listing; for its owner and the operator. What is absent stays, null clears")
-            .not_found(NO_LISTING)
-            .precondition_failed("The listing was changed since the version in If-Match"),
-        get("/v1/listings/{id}/history", PUBLIC, history)
-            .id("listListingHistory")
-            .summary("Every edit of a listing, oldest first")
-            .not_found(NO_LISTING),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Listings")).collect()
+    with_tag(
+        "Listings",
+        vec![
+            get("/v1/listings/{id}", PUBLIC, read)
+                .id("getListing")
+                .summary("One listing with all of its fields")
+                .not_found(NO_LISTING)
+                .conditional(),
+            patch("/v1/listings/{id}", OWNED, edit)
+                .id("editListing")
+                .summary(
+                    "Changes a listing; for its owner and the operator. What is absent stays, null clears",
+                )
+                .not_found(NO_LISTING)
+                .precondition_failed("The listing was changed since the version in If-Match"),
+            get("/v1/listings/{id}/history", PUBLIC, history)
+                .id("listListingHistory")
+                .summary("Every edit of a listing, oldest first")
+                .not_found(NO_LISTING),
+        ],
+    )
 }
 
 /// One listing with all of its fields.
@@ -256,7 +261,7 @@ impl Input for Edit {
         };
         for fixed in ["listingId", "userId"] {
             if body.has(fixed) {
-                body.report(fixed, ValidationError::new("not_changeable", "cannot be changed"));
+                body.report(fixed, ValidationError::new(FaultCode::NotChangeable, "cannot be changed"));
             }
         }
         Some(Self { id: id?, change: ListingChange { place, ..change }, if_match })
@@ -271,7 +276,7 @@ impl Input for Edit {
 }
 
 fn half_a_place() -> ValidationError {
-    ValidationError::new("half_a_place", "and longitude must be given together")
+    ValidationError::new(FaultCode::HalfAPlace, "and longitude must be given together")
 }
 
 async fn edit(cx: Context, Edit { id, change, if_match }: Edit) -> Result<Tagged<ListingDetailsOut>> {
@@ -295,31 +300,13 @@ struct ListingEditOut {
     changes: Vec<FieldChangeOut>,
 }
 
-/// One changed field.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = FieldChange)]
-struct FieldChangeOut {
-    /// Its name, as in the listing
-    #[schema(example = "monthlyRent")]
-    field: String,
-    /// Null if it had no value
-    before: Value,
-    /// Null if it has no value any more
-    after: Value,
-}
-
 impl From<ListingEdit> for ListingEditOut {
     fn from(edit: ListingEdit) -> Self {
-        let change = |FieldChange { field, before, after }| FieldChangeOut {
-            field: String::from(field),
-            before,
-            after,
-        };
         Self {
             version: edit.version,
             at: edit.at,
             by: edit.by.as_str(),
-            changes: edit.changes.into_iter().map(change).collect(),
+            changes: edit.changes.into_iter().map(Into::into).collect(),
         }
     }
 }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::access::{PUBLIC, SIGNED_IN};
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, get};
+use crate::operation::{Context, Operation, get, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Json, JsonArray};
@@ -17,7 +17,7 @@ use crate::v1::applications::ApplicationState;
 use crate::v1::chain::RecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
+    with_tag("Listings", vec![
         get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
             .id("listApplicants")
             .summary("Who applied to a listing, with the checks and flags of the newest application; for its owner and the operator")
@@ -33,8 +33,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/v1/listings/stats/overview", PUBLIC, statistics)
             .id("getListingStatistics")
             .summary("Totals over all listings"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Listings")).collect()
+    ])
 }
 
 /// One who applied to a listing.

@@ -1,11 +1,17 @@
 //! The `/v1` surface.
 
 mod applications;
+mod audit;
+mod bureaus;
 mod chain;
+mod chain_queue;
+mod configuration;
 mod consents;
 mod devices;
+mod field_changes;
 mod identities;
 mod keys;
+mod listing_clusters;
 mod listing_details;
 mod listings;
 mod notices;
@@ -13,6 +19,7 @@ mod portfolios;
 mod sandbox;
 mod screening;
 mod templates;
+mod users;
 
 use portico_app::Profile;
 
@@ -24,6 +31,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         templates::operations(),
         devices::operations(),
         listings::operations(),
+        listing_clusters::operations(),
         listing_details::operations(),
         applications::operations(),
         chain::operations(),
@@ -31,6 +39,11 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         consents::operations(),
         identities::operations(),
         keys::operations(),
+        users::operations(),
+        audit::operations(),
+        chain_queue::operations(),
+        bureaus::operations(),
+        configuration::operations(),
         sandbox::operations(profile),
     ]
     .into_iter()

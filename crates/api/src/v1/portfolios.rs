@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use portico_app::portfolios::NewPortfolio;
 use portico_domain::portfolios::{
-    Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItem, ProtocolItems,
+    Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics, ProtocolItem, ProtocolItems,
 };
 use portico_domain::{Allocation, PortfolioId, TemplateId, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::field_changes::FieldChangeOut;
 use crate::access::{OWNED, PUBLIC};
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post, put};
+use crate::operation::{Context, Operation, delete, get, post, put, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
@@ -21,32 +22,38 @@ use crate::reply::{Created, Json, Message, message};
 const NOT_FOUND: &str = "There is no such portfolio";
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/v1/user-portfolio", OWNED, create).id("createUserPortfolio").summary("Makes a portfolio"),
-        post("/v1/user-portfolio/copy/{predefinedPortfolioId}", OWNED, copy)
-            .id("copyPredefinedPortfolio")
-            .summary("Makes a user's own copy of an active predefined portfolio")
-            .not_found("There is no such active predefined portfolio"),
-        get("/v1/user-portfolios/{userId}", OWNED, list)
-            .id("listUserPortfolios")
-            .summary("A user's portfolios"),
-        get("/v1/user-portfolio/{portfolioId}", OWNED, read)
-            .id("getUserPortfolio")
-            .summary("One portfolio")
-            .not_found(NOT_FOUND),
-        put("/v1/user-portfolio/{portfolioId}", OWNED, change)
-            .id("changeUserPortfolio")
-            .summary("Changes what the body names")
-            .not_found(NOT_FOUND),
-        delete("/v1/user-portfolio/{portfolioId}", OWNED, remove)
-            .id("deleteUserPortfolio")
-            .summary("Deletes a portfolio")
-            .not_found(NOT_FOUND),
-        get("/v1/portfolios/stats/overview", PUBLIC, statistics)
-            .id("getPortfolioStatistics")
-            .summary("Totals over all portfolios"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Portfolios")).collect()
+    with_tag(
+        "Portfolios",
+        vec![
+            post("/v1/user-portfolio", OWNED, create).id("createUserPortfolio").summary("Makes a portfolio"),
+            post("/v1/user-portfolio/copy/{predefinedPortfolioId}", OWNED, copy)
+                .id("copyPredefinedPortfolio")
+                .summary("Makes a user's own copy of an active predefined portfolio")
+                .not_found("There is no such active predefined portfolio"),
+            get("/v1/user-portfolios/{userId}", OWNED, list)
+                .id("listUserPortfolios")
+                .summary("A user's portfolios"),
+            get("/v1/user-portfolio/{portfolioId}", OWNED, read)
+                .id("getUserPortfolio")
+                .summary("One portfolio")
+                .not_found(NOT_FOUND),
+            get("/v1/user-portfolio/{portfolioId}/history", OWNED, history)
+                .id("listPortfolioHistory")
+                .summary("The last 100 edits of a portfolio, fewer if they are long, oldest first")
+                .not_found(NOT_FOUND),
+            put("/v1/user-portfolio/{portfolioId}", OWNED, change)
+                .id("changeUserPortfolio")
+                .summary("Changes what the body names")
+                .not_found(NOT_FOUND),
+            delete("/v1/user-portfolio/{portfolioId}", OWNED, remove)
+                .id("deleteUserPortfolio")
+                .summary("Deletes a portfolio")
+                .not_found(NOT_FOUND),
+            get("/v1/portfolios/stats/overview", PUBLIC, statistics)
+                .id("getPortfolioStatistics")
+                .summary("Totals over all portfolios"),
+        ],
+    )
 }
 
 /// A protocol and its share.
@@ -238,6 +245,41 @@ impl Input for One {
 
 async fn read(cx: Context, One(id): One) -> Result<Json<PortfolioOut>> {
     Ok(Json(cx.app().portfolios.get(&cx.call, &id).await?.into()))
+}
+
+/// One edit of a portfolio.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortfolioEdit)]
+struct PortfolioEditOut {
+    /// 1 for the first edit
+    number: i64,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    changes: Vec<FieldChangeOut>,
+}
+
+impl From<PortfolioEdit> for PortfolioEditOut {
+    fn from(edit: PortfolioEdit) -> Self {
+        let changes = edit.changes.into_iter().map(Into::into).collect();
+        Self { number: edit.number, at: edit.at, changes }
+    }
+}
+
+struct History(PortfolioId, Paging);
+
+impl Input for History {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (id, paging) = (from.path("portfolioId", "The portfolio"), Paging::read(from));
+        Some(Self(id?, paging))
+    }
+}
+
+async fn history(cx: Context, History(id, paging): History) -> Result<PagedResponse<PortfolioEditOut>> {
+    PagedResponse::read(cx, id, paging, async |cx, id, after, limit| {
+        Ok(cx.app().portfolios.history(&cx.call, &id, after, limit).await?.map(Into::into))
+    })
+    .await
 }
 
 struct Change(PortfolioId, PortfolioChange);

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::access::PUBLIC;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, post};
+use crate::operation::{Context, Operation, post, with_tag};
 use crate::problem::Result;
 use crate::reply::{Created, Json};
 
@@ -17,18 +17,17 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
     if profile != Profile::Sandbox {
         return Vec::new();
     }
-    let all = vec![
+    with_tag("Sandbox", vec![
         post("/v1/sandbox/sessions", PUBLIC, open_session)
             .id("openSandboxSession")
-            .summary("A token and a key for any user; in the sandbox only"),
+            .summary("A token and a key for any user, new ones with every request; in the sandbox only"),
         post("/v1/sandbox/demo", PUBLIC, seed)
             .id("seedDemo")
             .summary("Makes demonstration data, once; in the sandbox only"),
         post("/v1/sandbox/clock", PUBLIC, advance_clock)
             .id("advanceSandboxClock")
             .summary("Moves calendar time ahead, for good; in the sandbox only. Results, inputs and kept answers expire by it, and blocks of the embedded chain carry it; tokens do not"),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Sandbox")).collect()
+    ])
 }
 
 /// What was made.
@@ -59,15 +58,21 @@ async fn seed(cx: Context, (): ()) -> Result<Created<Seeded>> {
     }))
 }
 
-struct OpenSession(UserId);
+struct OpenSession {
+    user: UserId,
+    admin: bool,
+}
 
 impl Input for OpenSession {
     const BODY: bool = true;
     fn read(from: &mut Reader<'_>) -> Option<Self> {
-        from.body().required("userId", "Whom to act as").map(Self)
+        let mut body = from.body();
+        let user = body.required("userId", "Whom to act as");
+        let admin = body.optional("admin", "Whether the token is an operator's; the key is not");
+        Some(Self { user: user?, admin: admin.unwrap_or(false) })
     }
     fn example() -> Option<Value> {
-        Some(json!({"userId": "ada"}))
+        Some(json!({"userId": "ada", "admin": false}))
     }
 }
 
@@ -81,9 +86,10 @@ struct Session {
     api_key: String,
 }
 
-async fn open_session(cx: Context, OpenSession(user): OpenSession) -> Result<Created<Session>> {
-    let session = cx.app().keys.open_session(&cx.call, user).await?;
-    Ok(Created(Session { token: session.token, api_key: session.key.secret }))
+async fn open_session(cx: Context, OpenSession { user, admin }: OpenSession) -> Result<Created<Session>> {
+    let session = cx.app().keys.open_session(&cx.call, user, admin).await?;
+    let api_key = session.key.expose_secret().unwrap_or_default().into();
+    Ok(Created(Session { token: session.token, api_key }))
 }
 
 /// Seconds by which a clock is moved: 1 to ten years.

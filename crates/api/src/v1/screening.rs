@@ -6,15 +6,15 @@ use portico_domain::{Timestamp, UserId, VerificationId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::access::{BEARER, SIGNED_IN};
+use crate::access::BEARER;
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post};
+use crate::operation::{Context, Operation, delete, get, post, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
+    with_tag("Screening", vec![
         get("/v1/verifications", BEARER, list)
             .id("listVerifications")
             .summary("The caller's results, oldest first"),
@@ -27,11 +27,10 @@ pub(crate) fn operations() -> Vec<Operation> {
             .summary("Disputes a finding: owners see that it is disputed, until a new finding replaces it; for the person whom it is about")
             .not_found("There is no such result, or it has no such check")
             .conflict("The finding has expired"),
-        delete("/v1/users/{userId}/personal-data", SIGNED_IN, erase).id("erasePersonalData").summary(
-            "Erases a person: unreadable at once, also in backups; tokens are revoked, flags cleared",
+        delete("/v1/users/{userId}/personal-data", BEARER, erase).id("erasePersonalData").summary(
+            "Erases a person: unreadable at once, also in backups; tokens and API keys are revoked, flags cleared",
         ),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Screening")).collect()
+    ])
 }
 
 /// What came of a verification, without its values.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::portfolios::{ProtocolItemOut, items_out};
 use crate::access::{CATALOGUE, PUBLIC};
 use crate::input::{Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post, put};
+use crate::operation::{Context, Operation, delete, get, post, put, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
@@ -18,32 +18,34 @@ use crate::reply::{Created, Json, Message, message};
 const NOT_FOUND: &str = "There is no such predefined portfolio";
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let all = vec![
-        post("/v1/predefined-portfolio", CATALOGUE, create)
-            .id("createPredefinedPortfolio")
-            .summary("Makes a predefined portfolio"),
-        get("/v1/predefined-portfolios", PUBLIC, list)
-            .id("listPredefinedPortfolios")
-            .summary("The active predefined portfolios")
-            .not_found("There are no active predefined portfolios"),
-        get("/v1/predefined-portfolios/risk/{riskLevel}", PUBLIC, list_by_risk)
-            .id("listPredefinedPortfoliosByRisk")
-            .summary("The active predefined portfolios of a risk level")
-            .not_found("There are none of this risk level"),
-        get("/v1/predefined-portfolio/{portfolioId}", PUBLIC, read)
-            .id("getPredefinedPortfolio")
-            .summary("One predefined portfolio, active or not")
-            .not_found(NOT_FOUND),
-        put("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, change)
-            .id("changePredefinedPortfolio")
-            .summary("Changes what the body names")
-            .not_found(NOT_FOUND),
-        delete("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, deactivate)
-            .id("deactivatePredefinedPortfolio")
-            .summary("Takes it out of the lists (soft delete); it stays readable")
-            .not_found(NOT_FOUND),
-    ];
-    all.into_iter().map(|operation| operation.tagged("Portfolios")).collect()
+    with_tag(
+        "Portfolios",
+        vec![
+            post("/v1/predefined-portfolio", CATALOGUE, create)
+                .id("createPredefinedPortfolio")
+                .summary("Makes a predefined portfolio"),
+            get("/v1/predefined-portfolios", PUBLIC, list)
+                .id("listPredefinedPortfolios")
+                .summary("The active predefined portfolios")
+                .not_found("There are no active predefined portfolios"),
+            get("/v1/predefined-portfolios/risk/{riskLevel}", PUBLIC, list_by_risk)
+                .id("listPredefinedPortfoliosByRisk")
+                .summary("The active predefined portfolios of a risk level")
+                .not_found("There are none of this risk level"),
+            get("/v1/predefined-portfolio/{portfolioId}", PUBLIC, read)
+                .id("getPredefinedPortfolio")
+                .summary("One predefined portfolio, active or not")
+                .not_found(NOT_FOUND),
+            put("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, change)
+                .id("changePredefinedPortfolio")
+                .summary("Changes what the body names")
+                .not_found(NOT_FOUND),
+            delete("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, deactivate)
+                .id("deactivatePredefinedPortfolio")
+                .summary("Takes it out of the lists (soft delete); it stays readable")
+                .not_found(NOT_FOUND),
+        ],
+    )
 }
 
 /// A predefined portfolio.

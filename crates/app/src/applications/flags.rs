@@ -1,8 +1,12 @@
 //! Records the flags of applications on the chain. Scores and incomes never leave the database.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
 use portico_chain::contracts::{CheckFlags, Content, ItemKind, listing_key};
 use portico_domain::{Timestamp, UserId};
-use portico_store::audit::Entry;
+use portico_store::audit::{Entry, SERVICE};
 use portico_store::chain::{DesiredItem, RetireItems};
 use portico_store::keystore::PersonId;
 use portico_store::{
@@ -23,6 +27,22 @@ const ITEMS_PER_PAGE: i64 = 256;
 /// How many different sets of terms an account may ask about one person by, within [`DISCLOSURE_WINDOW_SECONDS`].
 const MAX_DISCLOSED_TERMS: i64 = 5;
 const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
+
+/// How long an erasure has to end what it knows of: it also clears the flags of applications that nobody else can open.
+const ERASURE_GRACE: Duration = Duration::from_mins(1);
+
+/// People whose key is gone, and since when that is known.
+#[derive(Debug, Default)]
+pub struct Orphans(Mutex<HashMap<PersonId, Instant>>);
+
+impl Orphans {
+    /// Whether no erasure is going to delete their applications.
+    fn are_left(&self, person: PersonId) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, since| since.elapsed() < 2 * ERASURE_GRACE);
+        known.entry(person).or_insert_with(Instant::now).elapsed() > ERASURE_GRACE
+    }
+}
 
 impl Core {
     /// Records one user's flags. Failures stay due and are retried later.
@@ -68,8 +88,11 @@ impl Core {
     async fn settle(&self, stored: StoredApplication) -> Result<bool> {
         let person = stored.person;
         let Some(application) = self.open_application(stored).await? else {
-            self.db.write(DeleteOrphanedApplications { person, by: self.by_itself() }).await?;
-            return Ok(true);
+            let is_left = self.orphans.are_left(person);
+            if is_left {
+                self.db.write(DeleteOrphanedApplications { person, by: self.by_itself() }).await?;
+            }
+            return Ok(is_left);
         };
         let settlement = self.db.write(self.settlement(&application).await?).await?;
         Ok(settlement != Settlement::Outdated)
@@ -99,7 +122,7 @@ impl Core {
             cleared: document.cleared_flags(now),
             entry: Entry {
                 at: now,
-                actor: "the service itself".into(),
+                actor: SERVICE.into(),
                 action: "application.flags_recorded",
                 subject: stored.id.as_str().into(),
                 detail: String::new(),

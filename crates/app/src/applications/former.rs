@@ -26,7 +26,7 @@ impl Core {
     }
 
     async fn adopt(&self, former: FormerApplication) -> Result<()> {
-        let key = self.person_key(&former.user).await?;
+        let (key, _) = self.person_key(&former.user).await?;
         let FormerApplication { user, listing, created_at } = &former;
         // A listing that is younger than the application is another one, which took over the id.
         let stored = self.listing_on_record(listing).await?;

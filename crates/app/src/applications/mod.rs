@@ -14,11 +14,12 @@ use portico_chain::contracts::ItemKind;
 use portico_chain::{contracts::listing_key, reads};
 use portico_domain::applications::ApplicationMapping;
 use portico_domain::chain::Passes;
-use portico_domain::{ErrorCode, ListingId, UserId};
+use portico_domain::{AccountId, ErrorCode, ListingId, UserId};
 use portico_screening::Check;
 use portico_store::{StoredListing, SubmitApplications, Wanted};
 
-use self::document::{Conditions, Document, Opened, Party, open_document};
+pub(crate) use self::document::open_document;
+use self::document::{Conditions, Document, Opened, Party};
 use self::evaluation::checks_of_terms;
 use crate::chain::Record;
 use crate::keystore::PersonKey;
@@ -28,6 +29,7 @@ use crate::{Actor, Call, Core, Error, Result};
 pub use decisions::DecisionRequest;
 pub use document::{RecordedDecision, Step};
 pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
+pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
 pub use view::{Applicant, ApplicationSummary, ApplicationView, Sharing};
 
@@ -43,9 +45,9 @@ impl Applications {
     /// All or nothing: if one listing does not exist, none is added. An open application stays as it is.
     pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
         self.core.may_apply_for(&call.actor, &user)?;
-        self.core.remember_account(&call.actor).await?;
-        let key = self.core.person_key(&user).await?;
+        self.core.remember_tenant(&call.actor).await?;
         for _ in 0..MAX_ATTEMPTS {
+            let (key, lifetime) = self.core.person_key(&user).await?;
             let mut wanted = Vec::with_capacity(listings.len());
             for listing in &listings {
                 wanted.push(self.core.wanted(call, &key, &user, listing).await?);
@@ -54,11 +56,14 @@ impl Applications {
             let op = SubmitApplications {
                 user: user.clone(),
                 person: key.id(),
+                lifetime,
                 wanted,
+                budget: self.core.record_budget(call).await?,
                 by: self.core.by_itself(),
             };
             match self.core.write(call, op).await {
-                Err(Error::Outdated) => {}
+                // The latter: the person was erased, and starts again.
+                Err(Error::Outdated | Error::Conflict(ErrorCode::IdentityRevoked)) => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.core.record_flags_or_defer(&user).await;
@@ -105,7 +110,8 @@ impl Applications {
         let listing = listing_key(listing);
         let (node, contracts) = self.core.chain_reader()?;
         let read = || reads::application(node, contracts, &listing, reference);
-        let flags = self.core.on_chain(ItemKind::Check, &application.document.chain_key(), read).await?;
+        let flags =
+            self.core.on_chain(call, ItemKind::Check, &application.document.chain_key(), read).await?;
         Ok(flags.filter(|flags| flags.expires_at > now).map(|flags| flags.passes).unwrap_or_default())
     }
 
@@ -176,8 +182,8 @@ impl Core {
     /// or else those that the terms need.
     async fn conditions(&self, StoredListing { listing, item, .. }: &StoredListing) -> Result<Conditions> {
         let terms = item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
-        let account = self.db.account_of(&listing.user).await?;
-        let (checks, country, client) = match self.db.pipeline(&account).await? {
+        let tenant = self.db.tenant_of(&listing.user).await?;
+        let (checks, country, client) = match self.db.pipeline(&tenant).await? {
             Some(pipeline) => {
                 let checks = Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
                 (checks, pipeline.country, pipeline.client)
@@ -185,6 +191,7 @@ impl Core {
             None => (terms.as_ref().map(checks_of_terms).unwrap_or_default(), None, None),
         };
         let country = country.unwrap_or_else(|| self.country.clone());
+        let account = AccountId::stored(tenant.name());
         Ok(Conditions { owner: listing.user.clone(), account, terms, checks, country, client })
     }
 }

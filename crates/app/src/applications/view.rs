@@ -110,7 +110,7 @@ impl Applications {
         require_credential(&call.actor)?;
         self.core.may_act_for(&call.actor, user).await?;
         let Some(key) = self.core.keystore()?.person(user).await? else {
-            return Ok(Page { items: Vec::new(), next: None });
+            return Ok(Page::of(Vec::new()));
         };
         let page = self.core.db.applications_page(&key.id(), after, limit).await?;
         let is_applicant = call.actor.is_user(user);
@@ -125,8 +125,8 @@ impl Applications {
                 notice: document.notice.filter(|_| is_applicant),
             })
         };
-        let items = page.items.into_iter().map(summary).collect::<Result<_>>()?;
-        Ok(Page { items, next: page.next })
+        let Page { items, next, settled } = page;
+        Ok(Page { items: items.into_iter().map(summary).collect::<Result<_>>()?, next, settled })
     }
 
     /// A page of a listing's applicants, for its owner.
@@ -139,9 +139,9 @@ impl Applications {
     ) -> Result<Page<Applicant>> {
         require_credential(&call.actor)?;
         let number = self.core.own_listing_number(call, listing).await?;
-        let page = self.core.db.applicants(number, after, limit).await?;
-        let mut items = Vec::with_capacity(page.items.len());
-        for stored in page.items {
+        let Page { items: found, next, settled } = self.core.db.applicants(number, after, limit).await?;
+        let mut items = Vec::with_capacity(found.len());
+        for stored in found {
             let Some(application) = self.core.open_application(stored).await? else { continue };
             let evaluation = match self.core.shown_to_owner(&application).await {
                 Err(Error::Bug(error)) => {
@@ -159,7 +159,7 @@ impl Applications {
                 is_withheld: stored.status.is_shared() && stored.is_withheld,
             });
         }
-        Ok(Page { items, next: page.next })
+        Ok(Page { items, next, settled })
     }
 }
 

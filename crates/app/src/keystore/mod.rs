@@ -4,6 +4,7 @@
 //! The instance's root secret wraps master keys, a master key wraps the keys of people. Rotating makes a new
 //! master key and wraps every key anew, while servers go on reading.
 
+mod instance;
 mod rotation;
 mod sealing;
 
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use portico_domain::{Timestamp, UserId};
 use portico_store::Location;
+pub use portico_store::keystore::Moved;
 use portico_store::keystore::{Erasure, Master, PersonId, Wrapped};
 use secrecy::SecretSlice;
 use secrecy::zeroize::Zeroizing;
@@ -20,8 +22,18 @@ use self::sealing::{ID_BYTES, Sealer, random_bytes, random_key};
 pub use self::sealing::{PersonKey, Root};
 use crate::{Error, Result};
 
+/// A new key.
+type Made = Result<Zeroizing<Vec<u8>>>;
+
 /// The name of the seed of custody addresses; no user's name begins so.
 const CUSTODY: &str = "custody";
+
+/// A key that is in memory only, for what an erasure has to end.
+#[derive(Debug)]
+pub struct DestroyedKey {
+    pub person: PersonId,
+    pub key: Option<PersonKey>,
+}
 
 pub struct Keystore {
     store: portico_store::keystore::Keystore,
@@ -69,34 +81,37 @@ impl Keystore {
 
     /// The master key of an id.
     async fn master(&self, id: &[u8]) -> Result<Arc<Sealer>> {
-        if let Some(sealer) = self.remembered(id) {
-            return Ok(sealer);
+        match self.remembered(id) {
+            Some(sealer) => Ok(sealer),
+            None => self.open_master(id, &self.store.masters().await?),
         }
-        for master in self.store.masters().await?.iter().filter(|master| master.id == id) {
-            if let Ok(sealer) = self.root.unwrap(master) {
-                return Ok(self.remember(id, sealer));
-            }
-        }
-        Err(Error::Unavailable("the encryption key does not open this keystore".into()))
+    }
+
+    fn open_master(&self, id: &[u8], masters: &[Master]) -> Result<Arc<Sealer>> {
+        let opened = || {
+            masters.iter().filter(|master| master.id == id).find_map(|master| self.root.unwrap(master).ok())
+        };
+        let sealer = self.remembered(id).or_else(|| opened().map(|sealer| self.remember(id, sealer)));
+        sealer.ok_or_else(|| Error::Unavailable("the encryption key does not open this keystore".into()))
     }
 
     /// The newest master key; the first one is made here.
     async fn newest_master(&self, at: Timestamp) -> Result<(Vec<u8>, Arc<Sealer>)> {
-        let newest = self.store.masters().await?.into_iter().next_back();
-        let id = match newest {
-            Some(master) => master.id,
-            None => self.new_master(at, None).await?,
-        };
-        let sealer = self.master(&id).await?;
-        Ok((id, sealer))
+        let masters = self.store.masters().await?;
+        match masters.last() {
+            Some(newest) => Ok((newest.id.clone(), self.open_master(&newest.id, &masters)?)),
+            None => self.new_master(at, None).await,
+        }
     }
 
-    async fn new_master(&self, at: Timestamp, also: Option<&Root>) -> Result<Vec<u8>> {
+    /// It is not read back: another rotation may have removed it already.
+    async fn new_master(&self, at: Timestamp, also: Option<&Root>) -> Result<(Vec<u8>, Arc<Sealer>)> {
         let (id, key) = (random_key()?[..ID_BYTES].to_vec(), random_key()?);
         let roots = also.into_iter().chain([&self.root]);
-        let wrapped: Result<Vec<Master>> = roots.map(|root| root.wrap(&id, &*key, at)).collect();
-        self.store.add_master(wrapped?).await?;
-        Ok(id)
+        let wrapped = roots.map(|root| root.wrap(&id, &*key, at)).collect::<Result<Vec<Master>>>()?;
+        let sealer = self.open_master(&id, &wrapped)?;
+        self.store.add_master(wrapped).await?;
+        Ok((id, sealer))
     }
 
     async fn unwrap(&self, key: &Wrapped) -> Result<Zeroizing<Vec<u8>>> {
@@ -128,13 +143,18 @@ impl Keystore {
         Ok(None)
     }
 
-    async fn find_or_make(&self, name: &str, at: Timestamp) -> Result<(PersonId, Zeroizing<Vec<u8>>)> {
+    async fn find_or_make(
+        &self,
+        name: &str,
+        at: Timestamp,
+        make: impl Fn() -> Made,
+    ) -> Result<(PersonId, Zeroizing<Vec<u8>>)> {
         loop {
             if let Some(key) = self.find(name).await? {
                 return Ok(key);
             }
             let (id, master) = self.newest_master(at).await?;
-            let wrapped = master.seal(&[b"key", name.as_bytes(), &id], &*random_key()?)?;
+            let wrapped = master.seal(&[b"key", name.as_bytes(), &id], &make()?)?;
             let person = PersonId(random_bytes()?);
             self.store.add(Wrapped { id: person, name: name.into(), master: id, wrapped }).await?;
         }
@@ -148,7 +168,7 @@ impl Keystore {
 
     /// Somebody's key, which is made on first use.
     pub async fn person_or_new(&self, user: &UserId, at: Timestamp) -> Result<PersonKey> {
-        let (id, key) = self.find_or_make(&name_of(user), at).await?;
+        let (id, key) = self.find_or_make(&name_of(user), at, instance::random).await?;
         PersonKey::new(id, &key)
     }
 
@@ -165,18 +185,40 @@ impl Keystore {
 
     /// What custody addresses are derived from.
     pub async fn custody_seed(&self, at: Timestamp) -> Result<SecretSlice<u8>> {
-        Ok(self.find_or_make(CUSTODY, at).await?.1.to_vec().into())
+        Ok(self.find_or_make(CUSTODY, at, instance::random).await?.1.to_vec().into())
     }
 
     /// Destroys somebody's key. From here on nobody reads what it sealed, wherever a copy of that may be.
     /// Answers with the erasure's place among all of them. The key may be in a log until [`Keystore::scrub`].
-    pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<i64> {
-        Ok(self.store.erase(&name_of(user), at).await?)
+    pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<(i64, Option<DestroyedKey>)> {
+        let (erasure, destroyed) = self.store.erase(&name_of(user), at).await?;
+        let Some(destroyed) = destroyed else { return Ok((erasure, None)) };
+        let opened = async { PersonKey::new(destroyed.id, &self.unwrap(&destroyed).await?) };
+        // What it sealed is deleted all the same.
+        let opened =
+            opened.await.inspect_err(|error| tracing::warn!(%error, "a destroyed key does not open"));
+        Ok((erasure, Some(DestroyedKey { person: destroyed.id, key: opened.ok() })))
     }
 
     /// Makes sure that no key that was destroyed is left in a log.
     pub async fn scrub(&self) -> Result<()> {
         Ok(self.store.scrub().await?)
+    }
+
+    /// Whether it is being moved elsewhere, and takes no changes.
+    pub async fn is_moving(&self) -> Result<bool> {
+        Ok(self.store.is_moving().await?)
+    }
+
+    /// Copies everything to an empty keystore, which has this one's id from then on, and proves it. This one takes no
+    /// changes any more.
+    pub async fn copy_to(&self, target: &Self) -> Result<Moved> {
+        Ok(self.store.copy_to(&target.store).await?)
+    }
+
+    /// Removes what was copied elsewhere.
+    pub async fn remove(self, location: &Location) -> Result<()> {
+        Ok(self.store.remove(location).await?)
     }
 
     /// Tells this keystore from others.

@@ -24,8 +24,7 @@ impl Keystore {
         also: Option<&Root>,
         mut progress: impl FnMut(u64),
     ) -> Result<u64> {
-        let id = self.new_master(at, also).await?;
-        let master = self.master(&id).await?;
+        let (id, master) = self.new_master(at, also).await?;
         let (mut rotated, mut fruitless) = (0, 0);
         loop {
             let before = rotated;

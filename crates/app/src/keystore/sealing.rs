@@ -1,8 +1,11 @@
 //! The keys in memory: what the root secret gives, what a person's key seals.
 
+use std::sync::Arc;
+
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::hmac;
 use portico_domain::Timestamp;
+use portico_store::Seal;
 use portico_store::chain::Word;
 use portico_store::keystore::{Master, PersonId};
 use secrecy::zeroize::Zeroizing;
@@ -10,7 +13,7 @@ use secrecy::{ExposeSecret, SecretSlice};
 
 use crate::{Error, Result};
 
-const KEY_BYTES: usize = 32;
+pub(super) const KEY_BYTES: usize = 32;
 /// Enough to tell keys apart.
 pub(super) const ID_BYTES: usize = 8;
 
@@ -96,9 +99,11 @@ impl Root {
     }
 }
 
+/// Cloning is cheap.
+#[derive(Clone)]
 pub struct PersonKey {
     id: PersonId,
-    sealer: Sealer,
+    sealer: Arc<Sealer>,
     digests: hmac::Key,
 }
 
@@ -112,7 +117,7 @@ impl PersonKey {
     pub(super) fn new(id: PersonId, key: &[u8]) -> Result<Self> {
         Ok(Self {
             id,
-            sealer: Sealer::new(derived(key, b"portico person v1").as_ref())?,
+            sealer: Arc::new(Sealer::new(derived(key, b"portico person v1").as_ref())?),
             digests: hmac::Key::new(hmac::HMAC_SHA256, derived(key, b"portico tags v1").as_ref()),
         })
     }
@@ -138,13 +143,20 @@ impl PersonKey {
     pub fn open(&self, place: &[&[u8]], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         self.sealer.open(place, sealed)
     }
+}
 
-    /// Tells other values from the same ones, and does not tell which they are: it has only 16 bits, so that
-    /// even with this key thousands of numbers of a person fit.
-    pub fn tag(&self, parts: &[&[u8]]) -> i64 {
-        let tag = hmac::sign(&self.digests, &joined(parts));
-        tag.as_ref().iter().take(2).fold(0, |tag, byte| tag << 8 | i64::from(*byte))
+impl Seal for PersonKey {
+    fn seal(&self, context: &[u8], plain: &[u8]) -> portico_store::Result<Vec<u8>> {
+        self.seal(&[context], plain).map_err(|error| unsealed(&error))
     }
+
+    fn open(&self, context: &[u8], sealed: &[u8]) -> portico_store::Result<Vec<u8>> {
+        Ok(self.open(&[context], sealed).map_err(|error| unsealed(&error))?.to_vec())
+    }
+}
+
+fn unsealed(error: &Error) -> portico_store::Error {
+    portico_store::Error::Bug(error.to_string())
 }
 
 #[cfg(test)]

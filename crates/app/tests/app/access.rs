@@ -1,11 +1,11 @@
 //! Access rules: every use case checks them, whatever the surface.
 
-use portico_app::{Error, Profile, Result};
+use portico_app::{Actor, Error, Profile, Result};
 use portico_domain::applications::ApplicationMapping;
 use portico_domain::keys::KeyScope;
 use portico_domain::{ListingId, Text, UserId};
 
-use crate::world::{World, account_key, anonymous, listing, operator, person};
+use crate::world::{World, account_key, anonymous, listing, member, operator, person};
 
 #[derive(Debug, PartialEq)]
 enum Outcome {
@@ -73,12 +73,30 @@ async fn other_users_are_forbidden_in_both_profiles() {
 
 #[tokio::test]
 async fn owners_and_operators_are_allowed() {
-    for caller in [person("ada"), account_key("ada"), operator()] {
+    for caller in [person("ada"), account_key("acme"), operator()] {
         let world = with_oak(Profile::Live).await;
+        let oak = ListingId::stored("oak");
+        world.app.listings.save(&member("ada", "acme"), UserId::stored("ada"), oak).await.unwrap();
+        let is_key = matches!(caller.actor, Actor::Key { .. });
         for (what, outcome) in about_ada!(world, caller) {
-            assert_eq!(outcome, Outcome::Allowed, "{what}");
+            let expected =
+                if is_key && what == "people.erase" { Outcome::Forbidden } else { Outcome::Allowed };
+            assert_eq!(outcome, expected, "{what}");
         }
     }
+}
+
+#[tokio::test]
+async fn key_of_an_account_does_not_act_for_a_user_of_its_name() {
+    let world = with_oak(Profile::Live).await;
+    let (key, ada) = (account_key("ada"), UserId::stored("ada"));
+    let saved = async || outcome(world.app.listings.saved(&key, &ada).await);
+    assert_eq!(saved().await, Outcome::Forbidden);
+    let oak = || ListingId::stored("oak");
+    world.app.listings.save(&person("ada"), ada.clone(), oak()).await.unwrap();
+    assert_eq!(saved().await, Outcome::Forbidden);
+    world.app.listings.save(&member("ada", "ada"), ada.clone(), oak()).await.unwrap();
+    assert_eq!(saved().await, Outcome::Allowed, "the token names the account");
 }
 
 #[tokio::test]
@@ -129,15 +147,16 @@ async fn keys_are_created_listed_and_revoked_by_their_owner() {
         (person("ada"), KeyScope::Operator),
         (account_key("ada"), of("ada")),
     ] {
-        assert_eq!(outcome(keys.create(&caller, name(), scope).await), Outcome::Forbidden);
+        assert_eq!(outcome(keys.create(&caller, name(), scope, None).await), Outcome::Forbidden);
     }
-    let key = keys.create(&person("ada"), name(), of("ada")).await.unwrap();
+    let key = keys.create(&person("ada"), name(), of("ada"), None).await.unwrap();
+    let secret = key.expose_secret().unwrap().to_owned();
     assert_eq!(keys.own(&person("ada")).await.unwrap().len(), 1);
     assert_eq!(keys.own(&person("bob")).await.unwrap().len(), 0);
     assert_eq!(outcome(keys.all(&person("ada")).await), Outcome::Forbidden);
     assert_eq!(outcome(keys.revoke(&anonymous(), key.id.clone()).await), Outcome::Unauthenticated);
     assert_eq!(outcome(keys.revoke(&person("bob"), key.id.clone()).await), Outcome::NotFound);
-    assert!(keys.verify(&key.secret).await.is_ok());
+    assert!(keys.verify(&secret).await.is_ok());
     assert_eq!(outcome(keys.revoke(&person("ada"), key.id).await), Outcome::Allowed);
-    assert_eq!(outcome(keys.verify(&key.secret).await), Outcome::Unauthenticated);
+    assert_eq!(outcome(keys.verify(&secret).await), Outcome::Unauthenticated);
 }

@@ -784,7 +784,7 @@ async fn another_account_has_its_own_five_sets(world: World) {
     world.screen(&bob(), Inputs::ALL).await.unwrap();
     for owner in [ann(), person("amy")] {
         for (number, terms) in six_terms().enumerate() {
-            let id = format!("{}-{number}", owner.actor.account().unwrap());
+            let id = format!("{}-{number}", owner.actor.tenant().unwrap().name());
             let listing = world.offer(&id, &owner, terms).await;
             apply(&world, &listing).await.unwrap();
             assert_eq!(seen(&world, &owner, &listing).await.is_withheld, number == 5, "{id}");
@@ -951,7 +951,9 @@ async fn notice_is_whole_for_the_applicant_alone(world: World) {
     let report = &own.reports[0];
     assert_eq!(report.score.as_ref().map(|score| score.points), Some(700));
     assert!(!report.supplier.name.is_empty());
-    for other in [ann(), operator(), account_key("acme"), account_key("bob")] {
+    // A token of bob's names an account, whose key acts for him from then on.
+    world.app.listings.save(&member("bob", "household"), user("bob"), oak.clone()).await.unwrap();
+    for other in [ann(), operator(), account_key("acme"), account_key("household")] {
         let theirs = view(&world, &other, &oak).await.unwrap().notice.unwrap();
         assert_eq!(theirs.at(), own.at());
         assert_eq!(theirs.checks().collect::<Vec<_>>(), [Check::SoftCredit]);

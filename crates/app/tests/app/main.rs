@@ -17,7 +17,9 @@ macro_rules! on_both_engines {
 
 mod access;
 mod applications;
+mod clock;
 mod disclosure_model;
+mod erase_race;
 mod idempotency;
 mod screening;
 mod world;

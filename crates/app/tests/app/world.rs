@@ -1,11 +1,14 @@
 //! A test application, on either engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use portico_app::applications::Orphans;
+use portico_app::audit::{AuditAlarm, AuditVerification};
+use portico_app::budgets::{Budgets, ChainReaders};
 use portico_app::clock::{CalendarClock, Clock, Ids, Randomness};
 use portico_app::consents::Consents;
 use portico_app::keystore::{Keystore, Root};
@@ -14,18 +17,20 @@ use portico_app::screening::{Applicant, Bureaus, Verification, Verified};
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
 use portico_app::{Actor, Call, Core, ListingDetails, Portico, Profile};
+use portico_chain::block_cache::BlockCache;
 use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::keys::KeyScope;
 use portico_domain::listing_changes::ListingChange;
 use portico_domain::listings::{Address, Listing};
 use portico_domain::pipelines::Pipeline;
-use portico_domain::{AccountId, CaseId, Country, Income, KeyId, ListingId, Text, Timestamp, UserId};
+use portico_domain::{AccountId, CaseId, Country, Income, KeyId, ListingId, Tenant, Text, Timestamp, UserId};
 use portico_screening::config::{BuildContext, ScreeningConfig};
 use portico_screening::{
     Bureau, Check, CheckFuture, Field, Finding, Request, Routing, Sandbox, Score, personal::day_of,
 };
 use portico_store::chain::Word;
+use portico_store::screening::Case;
 use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
@@ -214,6 +219,10 @@ impl World {
     }
 
     pub(crate) async fn on(site: &Site, profile: Profile) -> Self {
+        Self::with_budgets(site, profile, Budgets::default()).await
+    }
+
+    pub(crate) async fn with_budgets(site: &Site, profile: Profile, budgets: Budgets) -> Self {
         // In memory where that is possible: nothing here tests what survives a crash, and syncing takes most of the time.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let root: SecretSlice<u8> = vec![7; ROOT_BYTES].into();
@@ -241,7 +250,14 @@ impl World {
             consents: Consents::default(),
             retention_days: 30,
             chain: None,
+            budgets,
+            chain_readers: ChainReaders::new(0),
+            final_blocks: BlockCache::default(),
             write_proof: WriteProof::default(),
+            audit_alarm: AuditAlarm::default(),
+            audit_verification: AuditVerification::default(),
+            settings: Vec::new(),
+            orphans: Orphans::default(),
         });
         Self { app, clock, db, bureau, _folder: folder }
     }
@@ -346,6 +362,24 @@ impl World {
         self.db.write(AddFormerApplication { user, listing, created_at }).await.unwrap();
     }
 
+    pub(crate) async fn stored_verifications(&self, user: &UserId) -> usize {
+        self.db.verifications(user, None, 1000).await.unwrap().items.len()
+    }
+
+    pub(crate) async fn cases_of(&self, user: &UserId) -> Vec<Case> {
+        self.db.cases_of(user).await.unwrap()
+    }
+
+    /// The keys of all tokens that are to be on the chain.
+    pub(crate) async fn minted_tokens(&self) -> HashSet<Word> {
+        let items = self.db.chain_items_after(ItemKind::Identity.number(), &[], 100_000).await.unwrap();
+        items.into_iter().filter(|listed| !listed.deleted).map(|listed| listed.item.key).collect()
+    }
+
+    pub(crate) async fn people_who_applied(&self) -> usize {
+        self.db.people_who_applied(None, 100_000).await.unwrap().len()
+    }
+
     /// The flags of all applications, as they are to be on the chain.
     pub(crate) async fn chain_flags(&self) -> Vec<ChainFlags> {
         let items = self.db.chain_items_after(ItemKind::Check.number(), &[], 10_000).await.unwrap();
@@ -407,7 +441,7 @@ pub(crate) fn listing(id: &str, owner: &str) -> Listing {
 }
 
 pub(crate) fn call(actor: Actor) -> Call {
-    Call { actor, idempotency_key: None }
+    Call::new(actor)
 }
 
 pub(crate) fn anonymous() -> Call {
@@ -419,12 +453,13 @@ pub(crate) fn operator() -> Call {
 }
 
 pub(crate) fn person(user: &str) -> Call {
-    call(Actor::User { user: UserId::stored(user), account: AccountId::stored(user), admin: false })
+    call(Actor::User { user: UserId::stored(user), tenant: Tenant::User(UserId::stored(user)), admin: false })
 }
 
 /// Signed in for an account that others belong to as well.
 pub(crate) fn member(user: &str, account: &str) -> Call {
-    call(Actor::User { user: UserId::stored(user), account: AccountId::stored(account), admin: false })
+    let tenant = Tenant::Account(AccountId::stored(account));
+    call(Actor::User { user: UserId::stored(user), tenant, admin: false })
 }
 
 pub(crate) fn account_key(account: &str) -> Call {

@@ -138,6 +138,39 @@ pub fn rejected(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVers
     Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
 }
 
+/// The item that a log reports as stale: the contract has its version, or a higher one.
+pub fn stale(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
+    let log = registry::Stale::decode_raw_log(topics.iter().copied(), data).ok()?;
+    let version = i64::try_from(log.version).unwrap_or(i64::MAX);
+    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
+}
+
+/// The item that a log reports as written, and what is known of its content: the parts of an application's key.
+pub(crate) fn written(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<(Word, Option<(Word, Word)>)> {
+    let topics = || topics.iter().copied();
+    let plain = |key: B256| (key.0, None);
+    match kind {
+        ItemKind::Listing => registry::Recorded::decode_raw_log(topics(), data)
+            .map(|log| plain(log.key))
+            .or_else(|_| registry::Retired::decode_raw_log(topics(), data).map(|log| plain(log.key))),
+        ItemKind::Identity => {
+            identity::Recorded::decode_raw_log(topics(), data).map(|log| plain(log.tokenId.into())).or_else(
+                |_| identity::Revoked::decode_raw_log(topics(), data).map(|log| plain(log.tokenId.into())),
+            )
+        }
+        ItemKind::Check => checks::Recorded::decode_raw_log(topics(), data)
+            .map(|log| (log.listing, log.applicant))
+            .or_else(|_| {
+                checks::Cleared::decode_raw_log(topics(), data).map(|log| (log.listing, log.applicant))
+            })
+            .map(|(listing, applicant)| {
+                (check_key(&listing.0, &applicant.0), Some((listing.0, applicant.0)))
+            }),
+        ItemKind::Anchor => anchor::Recorded::decode_raw_log(topics(), data).map(|log| plain(log.log)),
+    }
+    .ok()
+}
+
 #[cfg(test)]
 mod tests {
     use alloy_sol_types::SolValue as _;
@@ -156,6 +189,22 @@ mod tests {
             let data = calldata(content.kind(), &[item]).unwrap();
             let drawn = ItemVersion { kind: content.kind().number(), key, version: 3 };
             assert_eq!(carried(content.kind(), &data).unwrap(), [drawn]);
+        }
+    }
+
+    #[test]
+    fn all_contracts_share_the_stale_event() {
+        let topics = [
+            registry::Stale::SIGNATURE_HASH,
+            identity::Stale::SIGNATURE_HASH,
+            checks::Stale::SIGNATURE_HASH,
+            anchor::Stale::SIGNATURE_HASH,
+        ];
+        for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
+            let data = (3_u64, 7_u64).abi_encode();
+            let drawn = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            assert_eq!(stale(kind, &[topic, B256::repeat_byte(8)], &data), Some(drawn));
+            assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), None);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, B256, Bytes, b256, keccak256};
 use alloy_sol_types::SolValue;
-use portico_store::chain::NO_BATCH_LIMIT;
+use portico_store::chain::{NO_BATCH_LIMIT, Word};
 
 use crate::{Error, Result};
 
@@ -71,6 +71,20 @@ impl ItemKind {
             Self::Check => 1,
             Self::Listing | Self::Identity | Self::Anchor => NO_BATCH_LIMIT,
         }
+    }
+
+    /// Whether an end on the chain outlives what an older copy of the database says. A listing's does not: the database
+    /// has the listing.
+    pub(crate) fn ends_for_good(self) -> bool {
+        match self {
+            Self::Identity | Self::Check => true,
+            Self::Listing | Self::Anchor => false,
+        }
+    }
+
+    /// The number of a token, from its key.
+    pub(crate) fn token_of(self, key: &Word) -> Option<[u8; 16]> {
+        (self == Self::Identity).then(|| key[16..].try_into().ok()).flatten()
     }
 
     /// Whether this is the runtime code of versions before 0.3.

@@ -53,7 +53,14 @@ impl<N: Node> Engine<N> {
         }
         let (lease, signer) = self.signing()?;
         let note = Arc::default();
-        let op = RecordListings { records, lease, signer: Arc::new(signer), at: now };
+        let op = RecordListings {
+            records,
+            share: to_i64(self.settings.share as u64),
+            waiting: self.unmined_by_payer(),
+            lease,
+            signer: Arc::new(signer),
+            at: now,
+        };
         let captured = CapturedOutcome { op, note: Arc::clone(&note) };
         let (answers, batch) = match self.write_under(lease, captured).await {
             Ok(recorded) => recorded,

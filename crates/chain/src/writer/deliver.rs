@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use portico_domain::Timestamp;
-use portico_store::chain::{BatchStatus, FILLER, FillNonce, Lease, ReplaceAttempt, Settled, SignedBatch};
+use portico_store::chain::{
+    BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch,
+};
 
 use super::engine::{Engine, Open, micros, since};
 use super::lease::to_i64;
@@ -46,7 +48,10 @@ impl<N: Node> Engine<N> {
                 return Ok(());
             }
             tracing::warn!(nonce, "the chain waits for a nonce that nobody signed: it is filled");
-            self.remember(lease, SignedBatch { nonce, kind: FILLER, items: 0, signed });
+            self.remember(
+                lease,
+                SignedBatch { nonce, kind: FILLER, items: 0, payers: Payers::default(), signed },
+            );
         }
         Ok(())
     }
@@ -123,7 +128,7 @@ impl<N: Node> Engine<N> {
         };
         let Some(receipt) = self.node.receipt(hash.into()).await? else { return Ok(None) };
         // Whatever is unusual is seen to by the task that follows.
-        if !receipt.success || !self.refused(&receipt).is_empty() {
+        if !receipt.success || !self.refused(&receipt).is_empty() || !self.stale(&receipt).is_empty() {
             return Ok(None);
         }
         self.reverts.store(0, Ordering::Release);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{BatchStatus, Lease, OpenBatch, Settled, Signed, SignedBatch};
+use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, Signed, SignedBatch};
 use portico_store::sql::{Op, Tx};
 
 use super::{Failpoint, FailpointHook, Settings};
@@ -120,6 +120,7 @@ impl From<SignedBatch> for Open {
             nonce: signed.nonce,
             kind: signed.kind,
             items,
+            payers: signed.payers,
             status: BatchStatus::Signed,
             block: None,
             mined: None,
@@ -251,6 +252,18 @@ impl<N: Node> Engine<N> {
         let memory = self.memory();
         let signed = memory.held.iter().flat_map(|held| held.open.values());
         signed.filter(|open| open.batch.status == BatchStatus::Signed).map(|open| open.batch.items).sum()
+    }
+
+    /// How many of them each payer has.
+    pub(super) fn unmined_by_payer(&self) -> Payers {
+        let memory = self.memory();
+        let mut payers = Payers::default();
+        for open in memory.held.iter().flat_map(|held| held.open.values()) {
+            if open.batch.status == BatchStatus::Signed {
+                payers.extend(&open.batch.payers);
+            }
+        }
+        payers
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -7,12 +7,13 @@ use alloy_primitives::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, Word,
+    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, Versioned, Word,
 };
 
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, Open};
 use super::lease::to_i64;
-use crate::contracts::{ItemKind, calldata, carried, rejected};
+use crate::catch_up::{CaughtUp, overtake};
+use crate::contracts::{ItemKind, calldata, carried, rejected, stale};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
 use crate::{Error, Result};
@@ -46,7 +47,7 @@ impl<N: Node> Engine<N> {
         let head = self.node.head().await?;
         let fees = self.node.fees().await?;
         self.memory().fees = fees;
-        self.raise_nonce(used).await?;
+        self.raise_nonce(used, now).await?;
         self.undo(lease, &head, used).await?;
         self.find(lease, &head, used, now).await?;
         // Only now it counts as seen: what it undid and what it brought are known.
@@ -130,6 +131,7 @@ impl<N: Node> Engine<N> {
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_refused(&receipt, now).await?;
+                self.note_stale(&receipt, now).await?;
                 mined.push(settled(if is_final { BatchStatus::Final } else { BatchStatus::Mined }));
                 continue;
             }
@@ -213,6 +215,39 @@ impl<N: Node> Engine<N> {
         }
         tracing::error!(items = items.len(), "a contract could not take items");
         self.write(FailItems { items, at: now }).await
+    }
+
+    /// Items whose version the chain had already. Mostly they were delivered twice.
+    pub(super) fn stale(&self, receipt: &Receipt) -> Vec<ItemVersion> {
+        let stale = receipt
+            .logs
+            .iter()
+            .filter_map(|log| stale(self.contracts.kind_at(log.address)?, &log.topics, &log.data));
+        stale.collect()
+    }
+
+    /// The chain may be ahead of a database that was restored: then the item is written again, above it.
+    async fn note_stale(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
+        let mut done = CaughtUp::default();
+        for ItemVersion { kind, key, version } in self.stale(receipt) {
+            let Some(known) = ItemKind::from_number(kind) else { continue };
+            let Some(item) = self.db.chain_item(kind, &key).await? else { continue };
+            // A newer version is on its way, or there.
+            if item.version != version {
+                continue;
+            }
+            let item = Versioned { key, version, payload: item.payload };
+            overtake(&*self.node, &self.db, self.contracts, (known, &[item]), now, &mut done).await?;
+        }
+        if !done.is_unchanged() {
+            let CaughtUp { again, ended, .. } = done;
+            tracing::warn!(
+                again,
+                ended,
+                "the chain had newer versions of items: the database is of an older state"
+            );
+        }
+        Ok(())
     }
 
     /// Counts each batch that the chain undid, once.

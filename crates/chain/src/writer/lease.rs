@@ -9,6 +9,7 @@ use portico_store::chain::{Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow
 
 use super::engine::{Engine, Held, micros, since};
 use crate::Result;
+use crate::catch_up::{CaughtUp, catch_up};
 use crate::node::Node;
 use crate::signer::Key;
 
@@ -136,8 +137,9 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    /// Skips nonces that somebody else has used.
-    pub(super) async fn raise_nonce(&self, used: u64) -> Result<()> {
+    /// Skips nonces that somebody else has used, or this service before its database was restored. In that case items
+    /// may have newer versions on the chain.
+    pub(super) async fn raise_nonce(&self, used: u64, now: Timestamp) -> Result<()> {
         let due = {
             let memory = self.memory();
             let held = memory.held.as_ref();
@@ -149,6 +151,12 @@ impl<N: Node> Engine<N> {
             used,
             "the chain has transactions of this account that are not ours: their nonces are skipped"
         );
+        let done = catch_up(&*self.node, &self.db, self.contracts, now, |_| ()).await?;
+        if !done.is_unchanged() {
+            let CaughtUp { raised, again, ended, .. } = done;
+            tracing::warn!(raised, again, ended, "the database was behind the chain, and has caught up");
+        }
+        // Only now: until then the next process does it.
         self.write(RaiseNonce { lease, to: to_i64(used) }).await?;
         if let Some(held) = self.memory().under(lease) {
             held.next_nonce = held.next_nonce.max(to_i64(used));

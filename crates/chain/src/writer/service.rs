@@ -67,6 +67,16 @@ impl Delivered {
 
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+/// Begins at this time of the clock, and goes on evenly when that is set: timers of leases and of sending again neither stop nor
+/// run out.
+fn steady(begin: Timestamp) -> Now {
+    let began = tokio::time::Instant::now();
+    Arc::new(move || {
+        let elapsed = i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX);
+        Timestamp::from_micros(begin.micros().saturating_add(elapsed))
+    })
+}
+
 /// Groups listings, stores them and delivers them to the chain.
 pub struct Writer<N> {
     engine: Arc<Engine<N>>,
@@ -106,7 +116,8 @@ impl<N> Drop for Writer<N> {
 }
 
 impl<N: Node> Writer<N> {
-    pub fn start(engine: Engine<N>, now: Now) -> Self {
+    pub fn start(engine: Engine<N>, now: Timestamp) -> Self {
+        let now = steady(now);
         let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
         let (jobs, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
         let (groups, committed) = mpsc::channel(MAX_WAITING_GROUPS);
@@ -300,6 +311,15 @@ async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn time_goes_on_evenly() {
+        let now = steady(Timestamp::from_micros(7_200_000_000));
+        assert_eq!(now().micros(), 7_200_000_000);
+        // Nothing reads the machine's clock any more, so setting it has no effect.
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert_eq!(now().micros(), 7_203_000_000);
+    }
 
     #[tokio::test]
     async fn panicking_task_is_noticed() {

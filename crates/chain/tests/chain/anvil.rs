@@ -20,7 +20,7 @@ use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
 use portico_chain::{Error, Result};
 use portico_domain::ListingId;
-use portico_store::chain::{Accepted, Word};
+use portico_store::chain::{Accepted, NewRecord, Word};
 use portico_store::{ChangeContext, Db, DeleteListing};
 use serde_json::json;
 use tempfile::TempDir;
@@ -63,11 +63,15 @@ impl Portico {
         let engine =
             Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints));
         let _ = engine.follow(now()).await;
-        Self { writer: Writer::start(engine, Arc::new(now)), db: db.clone(), contracts }
+        Self { writer: Writer::start(engine, now()), db: db.clone(), contracts }
     }
 
     async fn record(&self, id: &str) -> Result<Accepted> {
         self.writer.record(samples::record(id, digest(id), now())).await
+    }
+
+    async fn record_for(&self, id: &str, payer: Option<Word>) -> Result<Accepted> {
+        self.writer.record(NewRecord { payer, ..samples::record(id, digest(id), now()) }).await
     }
 
     async fn delete(&self, id: &str) {

@@ -17,6 +17,7 @@ use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{Engine, NoFailpoints, Settings};
 use portico_domain::Timestamp;
+use portico_store::backup::SqliteSnapshot;
 use portico_store::chain::Word;
 use portico_store::{Db, Location, Role};
 use serde_json::{Value, json};
@@ -98,6 +99,14 @@ impl NodeFixture {
         sqlite(&self.folder, &format!("{name}.db")).await
     }
 
+    /// A database as it is now, under another name.
+    pub(crate) async fn backup(&self, name: &str) -> Db {
+        let copy = self.folder.path().join(format!("{name}.db"));
+        let snapshot = SqliteSnapshot::open(&self.folder.path().join("portico.db")).unwrap();
+        snapshot.copy_to(&copy, |_, _| ()).unwrap();
+        self.database(name).await
+    }
+
     /// Time passes. The embedded chain gets no new block; Anvil answers at the time of its latest block.
     pub(crate) async fn wait(&self, seconds: u64) {
         self.ahead.fetch_add(seconds, Ordering::Relaxed);
@@ -142,6 +151,11 @@ impl NodeFixture {
 
     /// The same for another database.
     pub(crate) fn engine_on(&self, db: &Db, contracts: Contracts) -> Engine<AnyNode> {
+        self.engine_with(db, contracts, &self.key)
+    }
+
+    /// The same with another key.
+    pub(crate) fn engine_with(&self, db: &Db, contracts: Contracts, key: &Key) -> Engine<AnyNode> {
         let node = match (&self.node, &self.anvil) {
             (AnyNode::Embedded(node), _) => AnyNode::Embedded(node.clone()),
             (AnyNode::Remote(_), Some(anvil)) => {
@@ -150,7 +164,7 @@ impl NodeFixture {
             (AnyNode::Remote(_), None) => panic!("a remote node is Anvil"),
         };
         let settings = Settings { is_only_process: true, ..Settings::default() };
-        let keys = vec![self.key.clone()];
+        let keys = vec![key.clone()];
         Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints))
     }
 }

@@ -16,5 +16,6 @@ use on_both_nodes;
 mod contracts;
 mod expiry;
 mod migration;
+mod restored;
 mod setup;
 mod transactions;

@@ -8,8 +8,8 @@ use portico_domain::listings::{Address, Listing};
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
 };
-use portico_store::ChangeContext;
 use portico_store::chain::{DesiredItem, NewRecord, Word};
+use portico_store::{Budget, ChangeContext};
 
 /// Deterministic.
 pub(crate) fn key(number: u8) -> Key {
@@ -54,7 +54,14 @@ pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
     let listing = listing(id);
     let mut desired = desired(listing_key(&listing.id), content, at);
     desired.salt = Some([7; 32]);
-    NewRecord { listing, desired, by: ChangeContext { account: None, at }, idempotency_key: None }
+    NewRecord {
+        listing,
+        desired,
+        by: ChangeContext { account: None, at },
+        idempotency_key: None,
+        budget: Budget::default(),
+        payer: None,
+    }
 }
 
 pub(crate) fn key_of(id: &str) -> Word {

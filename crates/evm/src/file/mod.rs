@@ -1,6 +1,7 @@
 //! The chain's file: a SQLite database with one writing connection and a pool of reading ones.
 
 pub(crate) mod reads;
+pub(crate) mod snapshot;
 mod upgrade;
 mod writes;
 

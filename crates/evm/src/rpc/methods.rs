@@ -290,6 +290,5 @@ fn unknown(method: &str) -> RpcError {
     if writes.iter().any(|prefix| method.starts_with(prefix)) {
         return RpcError::method("this endpoint only reads: it takes and signs no transactions");
     }
-    let method: String = method.chars().take(64).collect();
-    RpcError::method(format!("the method {method} does not exist here"))
+    RpcError::method("this method does not exist here")
 }

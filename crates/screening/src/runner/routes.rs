@@ -1,11 +1,12 @@
 //! A route per check: its bureau, its circuit breaker, and the concurrency limit that all checks of a bureau share.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::breaker::{Breaker, BreakerConfig, Pass, State};
 use crate::{Bureau, BureauError, Check, Routing};
@@ -23,6 +24,46 @@ pub struct Health {
     pub failed: u64,
     /// Concurrent requests for any check.
     pub in_flight: usize,
+    pub last_failure: Option<LastFailure>,
+    /// Of the last valid responses to this check.
+    pub latency: Option<Latency>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastFailure {
+    /// The error's kind, never the bureau's text.
+    pub kind: &'static str,
+    pub ago: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Latency {
+    pub median: Duration,
+    pub slowest: Duration,
+}
+
+/// Responses whose latency is kept.
+const KEPT_LATENCIES: usize = 100;
+
+#[derive(Debug, Default)]
+struct Recent {
+    latencies: VecDeque<Duration>,
+    last_failure: Option<(&'static str, Instant)>,
+}
+
+impl Recent {
+    fn add(&mut self, latency: Duration) {
+        if self.latencies.len() == KEPT_LATENCIES {
+            self.latencies.pop_front();
+        }
+        self.latencies.push_back(latency);
+    }
+
+    fn latency(&self) -> Option<Latency> {
+        let mut sorted: Vec<Duration> = self.latencies.iter().copied().collect();
+        sorted.sort_unstable();
+        Some(Latency { median: *sorted.get(sorted.len() / 2)?, slowest: *sorted.last()? })
+    }
 }
 
 pub(super) struct BureauRoute {
@@ -33,6 +74,7 @@ pub(super) struct BureauRoute {
     breaker: Option<Breaker>,
     answered: AtomicU64,
     failed: AtomicU64,
+    recent: Mutex<Recent>,
 }
 
 /// In the order of [`Check::ALL`].
@@ -52,6 +94,7 @@ pub(super) fn of(routing: &Routing, breaker: BreakerConfig) -> [BureauRoute; 4] 
             breaker: bureau.uses_circuit_breaker().then(|| Breaker::new(breaker)),
             answered: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            recent: Mutex::default(),
         }
     })
 }
@@ -63,8 +106,16 @@ impl BureauRoute {
     }
 
     /// Reports the outcome. Rejections and `Retry-After` come from a healthy bureau.
-    pub(super) fn note(&self, pass: Option<Pass<'_>>, error: Option<BureauError>) {
+    pub(super) fn note(&self, pass: Option<Pass<'_>>, error: Option<BureauError>, took: Duration) {
         let failed = error.is_some_and(BureauError::counts_as_failure);
+        {
+            let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+            match error {
+                Some(error) if failed => recent.last_failure = Some((error.kind(), Instant::now())),
+                Some(_) => {}
+                None => recent.add(took),
+            }
+        }
         let tally = if failed { &self.failed } else { &self.answered };
         tally.fetch_add(1, Ordering::Relaxed);
         let Some(pass) = pass else { return };
@@ -79,6 +130,8 @@ impl BureauRoute {
     }
 
     pub(super) fn health(&self) -> Health {
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let last_failure = recent.last_failure.map(|(kind, at)| LastFailure { kind, ago: at.elapsed() });
         Health {
             check: self.check,
             bureau: self.bureau.name().to_owned(),
@@ -87,6 +140,8 @@ impl BureauRoute {
             answered: self.answered.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             in_flight: self.max_concurrency.saturating_sub(self.permits.available_permits()),
+            last_failure,
+            latency: recent.latency(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Flags that are settings. Each field's name is also the key of the file given with --config.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -20,13 +21,27 @@ pub(super) struct Global {
     /// sqlite:PATH or postgres://… [default: SQLite inside the data folder]
     #[arg(long, global = true, env = "PORTICO_DATABASE", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
-    /// Where the keys of people are: sqlite:PATH or postgres://… [default: keys.db in the data folder, or a schema of its
-    /// own in the PostgreSQL database]
+    /// A file with it, for a URL with a password
+    #[arg(long, global = true, env = "PORTICO_DATABASE_URL_FILE", value_name = "FILE")]
+    database_url_file: Option<PathBuf>,
+    /// Where the keys of people are: sqlite:PATH or postgres://… [default: keys.db in the data folder]
     #[arg(long, global = true, env = "PORTICO_KEYSTORE", value_name = "URL", hide_env_values = true)]
     keystore: Option<String>,
+    /// A file with it, for a URL with a password
+    #[arg(long, global = true, env = "PORTICO_KEYSTORE_URL_FILE", value_name = "FILE")]
+    keystore_url_file: Option<PathBuf>,
     /// The chain to record on: embedded, or http(s)://… (several with commas between) [default: embedded]
     #[arg(long, global = true, env = "PORTICO_CHAIN", value_name = "URL", hide_env_values = true)]
     chain: Option<String>,
+    /// A file with it, for a URL with a password or a key
+    #[arg(long, global = true, env = "PORTICO_CHAIN_URL_FILE", value_name = "FILE")]
+    chain_url_file: Option<PathBuf>,
+    /// The key that opens the keystore: 64 hexadecimal digits [sandbox: made on first start]
+    #[arg(long, global = true, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
+    encryption_key: Option<String>,
+    /// A file with it
+    #[arg(long, global = true, env = "PORTICO_ENCRYPTION_KEY_FILE", value_name = "FILE")]
+    encryption_key_file: Option<PathBuf>,
     /// A TOML file with settings
     #[serde(skip)]
     #[arg(long, global = true, env = "PORTICO_CONFIG", value_name = "FILE")]
@@ -34,6 +49,10 @@ pub(super) struct Global {
     /// What to log: error, warn, info, debug, trace, or filters such as info,portico::access=debug (RUST_LOG works too)
     #[arg(long, global = true, env = "PORTICO_LOG", value_name = "LEVEL")]
     log: Option<String>,
+    /// The flags of any command whose values are from the environment.
+    #[serde(skip)]
+    #[arg(skip)]
+    pub(super) environment: BTreeSet<String>,
 }
 
 impl Global {
@@ -41,7 +60,7 @@ impl Global {
     pub(super) fn config(&self, command: &impl Serialize, role: Role) -> Result<Config> {
         let mut flags = Table::try_from(self)?;
         flags.extend(Table::try_from(command)?);
-        Config::new(Settings::load(self.config.as_deref(), flags)?, role)
+        Config::new(Settings::load(self.config.as_deref(), flags, &self.environment)?, role)
     }
 }
 
@@ -55,6 +74,15 @@ pub(super) struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:8080]; port 0 takes a free one
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Another address, for /healthz, /readyz and /metrics alone, without credentials [default: none]
+    #[arg(long, env = "PORTICO_ADMIN_LISTEN", value_name = "ADDRESS")]
+    admin_listen: Option<String>,
+    /// A PEM file with the certificate for TLS, and those between it and the authority's; read again on SIGHUP
+    #[arg(long, env = "PORTICO_TLS_CERT", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// A PEM file with its private key
+    #[arg(long, env = "PORTICO_TLS_KEY", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// sandbox (mostly open, for trying things out) or live [default: sandbox]; a database keeps to the one that it was
     /// first served with
     #[arg(long, value_enum, env = "PORTICO_PROFILE")]
@@ -75,25 +103,35 @@ pub(super) struct ServeArgs {
     /// For how many days the inputs of a verification are kept, encrypted [default: 30]
     #[arg(long, env = "PORTICO_RETENTION_DAYS", value_name = "DAYS")]
     retention_days: Option<u32>,
-    /// Requests per second, for each client address and each credential [default: no limit]
+    /// Requests per second, for each client address and each credential; 0 for no limit [default: 100, sandbox: no limit]
     #[arg(long, env = "PORTICO_RATE_LIMIT", value_name = "N")]
     rate_limit: Option<u32>,
+    #[serde(flatten)]
+    #[command(flatten)]
+    budgets: BudgetArgs,
     /// Connections at once [default: 4096]
     #[arg(long, env = "PORTICO_MAX_CONNECTIONS", value_name = "N")]
     max_connections: Option<usize>,
+    /// Connections at once from one client address, an IPv6 /64 network being one; 0: no limit [default: 256; behind
+    /// --trusted-hops no limit]
+    #[arg(long, env = "PORTICO_MAX_CONNECTIONS_PER_ADDRESS", value_name = "N")]
+    max_connections_per_address: Option<usize>,
     /// Requests that are worked on at once; more get 503 [default: 1024]
     #[arg(long, env = "PORTICO_MAX_IN_FLIGHT", value_name = "N")]
     max_in_flight: Option<usize>,
+    /// Memory for long responses that their clients have not taken yet, in MiB; more get 503 [default: 128]
+    #[arg(long, env = "PORTICO_MAX_RESPONSE_MEMORY", value_name = "MIB")]
+    max_response_memory: Option<usize>,
     /// The country of listings that name none [default: US]
     #[arg(long, env = "PORTICO_COUNTRY", value_name = "COUNTRY")]
     country: Option<String>,
-    /// An external OpenID Connect issuer, together with --audience and --jwks-url
+    /// An external OpenID Connect issuer, together with --audience
     #[arg(long, env = "PORTICO_ISSUER", value_name = "URL")]
     issuer: Option<String>,
     /// The audience that its tokens must name
     #[arg(long, env = "PORTICO_AUDIENCE", value_name = "NAME")]
     audience: Option<String>,
-    /// Where it publishes its keys
+    /// Where it publishes its keys [default: as its configuration says, at …/.well-known/openid-configuration]
     #[arg(long, env = "PORTICO_JWKS_URL", value_name = "URL")]
     jwks_url: Option<String>,
     /// How many seconds its keys are used before they are fetched again [default: 30]
@@ -105,9 +143,9 @@ pub(super) struct ServeArgs {
     /// The client id under which the console signs people in at that issuer (redirect address: …/console/signed-in)
     #[arg(long, env = "PORTICO_CONSOLE_CLIENT", value_name = "ID")]
     console_client: Option<String>,
-    /// The key under which personal data and kept answers are encrypted: 64 hexadecimal digits [sandbox: made on first start]
-    #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
-    encryption_key: Option<String>,
+    /// A PMTiles file with the streets for the console's maps [default: basemap.pmtiles in the data folder, if it is there]
+    #[arg(long, env = "PORTICO_BASEMAP", value_name = "FILE")]
+    basemap: Option<PathBuf>,
     #[serde(flatten)]
     #[command(flatten)]
     chain: ChainArgs,
@@ -115,6 +153,28 @@ pub(super) struct ServeArgs {
     #[serde(skip)]
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Flags of what costs money. 0 is no limit, and a sandbox has none.
+#[derive(Debug, Args, Serialize)]
+#[command(next_help_heading = "Budgets")]
+pub(super) struct BudgetArgs {
+    /// Checks by bureaus that a person may cause in a day; 0 for no limit [default: 40, sandbox: no limit]
+    #[arg(long, env = "PORTICO_CHECKS_PER_PERSON", value_name = "N")]
+    checks_per_person: Option<u32>,
+    /// The same for all people of an account [default: 2000, sandbox: no limit]
+    #[arg(long, env = "PORTICO_CHECKS_PER_ACCOUNT", value_name = "N")]
+    checks_per_account: Option<u32>,
+    /// Items that a person may have written to the chain in a day; 0 for no limit [default: 500, sandbox: no limit]
+    #[arg(long, env = "PORTICO_RECORDS_PER_PERSON", value_name = "N")]
+    records_per_person: Option<u32>,
+    /// The same for all people and keys of an account [default: 5000, sandbox: no limit]
+    #[arg(long, env = "PORTICO_RECORDS_PER_ACCOUNT", value_name = "N")]
+    records_per_account: Option<u32>,
+    /// Reads of a remote chain per second, for each account, and for strangers together; 0 for no limit
+    /// [default: 100, sandbox: no limit]
+    #[arg(long, env = "PORTICO_CHAIN_READS", value_name = "N")]
+    chain_reads: Option<u32>,
 }
 
 /// Flags of everything that uses the chain.
@@ -151,12 +211,4 @@ pub(super) struct ProfileArg {
     /// The instance's: sandbox or live [default: the database's own]
     #[arg(long, value_enum, env = "PORTICO_PROFILE")]
     profile: Option<ProfileName>,
-}
-
-/// Flag of commands that open the keystore.
-#[derive(Debug, Args, Serialize)]
-pub(super) struct EncryptionKeyArg {
-    /// The key that opens the keystore: 64 hexadecimal digits [sandbox: the one in the data folder]
-    #[arg(long, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
-    encryption_key: Option<String>,
 }

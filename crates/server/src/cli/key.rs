@@ -1,21 +1,27 @@
 //! `portico key`.
 
-use anyhow::{Result, bail};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
 use clap::Subcommand;
+use portico_app::clock::{Clock as _, SystemClock};
 use portico_domain::keys::KeyScope;
 use portico_domain::{AccountId, KeyId, Label, UserId};
 use portico_store::Role;
 
 use super::args::{Global, NoSettings, ProfileArg};
+use super::duration::at_most;
 use super::print;
 use crate::admin;
 use crate::config::Config;
+
+const MAX_LIFETIME: Duration = Duration::from_hours(3650 * 24);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeyCommand {
     /// Makes a key and prints it, once
     #[command(
-        after_help = "Examples:\n  portico key create --name operator\n  portico key create --name ci --user ada"
+        after_help = "Examples:\n  portico key create --name operator\n  portico key create --name ci --user ada --ttl 90d"
     )]
     Create {
         /// What it is for
@@ -27,6 +33,9 @@ pub(super) enum KeyCommand {
         /// Bind it to what a user owns
         #[arg(long)]
         user: Option<String>,
+        /// How long it is valid, such as 12h or 90d [default: until it is revoked]
+        #[arg(long, value_parser = at_most(MAX_LIFETIME, "3650d"))]
+        ttl: Option<Duration>,
         #[command(flatten)]
         profile: ProfileArg,
     },
@@ -42,12 +51,14 @@ pub(super) enum KeyCommand {
 
 pub(super) async fn run(global: &Global, command: KeyCommand) -> Result<()> {
     match command {
-        KeyCommand::Create { name, account, user, profile } => {
+        KeyCommand::Create { name, account, user, ttl, profile } => {
             let config = global.config(&profile, Role::Tool)?;
             let scope = scope(account.as_deref(), user.as_deref())?;
             let name = Label::parse(&name).map_err(|fault| anyhow::anyhow!("--name {fault}"))?;
             let (app, call) = admin(&config).await?;
-            print(&app.keys.create(&call, name, scope).await?.secret)
+            let expires_at = ttl.map(|ttl| SystemClock.now().plus(ttl));
+            let key = app.keys.create(&call, name, scope, expires_at).await?;
+            print(key.expose_secret().context("the key has no secret")?)
         }
         KeyCommand::List => list(&global.config(&NoSettings {}, Role::Tool)?).await,
         KeyCommand::Revoke { id } => {
@@ -77,16 +88,23 @@ fn scope(account: Option<&str>, user: Option<&str>) -> Result<KeyScope> {
 
 async fn list(config: &Config) -> Result<()> {
     let (app, call) = admin(config).await?;
-    print(&format!("{:<18}{:<28}{:<24}{:<30}STATE", "ID", "CREATED", "FOR", "NAME"))?;
+    let now = SystemClock.now();
+    print(&format!("{:<18}{:<29}{:<29}{:<24}{:<30}STATE", "ID", "CREATED", "LAST USED", "FOR", "NAME"))?;
     for key in app.keys.all(&call).await? {
         let scope = match &key.scope {
             KeyScope::Operator => "operator".to_owned(),
             KeyScope::Account(account) => format!("account {account}"),
             KeyScope::User(user) => format!("user {user}"),
         };
-        let state = key.revoked_at.map_or("valid".to_owned(), |at| format!("revoked {at}"));
+        let state = match (key.revoked_at, key.expires_at) {
+            (Some(at), _) => format!("revoked {at}"),
+            (None, Some(at)) if at <= now => format!("expired {at}"),
+            (None, Some(at)) => format!("valid until {at}"),
+            (None, None) => "valid".to_owned(),
+        };
+        let used = key.last_used_at.map_or("never".to_owned(), |at| at.to_string());
         let (id, created, name) = (key.id.as_str(), key.created_at.to_string(), key.name.as_str());
-        print(&format!("{id:<18}{created:<28}{scope:<24}{name:<30}{state}"))?;
+        print(&format!("{id:<18}{created:<29}{used:<29}{scope:<24}{name:<30}{state}"))?;
     }
     Ok(())
 }

@@ -2,24 +2,27 @@
 
 mod args;
 mod chain;
+mod duration;
 mod key;
 mod token;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
-use portico_store::{Db, Role};
+use portico_store::{Db, Location, Role};
 use serde::Serialize;
 
-use self::args::{ChainArgs, EncryptionKeyArg, Global, NoSettings, ProfileArg, ServeArgs};
+use self::args::{ChainArgs, Global, NoSettings, ProfileArg, ServeArgs};
 use self::chain::ChainCommand;
 use self::key::KeyCommand;
 use self::token::TokenArgs;
-use crate::config::{Config, ProfileName};
-use crate::{people, seed, serve};
+use crate::config::{Config, ProfileName, secrets_shown};
+use crate::{backup, people, seed, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.
 #[derive(Debug, Parser)]
@@ -34,6 +37,29 @@ pub struct Cli {
     global: Global,
     #[command(subcommand)]
     command: Command,
+}
+
+impl Cli {
+    /// Reads the command line and the environment. Ends the process if they are wrong.
+    pub fn read() -> Self {
+        let matches = Self::command().get_matches();
+        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        cli.global.environment = from_environment(&matches);
+        cli
+    }
+}
+
+/// The flags whose values are from the environment.
+fn from_environment(matches: &ArgMatches) -> BTreeSet<String> {
+    let given = matches.ids().map(clap::Id::as_str);
+    let mut names: BTreeSet<String> = given
+        .filter(|id| matches.value_source(id) == Some(ValueSource::EnvVariable))
+        .map(ToOwned::to_owned)
+        .collect();
+    if let Some((_, command)) = matches.subcommand() {
+        names.extend(from_environment(command));
+    }
+    names
 }
 
 #[derive(Debug, Subcommand)]
@@ -80,6 +106,9 @@ enum Command {
         /// Who
         #[arg(long, value_name = "USER")]
         user: String,
+        /// Take the id as it is: an earlier version stored one that is refused today
+        #[arg(long)]
+        as_stored: bool,
     },
     /// Changes the keys under which personal data is encrypted; works while the server runs
     #[command(subcommand)]
@@ -87,6 +116,25 @@ enum Command {
     /// Tells whether the audit log was altered
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Makes backups of the database and the embedded chain, and proves them
+    #[command(subcommand)]
+    Backup(BackupCommand),
+    /// Puts a backup in the place of the database and the embedded chain; the server must be stopped
+    #[command(
+        after_help = "What it replaces is kept in a folder named with the time. If it is interrupted, run it again.\n\n\
+                            Example:\n  portico restore /backups/monday"
+    )]
+    Restore {
+        /// The backup's folder
+        #[arg(value_name = "DIR", required_unless_present = "in_place")]
+        folder: Option<PathBuf>,
+        /// The database was put back by another tool, such as Litestream or pgBackRest: only joins it with the chain, the
+        /// erasures since and the audit log
+        #[arg(long, conflicts_with = "folder")]
+        in_place: bool,
+        #[command(flatten)]
+        instance: Box<RestoreArgs>,
+    },
     /// Prints completions for a shell
     #[command(after_help = "Example:\n  portico completions bash > /etc/bash_completion.d/portico")]
     Completions {
@@ -104,8 +152,6 @@ enum EncryptionCommand {
                       then rotate once more, and the old one opens nothing any more."
     )]
     Rotate {
-        #[command(flatten)]
-        encryption_key: EncryptionKeyArg,
         /// A file with the key that is to open it from now on as well
         #[arg(long, value_name = "FILE")]
         new_key_file: Option<PathBuf>,
@@ -115,9 +161,21 @@ enum EncryptionCommand {
         after_help = "What the lost keystore sealed nobody can read again. Stop the servers first.\n\n\
                             Example:\n  portico encryption replace-keystore"
     )]
-    ReplaceKeystore {
-        #[command(flatten)]
-        encryption_key: EncryptionKeyArg,
+    ReplaceKeystore,
+    /// Moves the keystore to another place, proves the copy, and removes the old one
+    #[command(
+        after_help = "Stop the servers first. Run it again if it was interrupted. Afterwards name the new place with\n\
+                      --keystore, for servers and commands, unless it is keys.db in the data folder.\n\n\
+                      Examples:\n  portico encryption move --to sqlite:/var/lib/portico/keys.db\n  \
+                      portico encryption move --to-url-file keystore.url"
+    )]
+    Move {
+        /// sqlite:PATH or postgres://…
+        #[arg(long, value_name = "URL", required_unless_present = "to_url_file")]
+        to: Option<String>,
+        /// A file with it, for a URL with a password
+        #[arg(long, value_name = "FILE", conflicts_with = "to")]
+        to_url_file: Option<PathBuf>,
     },
 }
 
@@ -125,6 +183,38 @@ enum EncryptionCommand {
 enum AuditCommand {
     /// Reads the whole log, and compares its end with its anchor on the chain
     Verify(ChainArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum BackupCommand {
+    /// Makes a backup in a new folder; works while the server runs
+    #[command(
+        after_help = "It holds no keys: keep the keystore, encryption.key, chain.key and issuer.key apart from it.\n\n\
+                            Example:\n  portico backup create /backups/monday"
+    )]
+    Create {
+        /// The new folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Proves that a backup is complete and undamaged; needs no data folder
+    #[command(after_help = "Example:\n  portico backup verify /backups/monday")]
+    Verify {
+        /// The backup's folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+/// Flags of `restore`.
+#[derive(Debug, Args, Serialize)]
+struct RestoreArgs {
+    #[serde(flatten)]
+    #[command(flatten)]
+    profile: ProfileArg,
+    #[serde(flatten)]
+    #[command(flatten)]
+    chain: ChainArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -141,18 +231,18 @@ struct SeedArgs {
     #[serde(flatten)]
     #[command(flatten)]
     profile: ProfileArg,
-    #[serde(flatten)]
-    #[command(flatten)]
-    encryption_key: EncryptionKeyArg,
 }
 
 pub fn run(cli: Cli) -> Result<()> {
+    // What this process writes is its owner's only.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let global = &cli.global;
     match cli.command {
         Command::Serve(args) => {
             let config = global.config(&args, Role::Server)?;
+            let shown = secrets_shown(std::env::args_os());
             let background = threads().worker_threads(1).thread_name("portico-background").build()?;
-            runtime()?.block_on(serve(config, args.json, background.handle().clone()))
+            runtime()?.block_on(serve(config, args.json, &shown, background.handle().clone()))
         }
         Command::Token(args) => print(&runtime()?.block_on(token::run(global, &args))?),
         Command::Key(command) => runtime()?.block_on(key::run(global, command)),
@@ -165,24 +255,49 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Seed { demo: _, instance } => {
             print(&runtime()?.block_on(seed::demo(&global.config(&instance, Role::Tool)?))?)
         }
-        Command::Erase { user } => {
+        Command::Erase { user, as_stored } => {
             let config = global.config(&NoSettings {}, Role::Tool)?;
-            runtime()?.block_on(people::erase(&config, &user))
+            runtime()?.block_on(people::erase(&config, &user, as_stored))
         }
-        Command::Encryption(EncryptionCommand::Rotate { encryption_key, new_key_file }) => {
-            let config = global.config(&encryption_key, Role::Tool)?;
-            print(&runtime()?.block_on(people::rotate(&config, new_key_file.as_deref()))?)
-        }
-        Command::Encryption(EncryptionCommand::ReplaceKeystore { encryption_key }) => {
-            let config = global.config(&encryption_key, Role::Tool)?;
-            print(&runtime()?.block_on(people::replace_keystore(&config))?)
+        Command::Encryption(command) => {
+            let config = global.config(&NoSettings {}, Role::Tool)?;
+            print(&runtime()?.block_on(encryption(&config, command))?)
         }
         Command::Audit(AuditCommand::Verify(args)) => {
             print(&runtime()?.block_on(people::verify_audit(&global.config(&args, Role::Tool)?))?)
         }
+        Command::Backup(BackupCommand::Create { folder }) => {
+            let config = global.config(&NoSettings {}, Role::Tool)?;
+            print(&runtime()?.block_on(backup::create(&config, &folder))?)
+        }
+        Command::Backup(BackupCommand::Verify { folder }) => print(&backup::verify(&folder)?),
+        Command::Restore { folder, in_place: _, instance } => {
+            let config = global.config(&instance, Role::Tool)?;
+            print(&runtime()?.block_on(async {
+                match folder {
+                    Some(folder) => backup::restore(&config, &folder).await,
+                    None => backup::restore_in_place(&config).await,
+                }
+            })?)
+        }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "portico", &mut std::io::stdout());
             Ok(())
+        }
+    }
+}
+
+async fn encryption(config: &Config, command: EncryptionCommand) -> Result<String> {
+    match command {
+        EncryptionCommand::Rotate { new_key_file } => people::rotate(config, new_key_file.as_deref()).await,
+        EncryptionCommand::ReplaceKeystore => people::replace_keystore(config).await,
+        EncryptionCommand::Move { to, to_url_file } => {
+            let file = to_url_file.map(|path| {
+                std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
+            });
+            let url = file.transpose()?.or(to).unwrap_or_default();
+            let location = Location::parse(url.trim()).map_err(|fault| anyhow::anyhow!("--to {fault}"))?;
+            people::move_keystore(config, &location).await
         }
     }
 }

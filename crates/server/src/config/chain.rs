@@ -1,20 +1,31 @@
 //! The chain settings.
 
+use portico_app::Profile;
 use portico_chain::contracts::Contracts;
 use portico_chain::embedded::Address;
 use portico_chain::signer::Key;
+use portico_domain::endpoints;
 use secrecy::SecretString;
 
 use super::{Faults, Settings};
 
 const DEFAULT_CONFIRMATIONS: u64 = 12;
 const DEFAULT_FEE_CAP_GWEI: u64 = 500;
-const WEI_PER_GWEI: u64 = 1_000_000_000;
+pub(super) const WEI_PER_GWEI: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChainUrl {
     Embedded,
     Remote(Vec<String>),
+}
+
+impl ChainUrl {
+    /// What the chain says about a record is believed, and so is what it says about fees.
+    pub(crate) fn check_live(&self) -> Result<(), String> {
+        let Self::Remote(urls) = self else { return Ok(()) };
+        let checked = urls.iter().try_for_each(|url| endpoints::check_secure(url));
+        checked.map_err(|fault| format!("(--chain, --chain-url-file): of a live instance, each URL {fault}"))
+    }
 }
 
 pub(crate) struct ChainConfig {
@@ -49,7 +60,11 @@ fn url(settings: &Settings, faults: &mut Faults) -> ChainUrl {
     if !urls.iter().all(|url| url.starts_with("http://") || url.starts_with("https://")) {
         faults.add("chain must be embedded, or http(s)://… (several with commas between)");
     }
-    ChainUrl::Remote(urls)
+    let url = ChainUrl::Remote(urls);
+    if settings.profile_or_sandbox() == Profile::Live {
+        faults.take("chain", url.check_live());
+    }
+    url
 }
 
 fn contracts(settings: &Settings, faults: &mut Faults) -> Option<Contracts> {
@@ -69,12 +84,7 @@ fn owner(settings: &Settings, faults: &mut Faults) -> Option<Address> {
 }
 
 fn keys(settings: &Settings, faults: &mut Faults) -> Vec<SecretString> {
-    let from_file = settings.chain_key_file.as_deref().and_then(|path| {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| format!("{} cannot be read: {error}", path.display()));
-        faults.take("chain_key_file", text)
-    });
-    let text = settings.chain_key.clone().or(from_file).unwrap_or_default();
+    let text = settings.chain_key.clone().unwrap_or_default();
     let keys = text.split([',', '\n']).map(str::trim).filter(|key| !key.is_empty());
     let keys: Vec<SecretString> = keys.map(SecretString::from).collect();
     for key in &keys {

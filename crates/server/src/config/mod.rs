@@ -1,16 +1,24 @@
 //! Configuration: flag over environment over file over default. All errors are reported at once.
 
+mod budgets;
 mod chain;
+mod in_force;
+mod listen;
 mod network;
+mod secrets;
 mod settings;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use portico_api::AllowedHosts;
+use portico_api::basemap::Basemap;
 use portico_app::Profile;
+use portico_app::budgets::Budgets;
 use portico_app::clock::{Clock as _, SystemClock};
+use portico_app::configuration::Setting;
 use portico_app::consents::Consents;
 use portico_app::screening::Bureaus;
 use portico_app::tokens::ExternalIssuer;
@@ -23,6 +31,9 @@ use secrecy::{SecretSlice, SecretString};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::chain::{ChainConfig, ChainUrl};
+pub use self::in_force::Sources;
+pub(crate) use self::listen::ListenConfig;
+pub use self::secrets::secrets_shown;
 pub use self::settings::Settings;
 use crate::data::Data;
 
@@ -50,21 +61,28 @@ pub struct Config {
     pub database: Location,
     pub profile: Option<Profile>,
     pub log: String,
-    pub(crate) listen: SocketAddr,
-    pub(crate) hosts: Option<Vec<String>>,
+    pub(crate) listen: ListenConfig,
+    /// What is allowed and probably not meant.
+    pub(crate) warnings: Vec<&'static str>,
+    pub(crate) hosts: AllowedHosts,
     pub(crate) origins: Vec<String>,
     pub(crate) trusted_hops: usize,
     pub(crate) rate_limit: u32,
-    pub(crate) max_connections: usize,
+    pub(crate) budgets: Budgets,
     pub(crate) max_in_flight: usize,
+    pub(crate) max_response_bytes: usize,
     pub(crate) country: Country,
     pub(crate) issuer: Option<ExternalIssuer>,
     pub(crate) console_client: Option<String>,
+    pub(crate) basemap: Basemap,
     pub(crate) encryption_key: Option<SecretString>,
     pub(crate) chain: ChainConfig,
-    pub(crate) keystore: Location,
+    /// `None`: in its usual place.
+    pub(crate) keystore: Option<Location>,
     pub(crate) retention_days: u32,
     pub(crate) consents: Consents,
+    /// Without secrets.
+    pub(crate) in_force: Vec<Setting>,
     bureaus: BTreeMap<String, BureauConfig>,
     screening: ScreeningConfig,
 }
@@ -85,49 +103,60 @@ impl Faults {
 
 impl Config {
     /// Validates the settings that the role needs.
-    pub fn new(settings: Settings, role: Role) -> Result<Self> {
+    pub fn new(mut settings: Settings, role: Role) -> Result<Self> {
         let mut faults = Faults::default();
+        settings.read_secrets(&mut faults);
         let data = Data::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
         let chain = ChainConfig::new(&settings, &mut faults);
         let issuer = faults.take("issuer", network::issuer(&settings)).flatten();
         let database = database(&settings, &data, &mut faults);
-        let keystore = keystore(&settings, &data, database.as_ref(), &mut faults);
-        let listen = network::listen(&settings, &mut faults);
+        let keystore = settings.keystore.as_deref().map(|url| faults.take("keystore", Location::parse(url)));
+        let listen = ListenConfig::new(&settings, &mut faults);
         let origins = network::origins(&settings, &mut faults);
         let country = faults.take("country", Country::parse(settings.country.as_deref().unwrap_or("US")));
+        let basemap = basemap(&settings, &data, role, &mut faults);
         let consents = Consents::new(&settings.consents).map_err(|found| faults.0.extend(found)).ok();
         check_encryption_key(&settings, &mut faults);
         if role == Role::Server {
-            check_server(&settings, listen, &chain, &mut faults);
+            check_server(&settings, listen.as_ref(), &chain, &mut faults);
         }
-        let (Some(database), Some(keystore), Some(listen), Some(country), Some(consents), true) =
-            (database, keystore, listen, country, consents, faults.0.is_empty())
+        let (Some(database), Some(listen), Some(country), Some(consents), true) =
+            (database, listen, country, consents, faults.0.is_empty())
         else {
             bail!("the configuration cannot be used:\n  - {}", faults.0.join("\n  - "));
         };
-        Ok(Self {
+        let warnings = listen::warnings(&settings, &listen);
+        let (rate_limit, budgets) = (network::rate_limit(&settings), budgets::budgets(&settings));
+        let log = settings.log.take().or_else(|| std::env::var("RUST_LOG").ok());
+        let mut config = Self {
             data,
             database,
             profile: settings.profile.map(Profile::from),
             hosts: network::allowed_hosts(&settings),
-            log: settings.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".into()),
+            log: log.unwrap_or_else(|| "info".into()),
+            warnings,
             listen,
             origins,
             trusted_hops: settings.trusted_hops.unwrap_or(0),
-            rate_limit: settings.rate_limit.unwrap_or(0),
-            max_connections: settings.max_connections.unwrap_or(4096),
+            rate_limit,
+            budgets,
             max_in_flight: settings.max_in_flight.unwrap_or(1024),
+            max_response_bytes: settings.max_response_memory.unwrap_or(128).saturating_mul(1 << 20),
             country,
             issuer,
-            console_client: settings.console_client,
-            encryption_key: settings.encryption_key.map(SecretString::from),
+            console_client: settings.console_client.take(),
+            basemap,
+            encryption_key: settings.encryption_key.take().map(SecretString::from),
             chain,
-            keystore,
+            keystore: keystore.flatten(),
             retention_days: settings.retention_days.unwrap_or(DEFAULT_RETENTION_DAYS),
             consents,
-            bureaus: settings.bureaus,
-            screening: settings.screening,
-        })
+            in_force: Vec::new(),
+            bureaus: std::mem::take(&mut settings.bureaus),
+            screening: std::mem::take(&mut settings.screening),
+        };
+        config.in_force = in_force::settings(&config, &settings);
+        Ok(config)
     }
 
     /// The bureaus. The sandbox bureau derives its values from `sandbox_key`. Commands use only that one, so they need
@@ -155,17 +184,21 @@ fn database(settings: &Settings, data: &Data, faults: &mut Faults) -> Option<Loc
     }
 }
 
-fn keystore(
-    settings: &Settings,
-    data: &Data,
-    database: Option<&Location>,
-    faults: &mut Faults,
-) -> Option<Location> {
-    match (&settings.keystore, database) {
-        (Some(url), _) => faults.take("keystore", Location::parse(url)),
-        (None, Some(Location::Postgres(url))) => Some(Location::Postgres(url.clone())),
-        (None, _) => Some(Location::Sqlite(data.keystore())),
+/// Only a file that is named must be there.
+fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut Faults) -> Basemap {
+    let path = settings.basemap.clone().unwrap_or_else(|| data.basemap());
+    let basemap = Basemap::new(path.clone());
+    match basemap.check() {
+        Err(error) if error.kind() == ErrorKind::NotFound && settings.basemap.is_none() => {}
+        Err(error) if role == Role::Server => {
+            faults.add(format!(
+                "basemap (--basemap, or basemap.pmtiles in the data folder): {} {error}",
+                path.display()
+            ));
+        }
+        _ => {}
     }
+    basemap
 }
 
 fn check_encryption_key(settings: &Settings, faults: &mut Faults) {
@@ -177,14 +210,19 @@ fn check_encryption_key(settings: &Settings, faults: &mut Faults) {
 }
 
 /// Settings that only a server needs: commands neither listen nor screen.
-fn check_server(settings: &Settings, listen: Option<SocketAddr>, chain: &ChainConfig, faults: &mut Faults) {
+fn check_server(
+    settings: &Settings,
+    listen: Option<&ListenConfig>,
+    chain: &ChainConfig,
+    faults: &mut Faults,
+) {
     // Built only to collect errors, so any sandbox key does.
     let screening = build(&settings.screening, &settings.bureaus, &vec![0; ROOT_BYTES].into())
         .map_err(|found| faults.0.extend(found))
         .ok();
     match settings.profile_or_sandbox() {
         Profile::Sandbox => {
-            let is_open = listen.is_some_and(|address| !address.ip().is_loopback());
+            let is_open = listen.is_some_and(|listen| !listen.address.ip().is_loopback());
             if is_open && !settings.allow_open.unwrap_or(false) {
                 faults.add(
                     "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant",
@@ -200,8 +238,9 @@ fn check_live(settings: &Settings, chain: &ChainConfig, screening: Option<Screen
         faults.add("chain: a live instance needs a real chain: --chain https://…");
     }
     if chain.keys.is_empty() {
-        faults.add("chain_key: a live instance needs one: PORTICO_CHAIN_KEY");
+        faults.add("chain_key: a live instance needs one: PORTICO_CHAIN_KEY, or --chain-key-file");
     }
+    network::check_live_issuer(settings, faults);
     let in_sandbox = screening.map(|screening| screening.routing.in_sandbox()).unwrap_or_default();
     if !in_sandbox.is_empty() {
         let checks: Vec<&str> = in_sandbox.into_iter().map(Check::name).collect();
@@ -218,7 +257,9 @@ fn check_live(settings: &Settings, chain: &ChainConfig, screening: Option<Screen
         }
     }
     if settings.encryption_key.is_none() {
-        faults.add("encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY");
+        faults.add(
+            "encryption_key: a live instance needs one: PORTICO_ENCRYPTION_KEY, or --encryption-key-file",
+        );
     }
 }
 
@@ -256,6 +297,30 @@ mod tests {
         assert!(faults.contains("bureaus.acme.name is missing"), "{faults}");
         assert!(faults.contains("bureaus.acme.telephone is missing"), "{faults}");
         assert!(!faults.contains("bureaus.acme.address"), "{faults}");
+    }
+
+    #[test]
+    fn live_trusts_no_plain_http() {
+        let settings = |profile, host: &str| Settings {
+            profile: Some(profile),
+            chain: Some(format!("https://node.example/v2/key,http://{host}:8545/token")),
+            issuer: Some(format!("http://{host}/tenant")),
+            audience: Some("portico".into()),
+            jwks_url: Some(format!("http://{host}/keys")),
+            ..Settings::default()
+        };
+        let remote = faults(settings(ProfileName::Live, "node.example"));
+        for named in ["chain (--chain, --chain-url-file)", "issuer (--issuer)", "jwks_url (--jwks-url)"] {
+            assert!(remote.contains(named), "{named}: {remote}");
+        }
+        assert!(!remote.contains("token"), "a URL may hold a secret: {remote}");
+        let command = Config::new(settings(ProfileName::Live, "node.example"), Role::Tool);
+        assert!(command.err().is_some_and(|error| error.to_string().contains("--chain-url-file")));
+        for local in ["127.0.0.1", "127.3.2.1", "[::1]", "localhost"] {
+            let faults = faults(settings(ProfileName::Live, local));
+            assert!(!faults.contains("https://"), "{faults}");
+        }
+        assert_eq!(faults(settings(ProfileName::Sandbox, "node.example")), "");
     }
 
     #[test]

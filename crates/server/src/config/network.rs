@@ -1,19 +1,17 @@
-//! Listen address, allowed hosts and origins, and the external token issuer.
+//! Allowed hosts and origins, and the external token issuer.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
+use portico_api::AllowedHosts;
 use portico_app::Profile;
 use portico_app::tokens::ExternalIssuer;
+use portico_domain::endpoints;
 
 use super::{Faults, Settings};
 
 const DEFAULT_JWKS_REFRESH_SECONDS: u64 = 30;
-
-pub(super) fn listen(settings: &Settings, faults: &mut Faults) -> Option<SocketAddr> {
-    let address = settings.listen.as_deref().unwrap_or("127.0.0.1:8080").parse();
-    faults.take("listen", address.map_err(|_| "must be ADDRESS:PORT, such as 127.0.0.1:8080"))
-}
+/// Requests a second.
+const LIVE_RATE_LIMIT: u32 = 100;
 
 pub(super) fn origins(settings: &Settings, faults: &mut Faults) -> Vec<String> {
     let origins = settings.cors_origin.clone().unwrap_or_default();
@@ -21,6 +19,14 @@ pub(super) fn origins(settings: &Settings, faults: &mut Faults) -> Vec<String> {
         faults.add(format!("cors_origin: {origin} is no origin, such as https://app.example"));
     }
     origins
+}
+
+/// A sandbox is somebody's own.
+pub(super) fn rate_limit(settings: &Settings) -> u32 {
+    settings.rate_limit.unwrap_or(match settings.profile_or_sandbox() {
+        Profile::Sandbox => 0,
+        Profile::Live => LIVE_RATE_LIMIT,
+    })
 }
 
 /// An origin is a scheme, a host and optionally a port.
@@ -31,17 +37,19 @@ fn is_origin(text: &str) -> bool {
         && host.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
 
-/// The sandbox serves only local host names, against DNS rebinding, unless it is open and no names are given. `None`
-/// allows any name.
-pub(super) fn allowed_hosts(settings: &Settings) -> Option<Vec<String>> {
+/// The sandbox serves only local host names and those that are given, against DNS rebinding. If it is open, it also
+/// serves its addresses, whatever they are: an address cannot be rebound.
+pub(super) fn allowed_hosts(settings: &Settings) -> AllowedHosts {
     let names = settings.allow_host.clone().unwrap_or_default();
     match settings.profile_or_sandbox() {
-        Profile::Sandbox if !settings.allow_open.unwrap_or(false) || !names.is_empty() => {
+        Profile::Sandbox => {
             let own = ["localhost", "127.0.0.1", "::1"].map(String::from);
-            Some(own.into_iter().chain(names).collect())
+            let names = own.into_iter().chain(names).collect();
+            AllowedHosts { names: Some(names), any_address: settings.allow_open.unwrap_or(false) }
         }
-        _ if names.is_empty() => None,
-        _ => Some(names),
+        Profile::Live => {
+            AllowedHosts { names: Some(names).filter(|names| !names.is_empty()), any_address: false }
+        }
     }
 }
 
@@ -59,14 +67,29 @@ pub(super) fn issuer(settings: &Settings) -> Result<Option<ExternalIssuer>, &'st
     };
     match (&settings.issuer, &settings.audience, &settings.jwks_url) {
         (None, None, None) => Ok(None),
-        (Some(issuer), Some(audience), Some(jwks_url)) => Ok(Some(ExternalIssuer {
+        (Some(issuer), Some(_), None)
+            if !issuer.starts_with("http://") && !issuer.starts_with("https://") =>
+        {
+            Err("must be a URL, unless jwks_url is given: its configuration is read from there")
+        }
+        (Some(issuer), Some(audience), jwks_url) => Ok(Some(ExternalIssuer {
             issuer: issuer.clone(),
             audience: audience.clone(),
             jwks_url: jwks_url.clone(),
             jwks_refresh,
             admin_claim,
         })),
-        _ => Err("issuer, audience and jwks_url must be given together"),
+        _ => Err("issuer and audience must be given together, and jwks_url only with them"),
+    }
+}
+
+/// Whoever can change what an issuer says on the way can sign in as anybody.
+pub(super) fn check_live_issuer(settings: &Settings, faults: &mut Faults) {
+    for (setting, url) in [("issuer", &settings.issuer), ("jwks_url", &settings.jwks_url)] {
+        if let Some(Err(fault)) = url.as_deref().map(endpoints::check_secure) {
+            let flag = setting.replace('_', "-");
+            faults.add(format!("{setting} (--{flag}): of a live instance, it {fault}"));
+        }
     }
 }
 
@@ -98,7 +121,18 @@ mod tests {
     }
 
     #[test]
-    fn sandbox_always_allows_local_hosts() {
+    fn live_limits_requests_by_default_and_zero_turns_it_off() {
+        let limit = |profile, rate_limit| {
+            super::rate_limit(&Settings { profile: Some(profile), rate_limit, ..Settings::default() })
+        };
+        assert_eq!(limit(ProfileName::Live, None), 100);
+        assert_eq!(limit(ProfileName::Live, Some(0)), 0);
+        assert_eq!(limit(ProfileName::Sandbox, None), 0);
+        assert_eq!(limit(ProfileName::Sandbox, Some(7)), 7);
+    }
+
+    #[test]
+    fn sandbox_always_checks_the_host() {
         let hosts = |profile, allow_open, names: &[&str]| {
             let names = names.iter().map(|&name| name.to_owned()).collect();
             let settings = Settings {
@@ -109,18 +143,27 @@ mod tests {
             };
             allowed_hosts(&settings)
         };
-        assert_eq!(hosts(ProfileName::Sandbox, false, &[]).unwrap().len(), 3);
-        assert_eq!(hosts(ProfileName::Sandbox, true, &[]), None);
         for allow_open in [false, true] {
-            let hosts = hosts(ProfileName::Sandbox, allow_open, &["portico.test"]).unwrap();
-            assert!(["localhost", "portico.test"].iter().all(|host| hosts.iter().any(|name| name == host)));
+            let own = hosts(ProfileName::Sandbox, allow_open, &[]);
+            assert_eq!((own.names.unwrap().len(), own.any_address), (3, allow_open));
+            let names = hosts(ProfileName::Sandbox, allow_open, &["portico.test"]).names.unwrap();
+            assert!(["localhost", "portico.test"].iter().all(|host| names.iter().any(|name| name == host)));
         }
-        assert_eq!(hosts(ProfileName::Live, false, &["a"]), Some(vec!["a".into()]));
+        assert_eq!(hosts(ProfileName::Live, false, &[]).names, None);
+        assert_eq!(hosts(ProfileName::Live, false, &["a"]).names, Some(vec!["a".into()]));
     }
 
     #[test]
-    fn issuer_needs_audience_and_jwks_url() {
-        let settings = Settings { issuer: Some("https://id".into()), ..Settings::default() };
-        assert!(issuer(&settings).is_err_and(|fault| fault.contains("audience")));
+    fn issuer_needs_an_audience_and_is_discovered_without_jwks_url() {
+        let settings = |issuer: &str, audience: Option<&str>| Settings {
+            issuer: Some(issuer.into()),
+            audience: audience.map(String::from),
+            ..Settings::default()
+        };
+        assert!(issuer(&settings("https://id", None)).is_err_and(|fault| fault.contains("audience")));
+        assert_eq!(issuer(&settings("https://id", Some("a"))).unwrap().unwrap().jwks_url, None);
+        assert!(issuer(&settings("tenant", Some("a"))).is_err_and(|fault| fault.contains("jwks_url")));
+        let keys_only = Settings { jwks_url: Some("https://id/keys".into()), ..Settings::default() };
+        assert!(issuer(&keys_only).is_err_and(|fault| fault.contains("jwks_url")));
     }
 }

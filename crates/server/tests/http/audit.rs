@@ -1,26 +1,40 @@
 //! The audit log: its entries, and detection of tampering.
 
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use portico_app::audit::Anchor;
+use portico_app::keystore::{Keystore, Root};
 use portico_app::{Actor, Call};
+use portico_domain::Timestamp;
+use portico_store::audit::{Append, Entry, LoggedEntry, RESTORED, superseding};
+use portico_store::chain::Word;
+use portico_store::{Db, Location, Role};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::support::server::ENCRYPTION_KEY;
 use crate::support::{
-    App, Cell, Engine, Options, Raw, applicant, on_both_engines, on_chain, unique, until, with,
+    App, Cell, Engine, Installation, Options, Raw, applicant, on_both_engines, on_chain, portico, unique,
+    with,
 };
 
-const OPERATOR: Call = Call { actor: Actor::Operator, idempotency_key: None };
+const OPERATOR: Call = Call::new(Actor::Operator);
 
 on_both_engines! {
     shared:
         every_action_on_a_person_is_audited,
         commands_and_the_operator_are_audited_by_name,
+        token_from_the_command_line_is_audited,
         internal_key_use_is_audited,
         audit_log_has_no_personal_data;
     own:
         every_altered_byte_is_found,
         entries_that_are_missing_or_moved_are_found,
-        truncated_log_is_found_by_its_anchor;
+        truncated_log_is_found_by_its_anchor,
+        forged_logs_are_found,
+        server_does_not_anchor_a_forged_log,
+        restored_log_is_anchored_again,
+        command_without_the_key_leaves_its_entry,
+        log_of_an_older_version_is_keyed_and_keeps_its_name;
 }
 
 /// Action, actor and subject of all entries.
@@ -86,15 +100,46 @@ async fn commands_and_the_operator_are_audited_by_name(app: &App) {
     let bearer = app.token(&["--sub", &root, "--scope", "admin"]);
     app.prints(&["erase", "--user", &ada.user]);
     let key = app.operator().split('_').nth(1).unwrap();
-    let path = format!("/v1/users/{}/personal-data", bob.user);
+    let made = app.verified(&bob.token, "", &applicant("Lovelace")).await;
+    let path = format!("/v1/identities/{}", made.token);
     app.request(Method::DELETE, &path).key(app.operator()).send().await.only_says(200);
+    let found = done(app, &made.token).await;
+    assert_eq!((found.len(), found[0].1.as_str()), (1, "identity.revoked"));
+    assert!(found[0].0.starts_with("operator's key ") && found[0].0.contains(key), "{found:?}");
+    let path = format!("/v1/users/{}/personal-data", bob.user);
     app.request(Method::DELETE, &path).bearer(&bearer).send().await.only_says(200);
     let erased = "person.erased".to_owned();
     assert_eq!(done(app, &ada.user).await, [("operator at the command line".to_owned(), erased.clone())]);
-    let found = done(app, &bob.user).await;
-    assert_eq!(found.len(), 2);
-    assert!(found[0].0.starts_with("operator's key ") && found[0].0.contains(key), "{found:?}");
-    assert_eq!(found[1], (format!("administrator {root}"), erased));
+    assert_eq!(done(app, &bob.user).await, [(format!("administrator {root}"), erased)]);
+}
+
+/// By its id, which the token carries: neither the user nor the account is in the log.
+async fn token_from_the_command_line_is_audited(app: &App) {
+    let (ada, acme) = (unique("ada"), unique("acme"));
+    let id = |token: &str| {
+        let payload = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+        serde_json::from_slice::<Value>(&payload).unwrap()["jti"].as_str().unwrap().to_owned()
+    };
+    let raw = Raw::open(app).await;
+    for (more, expected) in
+        [(&[][..], "a user's, for 900 s"), (&["--scope", "admin"], "an administrator's, for 900 s")]
+    {
+        let token = app.token(&[&["--sub", &ada, "--account", &acme, "--ttl", "15m"], more].concat());
+        let sql = "SELECT actor, action, detail FROM audit WHERE subject = ?1";
+        let rows = raw.rows(sql, &[Cell::Text(id(&token))]).await;
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
+        assert_eq!(rows, [["operator at the command line", "token.issued", expected]]);
+    }
+    for name in [&ada, &acme] {
+        let pattern = [Cell::Text(format!("%{name}%"))];
+        let sql = "SELECT seq FROM audit WHERE actor LIKE ?1 OR subject LIKE ?1 OR detail LIKE ?1";
+        assert_eq!(raw.rows(sql, &pattern).await.len(), 0, "{name}");
+    }
+    for too_long in ["25h", "2d", "3650d"] {
+        let output = app.command(&["token", "--sub", &ada, "--ttl", too_long]);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && err.contains("must be between 1s and 24h"), "{err}");
+    }
 }
 
 async fn internal_key_use_is_audited(app: &App) {
@@ -171,9 +216,8 @@ fn altered(value: &Cell, dice: &mut Jitter) -> Option<Cell> {
     }
 }
 
-/// A server with some entries in its log.
-async fn with_a_log(engine: Engine) -> App {
-    let app = Options::new(engine).start().await;
+/// The server with some entries in its log.
+async fn with_a_log(app: App) -> App {
     for last in ["Lovelace", "Evicted", "Record"] {
         let ada = app.someone().await;
         let made = app.verified(&ada.token, "", &applicant(last)).await;
@@ -185,13 +229,11 @@ async fn with_a_log(engine: Engine) -> App {
 }
 
 async fn every_altered_byte_is_found(engine: Engine) {
-    let mut app = with_a_log(engine).await;
     // There is no other writer.
-    app.signal("TERM");
-    assert!(app.ended().await);
+    let app = stop(with_a_log(Options::new(engine).start().await).await).await;
     let tool = app.tool().await;
     let whole = tool.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap();
-    assert_eq!(whole.faults, [""; 0]);
+    assert_eq!(whole.faults, []);
     let raw = Raw::open(&app).await;
     let last = raw.rows("SELECT max(seq) FROM audit", &[]).await[0][0].int();
     assert!(last >= 12, "{last}");
@@ -200,7 +242,18 @@ async fn every_altered_byte_is_found(engine: Engine) {
     let (mut edits, mut found) = (0, 0);
     while edits < 1000 {
         let seq = Cell::Int(1 + i64::try_from(dice.below(usize::try_from(last).unwrap())).unwrap());
-        let columns = ["seq", "at", "actor", "action", "subject", "detail", "hash", "head seq", "head hash"];
+        let columns = [
+            "seq",
+            "at",
+            "actor",
+            "action",
+            "subject",
+            "detail",
+            "hash",
+            "head seq",
+            "head hash",
+            "head log",
+        ];
         let column = columns[dice.below(columns.len())];
         let (table, column, key, row) = match column.strip_prefix("head ") {
             Some(column) => ("audit_head", column, "id", Cell::Int(1)),
@@ -230,22 +283,16 @@ async fn every_altered_byte_is_found(engine: Engine) {
 }
 
 async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
-    let mut app = with_a_log(engine).await;
-    app.signal("TERM");
-    assert!(app.ended().await);
+    let app = stop(with_a_log(Options::new(engine).start().await).await).await;
     let raw = Raw::open(&app).await;
-    let faults = || {
-        let output = app.command(&["audit", "verify"]);
-        (!output.status.success()).then(|| String::from_utf8(output.stderr).unwrap())
-    };
+    let faults = || faults(&app);
     assert_eq!(faults(), None);
     // One is missing in the middle.
-    let columns = "seq, at, actor, action, subject, detail, hash";
-    let third = raw.rows(&format!("SELECT {columns} FROM audit WHERE seq = 3"), &[]).await.remove(0);
+    let third = raw.rows(&format!("SELECT {COLUMNS} FROM audit WHERE seq = 3"), &[]).await.remove(0);
     raw.change("DELETE FROM audit WHERE seq = 3", &[]).await.unwrap();
     let told = faults().expect("it is found");
     assert!(told.contains("entry 4 follows entry 2"), "{told}");
-    let put = format!("INSERT INTO audit ({columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+    let put = format!("INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
     raw.change(&put, &third).await.unwrap();
     assert_eq!(faults(), None);
     // Two are swapped.
@@ -260,59 +307,276 @@ async fn entries_that_are_missing_or_moved_are_found(engine: Engine) {
     assert_eq!(faults(), None);
 }
 
-async fn truncated_log_is_found_by_its_anchor(engine: Engine) {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    let mut app = with_a_log_in(engine, &data).await;
+/// Stops the server as an operator does. It anchors the log before it ends.
+async fn stop(mut app: App) -> App {
     app.signal("TERM");
     assert!(app.ended().await);
-    // A server anchors the log when it starts, and then every ten minutes.
-    let again = Options::new(engine).data(&data);
-    let mut app = app.database.iter().fold(again, |options, url| options.database(url)).start().await;
-    let raw = Raw::open(&app).await;
-    let head = raw.rows("SELECT seq, hash FROM audit_head", &[]).await.remove(0);
-    until("the log is anchored on the chain", 30, async || {
-        (app.anchor_on_chain().await.as_deref() == Some(head[1].bytes())).then_some(())
-    })
-    .await;
-    app.signal("TERM");
-    assert!(app.ended().await);
-    let raw = Raw::open(&app).await;
-    let printed = app.prints(&["audit", "verify"]);
-    let entries = head[0].int();
-    assert_eq!(printed, format!("{entries} entries, none altered; anchored on the chain at entry {entries}"));
-    // Truncated, with a consistent head.
-    let end = entries - 2;
+    app
+}
+
+/// What `audit verify` finds.
+fn faults(app: &App) -> Option<String> {
+    let output = app.command(&["audit", "verify"]);
+    (!output.status.success()).then(|| String::from_utf8(output.stderr).unwrap())
+}
+
+/// Makes the log end with an earlier entry, with a consistent head.
+async fn truncate(app: &App, end: i64) {
+    let raw = Raw::open(app).await;
     raw.change(&format!("DELETE FROM audit WHERE seq > {end}"), &[]).await.unwrap();
     let hash = format!("(SELECT hash FROM audit WHERE seq = {end})");
     raw.change(&format!("UPDATE audit_head SET seq = {end}, hash = {hash}"), &[]).await.unwrap();
-    let whole = app.tool().await.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap();
-    assert_eq!(whole.faults, [""; 0], "without the chain nothing is to be seen");
-    let is_found = |app: &App| {
-        let output = app.command(&["audit", "verify"]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && told.contains("cut or rewritten"), "{told}");
-    };
-    is_found(&app);
-    // A server that continues this log does not move the anchor, so it is still detected later.
-    let again = Options::new(engine).data(&data);
-    let mut app = app.database.iter().fold(again, |options, url| options.database(url)).start().await;
-    let ada = app.someone().await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    until("the server has looked at the anchor", 30, async || {
-        app.log().contains("its anchor on the chain stays").then_some(())
-    })
-    .await;
-    app.signal("TERM");
-    assert!(app.ended().await);
-    is_found(&app);
 }
 
-async fn with_a_log_in(engine: Engine, data: &std::path::Path) -> App {
-    let app = Options::new(engine).data(data).start().await;
+async fn truncated_log_is_found_by_its_anchor(engine: Engine) {
+    let place = Installation::new(engine).await;
+    let app = stop(with_a_log(place.start().await).await).await;
+    let entries = head(&app).await.0;
+    let printed = app.prints(&["audit", "verify"]);
+    assert_eq!(printed, format!("{entries} entries, none altered; anchored on the chain at entry {entries}"));
+    truncate(&app, entries - 2).await;
+    let whole = app.tool().await.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap();
+    assert_eq!(whole.faults, [], "without the chain nothing is to be seen");
+    let told = faults(&app).unwrap();
+    assert!(told.contains("cut or rewritten"), "{told}");
+    // A server that continues this log does not move the anchor, so it is still detected later.
+    let app = place.start().await;
     let ada = app.someone().await;
-    for _ in 0..3 {
-        app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.logs("its anchor on the chain stays").await;
+    let told = faults(&stop(app).await).unwrap();
+    assert!(told.contains("cut or rewritten"), "{told}");
+}
+
+/// Number and hash of the last entry.
+async fn head(app: &App) -> (i64, Vec<u8>) {
+    let row = Raw::open(app).await.rows("SELECT seq, hash FROM audit_head", &[]).await.remove(0);
+    (row[0].int(), row[1].bytes().to_vec())
+}
+
+fn location(app: &App) -> Location {
+    match &app.database {
+        Some(url) => Location::Postgres(url.clone()),
+        None => Location::Sqlite(app.data.join("portico.db")),
     }
-    app
+}
+
+/// The database as somebody sees it who can write it, and has no other secret.
+async fn without_key(app: &App) -> Db {
+    Db::open(&location(app), Role::Tool).await.unwrap()
+}
+
+/// The log with its head, to be put back.
+struct Saved(Vec<Vec<Cell>>, Vec<Cell>);
+
+const COLUMNS: &str = "seq, at, actor, action, subject, detail, hash";
+
+impl Saved {
+    async fn of(app: &App) -> Self {
+        let raw = Raw::open(app).await;
+        let rows = raw.rows(&format!("SELECT {COLUMNS} FROM audit ORDER BY seq"), &[]).await;
+        let head = raw.rows("SELECT log, seq, hash, keyed FROM audit_head", &[]).await.remove(0);
+        Self(rows, head)
+    }
+
+    async fn put_back(&self, app: &App) {
+        let raw = Raw::open(app).await;
+        raw.change("DELETE FROM audit", &[]).await.unwrap();
+        let insert = format!("INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        for row in &self.0 {
+            raw.change(&insert, row).await.unwrap();
+        }
+        let head = "UPDATE audit_head SET log = ?1, seq = ?2, hash = ?3, keyed = ?4";
+        raw.change(head, &self.1).await.unwrap();
+    }
+}
+
+/// Writes the whole log anew, with hashes that fit, as if nobody but `mallory` had done anything.
+async fn rewrite(app: &App) {
+    let (db, raw) = (without_key(app).await, Raw::open(app).await);
+    let entries = db.audit_after(0, 1000).await.unwrap();
+    raw.change("DELETE FROM audit", &[]).await.unwrap();
+    let empty = "UPDATE audit_head SET seq = 0, hash = ?1, keyed = 0";
+    raw.change(empty, &[Cell::Bytes(vec![0; 32])]).await.unwrap();
+    for entry in entries {
+        let LoggedEntry { at, subject, detail, .. } = entry;
+        let forged = Entry { at, actor: "user mallory".into(), action: "verification.read", subject, detail };
+        db.write(Append(forged)).await.unwrap();
+    }
+}
+
+async fn forge_an_entry(app: &App) {
+    let raw = Raw::open(app).await;
+    raw.change("UPDATE audit_head SET keyed = 0", &[]).await.unwrap();
+    let (at, none) = (Timestamp::from_micros(1_800_000_000_000_000), String::new);
+    let actor = "user mallory".to_owned();
+    let entry = Entry { at, actor, action: "key.revoked", subject: none(), detail: none() };
+    without_key(app).await.write(Append(entry)).await.unwrap();
+}
+
+async fn forged_logs_are_found(engine: Engine) {
+    let place = Installation::new(engine).await;
+    let app = stop(with_a_log(place.start().await).await).await;
+    assert_eq!(faults(&app), None);
+    let saved = Saved::of(&app).await;
+    let tool = app.tool().await;
+    let inspect = async || {
+        let found = tool.audit.inspect(&OPERATOR, Anchor::Unknown, |_| ()).await.unwrap();
+        found.faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    forge_an_entry(&app).await;
+    let found = inspect().await;
+    assert!(found.contains("was not written by this instance"), "{found}");
+    saved.put_back(&app).await;
+    rewrite(&app).await;
+    let found = inspect().await;
+    assert!(found.contains("no entry has a keyed hash"), "{found}");
+    let told = faults(&app).unwrap();
+    assert!(told.contains("anchor stands is not there"), "{told}");
+    saved.put_back(&app).await;
+    let raw = Raw::open(&app).await;
+    raw.change("UPDATE audit_head SET log = ?1", &[Cell::Bytes(vec![7; 32])]).await.unwrap();
+    let told = faults(&app).unwrap();
+    assert!(told.contains("the log's name in the database was altered"), "{told}");
+    assert!(told.contains(&format!("anchored on the chain at entry {}", saved.0.len())), "{told}");
+    saved.put_back(&app).await;
+    assert_eq!(faults(&app), None);
+}
+
+/// Whether the server says that the log was altered.
+async fn is_alarmed(app: &App) -> bool {
+    let metrics = app.to_get("/metrics").key(app.operator()).send().await.body;
+    let metrics = String::from_utf8(metrics).unwrap();
+    metrics.contains("\nportico_audit_log_altered 1\n")
+}
+
+async fn server_does_not_anchor_a_forged_log(engine: Engine) {
+    let place = Installation::new(engine).await;
+    let app = stop(with_a_log(place.start().await).await).await;
+    let (saved, (_, anchored)) = (Saved::of(&app).await, head(&app).await);
+    for forge in ["entries", "an entry"] {
+        match forge {
+            "entries" => rewrite(&app).await,
+            _ => forge_an_entry(&app).await,
+        }
+        let server = place.start().await;
+        server.logs("its anchor on the chain stays where it is").await;
+        assert!(server.log().contains("ERROR"), "{}", server.log());
+        assert!(is_alarmed(&server).await, "{forge}");
+        // It goes on with its work, and the next one finds the same.
+        let server = place.restart(server).await;
+        server.logs("its anchor on the chain stays where it is").await;
+        let recorded = server.anchor_on_chain().await;
+        assert_eq!(recorded.as_deref(), Some(&anchored[..]), "{forge}");
+        stop(server).await;
+        saved.put_back(&app).await;
+    }
+    let app = place.start().await;
+    assert!(!is_alarmed(&app).await);
+    let ada = app.someone().await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let app = stop(app).await;
+    assert_eq!(faults(&app), None);
+    assert_ne!(head(&app).await.1, anchored);
+}
+
+/// The database with the key, as a command has it that opens the keystore.
+async fn with_key(app: &App) -> Db {
+    let text = std::fs::read_to_string(app.data.join("encryption.key")).unwrap();
+    let root = hex::decode(text.trim()).unwrap();
+    let location = Location::Sqlite(app.data.join("keys.db"));
+    let keystore = Keystore::open(&location, Root::new(&root.into()).unwrap()).await.unwrap();
+    let db = without_key(app).await;
+    db.use_audit_key(keystore.audit_key().await.unwrap().unwrap());
+    db
+}
+
+async fn restored_log_is_anchored_again(engine: Engine) {
+    let place = Installation::new(engine).await;
+    let app = stop(with_a_log(place.start().await).await).await;
+    let (entries, anchored) = head(&app).await;
+    truncate(&app, entries - 3).await;
+    let restored = |detail: String| Entry {
+        at: Timestamp::from_micros(1_800_000_000_000_000),
+        actor: "operator at the command line".into(),
+        action: RESTORED,
+        subject: "the database".into(),
+        detail,
+    };
+    // An entry that names another end supersedes nothing here.
+    let db = with_key(&app).await;
+    db.write(Append(restored(superseding(&[[7; 32]])))).await.unwrap();
+    let app = place.start().await;
+    app.logs("its anchor on the chain stays where it is").await;
+    let app = stop(app).await;
+    let named = Word::try_from(&anchored[..]).unwrap();
+    with_key(&app).await.write(Append(restored(superseding(&[[8; 32], named])))).await.unwrap();
+    let app = stop(place.start().await).await;
+    assert_eq!(faults(&app), None);
+    let (seq, hash) = head(&app).await;
+    let app = place.start().await;
+    assert!(app.log().is_empty() || !app.log().contains("cut or rewritten"), "{}", app.log());
+    assert_eq!(app.anchor_on_chain().await, Some(hash), "entry {seq}");
+}
+
+async fn command_without_the_key_leaves_its_entry(engine: Engine) {
+    let place = Installation::new(engine).await;
+    let options = || place.options().env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
+    let app = options().start().await;
+    let key = app.new_key(&["--user", "ada"]);
+    let id = key.split('_').nth(1).unwrap().to_owned();
+    assert_eq!(done(&app, &id).await, []);
+    app.to_get("/stage/savedListings/ada").key(&key).send().await.status(200);
+    let output = app.command(&["audit", "verify"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("PORTICO_ENCRYPTION_KEY"), "{told}");
+    drop(stop(app).await);
+    let app = options().start().await;
+    let raw = Raw::open(&app).await;
+    let about = [Cell::Text(id)];
+    let rows = raw.rows("SELECT action, detail FROM audit WHERE subject = ?1", &about).await;
+    let taken = rows.iter().map(|row| (row[0].text(), row[1].text())).collect::<Vec<_>>();
+    assert!(
+        matches!(taken[..], [("key.created", detail)] if detail.starts_with("left by a command")),
+        "{taken:?}"
+    );
+    let app = stop(app).await;
+    let mut verify = portico();
+    verify.args(["audit", "verify", "--data"]).arg(&app.data).env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY);
+    verify.args(app.database.iter().flat_map(|url| ["--database", url.as_str()]));
+    let output = verify.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// As an upgrade does it: the keystore has no key of the log yet, and the entries have none.
+async fn log_of_an_older_version_is_keyed_and_keeps_its_name(engine: Engine) {
+    let place = Installation::new(engine).await;
+    // Opens the database as a command does before the first server.
+    let app = place.options().flags(&["--log", "info"]);
+    drop(stop(app.start().await).await);
+    let app = stop(place.start().await).await;
+    rewrite(&app).await;
+    let forget = "DELETE FROM keys WHERE name IN ('audit', 'audit begun')";
+    Raw::file(&app.data.join("keys.db")).change(forget, &[]).await.unwrap();
+    let raw = Raw::open(&app).await;
+    raw.change("UPDATE audit_head SET log = ?1", &[Cell::Bytes(vec![9; 32])]).await.unwrap();
+    let first = Entry {
+        at: Timestamp::from_micros(1_800_000_000_000_000),
+        actor: "user ada".into(),
+        action: "verification.read",
+        subject: "1".into(),
+        detail: String::new(),
+    };
+    without_key(&app).await.write(Append(first)).await.unwrap();
+    let app = place.start().await;
+    let (seq, _) = head(&app).await;
+    let rows = raw.rows("SELECT action FROM audit ORDER BY seq", &[]).await;
+    assert_eq!(rows.last().unwrap()[0].text(), "audit.keyed");
+    let app = stop(app).await;
+    assert_eq!(faults(&app), None);
+    let app = place.start().await;
+    assert_eq!(head(&app).await.0, seq, "it is keyed once");
+    assert_eq!(raw.rows("SELECT log FROM audit_head", &[]).await[0][0].bytes(), [9; 32]);
+    assert!(app.anchor_on_chain().await.is_some());
+    drop(stop(app).await);
 }

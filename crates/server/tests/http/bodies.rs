@@ -214,6 +214,9 @@ async fn a_name_is_given_once(app: &App) {
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));
     let body = listing(&id, "ada").to_string().replacen('{', r#"{"c\u0069ty": "Dallas", "#, 1);
     post(app, "/listings", body).await.has_faults(&[("/city", "repeated")]);
+    // The name of an unknown member is not shown.
+    let body = listing(&id, "ada").to_string().replacen('{', r#"{"x": 1, "y": {}, "x": 2, "#, 1);
+    post(app, "/listings", body).await.has_faults(&[("", "repeated")]);
     let items =
         r#"[{"protocolName":"A","protocolName":"B","protocolIdentifier":"a","allocationPercentage":1}]"#;
     let body =

@@ -85,7 +85,7 @@ fn json_banner_has_the_same_facts() {
         let expected = json!({
             "url": url, "docs": format!("{url}/docs/"), "openapi": format!("{url}/openapi.json"), "profile": "sandbox",
             "data": folder.path().join("data"), "version": env!("CARGO_PKG_VERSION"), "pid": server.0.id(),
-            "rpc": format!("{url}/rpc"),
+            "rpc": format!("{url}/rpc"), "admin": null,
         });
         assert_eq!(line, expected);
     });

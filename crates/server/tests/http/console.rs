@@ -73,7 +73,7 @@ fn assets_are_compressed_and_cacheable() {
 fn console_config_has_the_sign_in_settings() {
     run(async {
         let sandbox = app().get("/console/config.json").await.json(200);
-        assert_eq!(sandbox, json!({"profile": "sandbox", "chain": {"rpc": "/rpc"}}));
+        assert_eq!(sandbox, json!({"profile": "sandbox", "chain": {"rpc": "/rpc"}, "country": "US"}));
         let flags = [
             "--issuer",
             "https://id.example/tenant",

@@ -228,7 +228,8 @@ async fn keys_and_tokens_of_a_sandbox_do_not_work_live(engine: Engine) {
     raw.change("DELETE FROM chain", &[]).await.unwrap();
     drop(raw);
     let app = stop(app).await;
-    let live = Options::new(engine).live().data(&data);
+    let root = std::fs::read_to_string(data.join("encryption.key")).unwrap();
+    let live = Options::new(engine).live().env("PORTICO_ENCRYPTION_KEY", root.trim()).data(&data);
     let live = app.database.iter().fold(live, |options, url| options.database(url)).start().await;
     live.to_get("/v1/verifications").bearer(&ada.token).send().await.refused(401, "unauthenticated");
     live.to_get("/stage/savedListings/ada").key(&ada.key).send().await.refused(401, "unauthenticated");

@@ -17,6 +17,7 @@ on_both_engines! {
         concurrent_erasures_all_complete,
         erased_user_can_start_again,
         only_the_person_and_the_operator_erase,
+        erased_persons_keys_are_revoked,
         unknown_user_can_be_erased,
         erase_command_works_while_the_server_runs;
     own:
@@ -53,17 +54,13 @@ async fn known(app: &App) -> Known {
 
 /// Asserts that only the data that must be kept is left.
 async fn is_forgotten(app: &App, known: &Known) {
-    let Known { who, made, case, listing, reference } = known;
+    let Known { who, made, listing, reference, .. } = known;
     app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
     let read = app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&who.token).send().await;
     read.refused(404, "verification_not_found");
     assert_eq!(app.to_get("/v1/verifications").bearer(&who.token).send().await.json(200), json!([]));
     let again = app.verify(&who.token, &format!("?verifiedId={}", made.id), &json!({})).await;
     again.refused(404, "verification_not_found");
-    // The case has no owner any more, and its token is never minted again.
-    app.identity(&who.token, case, "w").await.refused(404, "case_not_found");
-    let again = app.verify(&who.token, &format!("?caseId={case}"), &applicant("Lovelace")).await;
-    again.refused(404, "case_not_found");
     app.burned(&made.token).await;
     until("the flags are cleared on the chain", 30, async || {
         app.flags_on_chain(reference, listing).await.is_none().then_some(())
@@ -106,6 +103,9 @@ async fn erased_user_can_start_again(app: &App) {
     is_forgotten(app, &known).await;
     let again = app.verified(&who.token, "", &applicant("Byron")).await;
     assert_ne!(again.token, known.made.token);
+    // The old case has neither owner nor name any more: its token is never minted again.
+    let other = app.identity(&who.token, &known.case, "w").await.status(200);
+    assert!(other.text() != known.made.token && other.text() != again.token);
     assert_eq!(app.validate(&who.token, &again.id, "Ada", "Byron").await.status(200).text(), again.token);
     app.apply(&who.token, &who.user, &[listing]).await;
     app.flags_become(&who.user, listing, [true; 4]).await;
@@ -120,19 +120,40 @@ async fn only_the_person_and_the_operator_erase(app: &App) {
     for who in 0..3 {
         let known = known(app).await;
         let path = format!("/v1/users/{}/personal-data", known.who.user);
+        for key in [&bob.key, &known.who.key, app.operator()] {
+            app.request(Method::DELETE, &path).key(key).send().await.refused(401, "unauthenticated");
+        }
         app.delete(&path).await.refused(401, "unauthenticated");
         erase(app, &bob.token, &known.who.user).await.refused(403, "forbidden");
-        app.request(Method::DELETE, &path).key(&bob.key).send().await.refused(403, "forbidden");
         app.validate(&bob.token, &known.made.id, "Ada", "Lovelace").await.status(200);
-        let request = app.request(Method::DELETE, &path);
-        let request = match who {
-            0 => request.key(app.operator()),
-            1 => request.bearer(&root),
-            _ => request.key(&known.who.key),
-        };
-        request.send().await.only_says(200);
+        match who {
+            0 => erase(app, &root, &known.who.user).await.only_says(200),
+            1 => erase(app, &known.who.token, &known.who.user).await.only_says(200),
+            _ => drop(app.prints(&["erase", "--user", &known.who.user])),
+        }
         is_forgotten(app, &known).await;
     }
+}
+
+async fn erased_persons_keys_are_revoked(app: &App) {
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    let second = app.new_key(&["--user", &ada.user]);
+    let works =
+        async |key: &str| app.to_get("/stage/listings/user/nobody").key(key).send().await.status == 404;
+    for key in [&ada.key, &second, &bob.key] {
+        assert!(works(key).await);
+    }
+    erase(app, &ada.token, &ada.user).await.only_says(200);
+    for key in [&ada.key, &second] {
+        let refused = app.to_get("/stage/listings/user/nobody").key(key).send().await;
+        refused.refused(401, "unauthenticated");
+    }
+    assert!(works(&bob.key).await, "another person's key");
+    let listed = app.to_get("/v1/keys").bearer(&ada.token).send().await.json(200);
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+    assert!(listed.as_array().unwrap().iter().all(|key| key["revokedAt"].is_string()), "{listed}");
+    // Who comes back makes new ones.
+    assert!(works(&app.sign_in(&ada.user).await.key).await);
 }
 
 async fn unknown_user_can_be_erased(app: &App) {

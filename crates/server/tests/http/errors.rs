@@ -19,6 +19,7 @@ on_both_engines! {
         body_far_over_the_limit_is_413,
         caller_can_choose_the_request_id,
         another_host_is_421,
+        a_request_names_one_host,
         ids_in_paths_may_hold_anything,
         path_with_invalid_utf8_is_refused,
         path_with_an_impossible_id_is_not_found,
@@ -163,6 +164,45 @@ async fn another_host_is_421(app: &App) {
     assert!(absent.starts_with("HTTP/1.0 421"), "{absent}");
 }
 
+/// A proxy in front could take another of them than this service.
+async fn a_request_names_one_host(app: &App) {
+    let own = app.address();
+    for (target, hosts) in [
+        ("/healthz", vec![own, own]),
+        ("/healthz", vec![own, "evil.example"]),
+        ("/healthz", vec!["evil.example", own]),
+        ("/healthz", vec![]),
+        ("http://evil.example/healthz", vec![own]),
+        (&format!("http://{own}/healthz"), vec!["localhost"]),
+    ] {
+        let headers: String = hosts.iter().flat_map(|host| ["Host: ", host, "\r\n"]).collect();
+        let answer =
+            raw::exchange(app, format!("GET {target} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"));
+        assert_eq!(raw::status(&answer), 400, "{target} {hosts:?}: {answer}");
+        assert_eq!(raw::json(&answer)["code"], "invalid_request");
+    }
+    let absolute = format!("GET http://{own}/healthz HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
+    assert_eq!(raw::status(&raw::exchange(app, absolute)), 200);
+}
+
+#[test]
+fn open_sandbox_still_checks_the_host() {
+    run(async {
+        let flags = ["--allow-open", "--allow-host", "portico.test"];
+        let app = Options::new(Engine::Sqlite).flags(&flags).start().await;
+        let ask = |host: &str| {
+            let request = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+            raw::status(&raw::exchange(&app, request))
+        };
+        for host in ["evil.example", "10.0.0.1.evil.example", "[evil]:80", ""] {
+            assert_eq!(ask(host), 421, "{host}");
+        }
+        for host in ["localhost", "portico.test:8080", "10.0.0.1:8080", "[2001:db8::1]:80"] {
+            assert_eq!(ask(host), 200, "{host}");
+        }
+    });
+}
+
 async fn ids_in_paths_may_hold_anything(app: &App) {
     let odd = [
         "a/b", "/", "//a//", "a b", "ü/ö é", "日本", "100%", "%2F", "%25", "a?b#c", "a&b=c", "a;b", "a+b",
@@ -171,7 +211,9 @@ async fn ids_in_paths_may_hold_anything(app: &App) {
     ];
     let key = app.operator();
     for id in odd {
-        let (id, user) = (format!("{id} {}", unique("x")), format!("{id} {}", unique("u")));
+        // A user's id must be in canonical form.
+        let user = id.replace("e\u{301}", "\u{e9}");
+        let (id, user) = (format!("{id} {}", unique("x")), format!("{user} {}", unique("u")));
         app.add_listing(listing(&id, &user)).await;
         let (path_id, path_user) = (encoded(&id), encoded(&user));
         let record = app.to_get(&format!("/stage/listing/{path_id}")).key(key).send().await.json(200);
@@ -254,6 +296,9 @@ async fn error_does_not_echo_input(app: &App) {
         post("/listings", format!("{{\"a\": {SECRET}}}")).await,
         post("/listings", format!("[\"{SECRET}\"]")).await,
         post("/listings", format!("{{\"{SECRET}\" 5")).await,
+        post("/listings", format!("{{\"{SECRET}\": 1, \"{SECRET}\": 2}}")).await,
+        post("/v1/user-portfolio", format!("{{\"protocolItems\": [{{\"{SECRET}\": 1, \"{SECRET}\": 1}}]}}"))
+            .await,
         post("/listings", listing(SECRET, SECRET).to_string()).await,
         post(
             &format!("/applications/{SECRET}/{SECRET}/check"),
@@ -266,6 +311,17 @@ async fn error_does_not_echo_input(app: &App) {
         .await,
         app.get(&format!("/v1/predefined-portfolios/risk/{SECRET}")).await,
         app.get(&format!("/{SECRET}")).await,
+        app.get(&format!("/v1/chain/transactions/{SECRET}")).await,
+        app.get(&format!("/v1/chain/blocks/{SECRET}")).await,
+        app.get(&format!("/stage/listings/search?field={SECRET}&value={SECRET}")).await,
+        app.to_get("/v1/keys").bearer(&format!("{SECRET}.{SECRET}.{SECRET}")).send().await,
+        app.to_post("/listings", &json!({}))
+            .bearer(&ada.token)
+            .once(&format!("{SECRET} {SECRET}"))
+            .send()
+            .await,
+        app.request(Method::from_bytes(SECRET.as_bytes()).unwrap(), "/listings").send().await,
+        app.request(Method::POST, "/listings").header("content-type", SECRET).bare_body("{}").send().await,
         app.get(&format!("/v1/depin-device/{SECRET}")).await,
         app.get(&format!("/requirements/{SECRET}/{SECRET}")).await,
         app.to_get("/listings").bearer(SECRET).send().await,

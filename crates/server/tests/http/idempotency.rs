@@ -7,13 +7,14 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, App, Engine, Installation, Options, encoded, ids, listing, on_both_engines, unique, until,
+    Answer, App, Engine, Installation, Options, encoded, ids, listing, on_both_engines, unique,
 };
 
 on_both_engines! {
     shared:
         same_key_gets_the_same_response,
-        session_response_is_replayed,
+        session_retry_opens_another_session,
+        key_retry_does_not_get_the_secret,
         every_post_takes_a_key,
         another_body_under_the_same_key_is_422,
         another_caller_may_use_the_same_key,
@@ -48,13 +49,36 @@ async fn same_key_gets_the_same_response(app: &App) {
     assert_eq!(ids(&devices, "depinDeviceId"), [first["depinDeviceId"].as_str().unwrap()]);
 }
 
-async fn session_response_is_replayed(app: &App) {
+/// Credentials are not stored, so that they cannot be given again.
+async fn session_retry_opens_another_session(app: &App) {
     let (body, key) = (json!({"userId": unique("ada")}), unique("key"));
-    let first = send(app, "/v1/sandbox/sessions", &body, &key).await.json(201);
-    // A token contains its second of issue; a replay later must still be identical.
-    let second = crate::support::tokens::now();
-    until("the clock has moved on", 5, async || (crate::support::tokens::now() > second).then_some(())).await;
-    assert_eq!(send(app, "/v1/sandbox/sessions", &body, &key).await.json(201), first);
+    let [first, second] = [
+        send(app, "/v1/sandbox/sessions", &body, &key).await.json(201),
+        send(app, "/v1/sandbox/sessions", &body, &key).await.json(201),
+    ];
+    for session in [&first, &second] {
+        let own = app.to_get("/v1/keys").bearer(session["token"].as_str().unwrap()).send().await.json(200);
+        assert_eq!(own.as_array().unwrap().len(), 2);
+    }
+    assert_ne!(first["apiKey"], second["apiKey"]);
+    assert_ne!(first["token"], second["token"]);
+}
+
+async fn key_retry_does_not_get_the_secret(app: &App) {
+    let (ada, key) = (app.someone().await, unique("key"));
+    let create = async |name: &str| {
+        let body = json!({"name": name});
+        app.to_post("/v1/keys", &body).bearer(&ada.token).once(&key).send().await
+    };
+    let first = create("laptop").await.says(201);
+    let secret = first["apiKey"].as_str().unwrap();
+    for _ in 0..2 {
+        assert_eq!(create("laptop").await.says(201), json!({"id": first["id"]}));
+    }
+    create("phone").await.refused(422, "idempotency_key_reused");
+    let own = app.to_get("/v1/keys").bearer(&ada.token).send().await.json(200);
+    assert_eq!(ids(&own, "name"), ["Sandbox session", "laptop"], "made once");
+    app.to_get("/stage/listings/user/nobody").key(secret).send().await.refused(404, "no_listings");
 }
 
 async fn every_post_takes_a_key(app: &App) {
@@ -77,7 +101,10 @@ async fn every_post_takes_a_key(app: &App) {
         ),
         (format!("/v1/user-portfolio/copy/{template}"), json!({"userId": ada.user})),
         ("/v1/depin-device".to_owned(), device(&ada.user)),
-        ("/v1/keys".to_owned(), json!({"name": "once"})),
+        (
+            "/v1/depin-devices".to_owned(),
+            json!({"userId": ada.user, "devices": [{"network": "Helium", "deviceIdentifier": unique("device")}]}),
+        ),
     ];
     for (path, body) in posts {
         let key = unique("key");
@@ -118,7 +145,7 @@ async fn another_caller_may_use_the_same_key(app: &App) {
     let body = json!({"name": "same"});
     let make = async |token: &str| {
         let made = app.to_post("/v1/keys", &body).bearer(token).once(&key).send().await.json(201);
-        made["apiKey"].as_str().unwrap().to_owned()
+        made["id"].as_str().unwrap().to_owned()
     };
     let own = make(&ada.token).await;
     assert_ne!(own, make(&bob.token).await, "nobody is told another's answer");

@@ -198,19 +198,3 @@ fn port_in_use_is_reported() {
         assert!(!output.status.success() && err.contains(app.address()), "{err}");
     });
 }
-
-#[test]
-fn connection_over_the_limit_waits() {
-    run(async {
-        let app = Options::new(Engine::Sqlite).flags(&["--max-connections", "1"]).start().await;
-        let mut first = Raw::connect(&app);
-        let ask = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", app.address());
-        let (head, rest) = ask.split_at(20);
-        first.send(head);
-        let mut second = Raw::connect(&app);
-        second.send(&ask);
-        first.send(rest);
-        assert_eq!(raw::status(&first.rest()), 200);
-        assert_eq!(raw::status(&second.rest()), 200);
-    });
-}

@@ -181,7 +181,16 @@ fn allowed_origins_can_read_error_responses() {
             "{:?}",
             answer.headers
         );
+        assert!(answer.header("access-control-expose-headers").contains("ratelimit-policy"));
+        assert_eq!(answer.header("ratelimit-policy"), r#""requests";q=1;w=1"#);
+        assert_eq!(answer.header("ratelimit"), r#""requests";r=0;t=1"#);
+        assert_eq!(answer.header("retry-after"), "1");
         answer.refused(429, "rate_limited");
+        let admitted = until("there is more again", 10, async || {
+            Some(ask().await).filter(|answer| answer.status == 200)
+        });
+        assert_eq!(admitted.await.header("ratelimit"), r#""requests";r=0;t=1"#);
+        assert_eq!(app.get("/healthz").await.status(200).header("ratelimit"), "");
     });
 }
 

@@ -8,10 +8,12 @@ use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
+use crate::budgets::Budget;
 use crate::chain::Word;
 use crate::counters::{ChangeContext, record};
 use crate::keystore::PersonId;
 use crate::page::{Cursor, Page};
+use crate::screening::Lifetime;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, ListingVersion, Result};
 
@@ -50,11 +52,16 @@ pub struct StoredApplication {
     pub created_at: Timestamp,
 }
 
+macro_rules! columns {
+    () => {
+        "id, person, listing, status, version, generation, settled, disclosed_at, flags_expire_at, withheld, \
+         document, created_at"
+    };
+}
 macro_rules! select {
     ($($rest:literal),+) => {
         concat!(
-            "SELECT id, person, listing, status, version, generation, settled, disclosed_at, \
-             flags_expire_at, withheld, document, created_at",
+            "SELECT ", $crate::applications::columns!(),
             $($rest),+
         )
     };
@@ -64,7 +71,7 @@ macro_rules! shared {
         "status IN ('submitted', 'approved', 'conditional', 'declined')"
     };
 }
-use {select, shared};
+use {columns, select, shared};
 
 impl StoredApplication {
     /// Tells this version of this application, with the findings that it was computed from, from all others.
@@ -122,7 +129,7 @@ static INSERT: Sql = sql("INSERT INTO applications (seq, id, person, listing, st
 /// False: the person has an open application to this listing.
 async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> Result<bool> {
     let params = [
-        tx.seq(),
+        tx.creation_number().await?,
         (&new.id).into(),
         person.into(),
         new.listing.into(),
@@ -150,7 +157,10 @@ pub struct Wanted {
 pub struct SubmitApplications {
     pub user: UserId,
     pub person: PersonId,
+    pub lifetime: Lifetime,
     pub wanted: Vec<Wanted>,
+    /// Pays a record for each new application.
+    pub budget: Budget,
     pub by: ChangeContext,
 }
 
@@ -179,10 +189,12 @@ static LOCK_CASES: Sql = dialects(
 impl Op for SubmitApplications {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        self.lifetime.check(tx).await?;
         tx.rows::<(CaseId,)>(&LOCK_CASES, &[(&self.user).into()]).await?;
         let limit = MAX_APPLICATIONS + 1;
         let count = tx.one::<(i64,)>(&COUNT, &[(&self.person).into(), limit.into()]).await?;
-        let mut submitted = count.map_or(0, |(count,)| count);
+        let before = count.map_or(0, |(count,)| count);
+        let mut submitted = before;
         let (mut unknown, mut listings) = (Vec::new(), Vec::with_capacity(self.wanted.len()));
         for (index, wanted) in self.wanted.iter().enumerate() {
             match tx.one::<(i64, i64)>(&LOCK_LISTING, &[(&wanted.listing).into()]).await? {
@@ -216,7 +228,7 @@ impl Op for SubmitApplications {
             record(tx, &self.by, "application.made", new.id.as_str(), &[("applications", "total", 1)])
                 .await?;
         }
-        Ok(())
+        self.budget.take(tx, submitted - before).await
     }
 }
 
@@ -265,16 +277,16 @@ pub(crate) async fn close_applications<T: Tx>(tx: &mut T, listing: i64, by: &Cha
     Ok(())
 }
 
-static DELETE: Sql = sql("DELETE FROM applications WHERE person = ?1 RETURNING status");
+static DELETE: Sql = sql(concat!("DELETE FROM applications WHERE person = ?1 RETURNING ", columns!()));
 
-/// Deletes every application of a person who is being erased.
-pub(crate) async fn delete_applications<T: Tx>(tx: &mut T, person: &PersonId) -> Result<i64> {
-    let deleted: Vec<(String,)> = tx.rows(&DELETE, &[person.into()]).await?;
-    let mut shared = 0;
-    for (name,) in deleted {
-        shared += i64::from(status(&name)?.is_shared());
-    }
-    Ok(shared)
+/// Deletes every application of a person who is being erased. Returns them, with the number of those that counted.
+pub(crate) async fn delete_applications<T: Tx>(
+    tx: &mut T,
+    person: &PersonId,
+) -> Result<(Vec<StoredApplication>, i64)> {
+    let deleted: Vec<StoredApplication> = tx.rows(&DELETE, &[person.into()]).await?;
+    let shared = deleted.iter().map(|application| i64::from(application.status.is_shared())).sum();
+    Ok((deleted, shared))
 }
 
 /// Deletes the applications of someone whose key no longer exists: an erasure was interrupted, or the database is an
@@ -288,7 +300,7 @@ pub struct DeleteOrphanedApplications {
 impl Op for DeleteOrphanedApplications {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let shared = delete_applications(tx, &self.person).await?;
+        let (_, shared) = delete_applications(tx, &self.person).await?;
         record(tx, &self.by, "person.erased", "", &[("applications", "total", -shared)]).await
     }
 }

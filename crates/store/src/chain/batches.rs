@@ -1,11 +1,13 @@
 //! Batches: one contract call at one nonce, from the first signature to the last confirmation.
 
+use std::collections::BTreeMap;
+
 use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
-use super::{Lease, Signed, Word};
-use crate::Result;
+use super::{Lease, Signed, SignedBatch, Word, word};
 use crate::sql::{Op, Sql, Tx, sql};
+use crate::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchStatus {
@@ -47,8 +49,49 @@ impl BatchStatus {
     }
 }
 
-static INSERT_BATCH: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state) \
-     VALUES (?1, ?2, ?3, ?4, 0)");
+/// Whose listings a batch carries, and how many of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Payers(BTreeMap<Word, i64>);
+
+/// A digest and a number.
+const PAYER_BYTES: usize = 40;
+
+impl Payers {
+    pub fn of(&self, payer: Option<Word>) -> i64 {
+        payer.and_then(|payer| self.0.get(&payer).copied()).unwrap_or(0)
+    }
+
+    pub fn add(&mut self, payer: Option<Word>) {
+        if let Some(payer) = payer {
+            *self.0.entry(payer).or_default() += 1;
+        }
+    }
+
+    pub fn extend(&mut self, other: &Self) {
+        for (payer, count) in &other.0 {
+            *self.0.entry(*payer).or_default() += count;
+        }
+    }
+
+    fn to_bytes(&self) -> Option<Vec<u8>> {
+        let pairs = self.0.iter().flat_map(|(payer, count)| payer.iter().copied().chain(count.to_be_bytes()));
+        (!self.0.is_empty()).then(|| pairs.collect())
+    }
+
+    pub(super) fn from_bytes(bytes: Option<&[u8]>) -> Result<Self> {
+        let mut payers = Self::default();
+        for pair in bytes.unwrap_or_default().chunks(PAYER_BYTES) {
+            let (payer, count) = pair
+                .split_at_checked(PAYER_BYTES - size_of::<i64>())
+                .ok_or_else(|| Error::Bug("the payers of a batch are cut".into()))?;
+            payers.0.insert(word(payer)?, i64::from_be_bytes(word(count)?));
+        }
+        Ok(payers)
+    }
+}
+
+static INSERT_BATCH: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state, payers) \
+     VALUES (?1, ?2, ?3, ?4, 0, ?5)");
 static INSERT_FILLER: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state) \
      VALUES (?1, ?2, ?3, 0, 0) ON CONFLICT (signer, nonce) DO UPDATE SET state = 0 \
      WHERE chain_batches.kind = excluded.kind AND chain_batches.state = 0");
@@ -57,14 +100,16 @@ static INSERT_ATTEMPT: Sql = sql("INSERT INTO chain_attempts (hash, signer, nonc
 
 pub(super) async fn insert_batch<T: Tx>(
     tx: &mut T,
-    (signer, nonce): (i64, i64),
-    (kind, items): (i64, usize),
-    first: &Signed,
+    signer: i64,
+    batch: &SignedBatch,
     at: Timestamp,
 ) -> Result<()> {
-    let items = i64::try_from(items).unwrap_or(i64::MAX);
-    tx.exec(&INSERT_BATCH, &[signer.into(), nonce.into(), kind.into(), items.into()]).await?;
-    insert_attempt(tx, (signer, nonce), first, at).await
+    let items = i64::try_from(batch.items).unwrap_or(i64::MAX);
+    let payers = batch.payers.to_bytes();
+    let params =
+        [signer.into(), batch.nonce.into(), batch.kind.into(), items.into(), payers.as_deref().into()];
+    tx.exec(&INSERT_BATCH, &params).await?;
+    insert_attempt(tx, (signer, batch.nonce), &batch.signed, at).await
 }
 
 async fn insert_attempt<T: Tx>(
@@ -140,8 +185,8 @@ pub struct Settled {
     pub mined: Option<Word>,
 }
 
-static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block_hash = ?5, mined = ?6 \
-     WHERE signer = ?1 AND nonce = ?2 AND state < 2");
+static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block_hash = ?5, mined = ?6, \
+     payers = CASE WHEN CAST(?3 AS BIGINT) < 2 THEN payers END WHERE signer = ?1 AND nonce = ?2 AND state < 2");
 static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
 
 /// A replaced holder may not know every attempt, so it must not settle.
@@ -181,7 +226,7 @@ const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
 // An item that was alone stays alone: it may have to be.
 static REQUEUE: Sql = sql(
-    "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE ?6 END, reverts = reverts + ?7, \
+    "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
      failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING failed",
 );

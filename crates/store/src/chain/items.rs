@@ -4,8 +4,9 @@ use portico_domain::Timestamp;
 
 use super::Word;
 use crate::Result;
+use crate::audit::{Entry, append};
 use crate::counters::{ChangeContext, record};
-use crate::sql::{Op, Sql, Tx, sql};
+use crate::sql::{Op, Sql, Tx, Val, sql};
 
 /// The desired state of one key.
 #[derive(Debug, Clone)]
@@ -39,7 +40,21 @@ pub(crate) async fn put_item<T: Tx>(
     desired: &DesiredItem,
     batch: Option<(i64, i64)>,
 ) -> Result<i64> {
-    let params = [
+    // Most items are new, and `SQLite` materializes a table for `RETURNING`.
+    if insert_item(tx, desired, batch).await? {
+        return Ok(desired.above + 1);
+    }
+    let version: Option<(i64,)> = tx.one(&UPDATE_ITEM, &item_params(desired, batch)).await?;
+    Ok(version.map_or(0, |(version,)| version))
+}
+
+/// False: it exists.
+async fn insert_item<T: Tx>(tx: &mut T, desired: &DesiredItem, batch: Option<(i64, i64)>) -> Result<bool> {
+    Ok(tx.exec(&INSERT_ITEM, &item_params(desired, batch)).await? > 0)
+}
+
+fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Val<'_>; 10] {
+    [
         desired.kind.into(),
         desired.key.as_slice().into(),
         desired.payload.as_slice().into(),
@@ -50,13 +65,7 @@ pub(crate) async fn put_item<T: Tx>(
         desired.batch_limit.into(),
         desired.at.into(),
         (desired.above + 1).into(),
-    ];
-    // Most items are new, and `SQLite` materializes a table for `RETURNING`.
-    if tx.exec(&INSERT_ITEM, &params).await? > 0 {
-        return Ok(desired.above + 1);
-    }
-    let version: Option<(i64,)> = tx.one(&UPDATE_ITEM, &params).await?;
-    Ok(version.map_or(0, |(version,)| version))
+    ]
 }
 
 static RETIRE: Sql =
@@ -107,7 +116,7 @@ impl Op for PutItems {
 // An item that was alone stays alone: it may have to be.
 static AGAIN: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE ?5 END, reverts = 0, failed = 0, wanted_at = ?6 \
+     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, failed = 0, wanted_at = ?6 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3",
 );
 
@@ -132,6 +141,120 @@ impl Op for PutItemsAgain {
                 self.at.into(),
             ];
             tx.exec(&AGAIN, &params).await?;
+        }
+        Ok(())
+    }
+}
+
+static RETRY: Sql =
+    sql("UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
+     signer = NULL, nonce = NULL, reverts = 0, failed = 0, wanted_at = ?5 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND failed = 1");
+
+/// Queues items again that the chain has rejected, each as its next version, unless they changed since they were read.
+/// Returns how many. The audit entry is written if there is one.
+#[derive(Debug)]
+pub struct RetryItems {
+    /// Each with the version that the new one must exceed.
+    pub items: Vec<(ItemVersion, i64)>,
+    pub entry: Entry,
+}
+
+impl Op for RetryItems {
+    type Out = u64;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
+        let mut queued = 0;
+        for (seen, above) in &self.items {
+            let params = [
+                seen.kind.into(),
+                seen.key.as_slice().into(),
+                seen.version.into(),
+                (*above).into(),
+                self.entry.at.into(),
+            ];
+            queued += tx.exec(&RETRY, &params).await?;
+        }
+        if queued > 0 {
+            append(tx, &Entry { detail: format!("{queued} items"), ..self.entry.clone() }).await?;
+        }
+        Ok(queued)
+    }
+}
+
+static RAISE_VERSION: Sql =
+    sql("UPDATE chain_items SET version = ?4 WHERE kind = ?1 AND key = ?2 AND version = ?3");
+
+/// Takes over the chain's versions of items whose content need not be written, unless they changed since they were
+/// read.
+#[derive(Debug)]
+pub struct RaiseVersions(pub Vec<(ItemVersion, i64)>);
+
+impl Op for RaiseVersions {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        for (seen, to) in &self.0 {
+            let params = [seen.kind.into(), seen.key.as_slice().into(), seen.version.into(), (*to).into()];
+            tx.exec(&RAISE_VERSION, &params).await?;
+        }
+        Ok(())
+    }
+}
+
+// Where it was written does not matter: if it waits, it is sent once more, and the contract has it already.
+static ADOPT_END: Sql =
+    sql("UPDATE chain_items SET version = ?4, payload = ?5, gone = 1, salt = NULL, failed = 0 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3");
+static ADOPT_REVOCATION: Sql =
+    sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
+
+/// An item that the chain has as deleted, and the database not.
+#[derive(Debug, Clone)]
+pub struct EndedItem {
+    pub seen: ItemVersion,
+    /// The version on the chain.
+    pub version: i64,
+    pub payload: Vec<u8>,
+    /// The number of a revoked token.
+    pub token: Option<[u8; 16]>,
+}
+
+/// Takes over ends that the chain has and a restored database lacks, unless the items changed since they were read.
+#[derive(Debug)]
+pub struct AdoptEnds {
+    pub items: Vec<EndedItem>,
+    pub at: Timestamp,
+}
+
+impl Op for AdoptEnds {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        for EndedItem { seen, version, payload, token } in &self.items {
+            let params = [
+                seen.kind.into(),
+                seen.key.as_slice().into(),
+                seen.version.into(),
+                (*version).into(),
+                payload.as_slice().into(),
+            ];
+            if tx.exec(&ADOPT_END, &params).await? > 0
+                && let Some(token) = token
+            {
+                tx.exec(&ADOPT_REVOCATION, &[token[..].into(), self.at.into()]).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Deletes items of the chain that the database does not know; those that it knows meanwhile stay.
+#[derive(Debug)]
+pub struct EndUnknownItems(pub Vec<DesiredItem>);
+
+impl Op for EndUnknownItems {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        for desired in &self.0 {
+            insert_item(tx, desired, None).await?;
         }
         Ok(())
     }
@@ -169,6 +292,5 @@ impl Op for FailItems {
 
 pub(super) async fn failed<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
     let subject = hex::encode_prefixed(item.key);
-    record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[("chain", "failed", 1)])
-        .await
+    record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[]).await
 }

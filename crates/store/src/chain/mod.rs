@@ -6,17 +6,23 @@
 
 mod batches;
 mod items;
+mod queue;
 mod record;
 mod signers;
 
 use std::sync::Arc;
 
-pub use batches::{BatchStatus, FILLER, FillNonce, ReplaceAttempt, Requeue, SettleBatches, Settled};
-pub use items::{DesiredItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems, PutItemsAgain, RetireItems};
+pub use batches::{BatchStatus, FILLER, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
+pub use items::{
+    AdoptEnds, DesiredItem, EndUnknownItems, EndedItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems,
+    PutItemsAgain, RaiseVersions, RetireItems, RetryItems,
+};
 pub(crate) use items::{put_item, retire};
+pub use queue::{FailedItem, QueuedBatch, WaitingItems};
 pub use record::{
     Accepted, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
+pub(crate) use signers::IDENTITY;
 pub use signers::{
     AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, ReplaceChecksContract, SignerRow,
     TakeLease,
@@ -118,6 +124,7 @@ pub struct OpenBatch {
     pub nonce: i64,
     pub kind: i64,
     pub items: i64,
+    pub payers: Payers,
     pub status: BatchStatus,
     /// Number and hash.
     pub block: Option<(i64, Word)>,
@@ -135,6 +142,8 @@ struct BatchRow {
 impl FromRow for BatchRow {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
+        let payers: Option<Vec<u8>> = c.get()?;
+        let payers = Payers::from_bytes(payers.as_deref())?;
         let status = BatchStatus::from_state(c.get()?);
         let (block, block_hash): (Option<i64>, Option<Word>) = (c.get()?, c.get()?);
         let block = block.zip(block_hash);
@@ -145,7 +154,7 @@ impl FromRow for BatchRow {
             (Some(hash), Some(raw), Some(max_fee), Some(tip)) => Some(Signed { hash, raw, max_fee, tip }),
             _ => None,
         };
-        let batch = OpenBatch { nonce, kind, items, status, block, mined, attempts: Vec::new() };
+        let batch = OpenBatch { nonce, kind, items, payers, status, block, mined, attempts: Vec::new() };
         Ok(Self { batch, attempt })
     }
 }
@@ -189,7 +198,7 @@ pub struct Backlog {
     pub waiting: i64,
     /// In batches that are signed and not mined.
     pub signed: i64,
-    /// Rejected by the chain for good.
+    /// Rejected by the chain, until they are wanted again.
     pub failed: i64,
 }
 
@@ -224,7 +233,8 @@ static ITEM: Sql = sql("SELECT i.version, i.payload, i.gone, i.salt, i.failed, b
       ORDER BY a.max_fee DESC LIMIT 1) \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key = ?2");
-static OPEN: Sql = sql("SELECT b.nonce, b.kind, b.items, b.state, b.block, b.block_hash, b.mined, \
+static OPEN: Sql =
+    sql("SELECT b.nonce, b.kind, b.items, b.payers, b.state, b.block, b.block_hash, b.mined, \
      a.hash, a.raw, a.max_fee, a.tip \
      FROM chain_batches b LEFT JOIN chain_attempts a ON a.signer = b.signer AND a.nonce = b.nonce \
      WHERE b.signer = ?1 AND b.state < 2 ORDER BY b.nonce, a.max_fee");
@@ -236,10 +246,11 @@ static ATTEMPT: Sql = sql("SELECT s.address, a.nonce, b.kind, b.items, b.state, 
 static BACKLOG: Sql = sql("SELECT \
      (SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0), \
      (SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM chain_batches WHERE state = 0), \
-     (SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM counters WHERE scope = 'chain' AND name = 'failed')");
+     (SELECT count(*) FROM chain_items WHERE failed = 1)");
 static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gone, i.failed, b.state \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3");
+static FIRST_BLOCK: Sql = sql("SELECT min(block) FROM chain_batches");
 static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 AND state = 2 \
      ORDER BY nonce DESC LIMIT 1");
 
@@ -270,6 +281,11 @@ impl Db {
 
     pub async fn last_final_nonce(&self, signer: i64) -> Result<Option<i64>> {
         Ok(self.one::<(i64,)>(&LAST_FINAL, &[signer.into()]).await?.map(|(nonce,)| nonce))
+    }
+
+    /// The number of the first block with one of our batches.
+    pub async fn first_chain_block(&self) -> Result<Option<i64>> {
+        Ok(self.one::<(Option<i64>,)>(&FIRST_BLOCK, &[]).await?.and_then(|(number,)| number))
     }
 
     pub async fn chain_attempt(&self, hash: &Word) -> Result<Option<StoredAttempt>> {

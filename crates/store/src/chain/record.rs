@@ -2,15 +2,15 @@
 //! accepted is signed and vice versa.
 
 use portico_domain::listings::Listing;
-use portico_domain::{ErrorCode, ListingId, Timestamp};
+use portico_domain::{ErrorCode, ListingId, Quota, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::batches::insert_batch;
+use super::batches::{Payers, insert_batch};
 use super::items::{DesiredItem, put_item};
 use super::{Lease, Signed, Signer, Versioned, Word, word};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::{CreateListing, Error, IdempotencyKey, Result};
+use crate::{Budget, CreateListing, Error, IdempotencyKey, Result};
 
 #[derive(Debug)]
 pub struct NewRecord {
@@ -18,6 +18,9 @@ pub struct NewRecord {
     pub desired: DesiredItem,
     pub by: ChangeContext,
     pub idempotency_key: Option<IdempotencyKey>,
+    pub budget: Budget,
+    /// A digest of the account whose share of the waiting listings it takes; `None`: nobody's.
+    pub payer: Option<Word>,
 }
 
 /// The response for an accepted listing.
@@ -32,6 +35,7 @@ pub struct SignedBatch {
     pub nonce: i64,
     pub kind: i64,
     pub items: usize,
+    pub payers: Payers,
     pub signed: Signed,
 }
 
@@ -40,6 +44,9 @@ pub struct SignedBatch {
 pub struct RecordListings {
     /// All items have the same kind.
     pub records: std::sync::Arc<[NewRecord]>,
+    /// How many listings each payer may have waiting, and how many are.
+    pub share: i64,
+    pub waiting: Payers,
     pub lease: Lease,
     pub signer: Signer,
     pub at: Timestamp,
@@ -54,6 +61,9 @@ pub enum Refusal {
     /// The id is taken.
     Conflict(ErrorCode),
     KeyReused,
+    OverQuota(Quota),
+    /// The payer's share of the waiting listings is full.
+    TooManyWaiting,
 }
 
 impl From<Refusal> for Error {
@@ -61,6 +71,8 @@ impl From<Refusal> for Error {
         match refusal {
             Refusal::Conflict(code) => Self::Conflict(code),
             Refusal::KeyReused => Self::KeyReused,
+            Refusal::OverQuota(quota) => Self::OverQuota(quota),
+            Refusal::TooManyWaiting => Self::TooMany(ErrorCode::TooManyWaiting),
         }
     }
 }
@@ -80,11 +92,18 @@ impl Op for RecordListings {
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(self.records.len());
         let mut outcomes = Vec::with_capacity(self.records.len());
+        let mut payers = Payers::default();
         for new in &*self.records {
             let outcome = match self.duplicate(new, &outcomes) {
                 Some(outcome) => outcome,
-                None => self.one(tx, new, nonce, &mut items).await?,
+                None => {
+                    let waiting = self.waiting.of(new.payer) + payers.of(new.payer);
+                    self.one(tx, new, nonce, waiting, &mut items).await?
+                }
             };
+            if let RecordOutcome::New = outcome {
+                payers.add(new.payer);
+            }
             outcomes.push(outcome);
         }
         let Some(kind) = self.records.first().map(|new| new.desired.kind).filter(|_| !items.is_empty())
@@ -93,14 +112,17 @@ impl Op for RecordListings {
             return Ok((self.answers(&outcomes, [0; 32]), None));
         };
         let signed = self.signer.sign(nonce, kind, &items)?;
-        insert_batch(tx, (self.lease.signer, nonce), (kind, items.len()), &signed, self.at).await?;
+        let batch = SignedBatch { nonce, kind, items: items.len(), payers, signed };
+        insert_batch(tx, self.lease.signer, &batch, self.at).await?;
         for (new, outcome) in self.records.iter().zip(&outcomes) {
             if let (Some(idempotency_key), RecordOutcome::New) = (&new.idempotency_key, outcome) {
-                idempotency_key.keep(tx, &Accepted { id: new.listing.id.clone(), hash: signed.hash }).await?;
+                idempotency_key
+                    .keep(tx, &Accepted { id: new.listing.id.clone(), hash: batch.signed.hash })
+                    .await?;
             }
         }
-        let answers = self.answers(&outcomes, signed.hash);
-        Ok((answers, Some(SignedBatch { nonce, kind, items: items.len(), signed })))
+        let answers = self.answers(&outcomes, batch.signed.hash);
+        Ok((answers, Some(batch)))
     }
 }
 
@@ -124,6 +146,7 @@ impl RecordListings {
         tx: &mut T,
         new: &NewRecord,
         nonce: i64,
+        waiting: i64,
         items: &mut Vec<Versioned>,
     ) -> Result<RecordOutcome> {
         if let Some(idempotency_key) = &new.idempotency_key {
@@ -134,20 +157,33 @@ impl RecordListings {
                 Err(error) => return Err(error),
             }
         }
-        match CreateListing::insert(tx, &new.listing, new.by.at).await {
-            Ok(()) => {}
-            Err(Error::Conflict(code)) => {
-                if let Some(idempotency_key) = &new.idempotency_key {
-                    idempotency_key.release(tx).await?;
-                }
-                return Ok(RecordOutcome::Refused(Refusal::Conflict(code)));
+        if let Some(refusal) = self.insert(tx, new, waiting).await? {
+            if let Some(idempotency_key) = &new.idempotency_key {
+                idempotency_key.release(tx).await?;
             }
-            Err(error) => return Err(error),
+            return Ok(RecordOutcome::Refused(refusal));
         }
         recorded(tx, new).await?;
         let version = put_item(tx, &new.desired, Some((self.lease.signer, nonce))).await?;
         items.push(Versioned { key: new.desired.key, version, payload: new.desired.payload.clone() });
         Ok(RecordOutcome::New)
+    }
+
+    async fn insert<T: Tx>(&self, tx: &mut T, new: &NewRecord, waiting: i64) -> Result<Option<Refusal>> {
+        if new.payer.is_some() && waiting >= self.share {
+            return Ok(Some(Refusal::TooManyWaiting));
+        }
+        if let Some(quota) = new.budget.try_take(tx, 1).await? {
+            return Ok(Some(Refusal::OverQuota(quota)));
+        }
+        match CreateListing::insert(tx, &new.listing, new.by.at).await {
+            Ok(()) => Ok(None),
+            Err(Error::Conflict(code)) => {
+                new.budget.give_back(tx, 1).await?;
+                Ok(Some(Refusal::Conflict(code)))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn answers(&self, outcomes: &[RecordOutcome], hash: Word) -> Vec<Result<Accepted, Refusal>> {
@@ -237,7 +273,9 @@ impl Op for SealWaiting {
             return Ok(None);
         }
         let signed = self.signer.sign(nonce, kind, &items)?;
-        insert_batch(tx, (self.lease.signer, nonce), (kind, items.len()), &signed, self.at).await?;
-        Ok(Some(SignedBatch { nonce, kind, items: items.len(), signed }))
+        // What waited for a nonce has no payer: only new listings are bounded by shares.
+        let batch = SignedBatch { nonce, kind, items: items.len(), payers: Payers::default(), signed };
+        insert_batch(tx, self.lease.signer, &batch, self.at).await?;
+        Ok(Some(batch))
     }
 }

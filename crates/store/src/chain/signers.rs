@@ -27,7 +27,8 @@ impl FromRow for ChainIdentity {
     }
 }
 
-static IDENTITY: Sql = sql("SELECT chain_id, genesis, contracts, checks_version FROM chain WHERE id = 1");
+pub(crate) static IDENTITY: Sql =
+    sql("SELECT chain_id, genesis, contracts, checks_version FROM chain WHERE id = 1");
 static ADOPT: Sql = sql("INSERT INTO chain (id, chain_id, genesis, contracts, checks_version) \
      VALUES (1, ?1, ?2, ?3, ?4) ON CONFLICT (id) DO NOTHING");
 

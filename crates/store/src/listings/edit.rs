@@ -2,7 +2,8 @@
 //! transaction.
 
 use portico_domain::chain::Terms;
-use portico_domain::listing_changes::{Editor, FieldChange, ListingChange, ListingEdit, field_changes};
+use portico_domain::field_changes::FieldChange;
+use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit, field_changes};
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! Listings. A listing is stored as one JSON document; the other columns are those that an index needs.
 
+mod clusters;
 mod edit;
 mod search;
 
@@ -13,12 +14,13 @@ use crate::chain::{DesiredItem, retire};
 use crate::counters::{ChangeContext, record, total};
 use crate::page::{Cursor, Page};
 use crate::sql::{self, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::sqlite::Sqlite;
 use crate::{Db, Engine, Error, Result};
 
+pub use clusters::ListingClusters;
 use edit::delete_history;
 pub use edit::{EditListing, ListingCodec, ListingItem, ListingVersion, StoredListing};
-use search::Search;
-pub(crate) use search::{AccessPath, KeyRange, ListingIndex};
+pub(crate) use search::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 
 impl FromRow for Listing {
     fn from_row<R: Row>(columns: &mut sql::Columns<'_, R>) -> Result<Self> {
@@ -56,7 +58,7 @@ impl CreateListing {
     pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
         let columns = Columns::of(listing)?;
         let mut params = vec![
-            tx.seq(),
+            tx.creation_number().await?,
             (&listing.id).into(),
             (&listing.user).into(),
             columns.document.as_str().into(),
@@ -141,6 +143,26 @@ impl Op for DeleteListing {
     }
 }
 
+/// Attempts of a search whose index is found to be damaged, or is replaced meanwhile.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// Runs a read of the search index until the index stays the same meanwhile.
+async fn retry_in_sqlite<T, F: Future<Output = Result<T>>>(
+    sqlite: &Sqlite,
+    read: impl Fn() -> F,
+) -> Result<T> {
+    let mut reason = String::new();
+    for _ in 0..MAX_ATTEMPTS {
+        let epoch = sqlite.index_epoch();
+        match read().await {
+            Err(Error::Again(why)) => reason = why,
+            found if sqlite.index_epoch() == epoch => return found,
+            _ => reason = "the search index was replaced meanwhile".into(),
+        }
+    }
+    Err(Error::Unavailable(reason))
+}
+
 static BY_ID: Sql = sql("SELECT document FROM listings WHERE id = ?1");
 static NUMBER: Sql = sql("SELECT seq FROM listings WHERE id = ?1");
 
@@ -154,7 +176,8 @@ impl Db {
         Ok(self.one::<(i64,)>(&NUMBER, &[id.into()]).await?.map(|(seq,)| seq))
     }
 
-    /// Order: by rent if the filter names rooms or a rent, by Morton code if it names an area, else by creation.
+    /// In the filter's order; without one by Morton code if it names an area, by rent if it names rooms or a rent, by
+    /// size if it names the fewest bedrooms, else by creation.
     pub async fn find_listings(
         &self,
         filter: &ListingFilter,
@@ -163,11 +186,23 @@ impl Db {
     ) -> Result<Page<Listing>> {
         if let Some(id) = &filter.id {
             let found = self.listing(id).await?.filter(|listing| filter.matches(listing));
-            return Ok(Page { items: found.into_iter().collect(), next: None });
+            return Ok(Page::of(found.into_iter().collect()));
         }
-        match &self.0 {
-            Engine::Sqlite(sqlite) => Search::new(sqlite, filter, after, limit).run().await,
-            Engine::Postgres(postgres) => Search::new(postgres, filter, after, limit).run().await,
+        let postgres = match &self.0 {
+            Engine::Sqlite(sqlite) => {
+                let found = retry_in_sqlite(sqlite, || search::search(sqlite, filter, after, limit)).await?;
+                return Ok(Page::cut(found, limit));
+            }
+            Engine::Postgres(postgres) => postgres,
+        };
+        let mut settled = None;
+        loop {
+            let found = search::search(postgres, filter, after, limit).await?;
+            let page = Page { settled, ..Page::cut(found, limit) };
+            if !search::is_by_creation(filter) || self.is_settled(&page) {
+                return Ok(page);
+            }
+            settled = self.settle_order().await?;
         }
     }
 

@@ -4,20 +4,22 @@
 use std::collections::HashSet;
 
 use portico_domain::geo::{Area, Point};
-use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::listings::{Listing, ListingFilter, ListingOrder};
 use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
 use portico_domain::{Money, PostalCode, UserId, Whole};
 
 use crate::Result;
-use crate::page::{Cursor, Keyed, Page};
+use crate::page::{Cursor, Keyed};
 
 /// Minimum size of the first read if the filter may reject candidates.
 const MIN_FIRST_BATCH: usize = 32;
 const MAX_BATCH: usize = 1024;
+/// So many matches are sorted in memory; more are read in the order that is asked for.
+const MAX_SORTED: usize = 2000;
 
 /// Determines the candidates and their order.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum AccessPath<'f> {
     // In order of creation:
     All,
@@ -29,8 +31,12 @@ pub(crate) enum AccessPath<'f> {
     // By rent, listings without one first:
     Bedrooms(Whole),
     Bathrooms(Whole),
-    /// Only listings with a rent.
+    /// In order of creation, the newest first.
+    Newest,
+    /// By rent, listings without one last.
     Rent,
+    /// By number of bedrooms, the most first, listings without one last.
+    Size,
     // By Morton code, one number from latitude and longitude that is close for most neighbours:
     Place(&'f Area),
 }
@@ -55,18 +61,42 @@ impl<'f> AccessPath<'f> {
             Self::Bathrooms(bathrooms)
         } else if filter.min_rent.is_some() || filter.max_rent.is_some() {
             Self::Rent
+        } else if filter.min_bedrooms.is_some() {
+            Self::Size
         } else {
             Self::All
         }
     }
 
+    fn in_order(order: ListingOrder) -> Self {
+        match order {
+            ListingOrder::Newest => Self::Newest,
+            ListingOrder::Rent => Self::Rent,
+            ListingOrder::Size => Self::Size,
+        }
+    }
+
+    fn is_by_creation(&self) -> bool {
+        matches!(self, Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_))
+    }
+
+    /// Whether the filter has no other condition than the path.
+    fn is_exactly(&self, filter: &ListingFilter) -> bool {
+        match self {
+            Self::All | Self::Owner(_) => filter.is_by_user_only(),
+            Self::Newest => filter.user.is_none() && filter.is_by_user_only(),
+            _ => false,
+        }
+    }
+
     /// `None` if the order is that of creation.
-    fn key(&self, listing: &Listing) -> Option<i64> {
+    fn key(&self, listing: &Listing, seq: i64) -> Option<i64> {
         match self {
             Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_) => None,
-            Self::Bedrooms(_) | Self::Bathrooms(_) | Self::Rent => {
-                Some(listing.rent.map_or(-1, Money::units))
-            }
+            Self::Bedrooms(_) | Self::Bathrooms(_) => Some(listing.rent.map_or(-1, Money::units)),
+            Self::Newest => Some(ListingOrder::Newest.key(listing, seq)),
+            Self::Rent => Some(ListingOrder::Rent.key(listing, seq)),
+            Self::Size => Some(ListingOrder::Size.key(listing, seq)),
             Self::Place(_) => Some(listing.place.map_or(-1, Point::morton)),
         }
     }
@@ -74,15 +104,17 @@ impl<'f> AccessPath<'f> {
     /// Ascending key ranges that contain every match.
     fn ranges(&self, filter: &ListingFilter) -> Vec<(i64, i64)> {
         match self {
-            Self::All | Self::Owner(_) | Self::Postal(_) | Self::City(_) | Self::Text(_) => {
-                vec![(i64::MIN, i64::MAX)]
-            }
             Self::Bedrooms(_) | Self::Bathrooms(_) | Self::Rent => {
                 let has_bound = filter.min_rent.is_some() || filter.max_rent.is_some();
                 let low = filter.min_rent.map_or(if has_bound { 0 } else { -1 }, Money::units);
                 vec![(low, filter.max_rent.map_or(i64::MAX, Money::units))]
             }
+            Self::Size => {
+                let least = filter.min_bedrooms.map_or(i64::MAX, |rooms| -rooms.units());
+                vec![filter.bedrooms.map_or((i64::MIN, least), |rooms| (-rooms.units(), -rooms.units()))]
+            }
             Self::Place(area) => area.ranges(),
+            _ => vec![(i64::MIN, i64::MAX)],
         }
     }
 }
@@ -95,6 +127,11 @@ pub(crate) struct KeyRange {
     pub(crate) limit: usize,
     /// The newest revision to read, see [`ListingIndex::indexed_revision`].
     pub(crate) revision: i64,
+}
+
+/// The creation numbers of a range whose key is their negative: below the first, from the second.
+pub(crate) fn newest_bounds(range: KeyRange) -> (i64, i64) {
+    (range.after.key.saturating_neg(), range.to.saturating_neg())
 }
 
 /// What an engine provides for finding listings.
@@ -115,8 +152,40 @@ pub(crate) trait ListingIndex {
     ) -> Result<Vec<Keyed<Listing>>>;
 }
 
-/// Collects matches until it has one more than the page holds.
-pub(super) struct Search<'a, I> {
+/// Matches after a cursor, one more than the page holds if there are more.
+pub(super) async fn search<I: ListingIndex>(
+    index: &I,
+    filter: &ListingFilter,
+    after: Option<Cursor>,
+    limit: usize,
+) -> Result<Vec<Keyed<Listing>>> {
+    let path = AccessPath::choose(filter);
+    let Some(order) = filter.order else {
+        return Search::new(index, filter, path, after, limit).run().await;
+    };
+    let ordered = AccessPath::in_order(order);
+    if path != AccessPath::All && path != ordered {
+        let mut found = Search::new(index, filter, path, None, MAX_SORTED).run().await?;
+        if found.len() <= MAX_SORTED {
+            for Keyed { item, at } in &mut found {
+                at.key = order.key(item, at.seq);
+            }
+            found.retain(|placed| after.is_none_or(|after| placed.at > after));
+            found.sort_unstable_by_key(|placed| placed.at);
+            found.truncate(limit + 1);
+            return Ok(found);
+        }
+    }
+    Search::new(index, filter, ordered, after, limit).run().await
+}
+
+/// Whether [`search`] finds in order of creation.
+pub(super) fn is_by_creation(filter: &ListingFilter) -> bool {
+    filter.order.is_none() && AccessPath::choose(filter).is_by_creation()
+}
+
+/// Collects matches along one access path.
+struct Search<'a, I> {
     index: &'a I,
     filter: &'a ListingFilter,
     path: AccessPath<'a>,
@@ -126,12 +195,17 @@ pub(super) struct Search<'a, I> {
 }
 
 impl<'a, I: ListingIndex> Search<'a, I> {
-    pub(super) fn new(index: &'a I, filter: &'a ListingFilter, after: Option<Cursor>, limit: usize) -> Self {
-        let after = after.unwrap_or(Cursor::START);
-        Self { index, filter, path: AccessPath::choose(filter), after, limit, found: Vec::new() }
+    fn new(
+        index: &'a I,
+        filter: &'a ListingFilter,
+        path: AccessPath<'a>,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Self {
+        Self { index, filter, path, after: after.unwrap_or(Cursor::START), limit, found: Vec::new() }
     }
 
-    pub(super) async fn run(mut self) -> Result<Page<Listing>> {
+    async fn run(mut self) -> Result<Vec<Keyed<Listing>>> {
         // Read before the candidates: `add_unindexed` covers every later change.
         let indexed = self.index.indexed_revision(&self.path);
         if indexed != Some(0) {
@@ -142,7 +216,7 @@ impl<'a, I: ListingIndex> Search<'a, I> {
         if let Some(indexed) = indexed {
             self.add_unindexed(indexed).await?;
         }
-        Ok(Page::cut(self.found, self.limit))
+        Ok(self.found)
     }
 
     fn is_full(&self) -> bool {
@@ -152,8 +226,8 @@ impl<'a, I: ListingIndex> Search<'a, I> {
     /// Reads a key range until it is exhausted or the page is full.
     async fn collect(&mut self, (from, to): (i64, i64), revision: i64) -> Result<()> {
         let mut after = self.after.max(Cursor { key: from, seq: i64::MIN });
-        // Without other conditions every candidate is a match.
-        let least = if self.filter.is_by_user_only() { 0 } else { MIN_FIRST_BATCH };
+        // Every candidate is a match.
+        let least = if self.path.is_exactly(self.filter) { 0 } else { MIN_FIRST_BATCH };
         let mut limit = (self.limit + 1).clamp(least, MAX_BATCH);
         while !self.is_full() && after.key <= to {
             let range = KeyRange { after, to, limit, revision };
@@ -176,7 +250,8 @@ impl<'a, I: ListingIndex> Search<'a, I> {
     fn keep(&mut self, mut candidates: Vec<Keyed<Listing>>) {
         candidates.retain(|candidate| {
             let listing = &candidate.item;
-            self.path.key(listing).is_none_or(|key| key == candidate.at.key) && self.filter.matches(listing)
+            self.path.key(listing, candidate.at.seq).is_none_or(|key| key == candidate.at.key)
+                && self.filter.matches(listing)
         });
         self.found.append(&mut candidates);
     }
@@ -191,7 +266,7 @@ impl<'a, I: ListingIndex> Search<'a, I> {
             revision = last.at.key;
             let exhausted = changed.len() < MAX_BATCH;
             for Keyed { item, at } in &mut changed {
-                at.key = self.path.key(item).unwrap_or(at.seq);
+                at.key = self.path.key(item, at.seq).unwrap_or(at.seq);
             }
             changed.retain(|placed| placed.at > self.after && !found.contains(&placed.at.seq));
             self.keep(changed);
@@ -205,14 +280,10 @@ impl<'a, I: ListingIndex> Search<'a, I> {
 
     /// For paths in creation order: the part that the page can still use.
     fn seq_bounds(&self) -> (i64, i64) {
-        match &self.path {
-            AccessPath::Bedrooms(_) | AccessPath::Bathrooms(_) | AccessPath::Rent | AccessPath::Place(_) => {
-                (i64::MIN, i64::MAX)
-            }
-            _ => {
-                let last = self.found.last().filter(|_| self.is_full());
-                (self.after.seq.saturating_add(1), last.map_or(i64::MAX, |last| last.at.seq))
-            }
+        if !self.path.is_by_creation() {
+            return (i64::MIN, i64::MAX);
         }
+        let last = self.found.last().filter(|_| self.is_full());
+        (self.after.seq.saturating_add(1), last.map_or(i64::MAX, |last| last.at.seq))
     }
 }

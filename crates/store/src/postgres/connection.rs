@@ -21,8 +21,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const POOL_ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// None of our statements takes longer; the server is considered lost after that.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a role or a database has as `synchronous_commit` may make commits safer, but not unsafe.
 const SETTINGS: &str = "SET application_name = 'portico'; SET statement_timeout = '9s'; \
-     SET idle_in_transaction_session_timeout = '10s'; SET TIME ZONE 'UTC'";
+     SET idle_in_transaction_session_timeout = '10s'; SET TIME ZONE 'UTC'; \
+     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// Connects lazily, to a database or to one of its schemas.
 pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Result<Pool> {
@@ -60,7 +62,7 @@ pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Resu
 
 /// Connections to other machines always verify the server's certificate. `sslmode=disable` turns encryption off for
 /// private networks.
-fn is_plain(config: &Config) -> bool {
+pub(super) fn is_plain(config: &Config) -> bool {
     let is_local = config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
@@ -157,8 +159,6 @@ impl From<tokio_postgres::Error> for Error {
             SqlState::T_R_SERIALIZATION_FAILURE,
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::LOCK_NOT_AVAILABLE,
-            // Two replicas have drawn the same creation number.
-            SqlState::UNIQUE_VIOLATION,
         ];
         let gone = [
             SqlState::ADMIN_SHUTDOWN,
@@ -171,7 +171,9 @@ impl From<tokio_postgres::Error> for Error {
             SqlState::OUT_OF_MEMORY,
             SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
         ];
-        if again.contains(code) {
+        if *code == SqlState::UNIQUE_VIOLATION {
+            Self::Duplicate(describe(&error))
+        } else if again.contains(code) {
             Self::Again(describe(&error))
         } else if gone.contains(code) || code.code().starts_with("08") {
             Self::Unavailable(describe(&error))
@@ -182,7 +184,7 @@ impl From<tokio_postgres::Error> for Error {
 }
 
 /// The error with its causes, without the detail line, which may quote a value.
-fn describe(error: &tokio_postgres::Error) -> String {
+pub(super) fn describe(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("{} ({})", db.message(), db.code().code()),
         (None, Some(cause)) => format!("{error}: {cause}"),

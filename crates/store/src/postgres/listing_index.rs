@@ -5,7 +5,7 @@ use portico_domain::search::SearchTerm;
 
 use super::Postgres;
 use crate::Result;
-use crate::listings::{AccessPath, KeyRange, ListingIndex};
+use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 use crate::page::{Keyed, as_limit, weight};
 use crate::sql::{Sql, Weight, sql};
 
@@ -39,11 +39,15 @@ macro_rules! by_key {
 }
 
 static ALL: Sql = sql(in_order!(""));
+/// Newest first: below (`?1`), from (`?2`), limit (`?3`).
+static NEWEST: Sql =
+    sql("SELECT document, -seq, seq FROM listings WHERE seq < ?1 AND seq >= ?2 ORDER BY seq DESC LIMIT ?3");
 static BY_OWNER: Sql = sql(in_order!("user_id = ?4 AND"));
 static BY_POSTAL: Sql = sql(in_order!("postal = ?4 AND"));
 static BY_CITY: Sql = sql(in_order!("city_fold = ?4 AND"));
 static BY_TEXT: Sql = sql(in_order!("search_fold LIKE ?4 AND"));
-static BY_RENT: Sql = sql(by_key!("rent", "rent IS NOT NULL AND"));
+static BY_RENT: Sql = sql(by_key!("coalesce(rent, 9223372036854775807)", ""));
+static BY_SIZE: Sql = sql(by_key!("coalesce(-bedrooms, 1)", ""));
 static BY_BEDROOMS: Sql = sql(by_key!("coalesce(rent, -1)", "bedrooms = ?5 AND"));
 static BY_BATHROOMS: Sql = sql(by_key!("coalesce(rent, -1)", "bathrooms = ?5 AND"));
 static BY_PLACE: Sql = sql(by_key!("morton", "morton IS NOT NULL AND"));
@@ -66,6 +70,10 @@ impl ListingIndex for Postgres {
         };
         match path {
             AccessPath::All => in_order(&ALL, "", weight(limit)).await,
+            AccessPath::Newest => {
+                let (below, from) = newest_bounds(range);
+                self.read(&NEWEST, &[below.into(), from.into(), as_limit(limit).into()], weight(limit)).await
+            }
             AccessPath::Owner(user) => in_order(&BY_OWNER, user.as_str(), weight(limit)).await,
             AccessPath::Postal(postal) => in_order(&BY_POSTAL, postal.as_str(), weight(limit)).await,
             AccessPath::City(folded) => in_order(&BY_CITY, folded, weight(limit)).await,
@@ -73,6 +81,7 @@ impl ListingIndex for Postgres {
             AccessPath::Bedrooms(rooms) => by_key(&BY_BEDROOMS, rooms.units()).await,
             AccessPath::Bathrooms(rooms) => by_key(&BY_BATHROOMS, rooms.units()).await,
             AccessPath::Rent => by_key(&BY_RENT, 0).await,
+            AccessPath::Size => by_key(&BY_SIZE, 0).await,
             AccessPath::Place(_) => by_key(&BY_PLACE, 0).await,
         }
     }

@@ -3,11 +3,14 @@
 //!
 //! A lost server is `Unavailable` immediately and reconnects by itself; serialization failures are retried.
 
+pub(crate) mod backup;
 mod connection;
+mod creation_numbers;
 mod listing_index;
 mod pool;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -15,6 +18,7 @@ use std::time::Duration;
 use deadpool_postgres::{ClientWrapper, Pool};
 use futures_util::future::{join, try_join, try_join_all};
 
+use crate::audit::{AuditKey, AuditKeyCell};
 use crate::counters::{COUNT, EVENT};
 use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Count, FromRow, Op, OwnedValue, Row, Sql, Tx, Val, Weight};
@@ -32,11 +36,20 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("listing versions", include_str!("../../migrations/postgres/0007_listing_versions.sql")),
     ("wallet claims", include_str!("../../migrations/postgres/0008_wallet_claims.sql")),
     ("applications", include_str!("../../migrations/postgres/0009_applications.sql")),
+    ("audit key", include_str!("../../migrations/postgres/0010_audit_key.sql")),
+    ("concurrency", include_str!("../../migrations/postgres/0011_concurrency.sql")),
+    ("budgets", include_str!("../../migrations/postgres/0012_budgets.sql")),
+    ("key expiry", include_str!("../../migrations/postgres/0013_key_expiry.sql")),
+    ("tenants", include_str!("../../migrations/postgres/0014_tenants.sql")),
+    ("clusters", include_str!("../../migrations/postgres/0015_clusters.sql")),
+    ("sorting", include_str!("../../migrations/postgres/0016_sorting.sql")),
+    ("portfolio history", include_str!("../../migrations/postgres/0017_portfolio_history.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),
     ("identity", include_str!("../../migrations/postgres-keys/0002_identity.sql")),
     ("key ids", include_str!("../../migrations/postgres-keys/0003_key_ids.sql")),
+    ("moving", include_str!("../../migrations/postgres-keys/0004_moving.sql")),
 ];
 /// A separate schema, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
@@ -45,6 +58,8 @@ const WRITE_POOL_SIZE: usize = 16;
 const READ_POOL_SIZE: usize = 4;
 /// Attempts of a unit of work that conflicts with others.
 const MAX_ATTEMPTS: u32 = 10;
+/// Attempts of a unit of work that writes what exists already.
+const MAX_DUPLICATES: u32 = 3;
 /// Rows per hot counter.
 const COUNTER_SHARDS: i64 = 16;
 
@@ -58,10 +73,19 @@ struct Inner {
     reads: Pool,
     writes: Pool,
     last_seq: Arc<AtomicI64>,
+    /// Up to here every row is visible that ever will be.
+    settled: AtomicI64,
+    audit_key: AuditKeyCell,
 }
 
 impl Postgres {
     pub(crate) async fn open(url: &str) -> Result<Self> {
+        backup::check_not_interrupted(url).await?;
+        Self::start(url, None, MIGRATIONS).await
+    }
+
+    /// Also while its restore is not complete.
+    pub(crate) async fn open_restored(url: &str) -> Result<Self> {
         Self::start(url, None, MIGRATIONS).await
     }
 
@@ -80,6 +104,18 @@ impl Postgres {
         Ok(migrate::postgres_status(&connection, KEYSTORE).await?.current > 0)
     }
 
+    pub(crate) async fn remove_keystore(url: &str) -> Result<()> {
+        let connection = connection::pool(url, None, 1)?.get().await?;
+        batch(&connection, &format!("DROP SCHEMA IF EXISTS {KEYSTORE_SCHEMA} CASCADE")).await
+    }
+
+    /// Tells clusters apart, each of which has files of its own. A standby has its primary's.
+    pub(crate) async fn cluster(url: &str) -> Result<i64> {
+        let connection = connection::pool(url, None, 1)?.get().await?;
+        let row = connection.query_one("SELECT system_identifier FROM pg_control_system()", &[]).await?;
+        Ok(row.get(0))
+    }
+
     async fn start(url: &str, schema: Option<&'static str>, migrations: Migrations) -> Result<Self> {
         let writes = connection::pool(url, schema, WRITE_POOL_SIZE)?;
         migrate::postgres(&mut *writes.get().await?, migrations).await?;
@@ -88,7 +124,13 @@ impl Postgres {
             reads: connection::pool(url, schema, READ_POOL_SIZE)?,
             writes,
             last_seq: Arc::default(),
+            settled: AtomicI64::new(i64::MIN),
+            audit_key: AuditKeyCell::default(),
         })))
+    }
+
+    pub(crate) fn audit_key_cell(&self) -> &AuditKeyCell {
+        &self.0.audit_key
     }
 
     pub(crate) async fn status(url: &str) -> Result<Status> {
@@ -148,10 +190,10 @@ impl Postgres {
     }
 
     async fn run<O: Op>(&self, op: &O) -> Result<O::Out> {
-        let mut reason = String::new();
+        let (mut reason, mut duplicates) = (String::new(), 0);
         for attempt in 0..MAX_ATTEMPTS {
             let connection = PooledConnection::get(&self.0.writes).await?;
-            let mut tx = PgTx::new(&connection, &self.0.last_seq);
+            let mut tx = PgTx::new(&connection, &self.0.last_seq, self.0.audit_key.get());
             let outcome = op.run(&mut tx).await;
             let outcome = match (outcome, tx.begun) {
                 (Ok(_), _) if tx.failed => {
@@ -166,6 +208,15 @@ impl Postgres {
                 // The server's state is unknown: close the connection.
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(Error::Again(why)) => reason = why,
+                // Whoever has just written the same is seen by the next attempts; a bug stays one.
+                Err(Error::Duplicate(why)) => {
+                    duplicates += 1;
+                    if duplicates == MAX_DUPLICATES {
+                        connection.release();
+                        return Err(Error::Bug(why));
+                    }
+                    reason = why;
+                }
                 outcome => {
                     connection.release();
                     return outcome;
@@ -197,12 +248,24 @@ struct PgTx<'c> {
     events: Vec<Vec<OwnedValue>>,
     totals: BTreeMap<(&'static str, Box<str>), i64>,
     last_seq: &'c AtomicI64,
+    creation_numbers: Range<i64>,
+    audit_key: Option<&'c AuditKey>,
 }
 
 impl<'c> PgTx<'c> {
-    fn new(connection: &'c ClientWrapper, last_seq: &'c AtomicI64) -> Self {
+    fn new(connection: &'c ClientWrapper, last_seq: &'c AtomicI64, audit_key: Option<&'c AuditKey>) -> Self {
         let (events, totals) = (Vec::new(), BTreeMap::new());
-        Self { connection, begun: false, failed: false, events, totals, last_seq }
+        let creation_numbers = 0..0;
+        Self {
+            connection,
+            begun: false,
+            failed: false,
+            events,
+            totals,
+            last_seq,
+            creation_numbers,
+            audit_key,
+        }
     }
 
     /// Sends BEGIN with the first statement, in one round trip.
@@ -267,12 +330,23 @@ impl Tx for PgTx<'_> {
         self.begin(query(connection, &statement, params)).await
     }
 
+    async fn creation_number(&mut self) -> Result<Val<'static>> {
+        if self.creation_numbers.is_empty() {
+            self.creation_numbers = creation_numbers::draw(self).await?;
+        }
+        self.creation_numbers.next().map(Val::Int).ok_or_else(|| Error::Bug("no creation number".into()))
+    }
+
     /// Time-ordered and unique: microseconds, then random bits that tell replicas apart.
     fn seq(&mut self) -> Val<'static> {
         let micros = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_micros());
         let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | jitter(1 << 11);
         let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
         Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
+    }
+
+    fn audit_key(&self) -> Option<&AuditKey> {
+        self.audit_key
     }
 }
 

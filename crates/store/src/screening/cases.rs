@@ -1,17 +1,22 @@
 //! Cases. Each has one soulbound token, whose number is chosen here before anything is mined.
 
-use portico_domain::{AccountId, CaseId, ErrorCode, Timestamp, UserId};
+use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, put_item, word};
 use crate::counters::{ChangeContext, record};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::screening::Lifetime;
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
+    /// Of the row. What is sealed in it, its checks and its results refer to it.
     pub id: CaseId,
-    pub account: AccountId,
+    /// The caller's name for it, unique for its tenant. `None`: the person was erased.
+    pub name: Option<CaseId>,
+    /// `None`: the person was erased.
+    pub tenant: Option<Tenant>,
     pub user: UserId,
     pub token: [u8; 16],
     /// The token's holder on the chain.
@@ -25,11 +30,19 @@ pub struct Case {
     pub revoked_at: Option<Timestamp>,
 }
 
+impl Case {
+    /// The caller's name for it.
+    pub fn known_as(&self) -> &CaseId {
+        self.name.as_ref().unwrap_or(&self.id)
+    }
+}
+
 impl FromRow for Case {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         Ok(Self {
             id: c.get()?,
-            account: c.get()?,
+            name: c.get()?,
+            tenant: c.get()?,
             user: c.get()?,
             token: word(&c.get::<Vec<u8>>()?)?,
             holder: word(&c.get::<Vec<u8>>()?)?,
@@ -44,20 +57,21 @@ impl FromRow for Case {
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT id, account, user_id, token, holder, custody, wished_wallet, secret, revoked_at FROM cases",
+            "SELECT id, name, account, user_id, token, holder, custody, wished_wallet, secret, revoked_at FROM cases",
             $rest
         )
     };
 }
 static GET: Sql = sql(select!(" WHERE id = ?1"));
+static NAMED: Sql = sql(select!(" WHERE account = ?1 AND name = ?2"));
 static BY_TOKEN: Sql = sql(select!(" WHERE token = ?1"));
 static OF_USER: Sql = sql(select!(" WHERE user_id = ?1 ORDER BY created_at"));
 static UNFINISHED: Sql = sql(select!(
     " WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1"
 ));
 static INSERT: Sql = sql("INSERT INTO cases \
-     (id, account, user_id, token, holder, custody, wished_wallet, secret, made, done, created_at) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10) ON CONFLICT (id) DO NOTHING");
+     (id, name, account, user_id, token, holder, custody, wished_wallet, secret, made, done, created_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11) ON CONFLICT DO NOTHING");
 static REVOKE: Sql = sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +92,7 @@ pub struct NewCase {
 #[derive(Debug)]
 pub struct OpenCase {
     pub new: NewCase,
+    pub lifetime: Lifetime,
     /// Only written for a new case.
     pub entry: Entry,
     pub by: ChangeContext,
@@ -87,14 +102,19 @@ impl Op for OpenCase {
     type Out = Case;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Case> {
         let NewCase { case: new, of } = &self.new;
+        self.lifetime.check(tx).await?;
+        let account = new.tenant.as_ref().map(Tenant::stored).unwrap_or_default();
         let known: Option<Case> = match of {
-            CaseSelector::Named => tx.one(&GET, &[(&new.id).into()]).await?,
-            CaseSelector::Made => tx.one(&UNFINISHED, &[(&new.user).into(), (&new.account).into()]).await?,
+            CaseSelector::Named => {
+                tx.one(&NAMED, &[account.as_str().into(), new.name.as_ref().into()]).await?
+            }
+            CaseSelector::Made => tx.one(&UNFINISHED, &[(&new.user).into(), account.as_str().into()]).await?,
         };
         let Some(case) = known else {
             let params = [
                 (&new.id).into(),
-                (&new.account).into(),
+                new.name.as_ref().into(),
+                account.as_str().into(),
                 (&new.user).into(),
                 new.token[..].into(),
                 new.holder[..].into(),
@@ -111,7 +131,7 @@ impl Op for OpenCase {
             append(tx, &self.entry).await?;
             return Ok(new.clone());
         };
-        if case.user != new.user || case.account != new.account {
+        if case.user != new.user {
             return Err(Error::Missing(ErrorCode::CaseNotFound));
         }
         if case.revoked_at.is_some() {
@@ -137,6 +157,23 @@ impl Op for WishWallet {
     }
 }
 
+static LOCK: Sql = dialects(select!(" WHERE id = ?1"), select!(" WHERE id = ?1 FOR SHARE"));
+static LOCK_TOKEN: Sql = dialects(select!(" WHERE token = ?1"), select!(" WHERE token = ?1 FOR SHARE"));
+
+/// The case, which is neither revoked nor erased before the transaction ends.
+pub(super) async fn lock_case<T: Tx>(tx: &mut T, id: &CaseId) -> Result<Case> {
+    unrevoked(tx.one(&LOCK, &[id.into()]).await?)
+}
+
+/// The case of a token, likewise.
+pub(super) async fn lock_case_of_token<T: Tx>(tx: &mut T, token: &[u8; 16]) -> Result<Case> {
+    unrevoked(tx.one(&LOCK_TOKEN, &[token[..].into()]).await?)
+}
+
+fn unrevoked(case: Option<Case>) -> Result<Case> {
+    case.filter(|case| case.revoked_at.is_none()).ok_or(Error::Conflict(ErrorCode::IdentityRevoked))
+}
+
 static MINTED: Sql = sql("SELECT version FROM chain_items WHERE kind = ?1 AND key = ?2");
 
 /// Queues the case's token for the chain, unless it is queued already.
@@ -150,10 +187,7 @@ pub struct Mint {
 impl Op for Mint {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let case: Option<Case> = tx.one(&GET, &[(&self.case).into()]).await?;
-        if case.is_none_or(|case| case.revoked_at.is_some()) {
-            return Err(Error::Conflict(ErrorCode::IdentityRevoked));
-        }
+        lock_case(tx, &self.case).await?;
         let item = [self.desired.kind.into(), self.desired.key[..].into()];
         if tx.one::<(i64,)>(&MINTED, &item).await?.is_none() {
             put_item(tx, &self.desired, None).await?;

@@ -3,14 +3,16 @@
 
 use portico_domain::{CaseId, Timestamp};
 
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::{Error, Result};
+use super::cases::lock_case;
+use crate::chain::Word;
+use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::{Budget, Error, Result, Seal};
 
 #[derive(Debug, Clone)]
 pub struct NewCheck {
     pub kind: &'static str,
-    /// Changes with the inputs.
-    pub tag: i64,
+    /// A digest of the inputs.
+    pub inputs: Word,
     /// For the first request with these inputs.
     pub reference: String,
     pub bureau: String,
@@ -38,45 +40,77 @@ impl FromRow for StoredCheck {
     }
 }
 
-/// A check with the same inputs continues unless it is too old; otherwise it starts again.
-static BEGIN: Sql = sql("INSERT INTO checks (case_id, kind, tag, reference, bureau, started_at) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO UPDATE SET \
-     tag = excluded.tag, reference = excluded.reference, bureau = excluded.bureau, \
-     started_at = excluded.started_at, finding = NULL, finished_at = NULL \
-     WHERE checks.tag <> excluded.tag OR checks.bureau <> excluded.bureau OR checks.finished_at < ?7");
+static INSERT: Sql = sql("INSERT INTO checks (case_id, kind, tag, inputs, reference, bureau, started_at) \
+     VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO NOTHING");
+static RESTART: Sql = sql("UPDATE checks SET inputs = ?3, reference = ?4, bureau = ?5, started_at = ?6, \
+     finding = NULL, finished_at = NULL WHERE case_id = ?1 AND kind = ?2");
+static INPUTS: Sql = dialects(
+    "SELECT inputs, bureau, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2",
+    "SELECT inputs, bureau, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2 FOR UPDATE",
+);
 static GET: Sql =
     sql("SELECT kind, reference, bureau, finding, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2");
 static FINISH: Sql = sql("UPDATE checks SET finding = ?4, finished_at = ?5 \
      WHERE case_id = ?1 AND kind = ?2 AND reference = ?3 AND finding IS NULL");
 
-/// Starts checks of a case, or returns their progress.
+/// Starts checks of a case, or returns their progress. A check with the same inputs at the same bureau continues unless
+/// its finding is too old; otherwise it starts again.
 #[derive(Debug)]
-pub struct BeginChecks {
+pub struct BeginChecks<S> {
     pub case: CaseId,
     pub checks: Vec<NewCheck>,
+    /// The person's key: it seals the digests of the inputs.
+    pub seal: S,
     /// Older findings are no longer valid.
     pub valid_since: Timestamp,
+    /// Pays for each check that starts.
+    pub budget: Budget,
+    /// What the result costs in the end: some of it must be left.
+    pub needed: Budget,
     pub at: Timestamp,
 }
 
-impl Op for BeginChecks {
+impl<S: Seal> BeginChecks<S> {
+    /// False: it continues.
+    async fn begin<T: Tx>(&self, tx: &mut T, check: &NewCheck) -> Result<bool> {
+        let place = format!("checks {} {}", self.case, check.kind).into_bytes();
+        let inputs = self.seal.seal(&place, &check.inputs)?;
+        let params = [
+            (&self.case).into(),
+            check.kind.into(),
+            inputs[..].into(),
+            check.reference.as_str().into(),
+            check.bureau.as_str().into(),
+            self.at.into(),
+        ];
+        if tx.exec(&INSERT, &params).await? > 0 {
+            return Ok(true);
+        }
+        let found = tx.one(&INPUTS, &[(&self.case).into(), check.kind.into()]).await?;
+        let (stored, bureau, finished): (Option<Vec<u8>>, String, Option<Timestamp>) =
+            found.ok_or_else(|| Error::Again("a check was deleted meanwhile".into()))?;
+        // What an earlier version stored does not open, and the check starts again.
+        let unchanged =
+            stored.is_some_and(|stored| self.seal.open(&place, &stored).is_ok_and(|it| it == check.inputs));
+        if unchanged && bureau == check.bureau && finished.is_none_or(|at| at >= self.valid_since) {
+            return Ok(false);
+        }
+        tx.exec(&RESTART, &params).await.map(|_| true)
+    }
+}
+
+impl<S: Seal + 'static> Op for BeginChecks<S> {
     type Out = Vec<StoredCheck>;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<StoredCheck>> {
-        let mut stored = Vec::with_capacity(self.checks.len());
+        lock_case(tx, &self.case).await?;
+        self.needed.check(tx).await?;
+        let (mut stored, mut begun) = (Vec::with_capacity(self.checks.len()), 0);
         for check in &self.checks {
-            let params = [
-                (&self.case).into(),
-                check.kind.into(),
-                check.tag.into(),
-                check.reference.as_str().into(),
-                check.bureau.as_str().into(),
-                self.at.into(),
-                self.valid_since.into(),
-            ];
-            tx.exec(&BEGIN, &params).await?;
+            begun += i64::from(self.begin(tx, check).await?);
             let found: Option<StoredCheck> = tx.one(&GET, &[(&self.case).into(), check.kind.into()]).await?;
             stored.push(found.ok_or_else(|| Error::Bug("a check that was begun is not there".into()))?);
         }
+        self.budget.take(tx, begun).await?;
         Ok(stored)
     }
 }

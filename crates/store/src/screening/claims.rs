@@ -2,6 +2,7 @@
 
 use portico_domain::{ErrorCode, Timestamp, UserId};
 
+use super::cases::lock_case_of_token;
 use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, Word, put_item};
 use crate::counters::{ChangeContext, record};
@@ -34,6 +35,9 @@ impl Op for BeginClaim {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let WalletClaim { token, user, nonce, message, expires_at } = &self.claim;
+        if lock_case_of_token(tx, token).await?.user != *user {
+            return Err(Error::Missing(ErrorCode::IdentityNotFound));
+        }
         let params =
             [token[..].into(), user.into(), nonce[..].into(), message[..].into(), (*expires_at).into()];
         tx.exec(&BEGIN, &params).await?;

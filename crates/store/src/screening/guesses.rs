@@ -1,11 +1,11 @@
 //! Name guesses on a result. A guess takes a slot before it is checked, so that concurrent guesses cannot exceed the
 //! limit; a correct guess returns its slot.
 
-use portico_domain::{Timestamp, VerificationId};
+use portico_domain::{ErrorCode, Timestamp, VerificationId};
 
-use crate::Result;
 use crate::audit::{Entry, append};
 use crate::sql::{Op, Sql, Tx, Val, dialects, sql};
+use crate::{Error, Result};
 
 #[derive(Debug, Clone)]
 pub struct Guess {
@@ -40,7 +40,9 @@ impl Op for TakeGuess {
     type Out = Option<i64>;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<i64>> {
         let Guess { verification, caller, at } = &self.guess;
-        tx.rows::<(i64,)>(&LOCK_RESULT, &[verification.into()]).await?;
+        if tx.one::<(i64,)>(&LOCK_RESULT, &[verification.into()]).await?.is_none() {
+            return Err(Error::Missing(ErrorCode::IdentityNotFound));
+        }
         let made: Option<(i64, i64)> =
             tx.one(&COUNT, &[verification.into(), caller.as_str().into(), self.since.into()]).await?;
         if made.is_some_and(|(own, all)| own >= self.limit_per_caller || all >= self.limit) {

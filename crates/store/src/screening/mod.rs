@@ -7,6 +7,7 @@ mod cases;
 mod checks;
 mod claims;
 mod guesses;
+mod lifetimes;
 mod people;
 mod verifications;
 
@@ -14,5 +15,6 @@ pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity, Wis
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
 pub use claims::{BeginClaim, ClaimIdentity, WalletClaim};
 pub use guesses::{Guess, Guessed, TakeGuess};
-pub use people::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetInputs};
+pub use lifetimes::Lifetime;
+pub use people::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetAppliedErasures, ForgetInputs};
 pub use verifications::{Dispute, StoreVerification, StoredVerification};

@@ -1,13 +1,15 @@
 //! Data retention and erasure.
 
-use portico_domain::{Timestamp, UserId};
+use portico_domain::{CaseId, Timestamp, UserId};
 
-use crate::applications::{delete_applications, forget_former_applications};
+use super::lifetimes::{lock_for_erasure, subject};
+use crate::applications::{StoredApplication, delete_applications, forget_former_applications};
 use crate::audit::{Entry, append};
-use crate::chain::DesiredItem;
+use crate::chain::{DesiredItem, Word, word};
 use crate::counters::{ChangeContext, record};
+use crate::keys::revoke_keys_of;
 use crate::keystore::PersonId;
-use crate::sql::{Op, Sql, Tx, Weight, sql};
+use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
 use crate::{Db, Result};
 
 /// Per [`ForgetInputs`].
@@ -42,29 +44,40 @@ impl Op for ForgetInputs {
     }
 }
 
-static CHECKS: Sql = sql("DELETE FROM checks WHERE case_id IN (SELECT id FROM cases WHERE user_id = ?1)");
+// The case stays, so that its token cannot be minted again, but no longer names the person. Nothing more is written
+// for it: whoever does locks its row, and sees this.
+static CASES: Sql =
+    sql("UPDATE cases SET user_id = '', account = '', name = NULL, secret = NULL, custody = NULL, \
+     wished_wallet = NULL, revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1 RETURNING id, token");
+static CHECKS: Sql = sql("DELETE FROM checks WHERE case_id = ?1");
+/// Guesses that are being made wait, and find no result.
+static LOCK_RESULTS: Sql = dialects(
+    "SELECT seq FROM verifications WHERE user_id = ?1 AND false",
+    "SELECT seq FROM verifications WHERE user_id = ?1 ORDER BY seq FOR UPDATE",
+);
 static GUESSES: Sql = sql("DELETE FROM name_guesses WHERE verification IN \
      (SELECT id FROM verifications WHERE user_id = ?1)");
 static CLAIMS: Sql = sql("DELETE FROM wallet_claims WHERE user_id = ?1");
 static VERIFICATIONS: Sql = sql("DELETE FROM verifications WHERE user_id = ?1");
-// The case stays, so that its token cannot be minted again, but no longer names the person.
-static CASES: Sql = sql("UPDATE cases SET user_id = '', account = '', secret = NULL, custody = NULL, \
-     wished_wallet = NULL, revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1");
-static APPLY_ONCE: Sql = sql("INSERT INTO erasures_applied (seq) VALUES (?1) ON CONFLICT (seq) DO NOTHING");
+static APPLY_ONCE: Sql =
+    sql("INSERT INTO erasures_applied (seq, subject) VALUES (?1, ?2) ON CONFLICT (seq) DO NOTHING");
 // Before version 0.2 an entry did not name its erasure, and PostgreSQL had no other record that it was applied.
 static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.erased' AND subject = ?1 \
      AND detail = '' AND at >= ?2 LIMIT 1");
 
-/// Erases a person: deletes sealed data, revokes tokens, clears flags. Each keystore erasure is applied once, so that
+/// Erases a person: deletes sealed data, revokes tokens and API keys, clears flags. Each keystore erasure is applied once, so that
 /// data which the person stores later stays.
-#[derive(Debug)]
-pub struct ErasePerson {
+pub struct ErasePerson<R, C> {
     pub user: UserId,
     /// By what applications refer to them; `None` if that is lost already.
     pub person: Option<PersonId>,
-    /// Chain items to delete.
-    pub deleted_items: Vec<DesiredItem>,
+    /// The end of a token.
+    pub revoked: R,
+    /// The end of an application's flags; `None` if nobody can tell which they are.
+    pub cleared: C,
     pub erasure: ErasureToApply,
+    /// The machine's time, which keys have.
+    pub keys_revoked_at: Timestamp,
     pub entry: Entry,
     pub by: ChangeContext,
 }
@@ -79,10 +92,10 @@ pub enum ErasureToApply {
 
 impl ErasureToApply {
     /// Whether it was not applied before; afterwards nobody else applies it.
-    async fn claim<T: Tx>(self, tx: &mut T, user: &UserId) -> Result<bool> {
+    async fn claim<T: Tx>(self, tx: &mut T, user: &UserId, subject: &Word) -> Result<bool> {
         let (Self::New(seq) | Self::Found(seq, _)) = self;
         let up_to = tx.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(up_to,)| up_to);
-        if seq <= up_to || tx.exec(&APPLY_ONCE, &[seq.into()]).await? == 0 {
+        if seq <= up_to || tx.exec(&APPLY_ONCE, &[seq.into(), subject[..].into()]).await? == 0 {
             return Ok(false);
         }
         match self {
@@ -95,29 +108,63 @@ impl ErasureToApply {
     }
 }
 
-impl Op for ErasePerson {
+impl<R, C> Op for ErasePerson<R, C>
+where
+    R: Fn(&[u8; 16]) -> DesiredItem + Send + Sync + 'static,
+    C: Fn(&StoredApplication) -> Result<Option<DesiredItem>> + Send + Sync + 'static,
+{
     /// Whether it was not applied before.
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
-        if !self.erasure.claim(tx, &self.user).await? {
-            return Ok(false);
+        let subject = subject(&self.user);
+        lock_for_erasure(tx, &subject).await?;
+        let is_new = self.erasure.claim(tx, &self.user, &subject).await?;
+        if is_new {
+            self.delete_rows(tx).await?;
         }
-        for item in &self.deleted_items {
-            crate::chain::retire(tx, item).await?;
+        // Whoever applied it before may not have known by what applications refer to the person.
+        let shared = self.delete_applications(tx).await?;
+        if is_new {
+            append(tx, &self.entry).await?;
+            record(tx, &self.by, "person.erased", self.user.as_str(), &[("applications", "total", -shared)])
+                .await?;
+        } else if shared > 0 {
+            record(tx, &self.by, "person.erased", "", &[("applications", "total", -shared)]).await?;
         }
-        for sql in [&CHECKS, &GUESSES, &CLAIMS, &VERIFICATIONS] {
-            tx.exec(sql, &[(&self.user).into()]).await?;
+        Ok(is_new)
+    }
+}
+
+impl<R, C> ErasePerson<R, C>
+where
+    R: Fn(&[u8; 16]) -> DesiredItem,
+    C: Fn(&StoredApplication) -> Result<Option<DesiredItem>>,
+{
+    async fn delete_rows<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        let user = (&self.user).into();
+        let cases: Vec<(CaseId, Vec<u8>)> = tx.rows(&CASES, &[user, self.by.at.into()]).await?;
+        for (case, token) in &cases {
+            crate::chain::retire(tx, &(self.revoked)(&word(token)?)).await?;
+            tx.exec(&CHECKS, &[case.into()]).await?;
         }
-        forget_former_applications(tx, &self.user).await?;
-        let shared = match &self.person {
-            Some(person) => delete_applications(tx, person).await?,
-            None => 0,
-        };
-        tx.exec(&CASES, &[(&self.user).into(), self.by.at.into()]).await?;
-        append(tx, &self.entry).await?;
-        let ended = ("applications", "total", -shared);
-        record(tx, &self.by, "person.erased", self.user.as_str(), &[ended]).await?;
-        Ok(true)
+        tx.rows::<(i64,)>(&LOCK_RESULTS, &[user]).await?;
+        for sql in [&GUESSES, &CLAIMS, &VERIFICATIONS] {
+            tx.exec(sql, &[user]).await?;
+        }
+        revoke_keys_of(tx, &self.user, self.keys_revoked_at).await?;
+        forget_former_applications(tx, &self.user).await
+    }
+
+    /// Returns the number of those that counted.
+    async fn delete_applications<T: Tx>(&self, tx: &mut T) -> Result<i64> {
+        let Some(person) = &self.person else { return Ok(0) };
+        let (deleted, shared) = delete_applications(tx, person).await?;
+        for application in &deleted {
+            if let Some(cleared) = (self.cleared)(application)? {
+                crate::chain::retire(tx, &cleared).await?;
+            }
+        }
+        Ok(shared)
     }
 }
 
@@ -134,6 +181,21 @@ impl Op for AdvanceErasures {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         tx.exec(&ADVANCE, &[self.0.into()]).await?;
         tx.exec(&DROP_APPLIED, &[]).await.map(drop)
+    }
+}
+
+static ADVANCE_TO_NONE: Sql = sql("UPDATE erasures SET seq = 0 WHERE id = 1");
+static DROP_ALL_APPLIED: Sql = sql("DELETE FROM erasures_applied");
+
+/// Another keystore numbers its erasures anew.
+#[derive(Debug)]
+pub struct ForgetAppliedErasures;
+
+impl Op for ForgetAppliedErasures {
+    type Out = ();
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        tx.exec(&ADVANCE_TO_NONE, &[]).await?;
+        tx.exec(&DROP_ALL_APPLIED, &[]).await.map(drop)
     }
 }
 

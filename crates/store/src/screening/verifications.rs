@@ -1,6 +1,6 @@
 //! The results of verifications.
 
-use portico_domain::{AccountId, CaseId, ErrorCode, Label, Timestamp, UserId, VerificationId};
+use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, VerificationId};
 
 use crate::applications::recompute_flags;
 use crate::audit::{Entry, append};
@@ -81,11 +81,11 @@ impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerifica
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<VerificationId> {
         let new = &self.verification;
         // The token may have been revoked, or the person erased, during the bureau requests.
-        let case: Option<(AccountId, Vec<u8>)> =
+        let case: Option<(Option<Tenant>, Vec<u8>)> =
             tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
         let (account, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = [
-            tx.seq(),
+            tx.creation_number().await?,
             (&new.id).into(),
             (&new.user).into(),
             (&new.case).into(),
@@ -103,7 +103,7 @@ impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerifica
         for entry in &self.entries {
             append(tx, entry).await?;
         }
-        let by = ChangeContext { account: Some(account), at: self.at };
+        let by = ChangeContext { account, at: self.at };
         record(tx, &by, "verification.made", new.id.as_str(), &[("verifications", "total", 1)]).await?;
         Ok(new.id.clone())
     }

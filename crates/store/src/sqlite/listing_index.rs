@@ -2,17 +2,20 @@
 
 use portico_domain::listings::Listing;
 
-use super::search_index::{EntryKind, hash_key, match_expression};
+use super::index_entries::{EntryKind, hash_key, match_expression};
 use super::{Sqlite, rows};
-use crate::Result;
-use crate::listings::{AccessPath, KeyRange, ListingIndex};
+use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 use crate::page::{Keyed, as_limit, weight};
 use crate::sql::{Sql, Val, sql};
+use crate::{Error, Result};
 
 /// In creation order: after (`?1`), to (`?2`), limit (`?3`).
 static ALL: Sql =
     sql("SELECT document, seq, seq FROM listings WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3");
-/// Additionally the owner (`?4`).
+/// Newest first: creation numbers below (`?1`), from (`?2`), limit (`?3`).
+static NEWEST: Sql =
+    sql("SELECT document, -seq, seq FROM listings WHERE seq < ?1 AND seq >= ?2 ORDER BY seq DESC LIMIT ?3");
+/// Like `ALL`, with the owner (`?4`).
 static BY_OWNER: Sql = sql(
     "SELECT document, seq, seq FROM listings WHERE user_id = ?4 AND seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3",
 );
@@ -39,12 +42,41 @@ static CHANGED_AFTER: Sql = sql("SELECT document, revision, seq FROM listings \
 impl ListingIndex for Sqlite {
     fn indexed_revision(&self, path: &AccessPath<'_>) -> Option<i64> {
         match path {
-            AccessPath::All | AccessPath::Owner(_) => None,
-            _ => Some(self.0.search_index.as_ref().map_or(0, super::SearchIndex::revision)),
+            AccessPath::All | AccessPath::Newest | AccessPath::Owner(_) => None,
+            _ => Some(self.search_revision()),
         }
     }
 
     async fn candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
+        let is_indexed = self.indexed_revision(path).is_some();
+        match self.find_candidates(path, range).await {
+            // Again from the beginning, without the index.
+            Err(Error::Bug(why)) if is_indexed => {
+                self.report_damaged_index(&why);
+                Err(Error::Again(why))
+            }
+            found => found,
+        }
+    }
+
+    async fn changed_after(
+        &self,
+        revision: i64,
+        (from, to): (i64, i64),
+        limit: usize,
+    ) -> Result<Vec<Keyed<Listing>>> {
+        let params = [revision.into(), from.into(), to.into(), as_limit(limit).into()];
+        self.read(&CHANGED_AFTER, &params, weight(limit)).await
+    }
+}
+
+impl Sqlite {
+    /// The newest revision in the search index; 0: it is empty.
+    pub(crate) fn search_revision(&self) -> i64 {
+        self.0.search_index.as_ref().map_or(0, super::SearchIndex::revision)
+    }
+
+    async fn find_candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
         let KeyRange { after, to, limit, revision } = range;
         let created: [Val<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
         let by_entry = async |kind: EntryKind, key: i64| {
@@ -65,6 +97,10 @@ impl ListingIndex for Sqlite {
         };
         match path {
             AccessPath::All => self.read(&ALL, &created[..3], weight(limit)).await,
+            AccessPath::Newest => {
+                let (below, from) = newest_bounds(range);
+                self.read(&NEWEST, &[below.into(), from.into(), as_limit(limit).into()], weight(limit)).await
+            }
             AccessPath::Owner(user) => {
                 let params = [created[0], created[1], created[2], (*user).into()];
                 self.read(&BY_OWNER, &params, weight(limit)).await
@@ -74,6 +110,7 @@ impl ListingIndex for Sqlite {
             AccessPath::Bedrooms(rooms) => by_sorted_entry(EntryKind::Bedrooms, rooms.units()).await,
             AccessPath::Bathrooms(rooms) => by_sorted_entry(EntryKind::Bathrooms, rooms.units()).await,
             AccessPath::Rent => by_sorted_entry(EntryKind::Rent, 0).await,
+            AccessPath::Size => by_sorted_entry(EntryKind::Size, 0).await,
             AccessPath::Place(_) => by_sorted_entry(EntryKind::Place, 0).await,
             AccessPath::Text(term) => {
                 let term = (*term).clone();
@@ -94,16 +131,6 @@ impl ListingIndex for Sqlite {
             }
         }
     }
-
-    async fn changed_after(
-        &self,
-        revision: i64,
-        (from, to): (i64, i64),
-        limit: usize,
-    ) -> Result<Vec<Keyed<Listing>>> {
-        let params = [revision.into(), from.into(), to.into(), as_limit(limit).into()];
-        self.read(&CHANGED_AFTER, &params, weight(limit)).await
-    }
 }
 
 #[cfg(test)]
@@ -116,6 +143,7 @@ mod tests {
         let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::Role::Server).unwrap();
         for (statement, access) in [
             (ALL.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (NEWEST.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (BY_OWNER.lite, "SEARCH listings USING INDEX listings_user (user_id=? AND seq>? AND seq<?)"),
             (
                 BY_ENTRY.lite,

@@ -2,6 +2,7 @@
 //!
 //! Replies follow the commit, so that a client always reads its own writes.
 
+mod index_entries;
 mod listing_index;
 mod reader;
 mod search_index;
@@ -16,12 +17,14 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio::sync::Semaphore;
 
+use crate::audit::AuditKeyCell;
 use crate::migrate::{self, Migrations, Status};
 use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
 use search_index::SearchIndex;
 use writer::Writer;
+pub(crate) use writer::read_with;
 
 pub(crate) const MIGRATIONS: Migrations = &[
     ("initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
@@ -37,11 +40,18 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("listing versions", include_str!("../../migrations/sqlite/0011_listing_versions.sql")),
     ("wallet claims", include_str!("../../migrations/sqlite/0012_wallet_claims.sql")),
     ("applications", include_str!("../../migrations/sqlite/0013_applications.sql")),
+    ("audit key", include_str!("../../migrations/sqlite/0014_audit_key.sql")),
+    ("concurrency", include_str!("../../migrations/sqlite/0015_concurrency.sql")),
+    ("budgets", include_str!("../../migrations/sqlite/0016_budgets.sql")),
+    ("key expiry", include_str!("../../migrations/sqlite/0017_key_expiry.sql")),
+    ("tenants", include_str!("../../migrations/sqlite/0018_tenants.sql")),
+    ("portfolio history", include_str!("../../migrations/sqlite/0019_portfolio_history.sql")),
 ];
 const KEYSTORE: Migrations = &[
     ("keys", include_str!("../../migrations/sqlite-keys/0001_keys.sql")),
     ("identity", include_str!("../../migrations/sqlite-keys/0002_identity.sql")),
     ("key ids", include_str!("../../migrations/sqlite-keys/0003_key_ids.sql")),
+    ("moving", include_str!("../../migrations/sqlite-keys/0004_moving.sql")),
 ];
 
 /// Scans that may run at once; more wait for their turn.
@@ -102,6 +112,16 @@ impl Sqlite {
         Self::start(path, connection, None, Purpose::Keys)
     }
 
+    pub(crate) fn remove_keystore(path: &Path) -> Result<()> {
+        for end in ["-wal", "-shm", ""] {
+            match std::fs::remove_file(format!("{}{end}", path.display())) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn start(
         path: &Path,
         connection: Connection,
@@ -154,6 +174,10 @@ impl Sqlite {
         self.0.writer.run(op).await
     }
 
+    pub(crate) fn audit_key_cell(&self) -> &AuditKeyCell {
+        &self.0.writer.audit_key
+    }
+
     /// Copies the write-ahead log back and empties it, so that the database is one file again; tells whether
     /// nobody held on to it for too long.
     pub(crate) fn empty_log(&self) -> Result<bool> {
@@ -176,6 +200,16 @@ impl Sqlite {
         match &self.0.search_index {
             Some(search_index) => search_index.settle().await,
             None => Ok(()),
+        }
+    }
+
+    pub(crate) fn index_epoch(&self) -> u64 {
+        self.0.search_index.as_ref().map_or(0, SearchIndex::epoch)
+    }
+
+    fn report_damaged_index(&self, why: &str) {
+        if let Some(search_index) = &self.0.search_index {
+            search_index.report_damage(why);
         }
     }
 
@@ -203,7 +237,11 @@ impl Sqlite {
     fn reader(&self, cache_kib: u32) -> Result<Connection> {
         let connection = connect(&self.0.path, cache_kib)?;
         if self.0.purpose == Purpose::Data {
-            search_index::attach(&connection, &self.0.path)?;
+            match search_index::attach(&connection, &self.0.path) {
+                // Everything else can be read without it.
+                Err(Error::Bug(why)) => self.report_damaged_index(&why),
+                attached => attached?,
+            }
         }
         connection.execute_batch("PRAGMA query_only = ON")?;
         Ok(connection)

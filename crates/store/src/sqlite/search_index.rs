@@ -6,19 +6,21 @@
 //! listing gets new entries; its old ones stay and are recognised as stale.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use portico_domain::Money;
+use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, searchable_text};
-use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
+use portico_domain::{Money, Whole};
 use portico_sqlite::spawn_supervised;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
+use super::index_entries::{NONCHARACTERS, entries, hash_key, quoted};
 use super::{exec, rows};
 use crate::page::{Cursor, Keyed, as_limit};
 use crate::{Error, Result};
@@ -31,6 +33,8 @@ const READER_CACHE_KIB: u32 = 6 * 1024;
 const BATCH_DELAY: Duration = Duration::from_millis(100);
 /// Under load. Each batch is a segment of the text index, and segments are merged: few large ones cost less.
 const BUSY_BATCH_DELAY: Duration = Duration::from_millis(500);
+/// Between two attempts to rebuild a damaged index.
+const REBUILD_INTERVAL: Duration = Duration::from_mins(1);
 /// A batch of this size means load.
 const BUSY_BATCH: usize = 512;
 
@@ -39,12 +43,29 @@ pub(super) struct SearchIndex(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// The newest indexed revision.
+    /// The newest indexed revision; 0 while the index is damaged.
     revision: AtomicI64,
+    /// It is to be rebuilt.
+    damaged: AtomicBool,
+    /// Increases when the index loses listings: what a search has read from it meanwhile may be incomplete.
+    epoch: AtomicU64,
     dirty: AtomicBool,
     thread: Mutex<Option<Thread>>,
     /// Callers that wait for the index to catch up.
     waiting: Mutex<Vec<oneshot::Sender<()>>>,
+}
+
+impl Shared {
+    fn report_damage(&self, why: &str) {
+        self.revision.store(0, Ordering::Release);
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        if !self.damaged.swap(true, Ordering::AcqRel) {
+            tracing::error!(
+                why,
+                "the search index is damaged: it is rebuilt, and searches read the table until then"
+            );
+        }
+    }
 }
 
 impl SearchIndex {
@@ -52,6 +73,8 @@ impl SearchIndex {
         let index = Index::open(path)?;
         let shared = Arc::new(Shared {
             revision: AtomicI64::new(index.revision()?),
+            damaged: AtomicBool::new(false),
+            epoch: AtomicU64::new(0),
             dirty: AtomicBool::new(true),
             thread: Mutex::new(None),
             waiting: Mutex::new(Vec::new()),
@@ -59,15 +82,27 @@ impl SearchIndex {
         // The thread ends when the engine is dropped.
         let weak = Arc::downgrade(&shared);
         spawn_supervised("portico-search", move || {
-            let mut delay = BATCH_DELAY;
+            let (mut delay, mut rebuilt, mut is_verified) = (BATCH_DELAY, None::<Instant>, false);
             while let Some(shared) = weak.upgrade() {
                 shared
                     .thread
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .get_or_insert_with(std::thread::current);
-                if shared.dirty.swap(false, Ordering::AcqRel) {
+                if shared.damaged.load(Ordering::Acquire)
+                    && rebuilt.is_none_or(|at| at.elapsed() > REBUILD_INTERVAL)
+                {
+                    rebuilt = Some(Instant::now());
+                    index.rebuild(&shared);
+                }
+                let is_damaged = shared.damaged.load(Ordering::Acquire);
+                if !is_damaged && shared.dirty.swap(false, Ordering::AcqRel) {
                     delay = if index.catch_up(&shared) < BUSY_BATCH { BATCH_DELAY } else { BUSY_BATCH_DELAY };
+                }
+                if !std::mem::replace(&mut is_verified, true)
+                    && let Err(Error::Bug(why)) = index.verify()
+                {
+                    shared.report_damage(&why);
                 }
                 drop(shared);
                 std::thread::park_timeout(Duration::from_secs(1));
@@ -87,6 +122,17 @@ impl SearchIndex {
 
     pub(super) fn revision(&self) -> i64 {
         self.0.revision.load(Ordering::Acquire)
+    }
+
+    /// What was read from the index is complete if this is the same before and after.
+    pub(super) fn epoch(&self) -> u64 {
+        self.0.epoch.load(Ordering::Acquire)
+    }
+
+    /// From here on searches read the table, until the index is rebuilt.
+    pub(super) fn report_damage(&self, why: &str) {
+        self.0.report_damage(why);
+        self.wake();
     }
 
     /// Waits until the index includes everything committed before the call.
@@ -111,33 +157,8 @@ pub(super) fn attach(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An FTS5 expression for texts that may contain the term: all of its trigrams, or, for a shorter term, any trigram
-/// that begins with it. `None`: no indexed text contains it.
-pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Result<Option<String>> {
-    let quoted = |gram: &str| format!("\"{}\"", gram.replace('"', "\"\""));
-    let mut grams = term.trigrams();
-    if !grams.is_empty() {
-        grams.sort_unstable();
-        grams.dedup();
-        return Ok(Some(grams.into_iter().map(quoted).collect::<Vec<_>>().join(" AND ")));
-    }
-    // Seeking from trigram to trigram is faster than a range, which would count each one's listings.
-    let mut seek = connection.prepare_cached("SELECT term FROM trigrams WHERE term >= ?1 LIMIT 1")?;
-    // The tokenizer replaces noncharacters.
-    let term = term.as_str().replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
-    let (mut from, mut any) = (term.clone(), Vec::new());
-    while let Some(gram) = seek.query_row([&from], |row| row.get::<_, String>(0)).optional()? {
-        if !gram.starts_with(&term) {
-            break;
-        }
-        any.push(quoted(&gram));
-        from = gram + "\0";
-    }
-    Ok((!any.is_empty()).then(|| any.join(" OR ")))
-}
-
 /// Increase it when entries change their meaning: an index of another version is rebuilt.
-const VERSION: i64 = 3;
+const VERSION: i64 = 5;
 
 const SCHEMA: &str = "
     CREATE VIRTUAL TABLE documents USING fts5 (
@@ -146,48 +167,11 @@ const SCHEMA: &str = "
     CREATE TABLE entries (
         kind INTEGER NOT NULL, key INTEGER NOT NULL, sort INTEGER NOT NULL, seq INTEGER NOT NULL,
         PRIMARY KEY (kind, key, sort, seq)) STRICT, WITHOUT ROWID;
+    CREATE TABLE summaries (
+        seq INTEGER PRIMARY KEY, morton INTEGER, rent INTEGER, bedrooms INTEGER, bathrooms INTEGER) STRICT;
+    CREATE INDEX summaries_place ON summaries (morton, rent, bedrooms, bathrooms);
     CREATE TABLE progress (revision INTEGER NOT NULL, listing TEXT NOT NULL, instance TEXT NOT NULL) STRICT;
     INSERT INTO progress SELECT 0, '', id FROM store.instance;";
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum EntryKind {
-    City = 1,
-    Postal = 2,
-    Rent = 3,
-    Bedrooms = 4,
-    Bathrooms = 5,
-    Place = 6,
-}
-
-/// Kind, key, sort, seq.
-type Entry = (i64, i64, i64, i64);
-
-fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
-    let rent = listing.rent.map_or(-1, Money::units);
-    let mut add = |kind: EntryKind, key, sort| to.push((kind as i64, key, sort, seq));
-    add(EntryKind::City, hash_key(&fold(listing.city.as_str())), 0);
-    add(EntryKind::Postal, hash_key(listing.postal.as_str()), 0);
-    if let Some(rent) = listing.rent {
-        add(EntryKind::Rent, 0, rent.units());
-    }
-    if let Some(bedrooms) = listing.bedrooms {
-        add(EntryKind::Bedrooms, bedrooms.units(), rent);
-    }
-    if let Some(bathrooms) = listing.bathrooms {
-        add(EntryKind::Bathrooms, bathrooms.units(), rent);
-    }
-    if let Some(place) = listing.place {
-        add(EntryKind::Place, 0, place.morton());
-    }
-}
-
-/// FNV-1a. Collisions are harmless, because every candidate is checked.
-pub(super) fn hash_key(text: &str) -> i64 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.cast_signed()
-}
 
 /// The index file, open for writing.
 struct Index {
@@ -195,13 +179,13 @@ struct Index {
 }
 
 impl Index {
-    /// Replaces an index of another version or another database.
+    /// Replaces an index of another version or another database, or one that cannot be read.
     fn open(path: &Path) -> Result<Self> {
-        let index = Self::connect(path)?;
-        if index.fits()? {
-            return Ok(index);
+        match Self::connect(path).and_then(|index| Ok(index.fits()?.then_some(index))) {
+            Ok(Some(index)) => return Ok(index),
+            Ok(None) => {}
+            Err(error) => tracing::error!(%error, "the search index is damaged: it is rebuilt"),
         }
-        drop(index);
         for suffix in ["", "-wal", "-shm"] {
             let mut name = file(path).into_os_string();
             name.push(suffix);
@@ -213,10 +197,54 @@ impl Index {
             }
         }
         let index = Self::connect(path)?;
-        index
-            .connection
-            .execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT"))?;
+        index.create()?;
         Ok(index)
+    }
+
+    fn create(&self) -> Result<()> {
+        self.connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT"))?;
+        Ok(())
+    }
+
+    /// In place, because readers have the file open.
+    fn rebuild(&self, shared: &Shared) {
+        let reset = || {
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
+            let emptied = self.connection.execute_batch("VACUUM main");
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
+            emptied?;
+            self.create()
+        };
+        // First: whoever reads a revision from here on does not read the index.
+        shared.revision.store(0, Ordering::Release);
+        shared.epoch.fetch_add(1, Ordering::AcqRel);
+        match reset() {
+            Ok(()) => {
+                shared.damaged.store(false, Ordering::Release);
+                shared.dirty.store(true, Ordering::Release);
+                tracing::info!("the search index is being rebuilt");
+            }
+            Err(error) => tracing::error!(%error, "the search index cannot be rebuilt while the server runs"),
+        }
+    }
+
+    /// Reads all of it.
+    fn verify(&self) -> Result<()> {
+        let one = |sql: &str| self.connection.query_row(sql, [], |row| row.get::<_, String>(0));
+        let found = one("PRAGMA main.quick_check(1)")?;
+        if found != "ok" {
+            return Err(Error::Bug(found));
+        }
+        exec(&self.connection, "INSERT INTO documents (documents) VALUES ('integrity-check')", &[])?;
+        // A listing has one document, one summary, and an entry for its city at least.
+        let complete = "SELECT CASE WHEN count(*) <= (SELECT count(*) FROM documents_docsize) \
+             AND count(*) <= (SELECT count(*) FROM summaries) \
+             AND count(*) <= (SELECT count(*) FROM entries WHERE kind = 1) THEN 'ok' ELSE 'listings are missing' END \
+             FROM store.listings WHERE revision <= (SELECT revision FROM progress)";
+        match one(complete)? {
+            found if found == "ok" => Ok(()),
+            found => Err(Error::Bug(found)),
+        }
     }
 
     fn connect(path: &Path) -> Result<Self> {
@@ -237,7 +265,30 @@ impl Index {
              AND revision <= (SELECT coalesce(max(seq), 0) FROM store.sqlite_sequence WHERE name = 'listings') \
              AND NOT EXISTS (SELECT 1 FROM store.listings WHERE revision = progress.revision AND id <> listing) \
              FROM progress";
-        Ok(self.connection.query_row(same, [], |row| row.get(0))?)
+        if !self.connection.query_row(same, [], |row| row.get::<_, bool>(0))? {
+            return Ok(false);
+        }
+        if self.finds_last()? { Ok(true) } else { Err(Error::Bug("it lacks what was indexed last".into())) }
+    }
+
+    /// Whether a search finds what was indexed last: a damaged table may just be empty. [`Self::verify`] reads the rest.
+    fn finds_last(&self) -> Result<bool> {
+        let last = "SELECT document, revision, seq FROM store.listings WHERE revision = (SELECT revision FROM progress)";
+        let Some(Keyed { item, at }) = rows::<Keyed<Listing>>(&self.connection, last, &[])?.pop() else {
+            return Ok(true);
+        };
+        let found = |sql: &str, key: &dyn rusqlite::ToSql| {
+            self.connection.query_row(sql, (key, at.seq), |_| Ok(())).optional()
+        };
+        let city = hash_key(&fold(item.city.as_str()));
+        let entry =
+            found("SELECT 1 FROM entries WHERE kind = 1 AND key = ?1 AND sort = 0 AND seq = ?2", &city)?;
+        let gram: String = searchable_text(&item).chars().take(3).collect();
+        let gram = quoted(&gram.replace(NONCHARACTERS, "\u{fffd}"));
+        let document = found("SELECT 1 FROM documents WHERE documents MATCH ?1 AND rowid = ?2", &gram)?;
+        let summary = "SELECT 1 FROM summaries WHERE morton IS ?1 AND seq = ?2";
+        let summary = found(summary, &item.place.map(Point::morton))?;
+        Ok(entry.and(document).and(summary).is_some())
     }
 
     fn revision(&self) -> Result<i64> {
@@ -261,6 +312,12 @@ impl Index {
                 Err(error) => {
                     tracing::warn!(%error, "the search index could not be updated");
                     shared.dirty.store(true, Ordering::Release);
+                    if let Error::Bug(why) = error {
+                        shared.report_damage(&why);
+                        // They wait for the new one.
+                        shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(waiting);
+                        return 0;
+                    }
                     break;
                 }
             }
@@ -283,12 +340,22 @@ impl Index {
             "UPDATE progress SET revision = ?1, listing = ?2",
             &[revision.into(), (&last.item.id).into()],
         )?;
-        let mut all = Vec::with_capacity(next.len() * 6);
+        let mut all = Vec::with_capacity(next.len() * 7);
         let mut insert = self
             .connection
             .prepare_cached("INSERT OR REPLACE INTO documents (rowid, text) VALUES (?1, ?2)")?;
+        let mut summarize = self.connection.prepare_cached(
+            "INSERT OR REPLACE INTO summaries (seq, morton, rent, bedrooms, bathrooms) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
         for Keyed { item, at: Cursor { seq, .. } } in &next {
             insert.execute((seq, searchable_text(item)))?;
+            summarize.execute((
+                seq,
+                item.place.map(Point::morton),
+                item.rent.map(Money::units),
+                item.bedrooms.map(Whole::units),
+                item.bathrooms.map(Whole::units),
+            ))?;
             entries(item, *seq, &mut all);
         }
         // Sorted, so that neighbours in the table are written together.

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 
 use super::search_index::SearchIndex;
 use super::{exec, rows};
+use crate::audit::{AuditKey, AuditKeyCell};
 use crate::counters::{COUNT, EVENT, UNCOUNT};
 use crate::sql::{Count, FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
@@ -51,14 +52,15 @@ struct QueuedJob<O: Op> {
     op: O,
     outcome: Result<O::Out>,
     answer: oneshot::Sender<Result<O::Out>>,
+    audit_key: AuditKeyCell,
 }
 
 impl<O: Op> Job for QueuedJob<O> {
     fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool {
         let before = connection.total_changes();
         self.outcome = match isolation {
-            Isolation::Group => run(connection, effects, &self.op),
-            Isolation::Savepoint => in_savepoint(connection, effects, &self.op),
+            Isolation::Group => run(connection, effects, &self.op, self.audit_key.get()),
+            Isolation::Savepoint => in_savepoint(connection, effects, &self.op, self.audit_key.get()),
         };
         isolation == Isolation::Group && self.outcome.is_err() && connection.total_changes() != before
     }
@@ -79,6 +81,7 @@ struct GroupEffects {
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: SyncSender<Box<dyn Job>>,
+    pub(super) audit_key: AuditKeyCell,
 }
 
 impl Writer {
@@ -91,13 +94,14 @@ impl Writer {
         let checkpointer = Checkpointer::start(path, &mut connection, MAX_WAL_PAGES)?;
         let mut thread = Thread { connection, inbox, checkpointer, search_index };
         spawn_supervised("portico-writer", move || thread.run())?;
-        Ok(Self { jobs })
+        Ok(Self { jobs, audit_key: AuditKeyCell::default() })
     }
 
     pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         let (answer, answered) = oneshot::channel();
         let outcome = Err(Error::Bug("a write was not run".into()));
-        self.jobs.try_send(Box::new(QueuedJob { op, outcome, answer })).map_err(|error| match error {
+        let job = QueuedJob { op, outcome, answer, audit_key: self.audit_key.clone() };
+        self.jobs.try_send(Box::new(job)).map_err(|error| match error {
             TrySendError::Full(_) => Error::Busy,
             TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".into()),
         })?;
@@ -184,11 +188,16 @@ impl Thread {
 }
 
 /// Runs one job so that its failure leaves its neighbours' work alone.
-fn in_savepoint<O: Op>(connection: &mut Connection, effects: &mut GroupEffects, op: &O) -> Result<O::Out> {
+fn in_savepoint<O: Op>(
+    connection: &mut Connection,
+    effects: &mut GroupEffects,
+    op: &O,
+    audit_key: Option<&AuditKey>,
+) -> Result<O::Out> {
     if !connection.is_autocommit() {
         exec(connection, "SAVEPOINT job", &[])?;
     }
-    let outcome = run(connection, effects, op);
+    let outcome = run(connection, effects, op, audit_key);
     if outcome.is_err() && !connection.is_autocommit() {
         exec(connection, "ROLLBACK TO job", &[])?;
     }
@@ -198,11 +207,16 @@ fn in_savepoint<O: Op>(connection: &mut Connection, effects: &mut GroupEffects, 
     outcome
 }
 
-fn run<O: Op>(connection: &mut Connection, effects: &mut GroupEffects, op: &O) -> Result<O::Out> {
+fn run<O: Op>(
+    connection: &mut Connection,
+    effects: &mut GroupEffects,
+    op: &O,
+    audit_key: Option<&AuditKey>,
+) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    let mut tx = LiteTx { connection, counts: Vec::new() };
+    let mut tx = LiteTx { connection, counts: Vec::new(), audit_key };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
         .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
     if outcome.is_ok() {
@@ -211,6 +225,11 @@ fn run<O: Op>(connection: &mut Connection, effects: &mut GroupEffects, op: &O) -
         }
     }
     outcome
+}
+
+/// Runs reads on a connection that is not the writer's.
+pub(crate) fn read_with<O: Op>(connection: &mut Connection, op: &O) -> Result<O::Out> {
+    ready(op.run(&mut LiteTx { connection, counts: Vec::new(), audit_key: None }))
 }
 
 /// On this engine every future is ready at once.
@@ -225,6 +244,7 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 struct LiteTx<'c> {
     connection: &'c mut Connection,
     counts: Vec<(&'static str, Box<str>, i64)>,
+    audit_key: Option<&'c AuditKey>,
 }
 
 impl Tx for LiteTx<'_> {
@@ -240,8 +260,14 @@ impl Tx for LiteTx<'_> {
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
         rows(self.connection, sql.lite, params)
     }
+    async fn creation_number(&mut self) -> Result<Val<'static>> {
+        Ok(Val::Null)
+    }
     fn seq(&mut self) -> Val<'static> {
         Val::Null
+    }
+    fn audit_key(&self) -> Option<&AuditKey> {
+        self.audit_key
     }
 }
 

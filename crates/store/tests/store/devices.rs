@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use portico_domain::ErrorCode;
 use portico_domain::devices::Device;
-use portico_store::{DeleteDevice, Error, Result};
+use portico_store::{DeleteDevice, Error, RegisterDevices, Result};
 
 use crate::engines::Db;
 use crate::samples::{by, conflict, device, in_pieces, later, missing, register, text, totals};
@@ -13,6 +13,7 @@ on_both_engines! {
     a_device_is_registered_once_on_its_network,
     same_identifier_is_allowed_on_another_network,
     a_deleted_device_is_gone_and_may_be_registered_again,
+    several_devices_are_registered_all_or_none,
     deleting_an_unknown_device_is_refused,
     devices_are_listed_in_creation_order,
     devices_are_read_in_pieces,
@@ -44,6 +45,21 @@ async fn assert_counted(db: &Db, total: i64, networks: &[(&str, i64)], users: &[
     assert_eq!(db.device_total().await.unwrap(), total);
     assert_eq!(db.devices_by_network().await.unwrap(), totals(networks));
     assert_eq!(db.devices_by_user().await.unwrap(), totals(users));
+}
+
+async fn several_devices_are_registered_all_or_none(db: Db) {
+    db.write(register(on("first", "bob", "helium", "taken"))).await.unwrap();
+    let devices = |rows: &[(&str, &str)]| {
+        rows.iter().map(|(id, identifier)| on(id, "ann", "helium", identifier)).collect::<Vec<_>>()
+    };
+    let op = |rows| RegisterDevices { devices: devices(rows), by: by() };
+    let refused = db.write(op(&[("a", "one"), ("b", "taken"), ("c", "one")])).await;
+    assert!(matches!(&refused, Err(Error::DevicesTaken(places)) if places == &[1, 2]), "{refused:?}");
+    assert_eq!(of_user(&db, "ann").await, [] as [&str; 0]);
+    assert_counted(&db, 1, &[("helium", 1)], &[("bob", 1)]).await;
+    db.write(op(&[("a", "one"), ("b", "two")])).await.unwrap();
+    assert_eq!(of_user(&db, "ann").await, ["a", "b"]);
+    assert_counted(&db, 3, &[("helium", 3)], &[("ann", 2), ("bob", 1)]).await;
 }
 
 async fn a_device_is_read_as_it_was_stored(db: Db) {

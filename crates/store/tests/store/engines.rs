@@ -151,6 +151,20 @@ impl Db {
     }
 }
 
+pub(crate) enum OpenTransaction {
+    Open(tokio_postgres::Client),
+    Later(Place, String),
+}
+
+impl OpenTransaction {
+    pub(crate) async fn commit(self) {
+        match self {
+            Self::Open(client) => client.batch_execute("COMMIT").await.unwrap(),
+            Self::Later(place, sql) => place.batch(&sql).await,
+        }
+    }
+}
+
 impl Place {
     pub(crate) async fn open(&self, role: Role) -> Db {
         self.try_open(role).await.unwrap()
@@ -170,6 +184,20 @@ impl Place {
         match &self.location {
             Location::Sqlite(path) => sqlite_rows(path, sql),
             Location::Postgres(url) => postgres_rows(url, sql).await,
+        }
+    }
+
+    /// Runs the statement of the engine in a transaction that stays open. SQLite has one writer: there, it runs when it
+    /// is committed.
+    pub(crate) async fn begin(&self, sqlite: &str, postgres: &str) -> OpenTransaction {
+        match &self.location {
+            Location::Sqlite(_) => OpenTransaction::Later(self.clone(), sqlite.to_owned()),
+            Location::Postgres(url) => {
+                let (client, io) = tokio_postgres::connect(url, NoTls).await.unwrap();
+                tokio::spawn(io);
+                client.batch_execute(&format!("BEGIN; {postgres}")).await.unwrap();
+                OpenTransaction::Open(client)
+            }
         }
     }
 

@@ -9,14 +9,14 @@ use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{SafeInteger, Timestamp};
 use portico_store::{
     Answering, ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
-    DeleteDevice, DeletePortfolio, IdempotencyKey, Idempotent, JoinAccount, PutPipeline, PutRequirements,
+    DeleteDevice, DeletePortfolio, IdempotencyKey, Idempotent, JoinTenant, PutPipeline, PutRequirements,
     Result, RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
 };
 
 use crate::engines::Db;
 use crate::samples::{
-    NOW, apply, by, conflict, create, create_portfolio, create_template, delete, device, entry, later,
-    listing, missing, offer, person, portfolio, register, template, text,
+    NOW, account, apply, by, conflict, create, create_portfolio, create_template, delete, device, entry,
+    later, listing, missing, offer, person, portfolio, register, template, text,
 };
 
 on_both_engines! {
@@ -75,7 +75,7 @@ async fn event_names_action_subject_account_and_time(db: Db) {
     };
     assert_eq!(
         db.raw("SELECT kind, subject, account, at FROM events ORDER BY seq").await,
-        [row("a", Some("acme"), NOW.micros()), row("b", None, -5)]
+        [row("a", Some("account:acme"), NOW.micros()), row("b", None, -5)]
     );
 }
 
@@ -137,12 +137,12 @@ async fn requirements_leave_events(db: Db) {
 
 async fn pipelines_leave_events(db: Db) {
     let mut journal = journal();
-    let put = |account| {
+    let put = |name| {
         let change = Pipeline { client: Some(text("client")), ..Pipeline::default() };
-        db.write(PutPipeline { account: text(account), change, by: by() })
+        db.write(PutPipeline { tenant: account(name), change, by: by() })
     };
     put("acme").await.unwrap();
-    journal.expect(&db, &[("pipeline.changed", "acme")]).await;
+    journal.expect(&db, &[("pipeline.changed", "account:acme")]).await;
     conflict(put("other").await);
     journal.expect(&db, &[]).await;
 }
@@ -207,7 +207,15 @@ async fn keys_and_accounts_leave_events(db: Db) {
     let mut journal = journal();
     let make = |id, limit| {
         let scope = KeyScope::Operator;
-        let key = Key { id: text(id), name: text("name"), scope, created_at: NOW, revoked_at: None };
+        let key = Key {
+            id: text(id),
+            name: text("name"),
+            scope,
+            created_at: NOW,
+            expires_at: None,
+            last_used_at: None,
+            revoked_at: None,
+        };
         db.write(CreateKey { key: StoredKey { digest: vec![1], key }, limit, entry: None, by: by() })
     };
     let revoke = |id| db.write(RevokeKey { id: text(id), entry: entry("key.revoked", id), by: by() });
@@ -220,8 +228,8 @@ async fn keys_and_accounts_leave_events(db: Db) {
     journal.expect(&db, &[("key.revoked", "k")]).await;
     revoke("k").await.unwrap();
     journal.expect(&db, &[]).await;
-    db.write(JoinAccount { user: text("ann"), account: text("acme"), at: NOW }).await.unwrap();
-    journal.expect(&db, &[("account.joined", "acme")]).await;
+    db.write(JoinTenant { user: text("ann"), tenant: account("acme"), at: NOW }).await.unwrap();
+    journal.expect(&db, &[("account.joined", "account:acme")]).await;
 }
 
 #[derive(Debug)]
@@ -273,7 +281,7 @@ async fn events_hold_nothing_personal(db: Db) {
     db.write(create_portfolio(owned)).await.unwrap();
     let owned = portico_domain::devices::Device { user: text(user), ..device("d") };
     db.write(register(owned)).await.unwrap();
-    db.write(JoinAccount { user: text(user), account: text("acme"), at }).await.unwrap();
+    db.write(JoinTenant { user: text(user), tenant: account("acme"), at }).await.unwrap();
     let rows = db.raw("SELECT kind, subject, account FROM events").await;
     assert_eq!(rows.len(), 7);
     assert!(!rows.iter().flatten().flatten().any(|cell| cell.contains(user)), "{rows:?}");

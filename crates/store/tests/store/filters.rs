@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use portico_domain::geo::{Area, Point};
 use portico_domain::listings::Field;
-use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::listings::{Listing, ListingFilter, ListingOrder};
 use portico_domain::search::SearchTerm;
 use portico_domain::{Degrees, Kilometres, Money, Whole};
 use portico_store::DeleteListing;
@@ -166,45 +166,59 @@ fn filters() -> impl Strategy<Value = ListingFilter> {
         weighted(0.15, rents()),
         weighted(0.15, rooms()),
         weighted(0.15, rooms()),
+        weighted(0.15, rooms()),
+        weighted(0.3, select(&ListingOrder::ALL[..])),
         prop_oneof![7 => Just(vec![]), 3 => proptest::collection::vec(areas(), 1..3)],
     );
-    (texts, rest).prop_map(
-        |((user, city, postal, term, field), (min_rent, max_rent, bedrooms, bathrooms, areas))| {
-            ListingFilter {
-                id: None,
-                user: user.map(text),
-                city: city.map(text),
-                postal: postal.map(text),
-                term,
-                field,
-                min_rent,
-                max_rent,
-                bedrooms,
-                bathrooms,
-                areas,
-            }
-        },
-    )
+    (texts, rest).prop_map(|((user, city, postal, term, field), rest)| {
+        let (min_rent, max_rent, bedrooms, min_bedrooms, bathrooms, order, areas) = rest;
+        ListingFilter {
+            id: None,
+            user: user.map(text),
+            city: city.map(text),
+            postal: postal.map(text),
+            term,
+            field,
+            min_rent,
+            max_rent,
+            bedrooms,
+            min_bedrooms,
+            bathrooms,
+            areas,
+            order,
+        }
+    })
 }
 
 fn limits() -> impl Strategy<Value = usize> {
     select(&[1_usize, 2, 3, 7, 20, 1000][..])
 }
 
-/// The key before the creation number: rent, Morton code, or nothing.
-fn sort_key(filter: &ListingFilter, listing: &Listing) -> i64 {
+/// The key before the creation number: what the order says, rent, Morton code, or nothing.
+fn sort_key(filter: &ListingFilter, number: usize, listing: &Listing) -> i64 {
     let rent_or_rooms = filter.min_rent.is_some()
         || filter.max_rent.is_some()
         || filter.bedrooms.is_some()
         || filter.bathrooms.is_some();
-    if filter.user.is_some() || filter.postal.is_some() {
+    let by_size = |listing: &Listing| listing.bedrooms.map_or(1, |rooms| -rooms.units());
+    if let Some(order) = filter.order {
+        match order {
+            ListingOrder::Newest => -i64::try_from(number).unwrap(),
+            ListingOrder::Rent => listing.rent.map_or(i64::MAX, Money::units),
+            ListingOrder::Size => by_size(listing),
+        }
+    } else if filter.user.is_some() || filter.postal.is_some() {
         0
     } else if !filter.areas.is_empty() {
         listing.place.map_or(-1, Point::morton)
-    } else if filter.term.is_some() || filter.field.is_some() || filter.city.is_some() || !rent_or_rooms {
+    } else if filter.term.is_some() || filter.field.is_some() || filter.city.is_some() {
         0
-    } else {
+    } else if rent_or_rooms {
         listing.rent.map_or(-1, Money::units)
+    } else if filter.min_bedrooms.is_some() {
+        by_size(listing)
+    } else {
+        0
     }
 }
 
@@ -277,9 +291,10 @@ fn wait_for<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn expected(all: &[Listing], filter: &ListingFilter) -> Vec<Listing> {
-    let mut fitting: Vec<Listing> = all.iter().filter(|listing| filter.matches(listing)).cloned().collect();
-    fitting.sort_by_key(|listing| sort_key(filter, listing));
-    fitting
+    let mut fitting: Vec<(usize, &Listing)> =
+        all.iter().enumerate().filter(|(_, listing)| filter.matches(listing)).collect();
+    fitting.sort_by_key(|(number, listing)| sort_key(filter, *number, listing));
+    fitting.into_iter().map(|(_, listing)| listing.clone()).collect()
 }
 
 async fn finding_matches_the_rule_at_any_index_progress(db: Db) {

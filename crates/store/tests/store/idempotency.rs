@@ -30,8 +30,8 @@ on_both_engines! {
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// Reverses the bytes and binds them to their context; another context fails to open them.
-#[derive(Debug)]
-struct ReversingSeal;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReversingSeal;
 
 impl Seal for ReversingSeal {
     fn seal(&self, context: &[u8], plain: &[u8]) -> Result<Vec<u8>> {

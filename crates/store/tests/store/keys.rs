@@ -3,12 +3,15 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use portico_domain::keys::{Key, KeyScope};
-use portico_domain::{ErrorCode, Timestamp};
-use portico_store::{CreateKey, Error, JoinAccount, Result, RevokeKey, Role, StoredKey};
+use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
+use portico_domain::pipelines::Pipeline;
+use portico_domain::{ErrorCode, Tenant, Timestamp};
+use portico_store::{
+    CreateKey, Error, JoinTenant, NoteKeyUse, PutPipeline, Result, RevokeKey, Role, StoredKey,
+};
 
 use crate::engines::Db;
-use crate::samples::{NOW, by, by_at, conflict, entry, later, missing, text};
+use crate::samples::{NOW, account, by, by_at, conflict, entry, later, missing, text};
 
 on_both_engines! {
     a_key_is_found_by_its_public_part,
@@ -19,19 +22,32 @@ on_both_engines! {
     revoking_twice_changes_nothing,
     revoking_an_unknown_key_is_refused,
     keys_are_listed_in_order_of_creation,
+    newest_keys_come_first_in_pages,
+    keys_are_filtered_by_scope_and_owner,
     user_sees_only_own_keys,
     the_limit_counts_working_keys_of_the_same_scope,
     the_limit_holds_when_keys_are_made_at_once,
-    a_user_belongs_to_the_account_of_the_same_name,
-    a_user_belongs_to_the_account_that_was_joined_last,
+    expired_keys_do_not_count_for_the_limit,
+    last_use_of_a_key_only_moves_ahead,
+    a_user_is_a_tenant_of_their_own_at_first,
+    a_user_belongs_to_the_tenant_that_was_joined_last,
+    what_was_a_users_own_comes_along_to_an_account_of_the_name,
 }
 
-fn key(id: &str, scope: KeyScope) -> StoredKey {
-    let key = Key { id: text(id), name: text("für alles"), scope, created_at: NOW, revoked_at: None };
+pub(crate) fn key(id: &str, scope: KeyScope) -> StoredKey {
+    let key = Key {
+        id: text(id),
+        name: text("für alles"),
+        scope,
+        created_at: NOW,
+        expires_at: None,
+        last_used_at: None,
+        revoked_at: None,
+    };
     StoredKey { digest: (0..32).map(|n| n * 8).collect(), key }
 }
 
-fn ann() -> KeyScope {
+pub(crate) fn ann() -> KeyScope {
     KeyScope::User(text("ann"))
 }
 
@@ -123,6 +139,42 @@ async fn keys_are_listed_in_order_of_creation(db: Db) {
     assert_eq!(listed(&db, None).await, ["m", "a", "z"]);
 }
 
+async fn newest_keys_come_first_in_pages(db: Db) {
+    for (id, scope) in [("first", KeyScope::Operator), ("second", ann()), ("third", ann())] {
+        create(&db, key(id, scope), None).await.unwrap();
+    }
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = db.newest_keys(&KeyFilter::default(), after, 2).await.unwrap();
+        seen.push(page.items.iter().map(|key| key.id.to_string()).collect::<Vec<_>>());
+        assert!(page.next.is_none_or(|next| after.is_none_or(|after| next > after)), "cursors grow");
+        let Some(next) = page.next else { break };
+        after = Some(next);
+    }
+    assert_eq!(seen, [vec!["third", "second"], vec!["first"]]);
+}
+
+async fn keys_are_filtered_by_scope_and_owner(db: Db) {
+    for (id, scope) in [
+        ("operator", KeyScope::Operator),
+        ("user", ann()),
+        ("account", KeyScope::Account(text("ann"))),
+        ("other", KeyScope::User(text("Ann"))),
+    ] {
+        create(&db, key(id, scope), None).await.unwrap();
+    }
+    let found = async |scope: Option<ScopeKind>, owner: Option<&str>| {
+        let filter = KeyFilter { scope, owner: owner.map(text) };
+        let page = db.newest_keys(&filter, None, 10).await.unwrap();
+        page.items.iter().map(|key| key.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(Some(ScopeKind::Operator), None).await, ["operator"]);
+    assert_eq!(found(Some(ScopeKind::User), None).await, ["other", "user"]);
+    assert_eq!(found(None, Some("ann")).await, ["account", "user"]);
+    assert_eq!(found(Some(ScopeKind::Account), Some("ann")).await, ["account"]);
+    assert_eq!(found(Some(ScopeKind::Operator), Some("ann")).await, [""; 0]);
+}
+
 async fn user_sees_only_own_keys(db: Db) {
     for (id, scope) in [
         ("m", ann()),
@@ -162,14 +214,70 @@ async fn the_limit_holds_when_keys_are_made_at_once(db: Db) {
     assert_eq!(listed(&db, Some("ann")).await.len(), 5);
 }
 
-async fn a_user_belongs_to_the_account_of_the_same_name(db: Db) {
-    assert_eq!(db.account_of(&text("ann")).await.unwrap(), text("ann"));
+fn expiring(id: &str, created: i64, expires: i64) -> StoredKey {
+    let StoredKey { digest, key } = key(id, ann());
+    StoredKey { digest, key: Key { created_at: later(created), expires_at: Some(later(expires)), ..key } }
 }
 
-async fn a_user_belongs_to_the_account_that_was_joined_last(db: Db) {
-    for account in ["acme", "umbrella", "umbrella"] {
-        db.write(JoinAccount { user: text("ann"), account: text(account), at: NOW }).await.unwrap();
-        assert_eq!(db.account_of(&text("ann")).await.unwrap(), text(account));
+async fn expired_keys_do_not_count_for_the_limit(db: Db) {
+    create(&db, expiring("a", 0, 10), Some(1)).await.unwrap();
+    assert_eq!(conflict(create(&db, expiring("b", 9, 20), Some(1)).await), "too_many_keys");
+    create(&db, expiring("b", 10, 20), Some(1)).await.unwrap();
+    let kept = db.keys(None).await.unwrap();
+    assert_eq!(kept.iter().map(|key| key.expires_at).collect::<Vec<_>>(), [Some(later(10)), Some(later(20))]);
+    assert_eq!(kept.iter().map(|key| key.is_valid(later(10))).collect::<Vec<_>>(), [false, true]);
+}
+
+async fn last_use_of_a_key_only_moves_ahead(db: Db) {
+    create(&db, key("a", ann()), None).await.unwrap();
+    create(&db, key("b", ann()), None).await.unwrap();
+    for (at, expected) in [(5, 5), (3, 5), (7, 7)] {
+        db.write(NoteKeyUse { id: text("a"), at: later(at) }).await.unwrap();
+        let kept = db.key(&text("a")).await.unwrap().unwrap().key;
+        assert_eq!(kept, Key { last_used_at: Some(later(expected)), ..key("a", ann()).key });
     }
-    assert_eq!(db.account_of(&text("Ann")).await.unwrap(), text("Ann"), "nobody else is moved");
+    assert_eq!(db.key(&text("b")).await.unwrap().unwrap().key.last_used_at, None);
+}
+
+fn user(name: &str) -> Tenant {
+    Tenant::User(text(name))
+}
+
+async fn join(db: &Db, user: &str, tenant: Tenant) {
+    db.write(JoinTenant { user: text(user), tenant, at: NOW }).await.unwrap();
+}
+
+async fn a_user_is_a_tenant_of_their_own_at_first(db: Db) {
+    assert_eq!(db.tenant_of(&text("ann")).await.unwrap(), user("ann"));
+}
+
+async fn a_user_belongs_to_the_tenant_that_was_joined_last(db: Db) {
+    for tenant in [account("acme"), account("umbrella"), account("umbrella"), user("ann"), account("ann")] {
+        join(&db, "ann", tenant.clone()).await;
+        assert_eq!(db.tenant_of(&text("ann")).await.unwrap(), tenant);
+    }
+    assert_eq!(db.tenant_of(&text("Ann")).await.unwrap(), user("Ann"), "nobody else is moved");
+}
+
+/// Whose issuer begins to name an account like the user, as earlier versions took it.
+async fn what_was_a_users_own_comes_along_to_an_account_of_the_name(db: Db) {
+    let put = async |tenant, client: &str| {
+        let change = Pipeline { client: Some(text(client)), ..Pipeline::default() };
+        db.write(PutPipeline { tenant, change, by: by() }).await
+    };
+    put(user("ann"), "anns").await.unwrap();
+    put(user("bob"), "bobs").await.unwrap();
+    join(&db, "ann", account("acme")).await;
+    assert_eq!(db.pipeline(&account("acme")).await.unwrap(), None, "an account of another name");
+    join(&db, "ann", account("ann")).await;
+    let moved = db.pipeline(&account("ann")).await.unwrap().unwrap();
+    assert_eq!((moved.client, db.pipeline(&user("ann")).await.unwrap()), (Some(text("anns")), None));
+    put(account("ann"), "anns").await.unwrap();
+    assert_eq!(conflict(put(user("ann"), "anns").await), "client_id_taken");
+    // What the account has stays, and so does what is the user's own.
+    put(account("bob"), "another").await.unwrap();
+    join(&db, "bob", account("bob")).await;
+    assert_eq!(db.pipeline(&account("bob")).await.unwrap().unwrap().client, Some(text("another")));
+    assert_eq!(db.pipeline(&user("bob")).await.unwrap().unwrap().client, Some(text("bobs")));
+    assert_eq!(conflict(put(account("bob"), "bobs").await), "client_id_taken");
 }

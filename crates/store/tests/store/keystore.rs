@@ -94,8 +94,12 @@ async fn a_rotation_is_not_finished_while_keys_are_left(db: Db) {
 
 async fn erasures_are_found_by_name(db: Db) {
     let keys = open(&db).await;
-    let first = keys.erase("user ann", NOW).await.unwrap();
-    let second = keys.erase("user ann", NOW).await.unwrap();
+    keys.add_master(master(1, NOW)).await.unwrap();
+    keys.add(key("user ann", 1)).await.unwrap();
+    let (first, destroyed) = keys.erase("user ann", NOW).await.unwrap();
+    assert_eq!(destroyed, Some(key("user ann", 1)));
+    let (second, destroyed) = keys.erase("user ann", NOW).await.unwrap();
+    assert!(second > first && destroyed.is_none());
     keys.erase("user bob", NOW).await.unwrap();
     let found: Vec<i64> = keys.erasures_of("user ann").await.unwrap().iter().map(|e| e.seq).collect();
     assert_eq!(found, [first, second]);

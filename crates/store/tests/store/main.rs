@@ -19,13 +19,18 @@ macro_rules! on_both_engines {
 
 mod applications;
 mod atomicity;
+mod audit;
+mod budgets;
+mod chain_items;
 mod concurrency;
+mod cutting_proxy;
 mod deployment;
 mod devices;
 mod engines;
 mod events;
 mod filters;
 mod finding;
+mod following;
 mod fresh_reads;
 mod idempotency;
 mod keys;

@@ -1,12 +1,14 @@
 //! Opening, closing and migrating a database.
 
 use futures_util::future::join_all;
+use portico_domain::Tenant;
 use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter};
-use portico_store::{Error, Location, Role, Status};
+use portico_domain::pipelines::Pipeline;
+use portico_store::{Error, Location, PutPipeline, Role, Status};
 
 use crate::engines::{Db, Place};
-use crate::samples::{create, found, listing, money, rooms, term, text};
+use crate::samples::{account, by, conflict, create, found, listing, money, rooms, term, text};
 
 on_both_engines! {
     a_database_is_opened_by_its_url,
@@ -21,6 +23,7 @@ on_both_engines! {
     every_step_is_recorded_by_name,
     items_of_an_older_version_stay_queued,
     listings_become_documents,
+    accounts_and_users_are_told_apart,
 }
 
 async fn steps(place: &Place) -> Vec<String> {
@@ -139,15 +142,22 @@ async fn every_step_is_recorded_by_name(db: Db) {
     assert_eq!(steps[0], "initial");
 }
 
+/// The paths of an engine's steps, in order.
+fn scripts(engine: &str) -> Vec<String> {
+    let folder = format!("{}/migrations/{engine}", env!("CARGO_MANIFEST_DIR"));
+    let steps = std::fs::read_dir(folder).unwrap().map(|step| step.unwrap().path());
+    let mut steps: Vec<String> = steps.map(|path| path.to_str().unwrap().to_owned()).collect();
+    steps.sort();
+    steps
+}
+
 /// A database of an older version: the first steps only, and some rows.
 async fn of_version(place: &Place, versions: (usize, usize), rows: &str) {
     let (engine, version) = match place.path() {
         Some(_) => ("sqlite", versions.0),
         None => ("postgres", versions.1),
     };
-    let folder = format!("{}/migrations/{engine}", env!("CARGO_MANIFEST_DIR"));
-    let mut steps: Vec<_> = std::fs::read_dir(folder).unwrap().map(|step| step.unwrap().path()).collect();
-    steps.sort();
+    let steps = scripts(engine);
     place.batch("CREATE TABLE portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)").await;
     for (n, step) in steps.iter().take(version).enumerate() {
         place.batch(&std::fs::read_to_string(step).unwrap()).await;
@@ -190,6 +200,73 @@ const LISTINGS_BEFORE: &str = "
         (3, 'gone', 'ada', '3 Oak Street', 'Austin', 'austin', 'TX', '78701', 'US', NULL, NULL,
         NULL, NULL, NULL, NULL, NULL, NULL, 7 {BARE});
     DELETE FROM listings WHERE id = 'gone'";
+
+/// Before accounts and users were told apart. `acme` has members, `left` had one, `keyed` has a key; `back` is a user who
+/// returned to an account like their name, `ann` and `solo` are users by themselves.
+const TENANTS_BEFORE: &str = "
+    INSERT INTO pipelines (account, client_id, income) VALUES ('acme', 'acme-homes', 1), ('left', 'left-homes', 0),
+        ('keyed', NULL, 1), ('solo', 'solo-homes', 1), ('back', NULL, 0);
+    INSERT INTO members (user_id, account) VALUES ('ann', 'acme'), ('bob', 'another'), ('back', 'back'),
+        ('keyed', 'keyed');
+    INSERT INTO events (seq, kind, subject, account, at) VALUES (1, 'account.joined', 'left', 'left', 5),
+        (2, 'account.joined', 'back', 'back', 6), (3, 'pipeline.changed', 'solo', 'solo', 7);
+    INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at) VALUES (1, 'k', {BLOB}, 'k', 1, 'keyed', 5);
+    INSERT INTO cases (id, account, user_id, token, holder, made, done, created_at) VALUES
+        ('of-acme', 'acme', 'ann', {BLOB}, {BLOB}, 0, 0, 5), ('own', 'ann', 'ann', {BLOB2}, {BLOB}, 0, 0, 6),
+        ('erased', '', '', {BLOB3}, {BLOB}, 0, 0, 7)";
+
+async fn accounts_and_users_are_told_apart(db: Db) {
+    let place = db.fresh_place().await;
+    let blob = |byte: &str| match place.path() {
+        Some(_) => format!("x'{}'", byte.repeat(20)),
+        None => format!("'\\x{}'::bytea", byte.repeat(20)),
+    };
+    let tokens = [("{BLOB}", "01"), ("{BLOB2}", "02"), ("{BLOB3}", "03")];
+    let rows =
+        tokens.iter().fold(TENANTS_BEFORE.to_owned(), |sql, (mark, byte)| sql.replace(mark, &blob(byte)));
+    let before = |engine| scripts(engine).iter().position(|step| step.ends_with("_tenants.sql")).unwrap();
+    of_version(&place, (before("sqlite"), before("postgres")), &rows).await;
+    place.open(Role::Server).await.close().unwrap();
+    // After a restart.
+    let db = place.open(Role::Server).await;
+    let user = |name: &str| Tenant::User(text(name));
+    for (name, account_has, user_has) in [
+        ("acme", true, false),
+        ("left", true, false),
+        ("keyed", true, false),
+        ("solo", false, true),
+        ("back", false, true),
+    ] {
+        assert_eq!(db.pipeline(&account(name)).await.unwrap().is_some(), account_has, "{name}");
+        assert_eq!(db.pipeline(&user(name)).await.unwrap().is_some(), user_has, "{name}");
+    }
+    for (name, tenant) in [
+        ("ann", account("acme")),
+        ("bob", account("another")),
+        ("back", user("back")),
+        ("acme", user("acme")),
+        // A user of the account's name has belonged to it.
+        ("keyed", account("keyed")),
+    ] {
+        assert_eq!(db.tenant_of(&text(name)).await.unwrap(), tenant, "{name}");
+    }
+    let put = |tenant: Tenant| {
+        let change = Pipeline { client: Some(text("acme-homes")), ..Pipeline::default() };
+        db.write(PutPipeline { tenant, change, by: by() })
+    };
+    assert_eq!(conflict(put(user("acme")).await), "client_id_taken");
+    put(account("acme")).await.unwrap();
+    let cases = db.raw("SELECT id, name, account FROM cases ORDER BY id").await;
+    let row = |cells: [Option<&str>; 3]| cells.map(|cell| cell.map(str::to_owned)).to_vec();
+    assert_eq!(
+        cases,
+        [
+            row([Some("erased"), None, Some("")]),
+            row([Some("of-acme"), Some("of-acme"), Some("account:acme")]),
+            row([Some("own"), Some("own"), Some("user:ann")]),
+        ]
+    );
+}
 
 async fn listings_become_documents(db: Db) {
     let place = db.fresh_place().await;

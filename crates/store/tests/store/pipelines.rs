@@ -1,12 +1,12 @@
 //! Verification pipelines: one per account, partial writes, unique client ids.
 
 use futures_util::future::join_all;
-use portico_domain::ErrorCode;
 use portico_domain::pipelines::Pipeline;
+use portico_domain::{ErrorCode, Tenant};
 use portico_store::{Error, PutPipeline, Result};
 
 use crate::engines::Db;
-use crate::samples::{by, conflict, text};
+use crate::samples::{account, by, conflict, text};
 
 on_both_engines! {
     there_is_no_pipeline_at_first,
@@ -16,17 +16,19 @@ on_both_engines! {
     accounts_do_not_share_a_pipeline,
     client_id_of_another_account_is_refused,
     own_client_id_may_be_written_again,
-    a_client_id_that_was_given_up_is_free,
+    a_client_id_that_was_given_up_stays_with_its_account,
+    an_account_may_use_a_limited_number_of_client_ids,
+    user_and_account_of_one_name_are_apart,
     client_ids_that_differ_in_case_are_different,
     one_of_many_concurrent_claims_gets_the_client_id,
 }
 
 async fn put(db: &Db, account: &str, change: Pipeline) -> Result<()> {
-    db.write(PutPipeline { account: text(account), change, by: by() }).await
+    db.write(PutPipeline { tenant: self::account(account), change, by: by() }).await
 }
 
 async fn pipeline(db: &Db, account: &str) -> Option<Pipeline> {
-    db.pipeline(&text(account)).await.unwrap()
+    db.pipeline(&self::account(account)).await.unwrap()
 }
 
 fn client(id: &str) -> Pipeline {
@@ -104,11 +106,37 @@ async fn own_client_id_may_be_written_again(db: Db) {
     assert_eq!(pipeline(&db, "acme").await, Some(more));
 }
 
-async fn a_client_id_that_was_given_up_is_free(db: Db) {
+async fn a_client_id_that_was_given_up_stays_with_its_account(db: Db) {
     put(&db, "acme", client("first")).await.unwrap();
     put(&db, "acme", client("second")).await.unwrap();
-    put(&db, "new", client("first")).await.unwrap();
-    assert_eq!(pipeline(&db, "new").await, Some(client("first")));
+    for taken in ["first", "second"] {
+        assert_eq!(conflict(put(&db, "new", client(taken)).await), "client_id_taken");
+    }
+    assert_eq!(pipeline(&db, "new").await, None);
+    put(&db, "acme", client("first")).await.unwrap();
+    assert_eq!(pipeline(&db, "acme").await, Some(client("first")));
+}
+
+async fn an_account_may_use_a_limited_number_of_client_ids(db: Db) {
+    for n in 0..20 {
+        put(&db, "acme", client(&format!("name-{n}"))).await.unwrap();
+    }
+    assert_eq!(conflict(put(&db, "acme", client("one more")).await), "too_many_client_ids");
+    assert_eq!(pipeline(&db, "acme").await, Some(client("name-19")));
+    put(&db, "acme", client("name-0")).await.unwrap();
+    put(&db, "new", client("one more")).await.unwrap();
+}
+
+async fn user_and_account_of_one_name_are_apart(db: Db) {
+    let user = Tenant::User(text("acme"));
+    put(&db, "acme", full()).await.unwrap();
+    assert_eq!(db.pipeline(&user).await.unwrap(), None);
+    let change = Pipeline { income: Some(true), ..client("own") };
+    let put_own = |change| db.write(PutPipeline { tenant: user.clone(), change, by: by() });
+    put_own(change.clone()).await.unwrap();
+    assert_eq!(db.pipeline(&user).await.unwrap(), Some(change));
+    assert_eq!(pipeline(&db, "acme").await, Some(full()));
+    assert_eq!(conflict(put_own(client("client")).await), "client_id_taken");
 }
 
 async fn client_ids_that_differ_in_case_are_different(db: Db) {

@@ -1,7 +1,8 @@
 //! User portfolios: created or copied, changed, deleted, and counted exactly after each step.
 
 use portico_domain::portfolios::{
-    Portfolio, PortfolioChange, PortfolioStatistics, ProtocolItems, RiskLevel, Template, TemplateChange,
+    Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics, ProtocolItems, RiskLevel, Template,
+    TemplateChange,
 };
 use portico_domain::{Allocation, Timestamp};
 use portico_store::{ChangePortfolio, ChangeTemplate, CopyTemplate, DeletePortfolio, Result};
@@ -23,6 +24,10 @@ on_both_engines! {
     a_change_touches_only_what_it_names,
     change_time_increases_while_the_clock_stands,
     changing_an_unknown_portfolio_is_refused,
+    edits_are_recorded_with_both_values,
+    the_last_hundred_edits_are_kept,
+    long_edits_are_kept_for_less_time,
+    a_deleted_portfolio_leaves_no_history,
     a_deleted_portfolio_is_gone,
     users_see_their_own_in_order_of_creation,
     portfolios_are_read_in_pieces,
@@ -62,6 +67,69 @@ async fn of_user(db: &Db, user: &str) -> Vec<String> {
     let page = db.portfolios(&text(user), None, 100).await.unwrap();
     assert_eq!(page.next, None);
     page.items.into_iter().map(|portfolio| portfolio.id.to_string()).collect()
+}
+
+fn renamed(name: &str) -> PortfolioChange {
+    PortfolioChange { name: Some(text(name)), ..change() }
+}
+
+async fn history(db: &Db, id: &str) -> Vec<PortfolioEdit> {
+    let id = text(id);
+    in_pieces(30, None, |after| db.portfolio_history(&id, after, 30)).await
+}
+
+async fn edits_are_recorded_with_both_values(db: Db) {
+    db.write(create_portfolio(portfolio("p"))).await.unwrap();
+    let before = read(&db, "p").await.unwrap();
+    change_at(&db, "p", change(), later(10)).await.unwrap();
+    assert_eq!(history(&db, "p").await, [], "a change without effect is no edit");
+    let edit = PortfolioChange { items: Some(items(&[("a", 1)])), ..renamed("Second") };
+    change_at(&db, "p", edit, later(20)).await.unwrap();
+    change_at(&db, "p", renamed("Third"), later(30)).await.unwrap();
+    let after = read(&db, "p").await.unwrap();
+
+    let [first, second] = <[PortfolioEdit; 2]>::try_from(history(&db, "p").await).unwrap();
+    assert_eq!((first.number, first.at, second.number, second.at), (1, later(20), 2, after.updated_at));
+    let fields: Vec<&str> = first.changes.iter().map(|change| &*change.field).collect();
+    assert_eq!(fields, ["name", "protocolItems"]);
+    assert_eq!(first.changes[0].before, before.name.unwrap().as_str());
+    assert_eq!((&second.changes[0].before, &second.changes[0].after), (&"Second".into(), &"Third".into()));
+}
+
+async fn the_last_hundred_edits_are_kept(db: Db) {
+    db.write(create_portfolio(portfolio("p"))).await.unwrap();
+    for n in 1..=103 {
+        change_at(&db, "p", renamed(&format!("{n}")), later(n)).await.unwrap();
+    }
+    let numbers: Vec<i64> = history(&db, "p").await.into_iter().map(|edit| edit.number).collect();
+    assert_eq!(numbers, (4..=103).collect::<Vec<_>>());
+}
+
+async fn long_edits_are_kept_for_less_time(db: Db) {
+    db.write(create_portfolio(portfolio("p"))).await.unwrap();
+    let names: Vec<String> = (0..1000).map(|n| format!("{n:0>250}")).collect();
+    let long: Vec<(&str, i64)> = names.iter().map(|name| (name.as_str(), 0)).collect();
+    change_at(&db, "p", renamed("Second"), later(1)).await.unwrap();
+    for n in 2..=6 {
+        let items = items(if n % 2 == 0 { &long } else { &[("a", 1)] });
+        change_at(&db, "p", PortfolioChange { items: Some(items), ..change() }, later(n)).await.unwrap();
+    }
+    let kept = history(&db, "p").await;
+    let length: usize = kept.iter().map(|edit| serde_json::to_string(&edit.changes).unwrap().len()).sum();
+    assert!(length < 2 << 20, "{length}");
+    let numbers: Vec<i64> = kept.into_iter().map(|edit| edit.number).collect();
+    assert!(numbers.ends_with(&[5, 6]) && !numbers.contains(&1), "{numbers:?}");
+    change_at(&db, "p", renamed("Third"), later(7)).await.unwrap();
+    assert_eq!(history(&db, "p").await.last().map(|edit| edit.number), Some(7));
+}
+
+async fn a_deleted_portfolio_leaves_no_history(db: Db) {
+    for id in ["p", "q"] {
+        db.write(create_portfolio(portfolio(id))).await.unwrap();
+        change_at(&db, id, renamed("Second"), later(1)).await.unwrap();
+    }
+    remove(&db, "p").await.unwrap();
+    assert_eq!((history(&db, "p").await.len(), history(&db, "q").await.len()), (0, 1));
 }
 
 async fn a_portfolio_is_read_as_it_was_stored(db: Db) {

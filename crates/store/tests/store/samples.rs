@@ -9,12 +9,13 @@ use portico_domain::listings::{Address, Listing, ListingFilter};
 use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLevel, Template};
 use portico_domain::search::SearchTerm;
 use portico_domain::text::{Text, TextFormat};
-use portico_domain::{Allocation, ErrorCode, ListingId, Money, Timestamp, Whole};
+use portico_domain::{Allocation, ErrorCode, ListingId, Money, Tenant, Timestamp, Whole};
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, NO_BATCH_LIMIT};
 use portico_store::keystore::PersonId;
+use portico_store::screening::Lifetime;
 use portico_store::{
-    ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error,
+    Budget, ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error,
     NewApplication, Page, RegisterDevice, Result, SubmitApplications, Wanted,
 };
 
@@ -42,8 +43,12 @@ pub(crate) fn later(micros: i64) -> Timestamp {
     Timestamp::from_micros(NOW.micros() + micros)
 }
 
+pub(crate) fn account(name: &str) -> Tenant {
+    Tenant::Account(text(name))
+}
+
 pub(crate) fn by() -> ChangeContext {
-    ChangeContext { account: Some(text("acme")), at: NOW }
+    ChangeContext { account: Some(account("acme")), at: NOW }
 }
 
 pub(crate) fn by_at(at: Timestamp) -> ChangeContext {
@@ -104,7 +109,16 @@ pub(crate) async fn submission(db: &Db, who: u8, ids: &[&str], at: Timestamp) ->
         });
         wanted.push(Wanted { listing: text(id), new, refusal: None });
     }
-    SubmitApplications { user: text("ann"), person: person(who), wanted, by: by_at(at) }
+    let user = text("ann");
+    let lifetime = Lifetime::new(&user, 0);
+    SubmitApplications {
+        user,
+        person: person(who),
+        lifetime,
+        wanted,
+        budget: Budget::default(),
+        by: by_at(at),
+    }
 }
 
 /// Applies to listings, which are created if they do not exist.
@@ -214,7 +228,7 @@ pub(crate) async fn in_pieces<T, F: Future<Output = Result<Page<T>>>>(
 ) -> Vec<T> {
     let mut all = Vec::new();
     loop {
-        let Page { items, next } = read(after).await.unwrap();
+        let Page { items, next, .. } = read(after).await.unwrap();
         assert!(items.len() <= limit, "at most as many as asked for");
         assert!(!items.is_empty() || after.is_none(), "a cursor leads to something");
         if next.is_some() {

@@ -1,18 +1,19 @@
 //! Cases, checks, results and the audit log.
 
 use futures_util::future::join_all;
-use portico_domain::CaseId;
-use portico_store::Result;
+use portico_domain::{CaseId, Tenant};
 use portico_store::audit::{Append, Entry};
 use portico_store::chain::{Address, DesiredItem};
 use portico_store::screening::{
-    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck, Guess,
-    Guessed, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, StoreVerification, StoredVerification,
-    TakeGuess,
+    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck,
+    ForgetAppliedErasures, Guess, Guessed, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity,
+    StoreVerification, StoredVerification, TakeGuess,
 };
+use portico_store::{Budget, Error, Result, StoredApplication};
 
 use crate::engines::Db;
-use crate::samples::{NOW, apply, by, conflict, entry, later, missing, person, text};
+use crate::idempotency::ReversingSeal;
+use crate::samples::{NOW, account, apply, by, conflict, entry, later, missing, person, submission, text};
 
 on_both_engines! {
     concurrent_entries_form_one_hash_chain,
@@ -26,14 +27,19 @@ on_both_engines! {
     wrong_names_are_counted_and_right_ones_are_not,
     concurrent_guesses_respect_the_limit,
     an_erased_person_leaves_a_case_without_an_owner,
+    nothing_is_written_for_a_person_who_was_erased_meanwhile,
+    an_erasure_revokes_the_tokens_of_all_cases,
+    applications_are_deleted_whoever_applied_the_erasure,
+    erasures_of_another_keystore_are_applied,
     an_erasure_is_applied_once_whatever_its_number,
     erasure_applied_by_an_older_version_is_skipped,
 }
 
-fn case(id: &str, user: &str, token: u8) -> Case {
+pub(crate) fn case(id: &str, user: &str, token: u8) -> Case {
     Case {
         id: text(id),
-        account: text(user),
+        name: Some(text(id)),
+        tenant: Some(account("acme")),
         user: text(user),
         token: [token; 16],
         holder: [token; 20],
@@ -44,9 +50,15 @@ fn case(id: &str, user: &str, token: u8) -> Case {
     }
 }
 
-async fn open(db: &Db, case: Case, of: CaseSelector) -> Result<Case> {
+pub(crate) async fn open(db: &Db, case: Case, of: CaseSelector) -> Result<Case> {
+    open_after(db, 0, case, of).await
+}
+
+/// By somebody who knows of this erasure.
+async fn open_after(db: &Db, erasure: i64, case: Case, of: CaseSelector) -> Result<Case> {
     let entry = entry("case.opened", case.id.as_str());
-    db.write(OpenCase { new: NewCase { case, of }, entry, by: by() }).await
+    let lifetime = Lifetime::new(&case.user, erasure);
+    db.write(OpenCase { new: NewCase { case, of }, lifetime, entry, by: by() }).await
 }
 
 fn desired(token: u8, deleted: bool) -> DesiredItem {
@@ -54,7 +66,7 @@ fn desired(token: u8, deleted: bool) -> DesiredItem {
     DesiredItem { kind: 2, key, payload, deleted, salt: None, above: 0, batch_limit: 1, at: NOW }
 }
 
-fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address) -> DesiredItem + use<>> {
+pub(crate) fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address) -> DesiredItem + use<>> {
     let token = case.token[0];
     let verification = StoredVerification {
         id: text(id),
@@ -87,7 +99,7 @@ async fn whole(db: &Db) -> i64 {
         }
         for entry in entries {
             assert_eq!(entry.seq, place + 1);
-            assert_eq!(entry.hash, entry.hash_after(&previous));
+            assert!(entry.follows(&previous, None));
             (previous, place) = (entry.hash, entry.seq);
         }
     }
@@ -118,11 +130,15 @@ async fn a_case_is_opened_once_by_one_person(db: Db) {
     let first = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     assert_eq!(open(&db, case("c", "ann", 2), CaseSelector::Named).await.unwrap(), first);
     assert_eq!(missing(open(&db, case("c", "bob", 3), CaseSelector::Named).await), "case_not_found");
-    let elsewhere = Case { account: text("other"), ..case("c", "ann", 4) };
-    assert_eq!(missing(open(&db, elsewhere, CaseSelector::Named).await), "case_not_found");
+    // Its name is the tenant's: another one has cases of its own under it.
+    for (token, tenant) in [(4, account("other")), (5, Tenant::User(text("acme")))] {
+        let elsewhere =
+            Case { id: text(&token.to_string()), tenant: Some(tenant), ..case("c", "ann", token) };
+        assert_eq!(open(&db, elsewhere.clone(), CaseSelector::Named).await.unwrap(), elsewhere);
+    }
     assert_eq!(db.case_of_token(&[1; 16]).await.unwrap(), Some(first));
     assert_eq!(db.case_of_token(&[2; 16]).await.unwrap(), None);
-    assert_eq!(whole(&db).await, 1);
+    assert_eq!(whole(&db).await, 3);
 }
 
 async fn generated_case_is_reused_until_it_has_a_result(db: Db) {
@@ -133,12 +149,26 @@ async fn generated_case_is_reused_until_it_has_a_result(db: Db) {
     assert_eq!(open(&db, case("f", "ann", 4), CaseSelector::Made).await.unwrap().id, text("f"));
 }
 
-fn begin(tag: i64, reference: &str, bureau: &str) -> BeginChecks {
-    let check = NewCheck { kind: "income", tag, reference: reference.into(), bureau: bureau.into() };
-    BeginChecks { case: text("c"), checks: vec![check], valid_since: NOW, at: NOW }
+pub(crate) type Begin = BeginChecks<ReversingSeal>;
+
+pub(crate) fn begin(inputs: u8, reference: &str, bureau: &str) -> Begin {
+    // Only the last byte of the digest tells inputs apart.
+    let mut digest = [7; 32];
+    digest[31] = inputs;
+    let check =
+        NewCheck { kind: "income", inputs: digest, reference: reference.into(), bureau: bureau.into() };
+    BeginChecks {
+        case: text("c"),
+        checks: vec![check],
+        seal: ReversingSeal,
+        valid_since: NOW,
+        budget: Budget::default(),
+        needed: Budget::default(),
+        at: NOW,
+    }
 }
 
-fn finish(reference: &str, finding: u8) -> FinishCheck {
+pub(crate) fn finish(reference: &str, finding: u8) -> FinishCheck {
     FinishCheck {
         case: text("c"),
         kind: "income",
@@ -149,7 +179,8 @@ fn finish(reference: &str, finding: u8) -> FinishCheck {
 }
 
 async fn a_check_keeps_its_reference_until_its_inputs_change(db: Db) {
-    let begun = async |op: BeginChecks| db.write(op).await.unwrap().remove(0);
+    open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    let begun = async |op: Begin| db.write(op).await.unwrap().remove(0);
     assert_eq!(begun(begin(1, "r1", "acme")).await.reference, "r1");
     assert_eq!(begun(begin(1, "r2", "acme")).await.reference, "r1");
     db.write(finish("r1", 7)).await.unwrap();
@@ -163,9 +194,13 @@ async fn a_check_keeps_its_reference_until_its_inputs_change(db: Db) {
     db.write(finish("r5", 9)).await.unwrap();
     let old = BeginChecks { valid_since: later(6), ..begin(2, "r6", "emca") };
     assert_eq!(begun(old).await.reference, "r6");
+    // An earlier version stored no digest.
+    db.raw("UPDATE checks SET inputs = NULL").await;
+    assert_eq!(begun(begin(2, "r7", "emca")).await.reference, "r7");
 }
 
 async fn late_finding_does_not_overwrite_another(db: Db) {
+    open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(begin(1, "r1", "acme")).await.unwrap();
     db.write(begin(2, "r2", "acme")).await.unwrap();
     db.write(finish("r1", 1)).await.unwrap();
@@ -230,6 +265,8 @@ fn guess(at: i64) -> TakeGuess {
 }
 
 async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    db.write(result("v", &case)).await.unwrap();
     let take = async |at: i64| db.write(guess(at)).await.unwrap();
     let settle = async |place: i64, fits: bool| {
         db.write(Guessed { place, fits, entry: entry("identity.validated", "v") }).await.unwrap();
@@ -249,7 +286,7 @@ async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
     };
     assert_eq!((by("mia").await, by("zoe").await), (true, false), "seven in all");
     assert!(take(101).await.is_some(), "and later they may again");
-    assert_eq!(whole(&db).await, 15);
+    assert_eq!(whole(&db).await, 17, "a case, a result, and each guess");
 }
 
 async fn concurrent_guesses_respect_the_limit(db: Db) {
@@ -282,24 +319,83 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     assert_eq!(db.listing_statistics().await.unwrap().applications, 1);
     let id: CaseId = text("c");
     let left = db.case(&id).await.unwrap().unwrap();
-    assert_eq!((left.user.as_str(), left.account.as_str(), left.secret), ("", "", None));
+    assert_eq!((left.user.as_str(), left.name, left.tenant, left.secret), ("", None, None, None));
     assert!(left.revoked_at.is_some());
-    assert_eq!(missing(open(&db, self::case("c", "ann", 3), CaseSelector::Named).await), "case_not_found");
+    // The name is free, and the case that gets it is another one.
+    let again = Case { id: text("e"), name: Some(text("c")), ..self::case("e", "ann", 3) };
+    assert_eq!(open_after(&db, 5, again.clone(), CaseSelector::Named).await.unwrap(), again);
     for table in ["checks", "name_guesses", "former_applications"] {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
 }
 
-fn erase(erasure: ErasureToApply) -> ErasePerson {
+type Erase = ErasePerson<fn(&[u8; 16]) -> DesiredItem, fn(&StoredApplication) -> Result<Option<DesiredItem>>>;
+
+fn erase(erasure: ErasureToApply) -> Erase {
     ErasePerson {
         user: text("ann"),
         person: Some(person(1)),
-        deleted_items: vec![desired(1, true)],
+        revoked: |token: &[u8; 16]| desired(token[0], true),
+        cleared: |_: &StoredApplication| Ok(None),
         erasure,
+        keys_revoked_at: later(9),
         entry: entry("person.erased", "ann"),
         by: by(),
     }
+}
+
+async fn nothing_is_written_for_a_person_who_was_erased_meanwhile(db: Db) {
+    let before = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    db.write(result("v", &before)).await.unwrap();
+    apply(&db, 2, &["l"]).await.unwrap();
+    let submission = submission(&db, 1, &["l"], NOW).await;
+    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    // All of it began before the erasure.
+    let late = open(&db, case("d", "ann", 3), CaseSelector::Named).await;
+    assert!(matches!(late, Err(Error::Erased)), "{late:?}");
+    let late = db.write(submission).await;
+    assert!(matches!(late, Err(Error::Erased)), "{late:?}");
+    assert_eq!(conflict(db.write(begin(1, "r1", "acme")).await), "identity_revoked");
+    assert_eq!(conflict(db.write(result("w", &before)).await), "identity_revoked");
+    let mint = Mint { desired: desired(1, false), case: text("c") };
+    assert_eq!(conflict(db.write(mint).await), "identity_revoked");
+    assert_eq!(missing(db.write(guess(0)).await), "identity_not_found");
+    for table in ["checks", "name_guesses", "verifications"] {
+        let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
+        assert_eq!(left, [[Some("0".to_owned())]], "{table}");
+    }
+    // Whoever begins now does so after the erasure, and others were never erased.
+    open_after(&db, 5, case("e", "ann", 4), CaseSelector::Named).await.unwrap();
+    open(&db, case("f", "bob", 5), CaseSelector::Named).await.unwrap();
+}
+
+async fn an_erasure_revokes_the_tokens_of_all_cases(db: Db) {
+    for (id, token) in [("c", 1), ("d", 2)] {
+        open(&db, case(id, "ann", token), CaseSelector::Named).await.unwrap();
+        db.write(Mint { desired: desired(token, false), case: text(id) }).await.unwrap();
+    }
+    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE gone = 0").await, [[Some("0".to_owned())]]);
+}
+
+async fn applications_are_deleted_whoever_applied_the_erasure(db: Db) {
+    apply(&db, 1, &["l"]).await.unwrap();
+    // Another replica found the erasure, and could not tell by what applications refer to the person.
+    let found = ErasePerson { person: None, ..erase(ErasureToApply::Found(5, NOW)) };
+    assert!(db.write(found).await.unwrap());
+    assert_eq!(db.applications_of(&person(1)).await.unwrap().len(), 1);
+    assert!(!db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
+    assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
+}
+
+async fn erasures_of_another_keystore_are_applied(db: Db) {
+    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    db.write(AdvanceErasures(5)).await.unwrap();
+    assert!(!db.write(erase(ErasureToApply::New(1))).await.unwrap());
+    db.write(ForgetAppliedErasures).await.unwrap();
+    assert!(db.write(erase(ErasureToApply::New(1))).await.unwrap());
 }
 
 async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
@@ -309,7 +405,7 @@ async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
         assert!(db.write(erase(ErasureToApply::New(erasure))).await.unwrap());
         assert!(db.erasure_is_applied(erasure).await.unwrap());
     }
-    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    let case = open_after(&db, many, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     // As after a restart: what the person stored since then stays.
     for erasure in [7, many, 3] {

@@ -23,6 +23,10 @@ on_both_engines! {
     deleted_listings_are_not_found,
     an_edited_listing_is_found_by_its_new_values_only,
     rebuilds_when_database_was_restored,
+    rebuilds_when_tables_are_damaged,
+    rebuilds_when_file_is_no_database,
+    rebuilds_when_index_is_incomplete,
+    rebuilds_when_damaged_while_it_is_used,
 }
 
 fn sample(id: &str, city: &str) -> Listing {
@@ -302,4 +306,79 @@ async fn rebuilds_when_database_was_restored(db: Db) {
         take_index(&later.closed().await, &backup);
     }
     assert_finds(&backup, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+/// Ways to break what the index consists of.
+const DAMAGES: [&str; 5] = [
+    "UPDATE documents_data SET block = zeroblob(40)",
+    "DELETE FROM documents_data",
+    "DELETE FROM documents_config",
+    "DROP TABLE entries",
+    "DELETE FROM progress",
+];
+
+fn damage(place: &Place, sql: &str) {
+    let Some(file) = place.search_index() else { return };
+    let connection = rusqlite::Connection::open(file).unwrap();
+    connection.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
+    // Shadow tables are only written by the text index.
+    connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
+async fn rebuilds_when_tables_are_damaged(db: Db) {
+    let first = settled(db, "a", 3, "Austin").await;
+    for sql in DAMAGES {
+        let place = first.open(Role::Server).await;
+        place.settle().await.unwrap();
+        let place = place.closed().await;
+        damage(&place, sql);
+        assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+    }
+}
+
+async fn rebuilds_when_file_is_no_database(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    if let Some(file) = place.search_index() {
+        std::fs::write(file, vec![b'x'; 100_000]).unwrap();
+    }
+    assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+/// Waits until the index was rebuilt.
+async fn is_rebuilt(place: &Place) {
+    for _ in 0..600 {
+        if place
+            .raw_index("SELECT name FROM sqlite_schema WHERE name = 'mark'")
+            .is_none_or(|mark| mark.is_empty())
+        {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the index is not rebuilt");
+}
+
+async fn rebuilds_when_index_is_incomplete(db: Db) {
+    let place = settled(db, "a", 3, "Austin").await;
+    mark(&place);
+    damage(&place, "DELETE FROM entries WHERE kind = 1");
+    // Nothing fails: only reading all of it tells.
+    let db = place.open(Role::Server).await;
+    is_rebuilt(&place).await;
+    db.settle().await.unwrap();
+    assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
+}
+
+async fn rebuilds_when_damaged_while_it_is_used(db: Db) {
+    fill(&db, "a", 3, "Austin").await;
+    db.settle().await.unwrap();
+    assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
+    mark(db.place());
+    damage(db.place(), "DELETE FROM documents_data");
+    assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
+    is_rebuilt(db.place()).await;
+    fill(&db, "b", 1, "Austin").await;
+    db.settle().await.unwrap();
+    assert_found(&db, "Austin", &["a0", "a1", "a2", "b0"]).await;
 }

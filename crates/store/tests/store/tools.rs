@@ -41,6 +41,7 @@ async fn assert_found(db: &Db, expected: &[&str]) {
         ListingFilter { term: Some(term("e")), ..all() },
         ListingFilter { min_rent: Some(money("1")), ..all() },
         ListingFilter { bedrooms: Some(rooms(1)), ..all() },
+        ListingFilter { min_bedrooms: Some(rooms(1)), ..all() },
         ListingFilter { bathrooms: Some(rooms(1)), ..all() },
         ListingFilter { areas: vec![Area::parse_box("0,0,2,2").unwrap()], ..all() },
     ] {
@@ -51,7 +52,15 @@ async fn assert_found(db: &Db, expected: &[&str]) {
 async fn tool_creates_and_revokes_keys_next_to_a_server(server: Db) {
     let tool = server.place().open(Role::Tool).await;
     let scope = KeyScope::Operator;
-    let key = Key { id: text("k"), name: text("name"), scope, created_at: NOW, revoked_at: None };
+    let key = Key {
+        id: text("k"),
+        name: text("name"),
+        scope,
+        created_at: NOW,
+        expires_at: None,
+        last_used_at: None,
+        revoked_at: None,
+    };
     let stored = StoredKey { digest: vec![7; 32], key };
     tool.write(CreateKey { key: stored, limit: None, entry: None, by: by() }).await.unwrap();
     assert_eq!(server.key(&text("k")).await.unwrap().unwrap().key.revoked_at, None);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use portico_domain::ErrorCode;
 use portico_store::chain::ItemStatus;
 use serde_json::json;
 
@@ -121,6 +122,41 @@ fn full_backlog_rejects_until_it_drains() {
         portico.until_it_agrees(accepted, DEFAULT_DEADLINE).await;
         until("it is accepted", DEFAULT_DEADLINE, || async { portico.record("late").await.is_ok() }).await;
         portico.until_it_agrees(accepted + 1, DEFAULT_DEADLINE).await;
+    });
+}
+
+#[test]
+fn payer_holds_only_its_share_also_after_a_restart() {
+    run(async {
+        let scene = Scene::new().await;
+        scene.stop_mining().await;
+        let settings = Settings { share: 3, ..settings() };
+        let portico = scene.portico_at(&[&scene.anvil.url], settings).await;
+        let (greedy, other) = (Some([1; 32]), Some([2; 32]));
+        // At once, so that several of them are in one transaction.
+        let names: Vec<String> = (0..12).map(|n| format!("listing-{n}")).collect();
+        let asked = names.iter().map(|id| portico.record_for(id, greedy));
+        let outcomes = futures_util::future::join_all(asked).await;
+        let is_full = |outcome: &Result<Accepted>| {
+            let full = portico_store::Error::TooMany(ErrorCode::TooManyWaiting);
+            matches!(outcome, Err(Error::Store(error)) if error.to_string() == full.to_string())
+        };
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 3, "{outcomes:?}");
+        assert_eq!(outcomes.iter().filter(|outcome| is_full(outcome)).count(), 9, "{outcomes:?}");
+        portico.record_for("other", other).await.unwrap();
+        portico.record("nobody's").await.unwrap();
+
+        portico.writer.release().await;
+        drop(portico);
+        let portico = scene.portico_at(&[&scene.anvil.url], settings).await;
+        assert!(is_full(&portico.record_for("late", greedy).await));
+        portico.record_for("other too", other).await.unwrap();
+
+        scene.anvil.ask("evm_setAutomine", json!([true])).await;
+        scene.mine(1).await;
+        portico.until_it_agrees(6, DEFAULT_DEADLINE).await;
+        portico.record_for("late", greedy).await.unwrap();
+        portico.until_it_agrees(7, DEFAULT_DEADLINE).await;
     });
 }
 

@@ -180,6 +180,7 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
     follow_all(&engine, &db).await;
     let item = db.chain_item(samples::LISTING, &samples::key_of("e")).await.unwrap().unwrap();
     assert_eq!((item.version, item.status), (2, ItemStatus::Failed));
+    assert_eq!(db.chain_backlog().await.unwrap().failed, 1, "it is one item, however often it was refused");
 }
 
 async fn three_reverts_stop_signing_until_calls_succeed(fixture: NodeFixture) {

@@ -81,6 +81,27 @@ fn listing_of(item: &registry::Item) -> Content {
     Content::Listing { terms: terms.unwrap(), digest: item.digest.0 }
 }
 
+fn listing_record((version, content): (u64, Option<Content>)) -> registry::Record {
+    let mut record = registry::Record {
+        version,
+        retired: version > 0,
+        minCredit: 0,
+        prefCredit: 0,
+        minIncome: 0,
+        prefIncome: 0,
+        digest: B256::ZERO,
+    };
+    if let Some(Content::Listing { terms, digest }) = content {
+        record.retired = false;
+        record.minCredit = u16::try_from(terms.min_credit().units()).unwrap();
+        record.prefCredit = u16::try_from(terms.pref_credit().units()).unwrap();
+        record.minIncome = terms.min_income().units().unsigned_abs();
+        record.prefIncome = terms.pref_income().units().unsigned_abs();
+        record.digest = digest.into();
+    }
+    record
+}
+
 /// Decodes a call without the code under test.
 pub(crate) fn carried(kind: ItemKind, input: &[u8]) -> Vec<Carried> {
     let item = |key: Word, version: u64, content: Content, bad: bool| {
@@ -231,6 +252,66 @@ impl Ledger {
         self.blocks[at].state.nonces.get(&account).copied().unwrap_or_default()
     }
 
+    /// Answers a contract's read of many items. `None`: the call is none.
+    pub(crate) fn read(&self, to: Address, input: &[u8], at: usize) -> Option<Bytes> {
+        let kind = self.contracts.kind_at(to)?;
+        let stored = |key: Word| match self.blocks[at].state.items.get(&(kind, key)) {
+            Some((version, payload)) => (*version, Some(Content::decode(kind, payload).unwrap())),
+            None => (0, None),
+        };
+        let answer = match kind {
+            ItemKind::Listing => {
+                let keys = registry::recordsOfCall::abi_decode(input).ok()?.keys;
+                let records = keys.iter().map(|key| listing_record(stored(key.0))).collect();
+                registry::recordsOfCall::abi_encode_returns(&records)
+            }
+            ItemKind::Identity => {
+                let ids = identity::identitiesOfCall::abi_decode(input).ok()?.tokenIds;
+                let read = |id: &U256| {
+                    let (version, content) = stored(id.to_be_bytes());
+                    let (holder, commitment) = match content {
+                        Some(Content::Identity { holder, commitment }) => (holder, commitment.into()),
+                        _ => (Address::ZERO, B256::ZERO),
+                    };
+                    let revoked = version > 0 && holder.is_zero();
+                    identity::Identity { version, revoked, holder, commitment }
+                };
+                identity::identitiesOfCall::abi_encode_returns(&ids.iter().map(read).collect())
+            }
+            ItemKind::Check => {
+                let pairs = checks::recordsOfCall::abi_decode(input).ok()?.pairs;
+                let read = |pair: &checks::Pair| {
+                    let (version, content) = stored(check_key(&pair.listing.0, &pair.applicant.0));
+                    let flags = match content {
+                        Some(Content::Check { flags, .. }) => flags,
+                        _ => None,
+                    };
+                    let expires_at = flags.map_or(0, |flags| flags.expires_at.micros() / 1_000_000);
+                    checks::Record {
+                        version,
+                        cleared: version > 0 && flags.is_none(),
+                        flags: flags.map_or(0, |flags| flags.passes.bits()),
+                        expiresAt: expires_at.unsigned_abs(),
+                    }
+                };
+                checks::recordsOfCall::abi_encode_returns(&pairs.iter().map(read).collect())
+            }
+            ItemKind::Anchor => {
+                let logs = anchor::anchorsOfCall::abi_decode(input).ok()?.logs;
+                let read = |log: &B256| {
+                    let (version, content) = stored(log.0);
+                    let head = match content {
+                        Some(Content::Anchor { head }) => head.into(),
+                        _ => B256::ZERO,
+                    };
+                    anchor::Anchor { version, head }
+                };
+                anchor::anchorsOfCall::abi_encode_returns(&logs.iter().map(read).collect())
+            }
+        };
+        Some(answer.into())
+    }
+
     pub(crate) fn place(&self, hash: B256) -> Option<usize> {
         self.places.get(&hash).copied()
     }
@@ -379,6 +460,9 @@ impl Ledger {
                 *stored = (version, payload);
             } else {
                 self.stale += 1;
+                let topics = vec![registry::Stale::SIGNATURE_HASH, B256::from(key)];
+                let data = (version, stored.0).abi_encode().into();
+                logs.push(Log { address, topics, data });
             }
         }
         state.items.retain(|_, (version, _)| *version > 0);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use portico_chain::node::{Block, BlockId, Fees, Node, Receipt, Sent, Transaction};
+use portico_chain::node::{Block, BlockId, Fees, LoggedEvent, Node, Receipt, Sent, Transaction};
 use portico_chain::writer::{Failpoint, FailpointHook};
 use portico_chain::{Error, Result};
 
@@ -206,9 +206,22 @@ impl Node for SimNode {
         Ok(Bytes::new())
     }
 
-    async fn call(&self, _: Address, _: Address, _: Bytes) -> Result<Bytes> {
-        let granted = self.call_over_network("call", |world, _| world.ledger.granted).await?;
-        if granted { Ok(Bytes::new()) } else { Err(Error::Reverted(Bytes::new())) }
+    async fn call(&self, _: Address, to: Address, data: Bytes) -> Result<Bytes> {
+        let (read, granted) = self
+            .call_over_network("call", |world, height| {
+                (world.ledger.read(to, &data, height), world.ledger.granted)
+            })
+            .await?;
+        match read {
+            Some(answer) => Ok(answer),
+            None if granted => Ok(Bytes::new()),
+            None => Err(Error::Reverted(Bytes::new())),
+        }
+    }
+
+    /// The writer does not ask for them.
+    async fn logs(&self, _: &[Address], _: u64, _: u64) -> Result<Vec<LoggedEvent>> {
+        Err(Error::Bug("the writer reads no events".into()))
     }
 
     async fn call_with_gas(&self, to: Address, data: Bytes, _: u64) -> Result<Bytes> {

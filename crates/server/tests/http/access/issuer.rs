@@ -1,5 +1,6 @@
 //! Tokens of an external issuer with rotating keys.
 
+use jsonwebtoken::Algorithm;
 use serde_json::{Value, json};
 
 use crate::support::jwks::KeyEndpoint;
@@ -92,6 +93,65 @@ fn forged_issuer_tokens_are_refused() {
         }
         assert_eq!(status(&app, &rsa.sign(&good)).await, 200);
         assert_eq!(status(&app, &ec.sign(&good)).await, 200);
+    });
+}
+
+/// As the issuer publishes it, with other members.
+fn published(signer: &Signer, more: Value) -> Signer {
+    let jwk = with(signer.jwk.clone(), more);
+    Signer { jwk, ..signer.clone() }
+}
+
+#[test]
+fn published_key_is_used_only_for_what_it_is_for() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let [encrypts, pss, wraps, signs, open] =
+            ["encrypts", "pss", "wraps", "signs", "open"].map(Signer::rs256);
+        let mut silent = open.clone();
+        for member in ["alg", "use"] {
+            silent.jwk.as_object_mut().unwrap().remove(member);
+        }
+        keys.publish(&[
+            &published(&encrypts, json!({"use": "enc"})),
+            &published(&pss, json!({"alg": "PS256"})),
+            &published(&wraps, json!({"key_ops": ["wrapKey"]})),
+            &published(&signs, json!({"key_ops": ["verify"]})),
+            &silent,
+        ]);
+        let app = server(&keys, &[]).await;
+        let good = claims(&unique("ada"));
+        for refused in [&encrypts, &pss, &wraps] {
+            assert_eq!(status(&app, &refused.sign(&good)).await, 401, "{}", refused.kid);
+        }
+        let as_pss = |signer: &Signer| Signer { algorithm: Algorithm::PS256, ..signer.clone() }.sign(&good);
+        assert_eq!(status(&app, &as_pss(&pss)).await, 200, "the key's own algorithm");
+        assert_eq!(status(&app, &as_pss(&signs)).await, 401, "another one of the same family");
+        assert_eq!(status(&app, &signs.sign(&good)).await, 200);
+        assert_eq!(status(&app, &silent.sign(&good)).await, 200, "a key that names no algorithm");
+        for wrong in [json!({"typ": "logout+jwt"}), json!({"crit": ["exp"]})] {
+            assert_eq!(status(&app, &signs.sign_under(&wrong, &good)).await, 401, "{wrong}");
+        }
+    });
+}
+
+#[test]
+fn issuer_token_expires_within_a_month() {
+    run(async {
+        let (keys, signer) = (KeyEndpoint::start(), Signer::es256("e"));
+        keys.publish(&[&signer]);
+        let (app, day) = (server(&keys, &[]).await, 24 * 60 * 60);
+        let lasting = |more: Value| signer.sign(&with(claims(&unique("ada")), more));
+        assert_eq!(status(&app, &lasting(json!({"exp": now() + 30 * day}))).await, 200);
+        for absurd in [
+            json!({"exp": now() + 31 * day}),
+            json!({"exp": now() + 600, "iat": now() - 31 * day}),
+            json!({"exp": i64::MAX}),
+            json!({"exp": u64::MAX}),
+            json!({"exp": 1e300}),
+        ] {
+            assert_eq!(status(&app, &lasting(absurd.clone())).await, 401, "{absurd}");
+        }
     });
 }
 
@@ -219,5 +279,78 @@ fn hanging_issuer_is_not_asked_each_time() {
             assert_eq!(status(&app, &signer.sign(&claims(&unique("ada")))).await, 503);
         }
         assert!(keys.asked() <= 2, "asked {} times", keys.asked());
+    });
+}
+
+/// A server that knows its issuer by name only.
+async fn discovering(keys: &KeyEndpoint) -> App {
+    let flags = ["--issuer", &keys.issuer(), "--audience", "portico-test"];
+    Options::new(Engine::Sqlite).flags(&flags).start().await
+}
+
+fn configuration(keys: &KeyEndpoint) -> Value {
+    json!({"issuer": keys.issuer(), "jwks_uri": keys.url(), "response_types_supported": ["code"]})
+}
+
+fn discovered_claims(keys: &KeyEndpoint) -> Value {
+    with(claims(&unique("ada")), json!({"iss": keys.issuer()}))
+}
+
+async fn is_ready(app: &App) -> bool {
+    app.get("/readyz").await.status == 200
+}
+
+#[test]
+fn issuer_alone_is_discovered() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let (old, new) = (Signer::es256("old"), Signer::es256("new"));
+        keys.publish(&[&old]);
+        keys.configure(&configuration(&keys));
+        let app = discovering(&keys).await;
+        until("the issuer is discovered", 20, async || is_ready(&app).await.then_some(())).await;
+        assert_eq!(status(&app, &old.sign(&discovered_claims(&keys))).await, 200);
+        assert_eq!(status(&app, &new.sign(&discovered_claims(&keys))).await, 401, "an unknown key");
+        assert_eq!(status(&app, &old.sign(&claims("ada"))).await, 401, "another issuer");
+        assert_eq!(keys.asked(), 1, "the keys are remembered");
+    });
+}
+
+#[test]
+fn undiscovered_issuer_is_tried_again_and_readiness_tells() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let signer = Signer::es256("e");
+        let app = discovering(&keys).await;
+        let token = signer.sign(&discovered_claims(&keys));
+        app.get("/readyz").await.refused(503, "unavailable");
+        app.to_get("/v1/keys").bearer(&token).send().await.refused(503, "unavailable");
+        assert_eq!(status(&app, &app.token(&["--sub", "ada"])).await, 200);
+        app.logs("the issuer's keys could not be read").await;
+        keys.configure(&configuration(&keys));
+        keys.publish(&[&signer]);
+        // Nobody signs in meanwhile.
+        until("the issuer is discovered", 30, async || is_ready(&app).await.then_some(())).await;
+        assert_eq!(status(&app, &token).await, 200);
+    });
+}
+
+#[test]
+fn configuration_of_another_issuer_is_not_trusted() {
+    run(async {
+        let keys = KeyEndpoint::start();
+        let signer = Signer::es256("e");
+        keys.publish(&[&signer]);
+        for (wrong, fault) in [
+            (json!({"issuer": format!("{}/", keys.issuer())}), "another issuer's"),
+            (json!({"jwks_uri": "http://keys.example/jwks"}), "must begin with https://"),
+        ] {
+            keys.configure(&with(configuration(&keys), wrong));
+            let app = discovering(&keys).await;
+            app.logs(fault).await;
+            app.get("/readyz").await.refused(503, "unavailable");
+            assert_eq!(status(&app, &signer.sign(&discovered_claims(&keys))).await, 503);
+        }
+        assert_eq!(keys.asked(), 0);
     });
 }

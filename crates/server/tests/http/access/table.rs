@@ -63,8 +63,8 @@ const BEARER: Verdicts =
     [Unauthorized, Unauthorized, Unauthorized, Yes, Yes, Unauthorized, Unauthorized, Unauthorized, Yes];
 const OWN_BEARER: Verdicts =
     [Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Unauthorized, Unauthorized, Unauthorized, Yes];
-const OWN_HIDDEN_BEARER: Verdicts =
-    [Unauthorized, Unauthorized, Unauthorized, NotFound, Yes, Unauthorized, Unauthorized, Unauthorized, Yes];
+const OWN_HIDDEN_BEARER_OR_OPERATOR: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, NotFound, Yes, Unauthorized, Unauthorized, Yes, Yes];
 const ONLY_OWN_HIDDEN_BEARER: Verdicts = [
     Unauthorized,
     Unauthorized,
@@ -142,6 +142,7 @@ const PORTFOLIO: &str = r#"{"userId":"$owner","riskLevel":"Moderate","isCustom":
 const APPLICANT: &str =
     r#"{"FirstName":"Ada","LastName":"Lovelace","DateOfBirth":"1990-12-10","consentVersion":"2026-01"}"#;
 const DEVICE: &str = r#"{"userId":"$owner","network":"N","deviceIdentifier":"$new"}"#;
+const DEVICES: &str = r#"{"userId":"$owner","devices":[{"network":"N","deviceIdentifier":"$new"}]}"#;
 
 #[rustfmt::skip]
 pub(super) fn rows() -> Vec<Row> {
@@ -182,6 +183,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("POST /v1/user-portfolio/copy/{predefinedPortfolioId}", "/v1/user-portfolio/copy/$template", r#"{"userId":"$owner"}"#, OPEN_OR_OWN, OWN),
         row("GET /v1/user-portfolios/{userId}", "/v1/user-portfolios/$owner", "", OPEN_OR_OWN, OWN),
         row("GET /v1/user-portfolio/{portfolioId}", "/v1/user-portfolio/$portfolio", "", OPEN_OR_OWN, OWN),
+        row("GET /v1/user-portfolio/{portfolioId}/history", "/v1/user-portfolio/$portfolio/history", "", OPEN_OR_OWN, OWN),
         row("PUT /v1/user-portfolio/{portfolioId}", "/v1/user-portfolio/$portfolio", r#"{"name":"P"}"#, OPEN_OR_OWN, OWN),
         row("DELETE /v1/user-portfolio/{portfolioId}", "/v1/user-portfolio/$portfolio", "", OPEN_OR_OWN, OWN),
         row("GET /v1/portfolios/stats/overview", "/v1/portfolios/stats/overview", "", OPEN, OPEN),
@@ -194,6 +196,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("DELETE /v1/predefined-portfolio/{portfolioId}", "/v1/predefined-portfolio/$template", "", OPEN_OR_OPERATOR, OPERATOR),
 
         row("POST /v1/depin-device", "/v1/depin-device", DEVICE, OPEN_OR_OWN, OWN),
+        row("POST /v1/depin-devices", "/v1/depin-devices", DEVICES, OPEN_OR_OWN, OWN),
         row("GET /v1/depin-device/{deviceId}", "/v1/depin-device/$device", "", OPEN_OR_OWN, OWN),
         row("DELETE /v1/depin-device/{deviceId}", "/v1/depin-device/$device", "", OPEN_OR_OWN, OWN),
         row("GET /v1/depin-devices/user/{userId}", "/v1/depin-devices/user/$owner", "", OPEN_OR_OWN, OWN),
@@ -206,6 +209,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("PATCH /v1/listings/{id}", "/v1/listings/$listing", r#"{"city":"Dallas"}"#, OPEN_OR_OWN, OWN),
         row("GET /v1/listings/{id}/history", "/v1/listings/$listing/history", "", OPEN, OPEN),
         row("GET /v1/listings/stats/overview", "/v1/listings/stats/overview", "", OPEN, OPEN),
+        row("GET /v1/listing-clusters", "/v1/listing-clusters?zoom=3&listingId=$listing", "", OPEN, OPEN),
         row("GET /v1/listings/{id}/proof", "/v1/listings/$onchain/proof", "", OPEN, OPEN),
         row("GET /v1/listings/{id}/records", "/v1/listings/$listing/records", "", OPEN, OPEN),
         row("GET /v1/users/{userId}/applications", "/v1/users/$owner/applications", "", OWN, OWN),
@@ -222,7 +226,16 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /v1/chain/transactions/{hash}", "/v1/chain/transactions/$transaction", "", OPEN, OPEN),
         row("POST /v1/keys", "/v1/keys", r#"{"name":"k"}"#, BEARER, BEARER),
         row("GET /v1/keys", "/v1/keys", "", BEARER, BEARER),
-        row("DELETE /v1/keys/{id}", "/v1/keys/$key", "", OWN_HIDDEN_BEARER, OWN_HIDDEN_BEARER),
+        row("GET /v1/keys/all", "/v1/keys/all", "", OPERATOR, OPERATOR),
+        row("GET /v1/users/{userId}", "/v1/users/$owner", "", OPERATOR, OPERATOR),
+        row("GET /v1/audit", "/v1/audit?limit=1", "", OPERATOR, OPERATOR),
+        row("GET /v1/audit/verification", "/v1/audit/verification", "", OPERATOR, OPERATOR),
+        row("POST /v1/audit/verification", "/v1/audit/verification", "", OPERATOR, OPERATOR),
+        row("GET /v1/chain/queue", "/v1/chain/queue", "", OPERATOR, OPERATOR),
+        row("POST /v1/chain/queue/retry", "/v1/chain/queue/retry", "", OPERATOR, OPERATOR),
+        row("GET /v1/bureaus", "/v1/bureaus", "", OPERATOR, OPERATOR),
+        row("GET /v1/configuration", "/v1/configuration", "", OPERATOR, OPERATOR),
+        row("DELETE /v1/keys/{id}", "/v1/keys/$key", "", OWN_HIDDEN_BEARER_OR_OPERATOR, OWN_HIDDEN_BEARER_OR_OPERATOR),
 
         // Results are for the applicant alone; the person or the operator revokes and erases.
         row("GET /v1/verifications", "/v1/verifications", "", BEARER, BEARER),
@@ -232,7 +245,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /v1/identities/{tokenId}/claim", "/v1/identities/$token/claim?address=0x52908400098527886E0F7030069857D2E4169EE7", "", ONLY_OWN_HIDDEN_BEARER, ONLY_OWN_HIDDEN_BEARER),
         row("POST /v1/identities/{tokenId}/claim", "/v1/identities/$token/claim", r#"{"nonce":"ab","signature":"0x12"}"#, CLAIM, CLAIM),
         row("DELETE /v1/identities/{tokenId}", "/v1/identities/$token", "", OWN_HIDDEN, OWN_HIDDEN),
-        row("DELETE /v1/users/{userId}/personal-data", "/v1/users/$person/personal-data", "", OWN, OWN),
+        row("DELETE /v1/users/{userId}/personal-data", "/v1/users/$person/personal-data", "", OWN_BEARER, OWN_BEARER),
 
         row("GET /healthz", "/healthz", "", OPEN, OPEN),
         row("GET /readyz", "/readyz", "", OPEN, OPEN),

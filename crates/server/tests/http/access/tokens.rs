@@ -13,7 +13,9 @@ on_both_engines! {
         token_needs_this_audience_and_issuer,
         a_token_names_its_user,
         token_needs_the_instance_key,
-        other_claims_do_not_make_an_administrator;
+        other_claims_do_not_make_an_administrator,
+        header_must_be_that_of_an_access_token,
+        own_token_is_valid_for_at_most_a_day;
 }
 
 fn claims(sub: &str) -> Value {
@@ -67,7 +69,7 @@ async fn published_key_verifies_tokens(app: &App) {
     let issued = told["iat"].as_i64().unwrap();
     let expected = json!({
         "iss": "portico", "aud": "portico", "sub": user, "account": "acme", "scope": "admin", "iat": issued,
-        "nbf": issued, "exp": issued + 900, "portico_profile": "sandbox",
+        "nbf": issued, "exp": issued + 900, "portico_profile": "sandbox", "jti": told["jti"].as_str().unwrap(),
     });
     assert_eq!(told, expected);
 }
@@ -88,6 +90,53 @@ async fn token_is_valid_only_in_its_lifetime(app: &App) {
     let mut endless = claims(&ada);
     endless.as_object_mut().unwrap().remove("exp");
     assert!(!is_valid(app, &signer.sign(&endless)).await, "without an end");
+}
+
+async fn header_must_be_that_of_an_access_token(app: &App) {
+    let (signer, claims) = (Signer::of_server(app).await, claims(&unique("ada")));
+    for good in [
+        json!({}),
+        json!({"typ": null}),
+        json!({"typ": "JWT"}),
+        json!({"typ": "jwt"}),
+        json!({"typ": "at+jwt"}),
+        json!({"typ": "application/at+jwt"}),
+    ] {
+        assert!(is_valid(app, &signer.sign_under(&good, &claims)).await, "{good}");
+    }
+    for wrong in [
+        json!({"typ": "logout+jwt"}),
+        json!({"typ": "dpop+jwt"}),
+        json!({"typ": "JWE"}),
+        json!({"typ": ""}),
+        json!({"crit": ["exp"], "exp": now() + 600}),
+        json!({"crit": ["b64"], "b64": false}),
+        json!({"crit": []}),
+        json!({"crit": "exp"}),
+    ] {
+        assert!(!is_valid(app, &signer.sign_under(&wrong, &claims)).await, "{wrong}");
+    }
+}
+
+async fn own_token_is_valid_for_at_most_a_day(app: &App) {
+    let (signer, ada, day) = (Signer::of_server(app).await, unique("ada"), 24 * 60 * 60);
+    let lasting =
+        |from: i64, until: i64| signer.sign(&with(claims(&ada), json!({"iat": from, "exp": until})));
+    let now = now();
+    assert!(is_valid(app, &lasting(now, now + day)).await);
+    for (from, until) in [
+        (now, now + day + 1),
+        (now - day, now + 600),
+        (now + day, now + day + 600),
+        (now, now + 10 * 365 * day),
+        (now, i64::MAX),
+        (i64::MIN, now + 600),
+    ] {
+        assert!(!is_valid(app, &lasting(from, until)).await, "{from} {until}");
+    }
+    for absurd in [json!(1e300), json!(u64::MAX), json!(-1), json!("4102444800")] {
+        assert!(!is_valid(app, &signer.sign(&with(claims(&ada), json!({"exp": absurd})))).await, "{absurd}");
+    }
 }
 
 async fn token_needs_this_audience_and_issuer(app: &App) {

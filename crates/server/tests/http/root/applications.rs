@@ -136,7 +136,7 @@ async fn check_adds_the_listing_of_the_path(app: &App) {
     let path = format!("/applications/{}/elm%2F2/check", ada.user);
     app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_says(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["elm/2"]));
-    let body = json!({"userId": format!(" {}", ada.user), "listingIds": ["oak", "elm/2"]});
+    let body = json!({"userId": ada.user, "listingIds": ["oak", " elm/2"]});
     app.to_post(&path, &body).bearer(&ada.token).send().await.only_says(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["elm/2", "oak"]));
 }

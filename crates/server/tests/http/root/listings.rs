@@ -88,7 +88,7 @@ async fn binary_float_noise_is_not_stored(app: &App) {
 async fn text_is_trimmed(app: &App) {
     let (id, user) = (unique("spaces"), unique("ada"));
     let body = json!({
-        "listingId": format!("  {id} "), "userId": format!("{user}\u{2003}"), "streetAddress": " 1  Main St ",
+        "listingId": format!("  {id} "), "userId": user, "streetAddress": " 1  Main St\u{2003}",
         "city": " New  York", "state": "NY ", "postalCode": " 10001 ",
     });
     app.post("/listings", body).await.only_says(201);
@@ -251,6 +251,11 @@ async fn listings_are_filtered_by_rooms(app: &App) {
     assert_eq!(found_ids(app, &format!("{own}&bathrooms=1")).await, [two.clone(), three.clone()]);
     assert_eq!(found_ids(app, &format!("{own}&bedrooms=3&bathrooms=1")).await, [three.as_str()]);
     assert_eq!(found_ids(app, &format!("{own}&bedrooms=0")).await, [""; 0]);
+    assert_eq!(found_ids(app, &format!("{own}&minBedrooms=3")).await, [three.as_str()]);
+    let sorted = found_ids(app, &format!("{own}&minBedrooms=2&sort=size")).await;
+    assert_eq!(sorted, [three.clone(), two.clone()], "the largest first");
+    let sorted = found_ids(app, &format!("{own}&bathrooms=1&sort=newest")).await;
+    assert_eq!(sorted, [three.clone(), two.clone()], "the newest first");
     // Without a user another index is used.
     for (query, id) in [("bedrooms=2", &two), ("bathrooms=1", &three), ("bedrooms=3&bathrooms=1", &three)] {
         assert!(found_ids(app, query).await.contains(id), "{query}");
@@ -323,8 +328,8 @@ async fn box_may_cross_the_antimeridian(app: &App) {
 }
 
 async fn wrong_conditions_are_all_reported(app: &App) {
-    let query = "userId=&listingId=%00&searchTerm=%20&minRent=abc&maxRent=-1&bedrooms=1.5&bathrooms=1e9\
-                 &near=1&radiusKm=-1&bbox=1,2,3&limit=0&cursor=x";
+    let query = "userId=&listingId=%00&searchTerm=%20&minRent=abc&maxRent=-1&bedrooms=1.5&minBedrooms=-1\
+                 &bathrooms=1e9&sort=cheap&near=1&radiusKm=-1&bbox=1,2,3&limit=0&cursor=x";
     app.get(&format!("/listings?{query}")).await.has_faults(&[
         ("userId", "empty"),
         ("listingId", "control_character"),
@@ -332,10 +337,12 @@ async fn wrong_conditions_are_all_reported(app: &App) {
         ("minRent", "not_a_number"),
         ("maxRent", "out_of_range"),
         ("bedrooms", "not_whole"),
+        ("minBedrooms", "out_of_range"),
         ("bathrooms", "out_of_range"),
         ("near", "not_a_point"),
         ("radiusKm", "out_of_range"),
         ("bbox", "not_a_box"),
+        ("sort", "unknown_order"),
         ("limit", "out_of_range"),
         ("cursor", "not_a_cursor"),
     ]);

@@ -13,6 +13,8 @@ on_both_engines! {
         another_accounts_pipeline_is_forbidden,
         pipelines_are_listed,
         people_of_one_account_share_its_pipeline,
+        user_named_like_an_account_has_another_pipeline,
+        client_id_stays_with_its_account,
         an_administrator_may_read_any_pipeline,
         a_client_id_belongs_to_one_account,
         the_account_must_be_named,
@@ -96,6 +98,33 @@ async fn people_of_one_account_share_its_pipeline(app: &App) {
     let expected = json!({"EvictionCheck": false, "IncomeCheck": true});
     assert_eq!(read(app, &ada, &account).await.json(200), expected);
     assert_eq!(read(app, &bob, &account).await.json(200), expected);
+}
+
+async fn user_named_like_an_account_has_another_pipeline(app: &App) {
+    let acme = unique("acme");
+    let member = app.token(&["--sub", &unique("ada"), "--account", &acme]);
+    assert_success(write(app, &member, json!({"ClientId": acme, "IncomeCheck": true})).await);
+    let namesake = app.token(&["--sub", &acme]);
+    read(app, &namesake, &acme).await.refused(404, "pipeline_not_found");
+    assert_success(write(app, &namesake, json!({"EvictionCheck": true})).await);
+    write(app, &namesake, json!({"ClientId": acme})).await.refused(409, "client_id_taken");
+    assert_eq!(read(app, &namesake, &acme).await.json(200), json!({"EvictionCheck": true}));
+    let of_account = json!({"ClientId": acme, "IncomeCheck": true});
+    assert_eq!(read(app, &member, &acme).await.json(200), of_account);
+    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
+    assert_eq!(read(app, &root, &acme).await.json(200), of_account, "the account comes first");
+    // A token that names the account makes even this user a member.
+    let member = app.token(&["--sub", &acme, "--account", &acme]);
+    assert_eq!(read(app, &member, &acme).await.json(200), of_account);
+    assert_eq!(read(app, &namesake, &acme).await.json(200), json!({"EvictionCheck": true}));
+}
+
+async fn client_id_stays_with_its_account(app: &App) {
+    let (ada, bob, first) = (app.someone().await, app.someone().await, unique("first"));
+    assert_success(write(app, &ada.token, json!({"ClientId": first})).await);
+    assert_success(write(app, &ada.token, json!({"ClientId": unique("second")})).await);
+    write(app, &bob.token, json!({"ClientId": first})).await.refused(409, "client_id_taken");
+    assert_success(write(app, &ada.token, json!({"ClientId": first})).await);
 }
 
 async fn an_administrator_may_read_any_pipeline(app: &App) {

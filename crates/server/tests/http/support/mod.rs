@@ -6,6 +6,7 @@ pub(crate) mod bureau;
 pub(crate) mod inspect;
 pub(crate) mod installation;
 pub(crate) mod jwks;
+pub(crate) mod node_proxy;
 pub(crate) mod people;
 pub(crate) mod proxy;
 pub(crate) mod raw;

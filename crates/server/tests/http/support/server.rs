@@ -103,7 +103,8 @@ impl Options {
     pub(crate) fn live(mut self) -> Self {
         self.live = true;
         self = self.env("PORTICO_ENCRYPTION_KEY", ENCRYPTION_KEY).settings(&Bureau::shared().settings());
-        self.flags(&["--profile", "live"]).anvil()
+        // Tests ask for more at once than people do.
+        self.flags(&["--profile", "live"]).env("PORTICO_RATE_LIMIT", "0").anvil()
     }
 
     /// On a real node, with a new funded key.
@@ -161,6 +162,10 @@ impl Options {
         command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--data"]).arg(&data);
         if let Some(url) = &database {
             command.args(["--database", url]);
+            // Live, it must be named.
+            if self.live && !self.flags.iter().any(|flag| flag == "--keystore") {
+                command.arg("--keystore").arg(format!("sqlite:{}", data.join("keys.db").display()));
+            }
         }
         if let Some(settings) = self.settings {
             let file = folder.path().join("portico.toml");
@@ -181,6 +186,7 @@ impl Options {
         App {
             engine: self.engine,
             url: banner["url"].as_str().expect("the banner has a url").into(),
+            admin: banner["admin"].as_str().map(Into::into),
             live: self.live,
             data,
             database,
@@ -249,6 +255,8 @@ impl Drop for Process {
 pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) url: String,
+    /// The listener for health and metrics, if it has one.
+    pub(crate) admin: Option<String>,
     pub(crate) data: PathBuf,
     pub(crate) database: Option<String>,
     live: bool,
@@ -303,6 +311,7 @@ impl App {
         Some(Self {
             engine,
             url: text(&server["banner"]["url"]),
+            admin: None,
             live: false,
             data: text(&server["banner"]["data"]).into(),
             database: Some(text(&server["database"])).filter(|url| !url.is_empty()),
@@ -314,7 +323,7 @@ impl App {
 
     /// `127.0.0.1:PORT`.
     pub(crate) fn address(&self) -> &str {
-        self.url.strip_prefix("http://").expect("the url is http")
+        self.url.split_once("://").expect("a url has a scheme").1
     }
 
     pub(crate) fn log(&self) -> String {
@@ -326,10 +335,22 @@ impl App {
         until(&format!("{text:?} is logged"), 10, async || self.log().contains(text).then_some(())).await;
     }
 
+    pub(crate) fn pid(&self) -> u64 {
+        self.process.as_ref().expect("a server of the test's own").pid
+    }
+
     /// Sends a signal, such as `TERM`.
+    /// No file of the server grows beyond this; `None`: as large as they like.
+    pub(crate) fn limit_files(&self, bytes: Option<u64>) {
+        let process = self.process.as_ref().expect("shared servers have no limits");
+        let limit = bytes.map_or("unlimited".into(), |bytes| bytes.to_string());
+        let mut command = Command::new("prlimit");
+        command.args(["--pid", &process.pid.to_string(), &format!("--fsize={limit}:unlimited")]);
+        assert!(command.status().expect("prlimit is part of util-linux").success());
+    }
+
     pub(crate) fn signal(&self, name: &str) {
-        let process = self.process.as_ref().expect("a server of the test's own");
-        let kill = format!("kill -{name} {}", process.pid);
+        let kill = format!("kill -{name} {}", self.pid());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 

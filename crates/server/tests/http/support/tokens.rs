@@ -76,6 +76,14 @@ impl Signer {
         Self { key, algorithm: Algorithm::EdDSA, kid: kid.into(), jwk }
     }
 
+    /// With these members of the header, besides `alg` and `kid`.
+    pub(crate) fn sign_under(&self, header: &Value, claims: &Value) -> String {
+        let header = super::with(json!({"alg": self.algorithm, "kid": self.kid}), header.clone());
+        let message = format!("{}.{}", base64(header.to_string()), base64(claims.to_string()));
+        let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &self.key, self.algorithm).unwrap();
+        format!("{message}.{signature}")
+    }
+
     pub(crate) fn sign(&self, claims: &Value) -> String {
         let header = Header { kid: Some(self.kid.clone()), ..Header::new(self.algorithm) };
         jsonwebtoken::encode(&header, claims, &self.key).unwrap()

@@ -13,7 +13,10 @@ on_both_engines! {
         empty_device_list_is_200,
         deleted_device_can_be_registered_again,
         unknown_id_is_not_found,
-        device_errors_are_all_reported;
+        device_errors_are_all_reported,
+        several_devices_are_registered_at_once,
+        one_taken_device_refuses_all_and_is_named,
+        errors_of_several_devices_name_their_row;
 }
 
 /// Returns the id.
@@ -115,4 +118,46 @@ async fn device_errors_are_all_reported(app: &App) {
         ("/network", "too_long"),
         ("/deviceIdentifier", "control_character"),
     ]);
+}
+
+async fn several_devices_are_registered_at_once(app: &App) {
+    let (user, network) = (unique("ada"), unique("Helium"));
+    let rows: Vec<Value> =
+        (0..1000).map(|n| json!({"network": network, "deviceIdentifier": format!("d-{n}")})).collect();
+    let answer = app.post("/v1/depin-devices", json!({"userId": user, "devices": rows})).await.says(201);
+    let registered = answer["depinDeviceIds"].as_array().unwrap();
+    assert_eq!(registered.len(), 1000);
+    let device = read(app, registered[999].as_str().unwrap()).await;
+    assert_eq!((&device["deviceIdentifier"], &device["userId"]), (&json!("d-999"), &json!(user)));
+    let list = app.get(&format!("/v1/depin-devices/user/{user}")).await.json(200);
+    assert_eq!(&json!(ids(&list, "depinDeviceId")), &answer["depinDeviceIds"], "in the order of the request");
+}
+
+async fn one_taken_device_refuses_all_and_is_named(app: &App) {
+    let (user, network) = (unique("ada"), unique("Helium"));
+    register(app, &unique("bob"), &network, "taken").await;
+    let row = |identifier: &str| json!({"network": network, "deviceIdentifier": identifier});
+    let rows = json!({"userId": user, "devices": [row("one"), row("taken"), row("two"), row("one")]});
+    let problem = app.post("/v1/depin-devices", rows).await.problem(409);
+    assert_eq!(problem["code"], "device_exists");
+    let pointers: Vec<_> =
+        problem["errors"].as_array().unwrap().iter().map(|error| &error["pointer"]).collect();
+    assert_eq!(pointers, [&json!("/devices/1"), &json!("/devices/3")]);
+    let list = app.get(&format!("/v1/depin-devices/user/{user}")).await.json(200);
+    assert_eq!(list, json!([]), "nothing is registered");
+    let rest = json!({"userId": user, "devices": [row("one"), row("two")]});
+    app.post("/v1/depin-devices", rest).await.says(201);
+}
+
+async fn errors_of_several_devices_name_their_row(app: &App) {
+    let good = json!({"network": "Helium", "deviceIdentifier": "a"});
+    let bad = json!({"network": "He\u{202e}lium"});
+    app.post("/v1/depin-devices", json!({"userId": "ada", "devices": [good, bad, 1]})).await.has_faults(&[
+        ("/devices/1/network", "control_character"),
+        ("/devices/1/deviceIdentifier", "missing"),
+        ("/devices/2", "wrong_type"),
+    ]);
+    app.post("/v1/depin-devices", json!({"userId": "ada", "devices": []}))
+        .await
+        .has_faults(&[("/devices", "empty")]);
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{App, Engine, Options, ids, moment, on_both_engines, unique};
+use crate::support::{App, Engine, Options, ids, moment, on_both_engines, unique, until};
 
 on_both_engines! {
     shared:
@@ -13,7 +13,10 @@ on_both_engines! {
         revoking_twice_changes_nothing,
         another_persons_key_is_not_found,
         an_administrator_may_revoke_any_key,
-        a_key_needs_a_name;
+        a_key_needs_a_name,
+        expired_key_is_refused,
+        expiry_must_be_in_the_future,
+        last_use_is_shown;
     own:
         demo_data_is_created_once_and_retry_gets_the_result,
         live_user_has_a_limited_number_of_keys;
@@ -76,8 +79,8 @@ async fn key_secret_is_shown_only_at_creation(app: &App) {
     // 256 random bits in base64, after the mode and the public id.
     let parts: Vec<&str> = secret.splitn(3, '_').collect();
     assert_eq!((parts[0], parts[1], parts[2].len()), ("test", first.as_str(), 43));
-    assert!(works(app, &secret).await);
     let list = keys(app, &token).await;
+    assert!(works(app, &secret).await);
     let expected = json!([
         {"id": first, "name": "laptop", "createdAt": moment(&list[0]["createdAt"])},
         {"id": second, "name": "phone", "createdAt": moment(&list[1]["createdAt"])},
@@ -150,4 +153,51 @@ async fn a_key_needs_a_name(app: &App) {
         app.to_post("/v1/keys", &body).bearer(&token).send().await.has_faults(&[("/name", code)]);
     }
     assert_eq!(keys(app, &token).await, json!([]));
+}
+
+async fn expired_key_is_refused(app: &App) {
+    let user = unique("ada");
+    let token = app.token(&["--sub", &user]);
+    let soon = app.new_key(&["--user", &user, "--ttl", "2s"]);
+    let later = app.new_key(&["--user", &user, "--ttl", "90d"]);
+    assert!(works(app, &soon).await && works(app, &later).await);
+    until("the key has expired", 10, async || (!works(app, &soon).await).then_some(())).await;
+    assert!(works(app, &later).await);
+    let list = keys(app, &token).await;
+    assert!(moment(&list[0]["expiresAt"]).as_str() < moment(&list[1]["expiresAt"]).as_str());
+    let list = app.prints(&["key", "list"]);
+    for (key, state) in [(&soon, "expired "), (&later, "valid until ")] {
+        let id = key.split('_').nth(1).unwrap();
+        assert!(list.lines().any(|line| line.starts_with(id) && line.contains(state)), "{list}");
+    }
+}
+
+async fn expiry_must_be_in_the_future(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    let make = |expiry: Value| {
+        app.to_post("/v1/keys", &json!({"name": "laptop", "expiresAt": expiry})).bearer(&token).send()
+    };
+    make(json!("2020-01-01T00:00:00Z")).await.has_faults(&[("/expiresAt", "in_the_past")]);
+    make(json!("tomorrow")).await.has_faults(&[("/expiresAt", "not_a_moment")]);
+    assert_eq!(keys(app, &token).await, json!([]));
+    let made = make(json!("2099-12-31T23:59:59+01:00")).await.says(201);
+    assert!(works(app, made["apiKey"].as_str().unwrap()).await);
+    assert_eq!(keys(app, &token).await[0]["expiresAt"], "2099-12-31T22:59:59.000000Z");
+}
+
+/// To a minute: the uses that follow change nothing.
+async fn last_use_is_shown(app: &App) {
+    let token = app.token(&["--sub", &unique("ada")]);
+    let ((_, used), (_, unused)) = (make(app, &token, "used").await, make(app, &token, "unused").await);
+    assert!(works(app, &used).await);
+    let last_use = async || keys(app, &token).await[0].get("lastUsedAt").cloned();
+    let first = until("the use is stored", 10, last_use).await;
+    moment(&first);
+    for _ in 0..20 {
+        assert!(works(app, &used).await);
+    }
+    assert_eq!(last_use().await, Some(first));
+    let list = keys(app, &token).await;
+    assert!(list[1].get("lastUsedAt").is_none(), "{list}");
+    assert!(works(app, &unused).await);
 }

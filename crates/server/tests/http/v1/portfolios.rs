@@ -18,6 +18,7 @@ on_both_engines! {
         portfolios_are_listed_by_user,
         update_changes_only_given_fields,
         updated_at_grows,
+        history_tells_what_changed,
         null_is_not_a_value,
         a_deleted_portfolio_is_gone,
         portfolio_errors_are_all_reported,
@@ -59,6 +60,33 @@ async fn portfolio_round_trips_with_exact_fields(app: &App) {
     let assigned =
         json!({"userPortfolioId": id, "totalAllocation": 72.5, "createdAt": created, "updatedAt": created});
     assert_eq!(portfolio, with(body, assigned));
+}
+
+async fn history_tells_what_changed(app: &App) {
+    let id =
+        make(app, with(bare(&unique("ada")), json!({"protocolItems": [item("Filecoin", json!(60))]}))).await;
+    let path = format!("/v1/user-portfolio/{id}");
+    let history = format!("{path}/history");
+    assert_eq!(app.get(&history).await.json(200), json!([]));
+    for body in [
+        json!({"name": "Storage"}),
+        json!({"riskLevel": "Aggressive", "protocolItems": [item("Filecoin", json!(62.5))]}),
+    ] {
+        app.put(&path, body).await.says(200);
+    }
+    let edits = app.get(&history).await.json(200);
+    let expected = json!([
+        {"number": 1, "at": edits[0]["at"], "changes": [{"field": "name", "before": null, "after": "Storage"}]},
+        {"number": 2, "at": read(app, &id).await["updatedAt"], "changes": [
+            {"field": "riskLevel", "before": "Moderate", "after": "Aggressive"},
+            {
+                "field": "protocolItems",
+                "before": [item("Filecoin", json!(60))], "after": [item("Filecoin", json!(62.5))],
+            },
+        ]},
+    ]);
+    assert_eq!(edits, expected);
+    app.get("/v1/user-portfolio/unknown/history").await.refused(404, "portfolio_not_found");
 }
 
 async fn absent_fields_are_omitted(app: &App) {

@@ -1,7 +1,7 @@
 //! Filters together, deleted listings and cursors.
 
 use portico_domain::geo::Point;
-use portico_domain::listings::{Field, Listing, ListingFilter};
+use portico_domain::listings::{Field, Listing, ListingFilter, ListingOrder};
 
 use super::{
     all, at, circle, expect, in_box, in_field, inside, many, store_in_order, store_unindexed, with_term,
@@ -35,8 +35,10 @@ async fn all_conditions_must_hold(db: Db) {
         min_rent: Some(money("1000")),
         max_rent: Some(money("1000")),
         bedrooms: Some(rooms(2)),
+        min_bedrooms: Some(rooms(2)),
         bathrooms: Some(rooms(1)),
         areas: vec![circle("30,-97", "1")],
+        order: None,
     };
     let held = store_unindexed(&db, [listing("other"), one]).await;
     let mut cases: Vec<(ListingFilter, &[&str])> = vec![
@@ -51,6 +53,7 @@ async fn all_conditions_must_hold(db: Db) {
         (ListingFilter { min_rent: Some(money("1000.0001")), ..full.clone() }, &[]),
         (ListingFilter { max_rent: Some(money("999.9999")), ..full.clone() }, &[]),
         (ListingFilter { bedrooms: Some(rooms(1)), ..full.clone() }, &[]),
+        (ListingFilter { min_bedrooms: Some(rooms(3)), ..full.clone() }, &[]),
         (ListingFilter { bathrooms: Some(rooms(2)), ..full.clone() }, &[]),
         (ListingFilter { areas: vec![circle("31,-97", "1")], ..full.clone() }, &[]),
     ];
@@ -66,6 +69,7 @@ async fn all_conditions_must_hold(db: Db) {
         |f: &mut ListingFilter| f.bedrooms = None,
         |f: &mut ListingFilter| f.bathrooms = None,
         |f: &mut ListingFilter| f.min_rent = None,
+        |f: &mut ListingFilter| f.max_rent = None,
     ] {
         leave(&mut fewer);
         cases.push((fewer.clone(), &["one"]));
@@ -93,7 +97,10 @@ async fn deleted_listing_is_on_no_access_path(db: Db) {
         in_field("walkthroughLink", "example"),
         ListingFilter { min_rent: Some(money("1")), ..all() },
         ListingFilter { bedrooms: Some(rooms(1)), ..all() },
+        ListingFilter { min_bedrooms: Some(rooms(1)), ..all() },
         ListingFilter { bathrooms: Some(rooms(1)), ..all() },
+        ListingFilter { order: Some(ListingOrder::Size), ..all() },
+        ListingFilter { order: Some(ListingOrder::Newest), ..all() },
         inside(circle("1,1", "1")),
         in_box("0,0,2,2"),
     ];

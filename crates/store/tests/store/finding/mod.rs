@@ -1,8 +1,10 @@
 //! Every way of finding listings: before the search index holds them and after.
 
 mod areas;
+mod clusters;
 mod exact;
 mod lists;
+mod orders;
 mod ranges;
 mod short_terms;
 mod terms;

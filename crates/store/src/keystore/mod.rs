@@ -1,8 +1,12 @@
 //! The keystore: one wrapped key per person, stored separately so that backups can leave it out. Erasing a key makes
 //! the person's data unreadable everywhere. `portico-app` wraps and unwraps the keys.
 
+mod relocation;
+
 use portico_domain::Timestamp;
 
+pub use self::relocation::Moved;
+use self::relocation::check_not_moving;
 use crate::chain::word;
 use crate::sql::{Columns, FromColumn, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
 use crate::{Db, Error, Location, Result};
@@ -77,6 +81,7 @@ static UNDER_OLDER: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE 
      (SELECT id FROM masters WHERE created_at < (SELECT max(created_at) FROM masters WHERE id = ?1)) \
      ORDER BY name LIMIT ?3");
 static ERASURES: Sql = sql("SELECT seq, name, at FROM erasures WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+static LAST_ERASURE: Sql = sql("SELECT coalesce(max(seq), 0) FROM erasures");
 static ERASURES_OF: Sql = sql("SELECT seq, name, at FROM erasures WHERE name = ?1 ORDER BY seq");
 static IDENTITY: Sql = sql("SELECT id FROM keystore");
 static NEWEST: Sql = sql("SELECT id, created_at FROM masters ORDER BY created_at DESC, id DESC LIMIT 1");
@@ -95,8 +100,13 @@ static ADD: Sql =
     sql("INSERT INTO keys (name, master, wrapped, id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING");
 static REWRAP: Sql =
     sql("UPDATE keys SET master = ?2, wrapped = ?3 WHERE name = ?1 AND master = ?4 AND wrapped = ?5");
-static ERASE: Sql = sql("DELETE FROM keys WHERE name = ?1");
-static ADD_ERASURE: Sql = sql("INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) RETURNING seq");
+static ERASE: Sql = sql("DELETE FROM keys WHERE name = ?1 RETURNING id, name, master, wrapped");
+/// Above the person's earlier erasures, whatever the replicas' clocks say.
+static ADD_ERASURE: Sql = dialects(
+    "INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) RETURNING seq",
+    "INSERT INTO erasures (seq, name, at) VALUES \
+     (greatest(?1, (SELECT coalesce(max(seq), 0) + 1 FROM erasures WHERE name = ?2)), ?2, ?3) RETURNING seq",
+);
 
 /// Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -109,6 +119,7 @@ struct AddMaster(Vec<Master>);
 impl Op for AddMaster {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
+        check_not_moving(tx).await?;
         tx.exec(&LOCK_KEYS, &[]).await?;
         let newest: Option<(Vec<u8>, Timestamp)> = tx.one(&NEWEST, &[]).await?;
         for Master { id, root, wrapped, created_at } in &self.0 {
@@ -140,6 +151,7 @@ struct FinishRotation {
 impl Op for FinishRotation {
     type Out = Rotation;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Rotation> {
+        check_not_moving(tx).await?;
         tx.exec(&LOCK_KEYS, &[]).await?;
         let newest: Option<(Vec<u8>, Timestamp)> = tx.one(&NEWEST, &[]).await?;
         if newest.is_none_or(|(id, _)| id != self.master) {
@@ -158,6 +170,7 @@ struct Add(Wrapped);
 impl Op for Add {
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        check_not_moving(tx).await?;
         let Wrapped { id, name, master, wrapped } = &self.0;
         if tx.one::<(i64,)>(&LOCK_MASTER, &[master[..].into()]).await?.is_none() {
             return Ok(false);
@@ -176,6 +189,7 @@ impl Op for Rewrap {
     /// False: the master key no longer exists, and nothing changed.
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
+        check_not_moving(tx).await?;
         // Without its master key, nothing that is wrapped here could be opened again.
         if tx.one::<(i64,)>(&LOCK_MASTER, &[self.master[..].into()]).await?.is_none() {
             return Ok(false);
@@ -200,13 +214,14 @@ struct Erase {
 }
 
 impl Op for Erase {
-    type Out = i64;
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<i64> {
-        tx.exec(&ERASE, &[self.name.as_str().into()]).await?;
+    type Out = (i64, Option<Wrapped>);
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(i64, Option<Wrapped>)> {
+        check_not_moving(tx).await?;
+        let destroyed = tx.one(&ERASE, &[self.name.as_str().into()]).await?;
         // Also for a person without a key: a backup may bring their data back, which then has to be erased.
         let note = [tx.seq(), self.name.as_str().into(), self.at.into()];
         let place: Option<(i64,)> = tx.one(&ADD_ERASURE, &note).await?;
-        Ok(place.map_or(0, |(place,)| place))
+        Ok((place.map_or(0, |(place,)| place), destroyed))
     }
 }
 
@@ -270,15 +285,20 @@ impl Keystore {
         self.0.write(Rewrap { master: master.to_vec(), changes }).await
     }
 
-    /// Destroys a key and records the erasure; returns the erasure's number. The key may stay in the log until
-    /// [`Keystore::scrub`].
-    pub async fn erase(&self, name: &str, at: Timestamp) -> Result<i64> {
+    /// Destroys a key and records the erasure; returns the erasure's number and what was destroyed. The key may stay in
+    /// the log until [`Keystore::scrub`].
+    pub async fn erase(&self, name: &str, at: Timestamp) -> Result<(i64, Option<Wrapped>)> {
         self.0.write(Erase { name: name.into(), at }).await
     }
 
     /// Removes destroyed keys from the log.
     pub async fn scrub(&self) -> Result<()> {
         self.0.forget().await
+    }
+
+    /// The number of the last erasure; 0: there was none.
+    pub async fn last_erasure(&self) -> Result<i64> {
+        Ok(self.0.one::<(i64,)>(&LAST_ERASURE, &[]).await?.map_or(0, |(seq,)| seq))
     }
 
     pub async fn erasures_after(&self, seq: i64, limit: i64) -> Result<Vec<Erasure>> {

@@ -1,0 +1,112 @@
+//! Brings a database that was restored from an older copy up to the versions that the chain has.
+//!
+//! Where the chain is newer, the database decides about what it wants on the chain, except about ends: a token that
+//! was revoked and flags that were cleared stay so, whatever an older copy of the database says.
+
+use portico_domain::Timestamp;
+use portico_store::Db;
+use portico_store::chain::{
+    AdoptEnds, EndedItem, ItemVersion, PutItemsAgain, RaiseVersions, Versioned, Word,
+};
+
+use crate::contracts::{Content, Contracts, ItemKind};
+use crate::node::Node;
+use crate::reads;
+use crate::reconcile::ITEMS_PER_CALL;
+use crate::{Error, Result};
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CaughtUp {
+    pub compared: u64,
+    /// The content is the same, or need not be written: only the version was taken over.
+    pub raised: u64,
+    /// Will be written again, above the chain's version.
+    pub again: u64,
+    /// Taken over as revoked or cleared.
+    pub ended: u64,
+}
+
+impl CaughtUp {
+    pub fn is_unchanged(&self) -> bool {
+        (self.raised, self.again, self.ended) == (0, 0, 0)
+    }
+}
+
+/// Compares every item. Other processes may go on writing.
+pub async fn catch_up<N: Node>(
+    node: &N,
+    db: &Db,
+    contracts: Contracts,
+    at: Timestamp,
+    mut progress: impl FnMut(u64),
+) -> Result<CaughtUp> {
+    let mut done = CaughtUp::default();
+    for kind in ItemKind::ALL {
+        let mut after: Vec<u8> = Vec::new();
+        loop {
+            let page = db.chain_items_after(kind.number(), &after, ITEMS_PER_CALL).await?;
+            let Some(last) = page.last() else { break };
+            after = last.item.key.to_vec();
+            let items: Vec<Versioned> = page.into_iter().map(|listed| listed.item).collect();
+            overtake(node, db, contracts, (kind, &items), at, &mut done).await?;
+            progress(done.compared);
+        }
+    }
+    Ok(done)
+}
+
+/// Whether the chain has transactions of our signers that the database does not know.
+pub async fn is_behind<N: Node>(node: &N, db: &Db) -> Result<bool> {
+    for signer in db.chain_signers().await? {
+        if node.nonce(signer.address.into()).await? > signer.next_nonce.unsigned_abs() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Acts on items of one kind whose version the chain has too, or is beyond.
+pub(crate) async fn overtake<N: Node>(
+    node: &N,
+    db: &Db,
+    contracts: Contracts,
+    (kind, items): (ItemKind, &[Versioned]),
+    at: Timestamp,
+    done: &mut CaughtUp,
+) -> Result<()> {
+    let expected: Vec<(Word, Vec<u8>)> = items.iter().map(|item| (item.key, item.payload.clone())).collect();
+    let found = reads::items(node, contracts, kind, &expected).await?;
+    let (mut raised, mut again, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+    for (item, (version, payload)) in items.iter().zip(found) {
+        let version = i64::try_from(version)
+            .map_err(|_| Error::Refused("an item's version on the chain is too high".into()))?;
+        let seen = ItemVersion { kind: kind.number(), key: item.key, version: item.version };
+        let is_same = payload == item.payload;
+        if version < item.version || (version == item.version && is_same) {
+            continue;
+        }
+        if is_same || kind == ItemKind::Anchor {
+            // The next anchor is above it.
+            raised.extend((version > item.version).then_some((seen, version)));
+        } else if kind.ends_for_good() && Content::decode(kind, &payload)?.is_deleted() {
+            ended.push(EndedItem { seen, version, payload, token: kind.token_of(&item.key) });
+        } else {
+            again.push((seen, version));
+        }
+    }
+    done.compared += items.len() as u64;
+    done.raised += raised.len() as u64;
+    done.again += again.len() as u64;
+    done.ended += ended.len() as u64;
+    if !raised.is_empty() {
+        db.write(RaiseVersions(raised)).await?;
+    }
+    if !ended.is_empty() {
+        db.write(AdoptEnds { items: ended, at }).await?;
+    }
+    if !again.is_empty() {
+        db.write(PutItemsAgain { items: again, at }).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! A database that was restored from an older copy, on a chain that has gone on.
+
+use std::sync::Arc;
+
+use alloy_primitives::Address;
+use portico_chain::contracts::{Content, Contracts, ItemKind, check_key, token_key};
+use portico_chain::deploy::{self, DeployOptions};
+use portico_chain::orphans::{self, Orphan};
+use portico_chain::reads::{self, ListingRecord};
+use portico_chain::reconcile::{Findings, reconcile};
+use portico_chain::writer::Engine;
+use portico_chain::{AnyNode, catch_up};
+use portico_store::Db;
+use portico_store::chain::{ItemStatus, PutItems, Word};
+
+use crate::node_fixture::{NodeFixture, follow_all, now};
+use crate::samples;
+
+super::on_both_nodes! {
+    restored_database_catches_up_with_the_chain,
+    id_used_again_after_a_restore_is_written_above_the_chain,
+    item_that_was_delivered_before_the_restore_counts_as_success,
+    catching_up_twice_changes_nothing,
+    records_that_the_database_lost_are_found_and_ended,
+}
+
+const FLAGS: ([u8; 32], [u8; 32]) = ([6; 32], [7; 32]);
+const TOKEN: [u8; 16] = [9; 16];
+
+fn token() -> Content {
+    Content::Identity { holder: Address::repeat_byte(3), commitment: [4; 32] }
+}
+
+fn check(flags: Option<u8>) -> Content {
+    let flags = flags.map(samples::flags);
+    Content::Check { listing: FLAGS.0, applicant: FLAGS.1, flags }
+}
+
+fn listing(digest: Word) -> Content {
+    Content::decode(ItemKind::Listing, &samples::payload(digest)).unwrap()
+}
+
+async fn put(db: &Db, items: &[(Word, Content)]) {
+    let desired = items.iter().map(|(key, content)| samples::desired(*key, *content, now()));
+    db.write(PutItems(desired.collect())).await.unwrap();
+}
+
+async fn digest_on_chain(node: &AnyNode, contracts: Contracts, id: &str) -> (u64, Option<Word>) {
+    let ListingRecord { version, content } =
+        reads::listing(node, contracts, &samples::key_of(id)).await.unwrap();
+    (version, content.map(|(_, digest)| digest))
+}
+
+async fn is_clean(engine: &Engine<AnyNode>, db: &Db, contracts: Contracts) {
+    let Findings { in_flight, different, refused, .. } =
+        reconcile(engine.node(), db, contracts, None, |_| ()).await.unwrap();
+    assert_eq!((in_flight, different.len(), refused.len()), (0, 0, 0));
+}
+
+async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let check_key = check_key(&FLAGS.0, &FLAGS.1);
+    let items = [
+        (samples::key_of("oak"), listing([1; 32])),
+        (samples::key_of("elm"), listing([2; 32])),
+        (samples::key_of("ash"), listing([3; 32])),
+        (token_key(&TOKEN), token()),
+        (check_key, check(Some(5))),
+        ([8; 32], Content::Anchor { head: [1; 32] }),
+    ];
+    put(&fixture.db, &items).await;
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    follow_all(&engine, &fixture.db).await;
+    let restored = fixture.backup("restored").await;
+    // What the copy does not know: an edit, a deletion, a revocation, flags that are cleared, a later anchor.
+    let later = [
+        (samples::key_of("oak"), listing([11; 32])),
+        (samples::key_of("elm"), Content::RetiredListing),
+        (token_key(&TOKEN), Content::RevokedIdentity),
+        (check_key, check(None)),
+        ([8; 32], Content::Anchor { head: [2; 32] }),
+    ];
+    put(&fixture.db, &later).await;
+    follow_all(&engine, &fixture.db).await;
+    drop(engine);
+
+    let engine = fixture.engine_on(&restored, contracts);
+    assert!(catch_up::is_behind(engine.node(), &restored).await.unwrap());
+    follow_all(&engine, &restored).await;
+    assert!(!catch_up::is_behind(engine.node(), &restored).await.unwrap());
+    // The database decides about its listings.
+    assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (3, Some([1; 32])));
+    assert_eq!(digest_on_chain(engine.node(), contracts, "elm").await, (3, Some([2; 32])));
+    assert_eq!(digest_on_chain(engine.node(), contracts, "ash").await, (1, Some([3; 32])));
+    // The chain decides about ends.
+    let token = reads::identity(engine.node(), contracts, &token_key(&TOKEN)).await.unwrap();
+    assert_eq!(token, (2, None), "a revoked token stays revoked");
+    let flags = reads::application(engine.node(), contracts, &FLAGS.0, &FLAGS.1).await.unwrap();
+    assert_eq!(flags, (2, None), "cleared flags stay cleared");
+    for (kind, key) in [(ItemKind::Identity, token_key(&TOKEN)), (ItemKind::Check, check_key)] {
+        assert!(restored.chain_item(kind.number(), &key).await.unwrap().unwrap().deleted);
+    }
+    // The next anchor is above the one that the chain has.
+    put(&restored, &[([8; 32], Content::Anchor { head: [3; 32] })]).await;
+    follow_all(&engine, &restored).await;
+    assert_eq!(reads::anchor(engine.node(), contracts, &[8; 32]).await.unwrap(), Some((3, [3; 32])));
+    is_clean(&engine, &restored, contracts).await;
+}
+
+async fn id_used_again_after_a_restore_is_written_above_the_chain(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    put(&fixture.db, &[(samples::key_of("ash"), listing([3; 32]))]).await;
+    follow_all(&engine, &fixture.db).await;
+    let restored = fixture.backup("restored").await;
+    for digest in 1..=3 {
+        put(&fixture.db, &[(samples::key_of("oak"), listing([digest; 32]))]).await;
+        follow_all(&engine, &fixture.db).await;
+    }
+    drop(engine);
+
+    let engine = fixture.engine_on(&restored, contracts);
+    follow_all(&engine, &restored).await;
+    let record = samples::record("oak", [9; 32], now());
+    let committed = engine.commit(Arc::new([record]), now()).await.unwrap();
+    let delivered = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
+    assert_eq!(delivered, None, "a stale item is no success");
+    follow_all(&engine, &restored).await;
+    assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (4, Some([9; 32])));
+    let item = restored.chain_item(samples::LISTING, &samples::key_of("oak")).await.unwrap().unwrap();
+    assert_eq!((item.version, item.status), (4, ItemStatus::Mined));
+    is_clean(&engine, &restored, contracts).await;
+}
+
+async fn item_that_was_delivered_before_the_restore_counts_as_success(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    put(&fixture.db, &[(samples::key_of("ash"), listing([3; 32]))]).await;
+    follow_all(&engine, &fixture.db).await;
+    put(&fixture.db, &[(samples::key_of("oak"), listing([1; 32]))]).await;
+    // It waits in the copy, and is delivered by the original.
+    let restored = fixture.backup("restored").await;
+    follow_all(&engine, &fixture.db).await;
+    drop(engine);
+
+    let engine = fixture.engine_on(&restored, contracts);
+    follow_all(&engine, &restored).await;
+    assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (1, Some([1; 32])));
+    is_clean(&engine, &restored, contracts).await;
+}
+
+async fn catching_up_twice_changes_nothing(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    put(&fixture.db, &[(samples::key_of("oak"), listing([1; 32])), (token_key(&TOKEN), token())]).await;
+    follow_all(&engine, &fixture.db).await;
+    let restored = fixture.backup("restored").await;
+    let later = [(samples::key_of("oak"), listing([2; 32])), (token_key(&TOKEN), Content::RevokedIdentity)];
+    put(&fixture.db, &later).await;
+    follow_all(&engine, &fixture.db).await;
+
+    let again = || catch_up::catch_up(engine.node(), &restored, contracts, now(), |_| ());
+    let first = again().await.unwrap();
+    assert_eq!((first.compared, first.raised, first.again, first.ended), (2, 0, 1, 1));
+    let second = again().await.unwrap();
+    assert!(second.is_unchanged(), "{second:?}");
+}
+
+async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture) {
+    let keys = [fixture.key.clone(), fixture.stranger.clone()];
+    let deployed = deploy::establish(&fixture.node, &fixture.db, &keys, &fixture.options(true)).await;
+    let contracts = deployed.unwrap().1;
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    put(&fixture.db, &[(samples::key_of("ash"), listing([3; 32]))]).await;
+    follow_all(&engine, &fixture.db).await;
+    let restored = fixture.backup("restored").await;
+    let lost = [
+        (samples::key_of("oak"), listing([1; 32])),
+        (token_key(&TOKEN), token()),
+        (check_key(&FLAGS.0, &FLAGS.1), check(Some(5))),
+        ([8; 32], Content::Anchor { head: [1; 32] }),
+        (samples::key_of("elm"), listing([2; 32])),
+    ];
+    put(&fixture.db, &lost).await;
+    follow_all(&engine, &fixture.db).await;
+    put(&fixture.db, &[(samples::key_of("elm"), Content::RetiredListing)]).await;
+    follow_all(&engine, &fixture.db).await;
+    drop(engine);
+    // Another service uses the same contracts with a key of its own.
+    let other = fixture.other_database().await;
+    let options = DeployOptions { contracts: Some(contracts), ..fixture.options(false) };
+    deploy::establish(&fixture.node, &other, &keys, &options).await.unwrap();
+    let stranger = fixture.engine_with(&other, contracts, &fixture.stranger);
+    put(&other, &[(samples::key_of("fir"), listing([5; 32]))]).await;
+    follow_all(&stranger, &other).await;
+
+    let engine = fixture.engine_on(&restored, contracts);
+    follow_all(&engine, &restored).await;
+    let find = async || {
+        let found = orphans::find(engine.node(), &restored, contracts, &[], |_, _| ()).await.unwrap();
+        let told = |orphan: &Orphan| (orphan.kind, orphan.key, orphan.is_ours);
+        (found.iter().map(told).collect::<Vec<_>>(), found)
+    };
+    let (told, found) = find().await;
+    let mut listings = [(samples::key_of("oak"), true), (samples::key_of("fir"), false)];
+    listings.sort_unstable();
+    let mut expected: Vec<_> =
+        listings.iter().map(|(key, is_ours)| (ItemKind::Listing, *key, *is_ours)).collect();
+    let of_others = |kind, key| (kind, key, true);
+    expected.push(of_others(ItemKind::Identity, token_key(&TOKEN)));
+    expected.push(of_others(ItemKind::Check, check_key(&FLAGS.0, &FLAGS.1)));
+    expected.push(of_others(ItemKind::Anchor, [8; 32]));
+    assert_eq!(told, expected, "what is retired is not among them");
+
+    assert_eq!(orphans::end(&restored, &found, now()).await.unwrap(), 3);
+    follow_all(&engine, &restored).await;
+    assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (2, None));
+    assert_eq!(digest_on_chain(engine.node(), contracts, "fir").await, (1, Some([5; 32])));
+    assert_eq!(reads::identity(engine.node(), contracts, &token_key(&TOKEN)).await.unwrap(), (2, None));
+    let flags = reads::application(engine.node(), contracts, &FLAGS.0, &FLAGS.1).await.unwrap();
+    assert_eq!(flags, (2, None));
+    let (told, _) = find().await;
+    let stay = [(ItemKind::Listing, samples::key_of("fir"), false), (ItemKind::Anchor, [8; 32], true)];
+    assert_eq!(told, stay, "an anchor has no end, and others' records are not ours");
+    is_clean(&engine, &restored, contracts).await;
+    // An id that was lost may be used again.
+    put(&restored, &[(samples::key_of("oak"), listing([7; 32]))]).await;
+    follow_all(&engine, &restored).await;
+    assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (3, Some([7; 32])));
+}

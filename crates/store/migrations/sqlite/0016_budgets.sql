@@ -1,0 +1,12 @@
+-- What was used of the daily budgets. A payer is a keyed digest of a person or an account; rows of past days are deleted.
+CREATE TABLE budgets (
+    name  TEXT NOT NULL,
+    payer BLOB NOT NULL,
+    -- Since 1970, in UTC.
+    day   INTEGER NOT NULL,
+    used  INTEGER NOT NULL,
+    PRIMARY KEY (name, payer, day)
+) WITHOUT ROWID, STRICT;
+
+-- Whose items a batch carries: digests of 32 bytes, each with a number of 8. NULL: nobody's.
+ALTER TABLE chain_batches ADD COLUMN payers BLOB;

@@ -1,0 +1,157 @@
+//! Consistent copies of a database, what they say about themselves, and what can be checked of them.
+
+use std::path::Path;
+
+use portico_sqlite::{Snapshot, integrity_faults, open_immutable};
+
+use crate::audit::{Head, LoggedEntry};
+use crate::chain::{Address, ChainIdentity, Word};
+use crate::migrate::{self, Status};
+use crate::sql::{Op, Sql, Tx, sql};
+use crate::sqlite::{MIGRATIONS, read_with};
+use crate::{Deployment, Error, Result};
+
+pub use crate::postgres::backup::{
+    ClientEnvironment, PostgresSnapshot, Target, complete as complete_postgres_restore, inspect_target,
+    make_room, undo as undo_postgres_restore,
+};
+
+const ENTRIES_PER_READ: i64 = 1000;
+/// Faults of the audit log that are reported.
+const MAX_FAULTS: usize = 10;
+
+/// What a database says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The last migration.
+    pub migration: usize,
+    pub deployment: Deployment,
+    /// The end of the audit log.
+    pub audit: Head,
+    pub chain: Option<ChainIdentity>,
+    pub signers: Vec<SignerFacts>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignerFacts {
+    pub address: Address,
+    pub next_nonce: i64,
+    /// The last nonce that is final on the chain.
+    pub last_final: Option<i64>,
+}
+
+static MIGRATION: Sql = sql("SELECT coalesce(max(version), 0) FROM portico_migrations");
+static LAST_FINALS: Sql = sql("SELECT s.address, s.next_nonce, \
+     (SELECT max(b.nonce) FROM chain_batches b WHERE b.signer = s.id AND b.state = 2) \
+     FROM chain_signers s ORDER BY s.id");
+
+/// Reads the facts.
+#[derive(Debug)]
+pub(crate) struct ReadFacts;
+
+impl Op for ReadFacts {
+    type Out = Facts;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Facts> {
+        let migration: Option<(i64,)> = tx.one(&MIGRATION, &[]).await?;
+        let signers: Vec<(Vec<u8>, i64, Option<i64>)> = tx.rows(&LAST_FINALS, &[]).await?;
+        let signer = |(address, next_nonce, last_final): (Vec<u8>, i64, Option<i64>)| {
+            Ok(SignerFacts { address: crate::chain::word(&address)?, next_nonce, last_final })
+        };
+        Ok(Facts {
+            migration: migration.and_then(|(number,)| usize::try_from(number).ok()).unwrap_or(0),
+            deployment: tx.one(&crate::deployment::DEPLOYMENT, &[]).await?.unwrap_or_default(),
+            audit: tx.one(&crate::audit::END, &[]).await?.ok_or_else(crate::audit::missing_head)?,
+            chain: tx.one(&crate::chain::IDENTITY, &[]).await?,
+            signers: signers.into_iter().map(signer).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// Checks what needs no key: the log has no gap, and it ends where it says; without a key, also that every hash covers the
+/// one before.
+struct CheckAudit;
+
+impl Op for CheckAudit {
+    type Out = Vec<String>;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<String>> {
+        let head: Head = tx.one(&crate::audit::END, &[]).await?.ok_or_else(crate::audit::missing_head)?;
+        let (mut seq, mut previous, mut faults) = (0, Word::default(), Vec::new());
+        loop {
+            let entries: Vec<LoggedEntry> =
+                tx.rows(&crate::audit::AFTER, &[seq.into(), ENTRIES_PER_READ.into()]).await?;
+            for entry in &entries {
+                if entry.seq != seq + 1 {
+                    faults.push(format!("the audit log's entry {} follows entry {seq}", entry.seq));
+                }
+                if !head.keyed && !entry.follows(&previous, None) {
+                    faults.push(format!(
+                        "the audit log's entry {} was altered, or the one before it",
+                        entry.seq
+                    ));
+                }
+                (seq, previous) = (entry.seq, entry.hash);
+            }
+            if entries.is_empty() || faults.len() > MAX_FAULTS {
+                break;
+            }
+        }
+        if faults.is_empty() && (head.seq, head.hash) != (seq, previous) {
+            faults.push(format!(
+                "the audit log says that it ends with entry {}, and ends with {seq}",
+                head.seq
+            ));
+        }
+        Ok(faults)
+    }
+}
+
+/// One state of a SQLite database that others may write to.
+#[derive(Debug)]
+pub struct SqliteSnapshot(Snapshot);
+
+impl SqliteSnapshot {
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self(Snapshot::open(path)?))
+    }
+
+    /// Moves on to the present state.
+    pub fn renew(&mut self) -> Result<()> {
+        Ok(self.0.renew()?)
+    }
+
+    pub fn facts(&mut self) -> Result<Facts> {
+        read_with(self.0.connection(), &ReadFacts)
+    }
+
+    /// Into a new file, which is durable when this returns.
+    pub fn copy_to(&self, path: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
+        Ok(self.0.copy_to(path, progress)?)
+    }
+}
+
+/// A SQLite file that nobody uses: what it says about itself, and its faults.
+pub fn inspect_sqlite(path: &Path) -> Result<(Facts, Vec<String>)> {
+    let mut connection = open_immutable(path)?;
+    let faults = integrity_faults(&connection)?;
+    if !faults.is_empty() {
+        return Err(Error::Unavailable(format!("the file is damaged: {}", faults.join("; "))));
+    }
+    let Status { current, latest } = migrate::sqlite_status(&connection, MIGRATIONS)?;
+    if current > latest {
+        return Err(Error::Unavailable(newer(current, latest)));
+    }
+    let faults = read_with(&mut connection, &CheckAudit)?;
+    Ok((read_with(&mut connection, &ReadFacts)?, faults))
+}
+
+/// Why a database or a backup of a newer version is refused.
+pub fn newer(current: usize, latest: usize) -> String {
+    format!(
+        "it was made by a newer portico: it is at version {current}, and this one knows versions up to {latest}"
+    )
+}
+
+/// The last migrations that this version knows.
+pub fn latest_migration(is_sqlite: bool) -> usize {
+    if is_sqlite { MIGRATIONS.len() } else { crate::postgres::MIGRATIONS.len() }
+}

@@ -1,0 +1,96 @@
+//! What is still to be done on the chain, for people who look after it.
+
+use portico_domain::Timestamp;
+
+use super::{Address, BatchStatus, ItemVersion, Word, word};
+use crate::page::as_limit;
+use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::{Db, Result};
+
+/// The items of a kind that wait for a nonce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitingItems {
+    pub kind: i64,
+    pub items: i64,
+    /// Since when the oldest of them waits.
+    pub since: Timestamp,
+}
+
+impl FromRow for WaitingItems {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self { kind: c.get()?, items: c.get()?, since: c.get()? })
+    }
+}
+
+/// A batch that is not final.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedBatch {
+    pub signer: Address,
+    pub nonce: i64,
+    pub kind: i64,
+    pub items: i64,
+    pub status: BatchStatus,
+    pub block: Option<i64>,
+    /// The mined transaction, else the newest attempt.
+    pub hash: Option<Word>,
+    pub attempts: i64,
+    /// When it was first signed.
+    pub since: Option<Timestamp>,
+}
+
+impl FromRow for QueuedBatch {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let signer = word(&c.get::<Vec<u8>>()?)?;
+        let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
+        let (status, block) = (BatchStatus::from_state(c.get()?), c.get()?);
+        let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
+        let (attempts, since) = (c.get()?, c.get()?);
+        Ok(Self { signer, nonce, kind, items, status, block, hash: mined.or(newest), attempts, since })
+    }
+}
+
+/// An item that the chain has rejected for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedItem {
+    pub item: ItemVersion,
+    pub payload: Vec<u8>,
+    pub deleted: bool,
+    /// When this version was requested.
+    pub since: Timestamp,
+}
+
+impl FromRow for FailedItem {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        let (kind, key, version) = (c.get()?, word(&c.get::<Vec<u8>>()?)?, c.get()?);
+        let (payload, deleted, since) = (c.get()?, c.get()?, c.get()?);
+        Ok(Self { item: ItemVersion { kind, key, version }, payload, deleted, since })
+    }
+}
+
+static WAITING: Sql = sql("SELECT kind, count(*), min(wanted_at) FROM chain_items \
+     WHERE signer IS NULL AND failed = 0 GROUP BY kind ORDER BY kind");
+static OPEN: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.block, b.mined, \
+     (SELECT hash FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce \
+      ORDER BY a.max_fee DESC LIMIT 1), \
+     (SELECT count(*) FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce), \
+     (SELECT min(at) FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce) \
+     FROM chain_batches b JOIN chain_signers s ON s.id = b.signer WHERE b.state < 2 \
+     ORDER BY b.signer, b.nonce LIMIT ?1");
+static FAILED: Sql = sql("SELECT kind, key, version, payload, gone, wanted_at FROM chain_items \
+     WHERE failed = 1 ORDER BY kind LIMIT ?1");
+
+impl Db {
+    pub async fn waiting_items(&self) -> Result<Vec<WaitingItems>> {
+        self.read(&WAITING, &[], Weight::Scan).await
+    }
+
+    /// The oldest of each signer first.
+    pub async fn queued_batches(&self, limit: usize) -> Result<Vec<QueuedBatch>> {
+        self.read(&OPEN, &[as_limit(limit).into()], Weight::Scan).await
+    }
+
+    /// By kind.
+    pub async fn failed_items(&self, limit: usize) -> Result<Vec<FailedItem>> {
+        self.read(&FAILED, &[as_limit(limit).into()], Weight::Scan).await
+    }
+}
