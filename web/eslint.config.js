@@ -1,13 +1,16 @@
 import js from '@eslint/js';
+import compat from 'eslint-plugin-compat';
 import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
 import ts from 'typescript-eslint';
 
 export default ts.config(
-  { ignores: ['dist/', 'node_modules/', 'src/lib/api/generated/'] },
+  { ignores: ['dist/', 'node_modules/', 'src/lib/api/generated/', 'src/lib/i18n/generated/'] },
   js.configs.recommended,
   ...ts.configs.strict,
   ...svelte.configs.recommended,
+  // What runs in a browser runs in those of package.json's browserslist.
+  { ...compat.configs['flat/recommended'], files: ['src/**/*.ts', 'src/**/*.svelte'] },
   { languageOptions: { globals: { ...globals.browser, ...globals.node } } },
   {
     files: ['**/*.svelte', '**/*.svelte.ts'],

@@ -1,8 +1,10 @@
 // Builds the console as a single-page app that the server serves under /console/.
 import { fileURLToPath } from 'node:url';
+import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
+import { messageOptions } from './build/messages.js';
 
 const server = process.env.PORTICO_URL ?? 'http://127.0.0.1:8080';
 const api = [
@@ -22,11 +24,15 @@ const api = [
   '/console/config.json',
 ];
 
-export default defineConfig({
+export default defineConfig(({ command }) => ({
   base: '/console/',
-  plugins: [svelte(), compress()],
+  plugins: [paraglideVitePlugin(messageOptions({ isServed: command === 'serve' })), svelte(), compress()],
   resolve: { alias: { $lib: fileURLToPath(new URL('./src/lib', import.meta.url)) } },
-  server: { proxy: Object.fromEntries(api.map((path) => [path, { target: server }])) },
+  server: {
+    // The interfaces of the contracts are outside of web/.
+    fs: { allow: ['.', '../contracts/artifacts'] },
+    proxy: Object.fromEntries(api.map((path) => [path, { target: server }])),
+  },
   build: {
     target: 'es2022',
     manifest: true,
@@ -36,4 +42,4 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
   },
   test: { include: ['src/**/*.test.ts', 'build/**/*.test.ts'], environment: 'node' },
-});
+}));

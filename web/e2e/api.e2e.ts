@@ -8,7 +8,7 @@ test('a key is created, shown once, works, and is refused once it is revoked', a
   const page = await app.open('/api', { as: 'programmer' });
   page.monitor.allow(/400/);
   await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('Must not be empty.').waitFor();
+  await page.getByText('Enter the name.').waitFor();
   await axe(page);
   await page.getByLabel('What it is for').fill('my laptop');
   await page.getByRole('button', { name: 'Create key' }).click();

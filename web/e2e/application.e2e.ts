@@ -66,10 +66,13 @@ test('a withdrawal is confirmed, says what it ended, and leaves a second applica
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByRole('link', { name: 'All your applications' }).click();
   await page.getByText('You applied for 1 home.').waitFor();
+  await page.getByRole('link', { name: 'oak-2 Street' }).nth(1).waitFor();
   expect(await page.getByRole('link', { name: 'oak-2 Street' }).count()).toBe(2);
   // The older one is no longer readable as a whole.
   await page.getByRole('link', { name: 'oak-2 Street' }).last().click();
-  await page.getByText('Nothing any more: this application has ended.').waitFor();
+  await page
+    .getByText('Nothing any more: this application has ended, and its flags on the chain are cleared.')
+    .waitFor();
   await axe(page);
 });
 
@@ -114,6 +117,8 @@ test('expired findings say so, and offer a new verification', async () => {
   await app.post('/v1/sandbox/clock', { advanceSeconds: 31 * 86_400 });
   const page = await app.open('/applications', { as: 'pat' });
   await page.getByRole('link', { name: 'oak-5 Street' }).click();
+  // The list says the same of the flags: the checks are on the application's own page.
+  await page.getByRole('heading', { name: 'Checks' }).waitFor();
   await page.getByText('Preferred credit: expired').waitFor();
   expect(await page.getByText('Expired', { exact: true }).count()).toBe(3);
   await page.getByRole('link', { name: 'Verify income' }).waitFor();

@@ -18,7 +18,7 @@ test('a new block appears by itself, and leads to its transaction and back', asy
   const page = await app.open('/chain');
   const rows = page.getByRole('table', { name: 'Blocks of the chain' }).getByRole('row');
   await page.getByText('Everything is recorded.').waitFor();
-  await page.getByRole('button', { name: 'Copy address of identity token' }).waitFor();
+  await page.getByRole('button', { name: 'Copy address: Identity token' }).waitFor();
   const before = await rows.count();
   await axe(page);
 
@@ -49,10 +49,10 @@ test('older blocks are paged, with a link to the newest', async () => {
 
 test('lookup opens blocks and transactions, or shows an error', async () => {
   const page = await app.open('/chain');
-  const field = page.getByLabel('Find a block or a transaction');
+  const field = page.getByLabel('Find a block, transaction, address or listing');
   await field.fill('the newest');
   await field.press('Enter');
-  await page.getByText('Enter a block’s number').waitFor();
+  await page.getByText('There is no listing “the newest”.').waitFor();
   await axe(page);
   await field.fill('1');
   await field.press('Enter');

@@ -17,16 +17,16 @@ async function verifyOnPage(page: Page, wished?: string) {
   }
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
-  await page.getByRole('heading', { name: 'Chain identifier' }).waitFor();
+  await page.getByRole('heading', { name: 'Identity token' }).waitFor();
 }
 
-test('a wished wallet claims the token with its signature', async () => {
+test('a named wallet claims the token with its signature', async () => {
   const page = await app.open('/', { as: 'wes' });
   const wallet = await addWallet(page);
   await verifyOnPage(page, wallet.address);
-  await page.getByText('We keep it for you').waitFor();
-  await page.getByRole('button', { name: 'Copy wished wallet' }).waitFor();
-  await page.getByText('The wished wallet holds the token once it has claimed it').waitFor();
+  await page.getByText('The service keeps it for you').waitFor();
+  await page.getByRole('button', { name: 'Copy the wallet you named' }).waitFor();
+  await page.getByText('The wallet that you named holds the token once it has claimed it').waitFor();
   await page.getByText('This holder is recorded').waitFor();
   await axe(page);
 
@@ -38,7 +38,7 @@ test('a wished wallet claims the token with its signature', async () => {
   await page.getByText('Your wallet holds the token now.').waitFor();
   await page.getByText('Your wallet', { exact: true }).waitFor();
   await page.getByText('This holder is recorded').waitFor();
-  expect(await page.getByRole('button', { name: 'Copy wished wallet' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Copy the wallet you named' }).count()).toBe(0);
   expect(wallet.signed).toHaveLength(1);
   expect(wallet.signed[0]).toContain(`${new URL(app.url).host} wants you to sign in`);
   expect(wallet.signed[0]).toContain(wallet.address);
@@ -54,7 +54,7 @@ test('a signature of another key is refused and explained', async () => {
   await verifyOnPage(page);
   await page.getByRole('button', { name: 'Claim with a wallet' }).click();
   await page.getByRole('alert').getByText('The signature is not that of this wallet.').waitFor();
-  await page.getByText('We keep it for you').waitFor();
+  await page.getByText('The service keeps it for you').waitFor();
 });
 
 test('without a wallet the page says so', async () => {

@@ -14,7 +14,7 @@ test('a device is registered, removed, and brought back', async () => {
   await page.getByRole('button', { name: 'Register a device' }).click();
   await page.waitForFunction(() => document.activeElement?.matches('[role="dialog"] input'));
   await page.getByRole('button', { name: 'Register', exact: true }).click();
-  await page.getByText('Which network?').waitFor();
+  await page.getByText('Enter the network.').waitFor();
   await axe(page);
   await page.getByLabel('Network', { exact: true }).fill('Helium');
   await page.getByLabel('Device identifier').fill('112qB3YaH5bZkCnKA5uRH');
@@ -36,7 +36,7 @@ test('a duplicate device shows an error at its identifier', async () => {
   await page.getByLabel('Network', { exact: true }).fill('DIMO');
   await page.getByLabel('Device identifier').fill('car-1');
   await page.getByRole('button', { name: 'Register', exact: true }).click();
-  await page.getByText('Is registered on this network already.').waitFor();
+  await page.getByText('It is registered on this network already.').waitFor();
   expect(await page.getByLabel('Device identifier').getAttribute('aria-invalid')).toBe('true');
 });
 
@@ -77,12 +77,13 @@ test('a CSV shows all errors first, and a rejected row does not stop the rest', 
       ),
     });
   await page.getByText('The network is missing.').waitFor();
-  await page.getByText('It belongs to somebody else.').waitFor();
+  await page.getByText('The row names another user.').waitFor();
   await page.getByText('The same as line 2.').waitFor();
-  await page.getByText('Registered already.').waitFor();
-  await page.getByText('1 with faults and 2 duplicate will not be sent.').waitFor();
+  await page.getByText('Already registered.').waitFor();
+  await page.getByText('1 row with an error will not be sent.').waitFor();
+  await page.getByText('2 duplicate rows will not be sent.').waitFor();
   await axe(page);
-  await page.getByRole('button', { name: 'Fault 1' }).click();
+  await page.getByRole('button', { name: 'Error 1' }).click();
   expect(await page.getByRole('row').count()).toBe(2);
   await page.getByRole('button', { name: 'All 6' }).click();
 
@@ -96,6 +97,44 @@ test('a CSV shows all errors first, and a rejected row does not stop the rest', 
   await axe(page);
   await page.getByRole('link', { name: 'See my devices' }).click();
   await page.getByText('g,3', { exact: true }).waitFor();
+});
+
+test('a heading without a network is no device, and nothing can be sent', async () => {
+  const page = await app.open('/devices/import', { as: 'hal' });
+  await page.getByLabel('Rows', { exact: true }).fill('serial,type\nSN-1,hotspot');
+  await page.getByText('has no column for the network').waitFor();
+  expect(await page.getByRole('button', { name: /^Register/ }).count()).toBe(0);
+  await axe(page);
+  await page.getByLabel('Rows', { exact: true }).fill('serial,network\nSN-1,helium');
+  await page.getByRole('button', { name: 'Register 1 device', exact: true }).waitFor();
+});
+
+test('the known spelling of a network is offered', async () => {
+  const page = await app.open('/devices', { as: 'gil' });
+  await page.getByRole('button', { name: 'Register a device' }).click();
+  await page.getByLabel('Network', { exact: true }).fill('helium');
+  await page.getByText('This network is known as Helium.').waitFor();
+  await axe(page);
+  await page.getByRole('button', { name: 'Use this spelling' }).click();
+  expect(await page.getByLabel('Network', { exact: true }).inputValue()).toBe('Helium');
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Import a CSV' }).click();
+  await page.getByLabel('Rows', { exact: true }).fill('helium,h-1\nHelium,h-2');
+  await page.getByText('helium, known as Helium').waitFor();
+  await page.getByRole('button', { name: 'Use the known spelling' }).click();
+  await page.getByRole('button', { name: 'Register 2 devices' }).click();
+  await page.getByText('2 devices registered.').waitFor();
+  const list = await fetch(`${app.url}/v1/depin-devices/user/gil`, { headers: await app.tokenHeaders('gil') });
+  expect(((await list.json()) as { network: string }[]).map(({ network }) => network)).toEqual(['Helium', 'Helium']);
+});
+
+test('devices and user ids of others are for operators', async () => {
+  await device('secretive', 'Render', 'gpu-9');
+  const page = await app.open('/devices?tab=networks&network=Render', { as: 'chloe' });
+  await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  expect(await page.getByRole('tab').count()).toBe(0);
+  expect(await page.getByText(/secretive|gpu-9/).count()).toBe(0);
 });
 
 test('a CSV can be dropped or pasted', async () => {
@@ -133,7 +172,7 @@ test('several hundred rows register with progress and load page by page', async 
 test('hostile text of a device stays text', async () => {
   const script = `<img src=x onerror="document.title='hacked'">`;
   await device('mallory', script, `javascript:alert(1)//${script}`);
-  const page = await app.open(`/devices?tab=networks&network=${encodeURIComponent(script)}`, { as: 'ben' });
+  const page = await app.open(`/devices?tab=networks&network=${encodeURIComponent(script)}`, { as: 'operator' });
   await page.getByText(`javascript:alert(1)//${script}`).waitFor();
   expect(await page.locator('main img').count()).toBe(0);
   await page.goto(`${app.url}/console/devices/import`);

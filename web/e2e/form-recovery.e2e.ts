@@ -68,3 +68,58 @@ test('a lost connection during submit is retried, and nothing runs twice', async
   await page.getByText('All checks passed').waitFor();
   expect(await page.getByText('All checks passed').count()).toBe(1);
 });
+
+/** Requests to the service, not for the console's own files. */
+const API = /^https?:\/\/[^/]+\/(v1|healthz)/;
+const LOST = 'The connection to the service is lost';
+
+test('submitting while the server is away ends with a message, and the banner is seen and goes away', async () => {
+  const page = await app.open('/portfolios/new', { as: 'stranded', height: 500 });
+  page.monitor.allow(/ERR_(FAILED|CONNECTION_REFUSED|INTERNET_DISCONNECTED)/);
+  await page.getByLabel('Name').fill('Typed in a tunnel');
+  await page.getByRole('combobox', { name: 'Risk' }).click();
+  await page.getByRole('option', { name: 'Moderate', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove protocol 1' }).click();
+  // The first request arrives, but nothing comes back, and then nothing arrives any more.
+  let arrived = false;
+  await page.route(API, async (route) => {
+    if (route.request().method() === 'POST' && !arrived) {
+      arrived = true;
+      await route.fetch();
+    }
+    await route.abort();
+  });
+  const save = page.getByRole('button', { name: 'Create the portfolio' });
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+  await save.click();
+  const banner = page.getByText(LOST);
+  await banner.waitFor();
+  const isInView = await banner.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  });
+  expect(isInView).toBe(true);
+  await page.getByText('Nothing that you typed is lost.').waitFor();
+  expect(await save.getAttribute('aria-busy')).toBeNull();
+  expect(await page.getByLabel('Name').inputValue()).toBe('Typed in a tunnel');
+  await axe(page);
+  // Nobody touches the page: the banner goes away by itself.
+  await page.unroute(API);
+  await banner.waitFor({ state: 'detached' });
+  await save.click();
+  await page.getByRole('link', { name: 'Typed in a tunnel', exact: true }).waitFor();
+  // The first attempt had arrived; the last one did nothing twice.
+  expect(await page.getByRole('link', { name: 'Typed in a tunnel', exact: true }).count()).toBe(1);
+});
+
+test('a page that could not be loaded loads once the connection is back', async () => {
+  const page = await app.open('/devices', { as: 'stranded' });
+  page.monitor.allow(/ERR_FAILED/);
+  await page.route(API, (route) => route.abort());
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Portfolios' }).click();
+  await page.getByText(LOST).waitFor();
+  await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
+  await page.unroute(API);
+  await page.getByRole('heading', { name: 'No templates yet' }).waitFor();
+  await page.getByText(LOST).waitFor({ state: 'detached' });
+});

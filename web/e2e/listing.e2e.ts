@@ -91,7 +91,9 @@ test('applying asks for confirmation, then shows the four flags', async () => {
   expect(await page.getByText('Recorded in block').count()).toBe(0);
   await axe(page);
   await page.getByRole('link', { name: 'See what is missing' }).click();
-  expect(await page.getByRole('link', { name: 'Verify credit' }).getAttribute('href')).toBe('/console/screening');
+  expect(await page.getByRole('link', { name: 'Verify credit' }).getAttribute('href')).toBe(
+    '/console/screening?home=pine-7',
+  );
 });
 
 test('the owner gets a link to the applicants', async () => {
@@ -107,6 +109,8 @@ test('a listing without a record says what is missing', async () => {
   await page.getByRole('link', { name: '1 Plain Street' }).click();
   await page.getByText('Rent on request').waitFor();
   await page.getByText('listed without a record on the chain').waitFor();
+  // Nothing claims that the chain knows the home.
+  expect(await page.getByText('The chain holds a digest').count()).toBe(0);
   await axe(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });

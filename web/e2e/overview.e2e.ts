@@ -5,7 +5,7 @@ import { newListing } from './harness/listings';
 const app = useConsole();
 
 test('an empty sandbox shows the first steps', async () => {
-  const page = await app.open('/');
+  const page = await app.open('/overview');
   await page.getByRole('heading', { name: 'Welcome to your sandbox' }).waitFor();
   await page
     .getByRole('main')
@@ -42,7 +42,7 @@ test('the overview shows totals and updates them', async () => {
   await app.post('/listings', newListing('oak-12'));
   await app.post('/v1/depin-device', { userId: 'ada', network: 'Helium', deviceIdentifier: 'h-1' });
   await app.post('/v1/user-portfolio', { userId: 'ada', riskLevel: 'Moderate', isCustom: true, protocolItems: [] });
-  const page = await app.open('/');
+  const page = await app.open('/overview');
   await page.getByRole('link', { name: /Listings\s*1\s/ }).waitFor();
   await page.getByRole('list', { name: 'Devices by network' }).getByText('Helium').waitFor();
   await page.getByRole('img', { name: 'Portfolios by risk' }).waitFor();
@@ -54,7 +54,7 @@ test('the overview shows totals and updates them', async () => {
 });
 
 test('stale figures are marked until they update again', async () => {
-  const page = await app.open('/');
+  const page = await app.open('/overview');
   page.monitor.allow(/500/);
   await page.getByText('Live', { exact: true }).waitFor();
   await page.route('**/v1/chain/status', (route) => route.fulfill({ status: 500, json: {} }));
@@ -72,14 +72,14 @@ test('names that collide or are hostile are shown as they are', async () => {
   }
   await app.post('/v1/depin-device', { userId: 'ada', network: '2 others', deviceIdentifier: 'y' });
   await app.post('/v1/depin-device', { userId: 'ada', network: script, deviceIdentifier: 'y' });
-  const page = await app.open('/');
+  const page = await app.open('/overview');
   await page.getByRole('list', { name: 'Devices by network' }).getByText(script).waitFor();
   expect(await page.locator('main img').count()).toBe(0);
   expect(await page.title()).toBe('Overview · Portico');
 });
 
 test('every navigation entry has its own URL, and the back button works', async () => {
-  const page = await app.open('/');
+  const page = await app.open('/overview');
   for (const name of [
     'Listings',
     'My listings',

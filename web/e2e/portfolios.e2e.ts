@@ -31,7 +31,7 @@ test('without templates the page offers to start from nothing', async () => {
   await page.getByRole('tab', { name: 'My portfolios' }).click();
   await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
   await axe(page);
-  await page.getByRole('link', { name: 'Start from nothing' }).click();
+  await page.getByRole('link', { name: 'Start from scratch' }).click();
   await page.getByRole('heading', { level: 1, name: 'New portfolio' }).waitFor();
 });
 
@@ -60,33 +60,103 @@ test('the editor shows the unallocated share and rejects invalid values', async 
   await createTemplate('Balanced', 'Moderate');
   const page = await app.open('/portfolios', { as: 'dev' });
   await page.getByRole('button', { name: 'Customise a copy of Balanced' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Balanced' }).waitFor();
-  const save = page.getByRole('button', { name: 'Save' });
+  await page.getByRole('heading', { level: 1, name: 'New portfolio' }).waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toBe('Balanced');
+  const save = page.getByRole('button', { name: 'Create the portfolio' });
   const share = row(page, 1).getByLabel('Share in %');
   await page.getByText('100% allocated').waitFor();
   await share.fill('70');
-  await page.getByText('7.5% too much: take some away').waitFor();
+  await page.getByText('7.5% too much: lower a share').waitFor();
   expect(await save.isDisabled()).toBe(true);
   await axe(page);
   await share.fill('12.34567');
-  await page.getByText('At most 4 decimals.').waitFor();
+  await page.getByText('Use at most 4 decimals.').waitFor();
   expect(await save.isDisabled()).toBe(true);
   await share.fill('50');
   await page.getByText('12.5% left to allocate').waitFor();
 
   await page.getByRole('button', { name: 'Add a protocol' }).click();
   await save.click();
-  await page.getByText('Which protocol?').waitFor();
-  await page.getByText('How many percent?').waitFor();
+  await page.getByText('Enter the protocol.').waitFor();
+  await page.getByText('Enter the share.').waitFor();
   await axe(page);
   await row(page, 3).getByLabel('Protocol', { exact: true }).fill('DIMO');
   expect(await row(page, 3).getByLabel('Identifier').inputValue()).toBe('dimo');
-  await page.getByRole('button', { name: 'Rest: add 12.5% to DIMO' }).click();
+  await page.getByRole('button', { name: 'Use remaining 12.5% for DIMO' }).click();
   await page.getByText('100% allocated').waitFor();
   await page.getByLabel('Name').fill('Mine, balanced');
   await save.click();
   await page.getByRole('img', { name: 'What Mine, balanced holds' }).waitFor();
   await page.getByText('Customised').waitFor();
+});
+
+test('customising and cancelling leaves nothing, and copies have names of their own', async () => {
+  await createTemplate('Untouched', 'Moderate');
+  const page = await app.open('/portfolios', { as: 'cara' });
+  await page.getByRole('button', { name: 'Customise a copy of Untouched' }).click();
+  await page.getByText('Based on').waitFor();
+  await page.getByText('100% allocated').waitFor();
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await page.getByRole('tab', { name: 'My portfolios' }).click();
+  await page.getByRole('heading', { name: 'No portfolios yet' }).waitFor();
+
+  await page.getByRole('tab', { name: 'Templates', exact: true }).click();
+  for (const name of ['Untouched', 'Untouched (2)']) {
+    await page.getByRole('button', { name: 'Copy Untouched', exact: true }).click();
+    await page.getByText(`“${name}” is in your portfolios.`).waitFor();
+  }
+  await page.getByRole('button', { name: 'Customise a copy of Untouched' }).click();
+  await page.getByLabel('Name').waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toBe('Untouched (3)');
+  await page.getByRole('button', { name: 'Create the portfolio' }).click();
+  for (const name of ['Untouched', 'Untouched (2)', 'Untouched (3)'])
+    await page.getByRole('link', { name, exact: true }).waitFor();
+  expect(await page.getByText('Customised', { exact: true }).count()).toBe(1);
+  await axe(page);
+});
+
+test('messages never cover Save and Cancel, and a long name stays on the screen with its Undo', async () => {
+  const name = 'W'.repeat(255);
+  for (const [i, size] of [
+    [1440, 900],
+    [390, 640],
+    [320, 500],
+  ].entries()) {
+    const [width = 0, height = 0] = size;
+    for (const more of ['a', 'b'])
+      await app.post('/v1/user-portfolio', {
+        userId: `long-${i}`,
+        name: more + name.slice(1),
+        riskLevel: 'Moderate',
+        isCustom: true,
+        protocolItems: [item('Helium', 40)],
+      });
+    const page = await app.open('/portfolios?tab=mine', { as: `long-${i}`, width, height });
+    const remove = page.getByRole('button', { name: `Delete a${name.slice(1)}` });
+    await remove.click();
+    const undo = page.getByRole('button', { name: 'Undo' });
+    await undo.waitFor();
+    const { x, y, width: w, height: h } = (await undo.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
+    expect([x >= 0, y >= 0, x + w <= width, y + h <= height]).toEqual([true, true, true, true]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    // Hovering keeps the message while the editor opens.
+    await undo.hover();
+    await page.getByRole('link', { name: `Edit b${name.slice(1)}` }).evaluate((link: HTMLElement) => link.click());
+    const save = page.getByRole('button', { name: 'Save' });
+    await save.waitFor();
+    expect(await undo.count()).toBe(1);
+    for (const button of [save, page.getByRole('link', { name: 'Cancel' })]) {
+      const isOnTop = await button.evaluate((element) => {
+        element.scrollIntoView({ block: 'nearest' });
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+      });
+      expect(isOnTop).toBe(true);
+    }
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await axe(page);
+  }
 });
 
 test('three equal shares are exactly 100, by keyboard alone', async () => {
@@ -109,15 +179,15 @@ test('three equal shares are exactly 100, by keyboard alone', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('100% allocated').waitFor();
   expect(await row(page, 1).getByLabel('Share in %').inputValue()).toBe('33.3334');
-  await page.getByRole('button', { name: 'Make the portfolio' }).focus();
+  await page.getByRole('button', { name: 'Create the portfolio' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'Thirds', exact: true }).waitFor();
   await page.getByText('Aggressive', { exact: true }).waitFor();
 });
 
-test('a comma is the decimal separator in a German locale', async () => {
-  const page = await app.open('/portfolios/new', { as: 'zoe', locale: 'de-DE' });
-  await row(page, 1).getByLabel('Share in %').fill('62,5');
+test('a comma is the decimal separator on a Spanish page', async () => {
+  const page = await app.open('/portfolios/new', { as: 'zoe', locale: 'es-ES' });
+  await page.locator('input[inputmode=decimal]').first().fill('62,5');
   await page
     .getByText(/37,5\s%/)
     .first()
@@ -133,7 +203,7 @@ test('API errors appear at their fields', async () => {
   await row(page, 1).getByLabel('Protocol', { exact: true }).fill('He\u0085lium');
   await row(page, 1).getByLabel('Identifier').fill('hnt');
   await row(page, 1).getByLabel('Share in %').fill('100');
-  await page.getByRole('button', { name: 'Make the portfolio' }).click();
+  await page.getByRole('button', { name: 'Create the portfolio' }).click();
   await page.getByText(/control character/i).waitFor();
   expect(await row(page, 1).getByLabel('Protocol', { exact: true }).getAttribute('aria-invalid')).toBe('true');
 });
@@ -166,7 +236,7 @@ test('the operator makes, edits, deactivates and restores a template', async () 
   await page.getByRole('combobox', { name: 'Risk' }).click();
   await page.getByRole('option', { name: 'Moderate Conservative' }).click();
   await row(page, 1).getByLabel('Protocol', { exact: true }).fill('Helium');
-  await page.getByRole('button', { name: 'Rest: add 100% to Helium' }).click();
+  await page.getByRole('button', { name: 'Use remaining 100% for Helium' }).click();
   await page.getByRole('button', { name: 'Offer the template' }).click();
   await page.getByRole('link', { name: 'Edit the template Fresh' }).click();
   await page.getByLabel('Description').fill('One network,\nall in.');
@@ -183,7 +253,7 @@ test('the operator makes, edits, deactivates and restores a template', async () 
   await page.getByRole('button', { name: 'Restore Fresh' }).waitFor();
   await axe(page);
   await page.getByRole('button', { name: 'Restore Fresh' }).click();
-  await page.getByRole('heading', { name: 'Every template is offered' }).waitFor();
+  await page.getByRole('heading', { name: 'All templates are offered' }).waitFor();
   await page.getByRole('tab', { name: 'Templates', exact: true }).click();
   await page.getByRole('link', { name: 'Fresh', exact: true }).waitFor();
 });
@@ -191,7 +261,7 @@ test('the operator makes, edits, deactivates and restores a template', async () 
 test('an inactive template that this browser has never seen opens by its id', async () => {
   const id = await createTemplate('Elsewhere', 'Moderate', { isActive: false });
   const page = await app.open('/portfolios?tab=inactive', { as: 'operator' });
-  await page.getByRole('heading', { name: 'One more is inactive' }).waitFor();
+  await page.getByRole('heading', { name: '1 more template is inactive' }).waitFor();
   await axe(page);
   await page.getByLabel('Template id').fill(id);
   await page.getByRole('button', { name: 'Open' }).click();

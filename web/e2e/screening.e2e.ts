@@ -1,7 +1,8 @@
-// Screening with the sandbox bureaus: verification, results, pipeline and tokens.
+// Screening with the sandbox bureaus: verification, results, required checks and tokens.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
+import { expectSpanish } from './harness/spanish';
 
 const app = useConsole();
 
@@ -15,7 +16,7 @@ test('a good applicant verifies with one click, and sees outcome, figures and to
   await page.getByText('Needs first name, last name, and date of birth').first().waitFor();
   await axe(page);
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
-  await page.getByText('Without consent nobody may be asked.').waitFor();
+  await page.getByText('Give your consent: without it nobody may be asked.').waitFor();
   await axe(page);
 
   let release = () => {};
@@ -63,9 +64,9 @@ test('a failed check shows its adverse action notice', async () => {
   await page.getByRole('button', { name: 'Undo' }).last().click();
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByText('Not every check was passed.').waitFor();
-  await page.getByText('reason: credit score below threshold').waitFor();
+  await page.getByText('Reason: the credit score is below the threshold.').waitFor();
   await axe(page);
-  await page.getByRole('button', { name: 'Copy the notice about credit' }).click();
+  await page.getByRole('button', { name: 'Copy the notice: Credit' }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('a credit score below the threshold');
 });
 
@@ -80,7 +81,7 @@ test('after a bureau failure the form can be submitted again', async () => {
   });
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.getByText('A bureau does not answer at the moment.').waitFor();
-  await page.getByText(/better in \d s/).waitFor();
+  await page.getByText(/wait \d s/).waitFor();
   await axe(page);
   expect(await page.getByLabel('First name').inputValue()).toBe('Grace');
   await page.getByLabel('Last name').fill('Hopper');
@@ -97,8 +98,8 @@ test('API errors appear at their fields', async () => {
   await page.getByLabel('E-mail').fill('nowhere');
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
-  await page.getByText('Must be ddd-dd-dddd or nine digits.').waitFor();
-  await page.getByText('Must be an e-mail address').waitFor();
+  await page.getByText('Enter a social security number, such as 123-45-6789.').waitFor();
+  await page.getByText('Enter an e-mail address').waitFor();
   await axe(page);
   await page.getByRole('button', { name: 'Good applicant' }).click();
   await page.getByText('Landlord, case and wallet').click();
@@ -112,13 +113,13 @@ test('API errors appear at their fields', async () => {
   await axe(page);
 });
 
-test('a pipeline is set up, switched and switched back, and an applicant is invited to it', async () => {
+test('required checks are chosen, switched and switched back, and an applicant is invited to them', async () => {
   const page = await app.open('/screening', { as: 'landlord' });
   page.monitor.allow(/409/);
-  await page.getByRole('tab', { name: 'Pipeline' }).click();
-  await page.getByText('No pipeline yet').waitFor();
+  await page.getByRole('tab', { name: 'Required checks' }).click();
+  await page.getByText('No required checks yet').waitFor();
   await axe(page);
-  await page.getByRole('button', { name: 'Set up a pipeline' }).click();
+  await page.getByRole('button', { name: 'Choose required checks' }).click();
   const income = page.getByRole('switch', { name: 'Income' });
   expect(await income.getAttribute('aria-checked')).toBe('true');
   await income.click();
@@ -149,15 +150,15 @@ test('a pipeline is set up, switched and switched back, and an applicant is invi
   const invitation = await page.evaluate(() => navigator.clipboard.readText());
 
   const applicant = await app.open(invitation.replace(`${app.url}/console`, ''), { as: 'invited' });
-  await applicant.getByText('The landlord’s pipeline says').waitFor();
+  await applicant.getByText('the checks that the landlord requires will run').waitFor();
   await fillForm(applicant, 'Good applicant');
   await applicant.getByRole('button', { name: 'Verify', exact: true }).click();
   await applicant.getByText('Every check that ran was passed.').waitFor();
-  await applicant.getByText('Not run').waitFor();
+  await applicant.getByText('Not checked').first().waitFor();
   expect(await applicant.getByText('Passed', { exact: true }).count()).toBe(3);
 });
 
-test('a landlord validates an identifier by id and both names, until it is revoked', async () => {
+test('a landlord verifies an applicant by id and both names, until it is revoked', async () => {
   const page = await app.open('/screening', { as: 'grace' });
   await fillForm(page, 'Good applicant');
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
@@ -166,14 +167,14 @@ test('a landlord validates an identifier by id and both names, until it is revok
 
   const landlord = await app.open(link.replace(`${app.url}/console`, ''), { as: 'ada' });
   landlord.monitor.allow(/404.*\/chainIdentityInd/);
-  const validate = landlord.getByRole('button', { name: 'Validate' });
+  const validate = landlord.getByRole('button', { name: 'Verify', exact: true });
   await landlord.getByLabel('First name').fill(' grace ');
   await landlord.getByLabel('Last name').fill('Murray');
   await validate.click();
   await landlord.getByText('No match').waitFor();
   await landlord.getByLabel('Last name').fill('HOPPER');
   await validate.click();
-  await landlord.getByText('Both names belong to it').waitFor();
+  await landlord.getByText('Both names belong to this result').waitFor();
   await axe(landlord);
 
   await page.getByRole('button', { name: 'Revoke…' }).click();
@@ -194,14 +195,14 @@ test('a case names the browser’s wallet, and its token can be revoked', async 
     (window as never as { ethereum: object }).ethereum = { request, on() {}, removeListener() {} };
   }, address);
   await page.goto(`${app.url}/console/screening?tab=identifier`);
-  await page.getByText('None yet').waitFor();
+  await page.getByText('No tokens yet').waitFor();
   await axe(page);
   await page.getByLabel('Case').fill('unit 4');
   await page.getByLabel('My own wallet').check();
   await page.getByRole('button', { name: 'Use the browser’s wallet' }).click();
   await expect.poll(() => page.getByLabel('Wallet address').inputValue()).toBe(address);
   await page.getByRole('button', { name: 'Create' }).click();
-  await page.getByText('The case’s token is').waitFor();
+  await page.getByText('The token of the case is').waitFor();
   await page.getByRole('button', { name: 'Revoke the token of unit 4' }).waitFor();
   await axe(page);
   await page.getByRole('button', { name: 'Revoke the token of unit 4' }).click();
@@ -226,4 +227,49 @@ test('personal data is erased after the user types their id', async () => {
   await page.getByLabel('Your user id').press('Enter');
   await page.getByText('No results yet').waitFor();
   await axe(page);
+});
+
+test('every page is in Spanish', { timeout: 180_000 }, async () => {
+  const page = await app.open('/screening', { as: 'ines', locale: 'es-MX' });
+  page.monitor.allow(/404.*\/chainIdentityInd/);
+  await page.getByText('Requiere nombre, apellido y fecha de nacimiento').first().waitFor();
+  await page.getByText('Propietario, caso y billetera').click();
+  await page.getByLabel('Mi propia billetera').check();
+  await page.getByRole('button', { name: 'Verificar', exact: true }).click();
+  await page.getByText('Dé su consentimiento').waitFor();
+  await page.getByText('Escriba una dirección de 0x y 40 dígitos').waitFor();
+  await expectSpanish(page);
+  await page.getByLabel('Guárdenlo por mí').check();
+  await fillForm(page, 'Con desalojo');
+  await page.getByRole('button', { name: 'Verificar', exact: true }).click();
+  await page.getByText('No todas las comprobaciones fueron aprobadas.').waitFor();
+  await page.getByText('Este titular está registrado').waitFor();
+  await page.getByText(/85,000/).waitFor();
+  await expectSpanish(page);
+  await page.getByRole('button', { name: 'Revocar…' }).click();
+  await page.getByRole('dialog', { name: '¿Revocar este token?' }).waitFor();
+  await expectSpanish(page);
+  await page.goto(`${app.url}/console/screening?tab=results`);
+  await page.getByText('No aprobada: desalojo').waitFor();
+  await expectSpanish(page);
+  await page.goto(`${app.url}/console/screening?tab=pipeline`);
+  await page.getByText('Todavía no hay comprobaciones requeridas').waitFor();
+  await expectSpanish(page);
+  await page.getByRole('button', { name: 'Elegir comprobaciones requeridas' }).click();
+  await page.getByLabel('Identificador de cliente').fill('casas');
+  await page.getByLabel('Identificador de cliente').press('Tab');
+  await page.getByRole('button', { name: 'Copiar la invitación' }).waitFor();
+  await expectSpanish(page);
+  await page.goto(`${app.url}/console/screening?tab=identifier`);
+  await page.getByRole('cell', { name: 'Válido' }).waitFor();
+  await page.getByLabel('Identificador del resultado').fill('1');
+  await page.getByLabel('Nombre', { exact: true }).fill('Grace');
+  await page.getByLabel('Apellido').fill('Hopper');
+  await page.getByRole('button', { name: 'Verificar', exact: true }).click();
+  await page.getByText('No coincide').waitFor();
+  await expectSpanish(page);
+  await page.goto(`${app.url}/console/screening?tab=data`);
+  await page.getByRole('button', { name: 'Borrar mis datos personales…' }).click();
+  await page.getByRole('dialog', { name: '¿Borrar sus datos personales?' }).waitFor();
+  await expectSpanish(page);
 });

@@ -17,7 +17,7 @@ async function signIn(page: OpenPage) {
 test('signing in with an issuer uses PKCE and creates a key for /stage', async () => {
   const page = await app.open('/saved', { config: liveConfig() });
   const issuer = await mockIssuer(page, issuerUrl(), { token: () => bearerToken('zoe') });
-  await page.getByText('This page is about your own things').waitFor();
+  await page.getByText('This page shows your own data').waitFor();
   await axe(page);
   await signIn(page);
   await axe(page);
@@ -34,7 +34,7 @@ test('signing in with an issuer uses PKCE and creates a key for /stage', async (
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(await bearerToken('zoe'));
   await page.getByRole('button', { name: 'Acting as zoe' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await page.getByText('This page is about your own things').waitFor();
+  await page.getByText('This page shows your own data').waitFor();
   expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
 });
 
@@ -94,9 +94,9 @@ test('an operator signs in with a key and sees what requires a person', async ()
   await page.getByText('Nothing saved yet').waitFor();
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(key);
   await page.goto(`${app.url}/console/screening`);
-  await page.getByText('A key is nobody').waitFor();
+  await page.getByText('An API key is not a person').waitFor();
   await axe(page);
-  await page.getByRole('tab', { name: 'Identifier' }).click();
+  await page.getByRole('tab', { name: 'Verify an applicant' }).click();
   await page.getByText('revoke any token by its number').waitFor();
   await page.goto(`${app.url}/console/api`);
   await page.getByText('Keys belong to people').waitFor();
@@ -123,12 +123,12 @@ test('an administrator token can manage templates, others cannot', async () => {
   await page.getByRole('option', { name: 'Moderate', exact: true }).click();
   const row = page.getByRole('group', { name: 'Protocol 1', exact: true });
   await row.getByLabel('Protocol', { exact: true }).fill('Helium');
-  await page.getByRole('button', { name: 'Rest: add 100% to Helium' }).click();
+  await page.getByRole('button', { name: 'Use remaining 100% for Helium' }).click();
   await page.getByRole('button', { name: 'Offer the template' }).click();
   await page.getByRole('button', { name: 'Deactivate By an administrator' }).click();
   await page.getByRole('tab', { name: 'Inactive' }).click();
   await page.getByRole('button', { name: 'Restore By an administrator' }).click();
-  await page.getByRole('heading', { name: 'Every template is offered' }).waitFor();
+  await page.getByRole('heading', { name: 'All templates are offered' }).waitFor();
   await axe(page);
 
   const other = await app.open('/portfolios', { config: liveConfig() });

@@ -2,12 +2,14 @@
 import '@fontsource-variable/inter';
 import './styles/fonts.css';
 import './styles/tokens.css';
+import './styles/networks.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/tones.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
 import { connect } from './lib/api';
+import { LANGUAGE } from './lib/i18n';
 import { transport } from './lib/api/transport';
 import { handleSignInRedirect } from './lib/session/signed-in';
 import { session } from './lib/session/session.svelte';
@@ -15,12 +17,13 @@ import { connection } from './lib/state/connection.svelte';
 import { wait } from './lib/state/wait';
 
 function start(): void {
+  document.documentElement.lang = LANGUAGE;
   connect(
     transport({
       credentials: (path) => session.credentials(path),
       reauthenticate: () => session.promptSignIn('expired'),
-      onConnectionLost: () => (connection.isLost = true),
-      onConnectionRestored: () => (connection.isLost = false),
+      onConnectionLost: connection.lost,
+      onConnectionRestored: connection.restored,
       fetch: (request) => fetch(request),
       wait,
     }),

@@ -1,5 +1,7 @@
 // Test harness: `const app = useConsole()`, then `await app.open('/saved', { as: 'ada' })`.
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { withConsole } from './proxy';
@@ -106,6 +108,12 @@ class App {
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json() as Promise<T>;
+  }
+
+  /** Writes a file into the server's data folder. */
+  async write(name: string, bytes: Uint8Array): Promise<void> {
+    if (!this.#server) throw new Error('the server is not started');
+    await writeFile(join(this.#server.data, name), bytes);
   }
 
   /** Headers with a user's bearer token. */

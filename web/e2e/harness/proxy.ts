@@ -32,6 +32,9 @@ const CONTENT_TYPES: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
 };
 
+/** What the server makes, below the path of the files. */
+const FROM_SERVER = ['/console/config.json', '/console/basemap.pmtiles'];
+
 /** Returns the server if it embeds the console; otherwise, or with PORTICO_CONSOLE=dist, a proxy in front of it. */
 export async function withConsole(server: ServerHandle): Promise<ServerHandle> {
   if (process.env.PORTICO_CONSOLE === 'dist') return startProxy(server);
@@ -43,9 +46,7 @@ async function startProxy(server: ServerHandle): Promise<ServerHandle> {
   const target = new URL(server.url);
   const proxy = createServer(async (incoming, outgoing) => {
     const path = new URL(incoming.url ?? '/', server.url).pathname;
-    if (path === '/console/config.json') {
-      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ profile: 'sandbox' }));
-    } else if (path.startsWith('/console/')) {
+    if (path.startsWith('/console/') && !FROM_SERVER.includes(path)) {
       const name = decodeURIComponent(path.slice('/console/'.length));
       const file = extname(name) ? name : 'index.html';
       const body = await readFile(join(DIST, file)).catch(() => undefined);
@@ -75,6 +76,7 @@ async function startProxy(server: ServerHandle): Promise<ServerHandle> {
   await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    data: server.data,
     run: (...command) => server.run(...command),
     async stop() {
       proxy.closeAllConnections();

@@ -40,7 +40,7 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
         const where = { streetAddress: street, city, state, postalCode: postal };
         await app.post('/listings', {
           listingId: id,
-          userId: 'ben',
+          userId: 'dora',
           ...where,
           ...place,
           monthlyRent: rent,
@@ -63,14 +63,13 @@ export async function seed(app: ReturnType<typeof useConsole>): Promise<void> {
       riskLevel,
       protocolItems: items,
     });
-    for (let i = 0; i <= r % 3; i++) {
-      await app.post(`/v1/user-portfolio/copy/${template.predefinedPortfolioId}`, { userId: 'ada' });
-    }
+    for (const userId of ['ada', 'chloe', 'chloe'].slice(0, 1 + (r % 3)))
+      await app.post(`/v1/user-portfolio/copy/${template.predefinedPortfolioId}`, { userId });
   }
   for (const [n, network] of NETWORKS.entries()) {
     for (let i = 0; i < 8 - n; i++) {
       await app.post('/v1/depin-device', {
-        userId: i % 2 ? 'ada' : 'dev',
+        userId: ['ada', 'chloe', 'dev'][i % 3],
         network,
         deviceIdentifier: `${network}-${i}`,
       });

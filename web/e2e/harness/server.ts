@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 
 export interface ServerHandle {
   url: string;
+  /** The data folder. */
+  data: string;
   /** Runs a CLI command on the same data folder and returns its output. */
   run(...command: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -27,6 +29,7 @@ export async function startServer(): Promise<ServerHandle> {
   await waitUntilReady(url, () => child.exitCode !== null);
   return {
     url,
+    data,
     async run(...command) {
       const { stdout } = await promisify(execFile)(BINARY, [...command, '--data', data]);
       return stdout.trim();

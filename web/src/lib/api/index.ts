@@ -5,6 +5,7 @@ import { ApiError, ConnectionError, isAbort } from './problem';
 import type { Problem } from './generated';
 
 export * from './generated';
+export { enterField, faultMessage, type ReportedFault } from './faults';
 export * from './problem';
 export { tagged, type Tagged } from './headers';
 export { paged, type Paged } from './paged';

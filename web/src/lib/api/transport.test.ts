@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { headersFor } from './credentials';
 import { ConnectionError } from './problem';
 import { retryDelayMs, transport, type TransportDeps } from './transport';
@@ -26,10 +26,48 @@ function setup(responses: (number | 'lost')[], more: Partial<TransportDeps> = {}
   return { send, sent, delays };
 }
 
-test('a read is retried until it succeeds', async () => {
+test('a read is retried for some seconds', async () => {
   const { send, delays } = setup(['lost', 'lost', 'lost', 200]);
   expect((await send(LISTINGS_URL)).status).toBe(200);
   expect(delays).toEqual([500, 1000, 2000]);
+  const gone = setup(Array(9).fill('lost'));
+  await expect(gone.send(LISTINGS_URL)).rejects.toBeInstanceOf(ConnectionError);
+  expect(gone.sent).toHaveLength(5);
+});
+
+test('a proxy without its service is a lost connection', async () => {
+  let lost = 0;
+  const { send, sent } = setup([502, 504, 200], { onConnectionLost: () => (lost += 1) });
+  expect((await send(LISTINGS_URL)).status).toBe(200);
+  expect([sent.length, lost]).toEqual([3, 2]);
+});
+
+test('a service that says nothing is given up', async () => {
+  vi.useFakeTimers();
+  const { send } = setup([], {
+    fetch: (request) =>
+      new Promise((_, reject) => {
+        request.signal.addEventListener('abort', () => reject(request.signal.reason as Error));
+      }),
+  });
+  const outcome = expect(send(LISTINGS_URL, { method: 'PATCH', body: '{}' })).rejects.toBeInstanceOf(ConnectionError);
+  await vi.advanceTimersByTimeAsync(40_000);
+  await outcome;
+  vi.useRealTimers();
+});
+
+test('the same request after a lost one has the same idempotency key, another one a new key', async () => {
+  const { send, sent } = setup([...Array<'lost'>(5).fill('lost'), 201, 201, 201]);
+  const post = (body: string) => send(LISTINGS_URL, { method: 'POST', body });
+  await expect(post('{"a":1}')).rejects.toBeInstanceOf(ConnectionError);
+  await post('{"a":2}');
+  await post('{"a":1}');
+  await post('{"a":1}');
+  const [first, other, again, later] = [0, 5, 6, 7].map((i) => sent[i]?.headers.get('Idempotency-Key'));
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+  // It was answered, so that the next one is another request.
+  expect(later).not.toBe(first);
 });
 
 test('a retried write sends the same idempotency key', async () => {
@@ -40,10 +78,10 @@ test('a retried write sends the same idempotency key', async () => {
   expect(keys[0]).toBe(keys[1]);
 });
 
-test('a write fails after six attempts, a delete after one', async () => {
+test('a write fails after five attempts, a delete after one', async () => {
   const write = setup(Array(9).fill('lost'));
   await expect(write.send(LISTINGS_URL, { method: 'POST', body: '{}' })).rejects.toBeInstanceOf(ConnectionError);
-  expect(write.sent).toHaveLength(6);
+  expect(write.sent).toHaveLength(5);
   const deletion = setup(['lost']);
   await expect(deletion.send(LISTINGS_URL, { method: 'DELETE' })).rejects.toBeInstanceOf(ConnectionError);
 });
@@ -77,10 +115,9 @@ test('stage requests send the key, others the token, never both', () => {
   expect(headersFor('/v1/sandbox/sessions', ada)).toEqual({});
 });
 
-test('the sandbox operator sends no token where none is required', () => {
+test("the sandbox operator's token is an operator's, and is sent everywhere", () => {
   const operator = { ...ada, operator: true };
-  expect(headersFor('/v1/predefined-portfolio', operator)).toEqual({});
-  for (const path of ['/v1/keys', '/v1/pipelines', '/v1/users/ada/applications'])
+  for (const path of ['/v1/predefined-portfolio', '/v1/audit', '/v1/keys'])
     expect(headersFor(path, operator)).toEqual({ Authorization: 'Bearer T' });
   expect(headersFor('/stage/listings', operator)).toEqual({ 'X-API-Key': 'test_K' });
 });

@@ -1,8 +1,11 @@
+import { m } from '../i18n';
 export interface Slice {
   label: string;
   value: number;
   /** Index of the series colour; the position of the slice by default. */
   series?: number;
+  /** CSS colour instead of a series colour. */
+  color?: string;
 }
 
 export interface Point {
@@ -24,6 +27,9 @@ export function toSlices(counts: Record<string, number>, maxSlices = 6): Slice[]
   const rest = slices.slice(maxSlices - 1);
   return [
     ...slices.slice(0, maxSlices - 1),
-    { label: `${rest.length} others`, value: rest.reduce((sum, s) => sum + s.value, 0) },
+    {
+      label: m.charts_others({ count: rest.length, n: rest.length }),
+      value: rest.reduce((sum, s) => sum + s.value, 0),
+    },
   ];
 }

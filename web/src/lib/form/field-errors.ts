@@ -1,6 +1,8 @@
 // Assigns the errors of an API response to form fields. Fields have the names of the API: `city`,
 // `protocolItems/0/protocolName`.
-import { ApiError, errorMessage, toSentence, type FieldError } from '../api/problem';
+import { faultMessage, type ReportedFault } from '../api/faults';
+import { ApiError, errorMessage } from '../api/problem';
+import { m } from '../i18n';
 
 export interface AssignedErrors {
   /** Message by field name. */
@@ -9,7 +11,7 @@ export interface AssignedErrors {
   form: string;
 }
 
-export function fieldName(fieldError: FieldError): string {
+export function fieldName(fieldError: Pick<ReportedFault, 'pointer' | 'parameter'>): string {
   if (fieldError.pointer === undefined) return fieldError.parameter ?? '';
   return fieldError.pointer
     .split('/')
@@ -27,9 +29,11 @@ export function assignErrors(error: unknown, known: string[], aliases: Record<st
     const apiName = fieldName(fieldError);
     const name = aliases[apiName] ?? apiName;
     if (!known.includes(name.split('/')[0] ?? ''))
-      formMessages.push(toSentence(`${apiName} ${fieldError.message}`.trim()));
+      formMessages.push(
+        apiName ? m.faults_of_field({ field: apiName, message: faultMessage(fieldError) }) : faultMessage(fieldError),
+      );
     // Show only the first error of a field.
-    else fields[name] ??= toSentence(fieldError.message);
+    else fields[name] ??= faultMessage(fieldError);
   }
   return { fields, form: formMessages.join(' ') };
 }

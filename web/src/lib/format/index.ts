@@ -1,11 +1,13 @@
 // Formats numbers, money and time in the user's locale. Intl formatters are cached because they are expensive to create.
-const LOCALE: string | undefined = typeof navigator === 'undefined' ? undefined : navigator.language;
+import { LOCALE } from './locale';
 
 export interface Formats {
   number(value: number, digits?: number): string;
   compact(value: number): string;
   percent(value: number): string;
   money(value: number, currency?: string): string;
+  /** With all decimals of the currency, so that 1.85 cannot be taken for 1,850. */
+  exactMoney(value: number, currency?: string): string;
   date(value: string | Date): string;
   time(value: string | Date): string;
   ago(value: string | Date, now?: Date): string;
@@ -39,6 +41,8 @@ export function formats(locale: string | undefined): Formats {
       numberFormat({ style: 'currency', currency, minimumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(
         value,
       ),
+    exactMoney: (value, currency = 'USD') =>
+      numberFormat({ style: 'currency', currency, maximumFractionDigits: 4 }).format(value),
     date: (value) => dateFormat.format(new Date(value)),
     time: (value) => dateTimeFormat.format(new Date(value)),
     ago: (value, now = new Date()) => {
@@ -50,7 +54,7 @@ export function formats(locale: string | undefined): Formats {
   };
 }
 
-export const { number, compact, percent, money, date, time, ago } = formats(LOCALE);
+export const { number, compact, percent, money, exactMoney, date, time, ago } = formats(LOCALE);
 
 /** Shortens a hash or address to `0x1234…cdef`. */
 export function shorten(text: string, start = 6, end = 4): string {

@@ -9,6 +9,7 @@ import {
   type ApplicationSummary,
   type Record as ChainRecord,
 } from '../api';
+import { m } from '../i18n';
 import { isShared } from './words';
 
 /** A user's applications, newest first. A listing may occur several times: withdrawn, and applied for again. */
@@ -50,12 +51,11 @@ export const POLL_UNTIL_MINED = {
 };
 
 const CONFLICTS: Partial<Record<ApiError['code'], string>> = {
-  application_decided: 'This application was decided meanwhile. What is shown now is the decision.',
-  application_withdrawn: 'The applicant has withdrawn this application meanwhile. It cannot be decided any more.',
-  application_closed: 'This application ended with its listing.',
-  check_not_valid:
-    'A check that you named is no longer valid for this applicant. Read the application again and decide.',
-  precondition_failed: 'This application was changed since you opened it. Read it again and decide.',
+  application_decided: m.rental_conflict_decided(),
+  application_withdrawn: m.rental_conflict_withdrawn(),
+  application_closed: m.rental_conflict_closed(),
+  check_not_valid: m.rental_conflict_check(),
+  precondition_failed: m.rental_conflict_changed(),
 };
 
 /** Explains a 409 or 412 that a reload resolves; undefined for other errors. */

@@ -1,12 +1,13 @@
 // The names of the four checks and of their states, as people read them.
-import type { ApplicationCheckState } from '../api';
+import type { ApplicationCheckState, VerificationCheck } from '../api';
+import { LOCALE, m } from '../i18n';
 import type { StatusWord } from './words';
 
 export const CHECK_LABELS = {
-  eviction: 'Eviction',
-  income: 'Income',
-  softCredit: 'Credit',
-  criminalBackground: 'Criminal background',
+  eviction: m.rental_check_eviction(),
+  income: m.rental_check_income(),
+  softCredit: m.rental_check_credit(),
+  criminalBackground: m.rental_check_criminal(),
 } as const;
 
 export type CheckId = keyof typeof CHECK_LABELS;
@@ -15,25 +16,34 @@ export function checkLabel(check: string): string {
   return CHECK_LABELS[check as CheckId] ?? check;
 }
 
-/** `eviction and credit`, in the user's language. */
+/** `eviction and credit`, in the language of the page. */
 export function formatChecks(checks: readonly string[]): string {
-  const locale = typeof navigator === 'undefined' ? 'en' : navigator.language;
-  return new Intl.ListFormat(locale, { type: 'conjunction' }).format(
+  return new Intl.ListFormat(LOCALE, { type: 'conjunction' }).format(
     checks.map((check) => checkLabel(check).toLowerCase()),
   );
 }
 
 const STATUS_WORDS: Record<string, Omit<StatusWord, 'label'>> = {
-  passed: { word: 'Passed', tone: 'good' },
-  not_passed: { word: 'Not passed', tone: 'bad' },
-  missing: { word: 'Not checked', tone: 'plain' },
-  expired: { word: 'Expired', tone: 'warn' },
-  disputed: { word: 'Disputed', tone: 'warn' },
+  passed: { word: m.rental_check_passed(), tone: 'good' },
+  not_passed: { word: m.rental_check_not_passed(), tone: 'bad' },
+  missing: { word: m.rental_check_missing(), tone: 'plain' },
+  expired: { word: m.rental_check_expired(), tone: 'warn' },
+  disputed: { word: m.rental_check_disputed(), tone: 'warn' },
 };
 
 /** A required check in words: `Eviction: Not passed`. */
 export function checkWord({ check, status }: ApplicationCheckState): StatusWord {
   return { label: checkLabel(check), ...(STATUS_WORDS[status] ?? { word: status, tone: 'plain' }) };
+}
+
+/** What a result says about a check at this time. Without a finding nobody has checked it, which is no failure. */
+export function findingWord(
+  finding: Pick<VerificationCheck, 'outcome' | 'expiresAt'> | undefined,
+  now = new Date(),
+): Omit<StatusWord, 'label'> {
+  const isExpired = finding !== undefined && new Date(finding.expiresAt) <= now;
+  const status = !finding ? 'missing' : isExpired ? 'expired' : finding.outcome === 'passed' ? 'passed' : 'not_passed';
+  return STATUS_WORDS[status] ?? { word: status, tone: 'plain' };
 }
 
 /** Whether the bureau's finding is valid now, whatever it says. */

@@ -1,43 +1,43 @@
 // The edits of a listing in words.
-import { money, number } from '../format';
+import { exactMoney, money, number } from '../format';
+import type { FieldChangeWords } from '../format/changes';
+import { m } from '../i18n';
 
 const FIELD_LABELS: Record<string, string> = {
-  streetAddress: 'Street',
-  city: 'City',
-  state: 'State',
-  postalCode: 'Postal code',
-  country: 'Country',
-  monthlyRent: 'Monthly rent',
-  propertyValue: 'Property value',
-  bedRoomCount: 'Bedrooms',
-  bathroomCount: 'Bathrooms',
-  latitude: 'Latitude',
-  longitude: 'Longitude',
-  walkthroughLink: 'Walkthrough',
-  description: 'Description',
-  availableFrom: 'Available from',
-  status: 'Status',
-  minCredit: 'Minimum credit',
-  prefCredit: 'Preferred credit',
-  minIncome: 'Minimum income',
-  prefIncome: 'Preferred income',
+  streetAddress: m.rental_field_street(),
+  city: m.rental_field_city(),
+  state: m.rental_field_state(),
+  postalCode: m.rental_field_postal_code(),
+  country: m.rental_field_country(),
+  monthlyRent: m.rental_field_rent(),
+  propertyValue: m.rental_field_value(),
+  bedRoomCount: m.rental_field_bedrooms(),
+  bathroomCount: m.rental_field_bathrooms(),
+  latitude: m.rental_field_latitude(),
+  longitude: m.rental_field_longitude(),
+  walkthroughLink: m.rental_field_walkthrough(),
+  description: m.rental_field_description(),
+  availableFrom: m.rental_field_available_from(),
+  status: m.rental_field_status(),
+  minCredit: m.rental_field_min_credit(),
+  prefCredit: m.rental_field_pref_credit(),
+  minIncome: m.rental_field_min_income(),
+  prefIncome: m.rental_field_pref_income(),
 };
 const MONEY_FIELDS = ['monthlyRent', 'propertyValue', 'minIncome', 'prefIncome'];
 
 export const LISTING_STATUSES = [
-  { value: 'active', label: 'Active' },
-  { value: 'paused', label: 'Paused' },
-  { value: 'rented', label: 'Rented' },
+  { value: 'active', label: m.rental_status_active() },
+  { value: 'paused', label: m.rental_status_paused() },
+  { value: 'rented', label: m.rental_status_rented() },
 ] as const;
 
 export function listingStatusLabel(status: string): string {
   return LISTING_STATUSES.find(({ value }) => value === status)?.label ?? status;
 }
 
-export interface FieldChangeWords {
-  label: string;
-  before: string;
-  after: string;
+export function fieldLabel(field: string): string {
+  return FIELD_LABELS[field] ?? field;
 }
 
 /** One change per field; of the terms, those that differ. */
@@ -46,7 +46,7 @@ export function changeWords(
   currency: string,
 ): FieldChangeWords[] {
   if (field !== 'terms') {
-    const label = FIELD_LABELS[field] ?? field;
+    const label = fieldLabel(field);
     return [{ label, before: formatValue(field, before, currency), after: formatValue(field, after, currency) }];
   }
   const [old, now] = [before, after].map((terms) => (terms ?? {}) as Record<string, number>);
@@ -55,9 +55,11 @@ export function changeWords(
     .flatMap((name) => changeWords({ field: name, before: old?.[name] || null, after: now?.[name] || null }, currency));
 }
 
-function formatValue(field: string, value: unknown, currency: string): string {
-  if (value === null || value === undefined || value === '') return 'none';
+/** `exact`: with all cents. */
+export function formatValue(field: string, value: unknown, currency: string, { exact = false } = {}): string {
+  if (value === null || value === undefined || value === '') return m.rental_none();
   if (field === 'status') return listingStatusLabel(String(value));
   if (typeof value !== 'number') return String(value);
-  return MONEY_FIELDS.includes(field) ? money(value, currency) : number(value, 6);
+  if (!MONEY_FIELDS.includes(field)) return number(value, 6);
+  return exact ? exactMoney(value, currency) : money(value, currency);
 }

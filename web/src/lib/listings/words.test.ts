@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApplicationState } from '../api';
-import { checksToRun, checkWord, formatChecks, namableChecks } from './checks';
+import { checksToRun, checkWord, findingWord, formatChecks, namableChecks } from './checks';
 import { changeWords } from './history';
 import { applicationHints, flagWords, hasFlags } from './words';
 
@@ -89,6 +89,15 @@ test('checks and their states have words', () => {
   ]);
   expect(checkWord({ check: 'softCredit', status: 'passed' }).label).toBe('Credit');
   expect(formatChecks(['eviction', 'softCredit'])).toBe('eviction and credit');
+});
+
+test('a finding is passed, not passed, not checked or expired', () => {
+  const now = new Date('2026-12-18T00:00:00Z');
+  const finding = (outcome: string, expiresAt: string) => findingWord({ outcome, expiresAt }, now);
+  expect(findingWord(undefined, now)).toEqual({ word: 'Not checked', tone: 'plain' });
+  expect(finding('passed', '2026-12-19T00:00:00Z')).toEqual({ word: 'Passed', tone: 'good' });
+  expect(finding('failed', '2026-12-19T00:00:00Z')).toEqual({ word: 'Not passed', tone: 'bad' });
+  expect(finding('failed', '2026-12-18T00:00:00Z')).toEqual({ word: 'Expired', tone: 'warn' });
 });
 
 test('an edit tells what changed, of the terms only what differs', () => {

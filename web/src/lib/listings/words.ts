@@ -1,5 +1,6 @@
 // What an application's status and flags say in words. Nothing is said by an icon or a colour alone.
 import type { Application, ApplicationState } from '../api';
+import { m } from '../i18n';
 
 export interface StatusWord {
   label: string;
@@ -10,12 +11,12 @@ export interface StatusWord {
 type Tone = 'plain' | 'accent' | 'good' | 'warn' | 'bad' | 'info';
 
 const STATUSES: Record<string, { word: string; tone: Tone }> = {
-  submitted: { word: 'Submitted', tone: 'accent' },
-  withdrawn: { word: 'Withdrawn', tone: 'plain' },
-  approved: { word: 'Approved', tone: 'good' },
-  conditional: { word: 'Approved with conditions', tone: 'warn' },
-  declined: { word: 'Declined', tone: 'bad' },
-  closed: { word: 'Closed', tone: 'plain' },
+  submitted: { word: m.rental_application_submitted(), tone: 'accent' },
+  withdrawn: { word: m.rental_application_withdrawn(), tone: 'plain' },
+  approved: { word: m.rental_application_approved(), tone: 'good' },
+  conditional: { word: m.rental_application_conditional(), tone: 'warn' },
+  declined: { word: m.rental_application_declined(), tone: 'bad' },
+  closed: { word: m.rental_application_closed(), tone: 'plain' },
 };
 
 export function statusWord(status: string): { word: string; tone: Tone } {
@@ -29,10 +30,10 @@ export function isShared(status: string): boolean {
 
 /** Each flag with the check that it needs. */
 const FLAGS = [
-  { label: 'Minimum credit', flag: 'passMinCredit', check: 'softCredit' },
-  { label: 'Preferred credit', flag: 'passPrefCred', check: 'softCredit' },
-  { label: 'Minimum income', flag: 'passMinIncome', check: 'income' },
-  { label: 'Preferred income', flag: 'passPrefIncome', check: 'income' },
+  { label: m.rental_field_min_credit(), flag: 'passMinCredit', check: 'softCredit' },
+  { label: m.rental_field_pref_credit(), flag: 'passPrefCred', check: 'softCredit' },
+  { label: m.rental_field_min_income(), flag: 'passMinIncome', check: 'income' },
+  { label: m.rental_field_pref_income(), flag: 'passPrefIncome', check: 'income' },
 ] as const;
 
 /**
@@ -43,14 +44,18 @@ export function flagWords(state: ApplicationState): StatusWord[] {
   const hasExpired = hasExpiredFlags(state);
   return FLAGS.map(({ label, flag, check }) => {
     if (state.complete && state.expiresAt && !state.flagsWithheld) {
-      if (state.flags[flag]) return { label, word: 'met', tone: 'good' };
+      if (state.flags[flag]) return { label, word: m.rental_flag_met(), tone: 'good' };
       // A check that the landlord does not require says nothing about the applicant.
       const isRequired = state.checks.some((found) => found.check === check);
-      return isRequired ? { label, word: 'not met', tone: 'bad' } : { label, word: 'not checked', tone: 'plain' };
+      return isRequired
+        ? { label, word: m.rental_flag_not_met(), tone: 'bad' }
+        : { label, word: m.rental_flag_not_checked(), tone: 'plain' };
     }
     const isMissing = state.checks.some((found) => found.check === check && found.status === 'missing');
     const expired = hasExpired && !isMissing && !state.flagsWithheld;
-    return expired ? { label, word: 'expired', tone: 'warn' } : { label, word: 'not checked', tone: 'plain' };
+    return expired
+      ? { label, word: m.rental_flag_expired(), tone: 'warn' }
+      : { label, word: m.rental_flag_not_checked(), tone: 'plain' };
   });
 }
 
@@ -69,12 +74,8 @@ export function applicationHints(
   { flagsWithheld, identityChanged }: Pick<ApplicationState, 'flagsWithheld' | 'identityChanged'>,
   own: boolean,
 ): string[] {
-  const [landlord, applicant] = own ? ['the landlord’s account', 'you'] : ['your account', 'this applicant'];
-  const whose = own ? 'Your' : 'The applicant’s';
   return [
-    flagsWithheld &&
-      `The four terms are withheld: ${landlord} has asked about ${applicant} by too many different terms in 30 days.`,
-    identityChanged &&
-      `${whose} later results are about another name, birth date or social security number. Earlier results no longer count.`,
+    flagsWithheld && (own ? m.rental_hint_withheld_own() : m.rental_hint_withheld()),
+    identityChanged && (own ? m.rental_hint_identity_own() : m.rental_hint_identity()),
   ].filter((hint) => hint !== false);
 }

@@ -1,2 +1,3 @@
+export { inView } from './fit';
 export { default as Map } from './Map.svelte';
-export type { Box, Pin, Place } from './types';
+export type { Box, Cluster, Pin, Place } from './types';

@@ -1,8 +1,16 @@
-// Draws pins on the map and clusters them.
+// Draws pins and clusters on the map.
 import L from 'leaflet';
-import Supercluster from 'supercluster';
 import { number } from '../format';
-import type { Pin } from './types';
+import { m } from '../i18n';
+import type { Cluster, Pin, Place } from './types';
+
+/** A cluster that is smaller cannot be taken apart by zooming in. */
+const MIN_CLUSTER_DEGREES = 0.0001;
+
+interface Events {
+  onselect: (id: string) => void;
+  onopen: (cluster: Cluster) => void;
+}
 
 function createElement(className: string, text: string): HTMLElement {
   const element = document.createElement('span');
@@ -25,101 +33,94 @@ function createMarker(position: L.LatLngExpression, className: string, text: str
   return marker;
 }
 
+const keyOfPin = ({ id, at }: { id: string; at: Place }) => `pin ${at.join()} ${id}`;
+
 export class PinLayer {
   #layer = L.layerGroup();
-  #index = new Supercluster<{ id: string; label: string }>({ radius: 56, maxZoom: 14 });
   #map: L.Map;
-  #select: (id: string) => void;
+  #events: Events;
   #selected: string | undefined;
-  #pins = new Map<string, Pin>();
+  #hidden: Pin | undefined;
+  /** By the id of the pin, or the place and size of the cluster. */
   #markers = new Map<string, L.Marker>();
-  /** Extra marker for the selected pin while its own is hidden in a cluster. */
+  #places = new Map<string, Place>();
+  /** Marker of the selected pin while its own is hidden in a cluster. */
   #selectedMarker: L.Marker | undefined;
 
-  constructor(map: L.Map, select: (id: string) => void) {
+  constructor(map: L.Map, events: Events) {
     this.#map = map;
-    this.#select = select;
+    this.#events = events;
     this.#layer.addTo(map);
-    map.on('moveend', () => this.draw());
   }
 
-  show(pins: readonly Pin[], selected: string | undefined): void {
-    this.#selected = selected;
-    this.#pins = new Map(pins.map((pin) => [pin.id, pin]));
-    this.#index.load(
-      pins.map(({ id, label, at: [latitude, longitude] }) => ({
-        type: 'Feature',
-        properties: { id, label },
-        geometry: { type: 'Point', coordinates: [longitude, latitude] },
-      })),
-    );
-    this.draw();
+  /** Markers that stay keep the keyboard focus. */
+  show(pins: readonly Pin[], clusters: readonly Cluster[]): void {
+    const wanted = new Map<string, () => L.Marker>();
+    for (const pin of pins) wanted.set(keyOfPin(pin), () => this.#createPin(pin));
+    this.#places = new Map(pins.map(({ id, at }) => [id, at]));
+    for (const cluster of clusters)
+      wanted.set(`cluster ${cluster.at.join()} ${cluster.count}`, () => this.#createCluster(cluster));
+    for (const [key, marker] of this.#markers) if (!wanted.has(key)) this.#remove(key, marker);
+    for (const [key, create] of wanted) {
+      if (this.#markers.has(key)) continue;
+      const marker = create();
+      this.#markers.set(key, marker);
+      this.#layer.addLayer(marker);
+    }
+    this.#mark(true);
   }
 
-  /** Updates only the two affected pins, which is fast enough for hover and keeps the keyboard focus. */
-  select(id: string | undefined): void {
-    if (id === this.#selected) return;
-    this.#setSelected(this.#selected, false);
+  /** `hidden`: the selected pin, for the time in which it is not shown. */
+  select(id: string | undefined, hidden: Pin | undefined): void {
+    this.#mark(false);
     this.#selected = id;
-    this.#setSelected(id, true);
+    this.#hidden = hidden;
+    this.#mark(true);
   }
 
-  #setSelected(id: string | undefined, chosen: boolean): void {
+  #remove(key: string, marker: L.Marker): void {
+    if (marker.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
+    this.#layer.removeLayer(marker);
+    this.#markers.delete(key);
+  }
+
+  #mark(chosen: boolean): void {
     this.#selectedMarker?.remove();
     this.#selectedMarker = undefined;
-    const marker = this.#markers.get(id ?? '');
+    if (this.#selected === undefined) return;
+    const at = this.#places.get(this.#selected);
+    const marker = at && this.#markers.get(keyOfPin({ id: this.#selected, at }));
     marker?.setZIndexOffset(chosen ? 1000 : 0);
     marker?.getElement()?.querySelector('.map-pin')?.classList.toggle('chosen', chosen);
-    const pin = this.#pins.get(id ?? '');
-    if (!chosen || marker || !pin) return;
-    this.#selectedMarker = this.#createPin(L.latLng(pin.at), pin);
+    if (!chosen || marker || this.#hidden?.id !== this.#selected) return;
+    this.#selectedMarker = this.#createPin(this.#hidden).setZIndexOffset(1000);
     this.#layer.addLayer(this.#selectedMarker);
+    this.#selectedMarker.getElement()?.querySelector('.map-pin')?.classList.add('chosen');
   }
 
-  draw(): void {
-    const bounds = this.#map.getBounds().pad(0.1);
-    const box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()] as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    this.#layer.clearLayers();
-    this.#markers.clear();
-    for (const found of this.#index.getClusters(box, Math.round(this.#map.getZoom()))) {
-      const [longitude = 0, latitude = 0] = found.geometry.coordinates;
-      const position = L.latLng(latitude, longitude);
-      if ('cluster_id' in found.properties) this.#layer.addLayer(this.#createCluster(position, found.properties));
-      else {
-        const pin = this.#createPin(position, found.properties);
-        this.#markers.set(found.properties.id, pin);
-        this.#layer.addLayer(pin);
-      }
-    }
-    this.#setSelected(this.#selected, true);
-  }
-
-  #createCluster(
-    position: L.LatLng,
-    { cluster_id, point_count }: { cluster_id: number; point_count: number },
-  ): L.Marker {
-    const size = point_count < 10 ? 'few' : point_count < 100 ? 'some' : 'many';
-    const marker = createMarker(
-      position,
-      `map-cluster ${size}`,
-      number(point_count),
-      `${number(point_count)} here. Zoom in`,
-    );
+  #createCluster(cluster: Cluster): L.Marker {
+    const { at, count, box } = cluster;
+    const [west, south, east, north] = box;
+    const isOnePlace = Math.max(east - west, north - south) < MIN_CLUSTER_DEGREES;
+    const size = count < 10 ? 'few' : count < 100 ? 'some' : 'many';
+    const n = number(count);
+    const title = isOnePlace ? m.map_cluster_at_one_place({ n }) : m.map_cluster({ n });
+    const marker = createMarker(at, `map-cluster ${size}`, n, title);
     return marker.on('click', () => {
+      if (isOnePlace) {
+        this.#events.onopen(cluster);
+        return;
+      }
       // Zooming removes the cluster; keep the keyboard focus on the map.
       if (marker.getElement() === document.activeElement) this.#map.getContainer().focus({ preventScroll: true });
-      this.#map.flyTo(position, this.#index.getClusterExpansionZoom(cluster_id), { duration: 0.4 });
+      const bounds = L.latLngBounds([south, west], [north, east]);
+      // At least one level, so that the cluster comes apart.
+      const zoom = Math.max(this.#map.getBoundsZoom(bounds.pad(0.1)), this.#map.getZoom() + 1);
+      this.#map.flyTo(bounds.getCenter(), Math.min(zoom, this.#map.getMaxZoom()), { duration: 0.4 });
     });
   }
 
-  #createPin(position: L.LatLng, { id, label }: { id: string; label: string }): L.Marker {
-    const chosen = id === this.#selected;
-    const marker = createMarker(position, chosen ? 'map-pin chosen' : 'map-pin', '', label);
-    return marker.setZIndexOffset(chosen ? 1000 : 0).on('click', () => this.#select(id));
+  #createPin({ id, label, at }: Pin): L.Marker {
+    return createMarker(at, 'map-pin', '', label).on('click', () => this.#events.onselect(id));
   }
 }

@@ -11,6 +11,12 @@ function readLocation() {
 
 class Router {
   #location = $state.raw(readLocation());
+  /** Position in the tab's history, to return to when the user stays on the page. */
+  #index = 0;
+  /** What to do with the next popstate: nothing, because it undoes one, or go there without asking. */
+  #next: 'ask' | 'ignore' | 'go' = 'ask';
+  /** Asked before the user leaves the page. If it returns true, it calls `proceed` later, or never. */
+  onleave: ((proceed: () => void) => boolean) | undefined;
 
   get path(): string {
     return this.#location.path;
@@ -23,18 +29,20 @@ class Router {
 
   /** Listens to link clicks and history navigation. Returns a function that stops it. */
   start(): () => void {
-    const update = () => (this.#location = readLocation());
-    window.addEventListener('popstate', update);
+    this.#index = (history.state as { index?: number } | null)?.index ?? 0;
+    history.replaceState({ index: this.#index }, '');
+    window.addEventListener('popstate', this.#pop);
     document.addEventListener('click', this.#click);
     return () => {
-      window.removeEventListener('popstate', update);
+      window.removeEventListener('popstate', this.#pop);
       document.removeEventListener('click', this.#click);
     };
   }
 
   navigate(to: string, { replace = false } = {}): void {
     const previousPath = this.path;
-    history[replace ? 'replaceState' : 'pushState'](null, '', to);
+    if (!replace) this.#index += 1;
+    history[replace ? 'replaceState' : 'pushState']({ index: this.#index }, '', to);
     this.#location = readLocation();
     if (previousPath !== this.path) window.scrollTo(0, 0);
   }
@@ -50,6 +58,26 @@ class Router {
     this.navigate(`${window.location.pathname}${text ? `?${text}` : ''}`, { replace });
   }
 
+  /** Back and Forward: the browser has gone there already, so it returns before the user is asked. */
+  #pop = (event: PopStateEvent): void => {
+    const next = this.#next;
+    this.#next = 'ask';
+    if (next === 'ignore') return;
+    const index = (event.state as { index?: number } | null)?.index ?? 0;
+    const steps = index - this.#index;
+    const goOn = () => {
+      this.#next = 'go';
+      history.go(steps);
+    };
+    if (next === 'ask' && steps !== 0 && readLocation().path !== this.path && this.onleave?.(goOn)) {
+      this.#next = 'ignore';
+      history.go(-steps);
+      return;
+    }
+    this.#index = index;
+    this.#location = readLocation();
+  };
+
   #click = (event: MouseEvent): void => {
     const link = (event.target as Element | null)?.closest?.('a');
     const isInternal = link && link.origin === location.origin && isConsolePath(link.pathname);
@@ -57,7 +85,9 @@ class Router {
     if (!isInternal || !isPlainClick || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
     if (link.hash && link.pathname === location.pathname) return;
     event.preventDefault();
-    this.navigate(link.href);
+    const { href, pathname } = link;
+    if (pathname !== location.pathname && this.onleave?.(() => this.navigate(href))) return;
+    this.navigate(href);
   };
 }
 

@@ -9,10 +9,14 @@ export interface Config {
   /** Claim that marks an administrator in the issuer's tokens; the scope `admin` by default. */
   adminClaim?: { claim: string; value: string };
   currency: string;
+  /** Of listings that name none. */
+  country: string;
+  /** Path of the PMTiles file with streets, if the server has one. */
+  basemap?: string;
   chain?: { id: number; rpc?: string; explorer?: string };
 }
 
-const SANDBOX: Config = { profile: 'sandbox', currency: 'USD' };
+const SANDBOX: Config = { profile: 'sandbox', currency: 'USD', country: 'US' };
 
 export async function loadConfig(): Promise<Config> {
   const response = await fetch(`${import.meta.env.BASE_URL}config.json`).catch(() => undefined);

@@ -1,5 +1,6 @@
 // OpenID Connect sign-in: authorization code flow with PKCE in a popup, so that the page keeps its form input.
 // The server's Content-Security-Policy must name the issuer in connect-src.
+import { m } from '../i18n';
 import { parseClaims } from './claims';
 import type { Config } from './config';
 import { SIGN_IN_CHANNEL, REDIRECT_PATH, type AuthorizationResponse } from './signed-in';
@@ -12,7 +13,7 @@ export interface SignInResult {
 /** Call it from a click handler, otherwise the browser blocks the popup. */
 export async function signInWithIssuer(config: Config): Promise<SignInResult> {
   const popup = window.open('about:blank', 'portico-sign-in', 'popup,width=480,height=720');
-  if (!popup) throw new Error('The browser refused to open the sign-in window. Allow pop-ups for this page.');
+  if (!popup) throw new Error(m.shell_popup_refused());
   try {
     const endpoints = await discover(config.issuer ?? '');
     const [state, verifier] = [randomString(), randomString()];
@@ -39,7 +40,7 @@ export async function signInWithIssuer(config: Config): Promise<SignInResult> {
 
 async function discover(issuer: string): Promise<{ authorization_endpoint: string; token_endpoint: string }> {
   const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  if (!response.ok) throw new Error('The sign-in service does not answer.');
+  if (!response.ok) throw new Error(m.shell_issuer_silent());
   return response.json();
 }
 
@@ -47,7 +48,7 @@ function waitForCode(popup: Window, state: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const channel = new BroadcastChannel(SIGN_IN_CHANNEL);
     const closedTimer = setInterval(
-      () => popup.closed && finish(() => reject(new Error('Sign-in was not finished.'))),
+      () => popup.closed && finish(() => reject(new Error(m.shell_sign_in_unfinished()))),
       500,
     );
     const finish = (then: () => void) => {
@@ -60,7 +61,7 @@ function waitForCode(popup: Window, state: string): Promise<string> {
       if (data.state !== state) return;
       const { code } = data;
       if (code) finish(() => resolve(code));
-      else finish(() => reject(new Error('The sign-in service refused.')));
+      else finish(() => reject(new Error(m.shell_issuer_refused())));
     };
   });
 }
@@ -74,7 +75,7 @@ async function exchange(endpoint: string, code: string, verifier: string, redire
     client_id: clientId,
   });
   const response = await fetch(endpoint, { method: 'POST', body });
-  if (!response.ok) throw new Error('The sign-in service refused.');
+  if (!response.ok) throw new Error(m.shell_issuer_refused());
   const { access_token } = (await response.json()) as { access_token: string };
   return { token: access_token, userId: parseClaims(access_token).sub };
 }

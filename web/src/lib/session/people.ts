@@ -1,4 +1,6 @@
 // The demo users of the sandbox. Any other user id can be typed.
+import { m } from '../i18n';
+
 export interface Person {
   userId: string;
   name: string;
@@ -7,15 +9,15 @@ export interface Person {
 }
 
 export const PEOPLE: readonly Person[] = [
-  { userId: 'ada', name: 'Ada Okafor', role: 'Lists homes in Texas' },
-  { userId: 'ben', name: 'Ben Castillo', role: 'Looks for a home' },
-  { userId: 'chloe', name: 'Chloe Lindqvist', role: 'Invests in networks' },
-  { userId: 'dev', name: 'Dev Raman', role: 'Runs devices' },
-  { userId: 'operator', name: 'Operator', role: 'Looks after this service', operator: true },
+  { userId: 'ada', name: 'Ada Okafor', role: m.shell_role_landlord() },
+  { userId: 'ben', name: 'Ben Castillo', role: m.shell_role_applicant() },
+  { userId: 'chloe', name: 'Chloe Lindqvist', role: m.shell_role_investor() },
+  { userId: 'dev', name: 'Dev Raman', role: m.shell_role_device_owner() },
+  { userId: 'operator', name: m.shell_operator(), role: m.shell_role_operator(), operator: true },
 ];
 
 export function getPerson(userId: string): Person {
-  return PEOPLE.find((person) => person.userId === userId) ?? { userId, name: userId, role: 'Sandbox user' };
+  return PEOPLE.find((person) => person.userId === userId) ?? { userId, name: userId, role: m.shell_role_other() };
 }
 
 export function initials(name: string): string {

@@ -2,6 +2,7 @@
 // secret and is kept in local storage.
 import { createKey, openSandboxSession, revokeKey } from '../api';
 import type { Credentials } from '../api/credentials';
+import { forgetAllDrafts } from '../form/drafts';
 import { hasClaim, parseClaims, parseKeyId } from './claims';
 import { loadConfig, type Config } from './config';
 import { PEOPLE, getPerson, type Person } from './people';
@@ -15,7 +16,7 @@ const ACTING_AS_STORAGE_KEY = 'portico.acting-as';
 const NONCE_STORAGE_KEY = 'portico.round';
 
 class Session {
-  config = $state.raw<Config>({ profile: 'sandbox', currency: 'USD' });
+  config = $state.raw<Config>({ profile: 'sandbox', currency: 'USD', country: 'US' });
   #stored = $state.raw<StoredSession | undefined>();
   /** Set while the sign-in dialog is open. */
   signInPrompt = $state.raw<{ reason: 'expired' | 'requested'; resolve: (done: boolean) => void } | undefined>();
@@ -71,9 +72,10 @@ class Session {
     if (this.signInPrompt?.reason === 'expired') localStorage.setItem(NONCE_STORAGE_KEY, String(Date.now()));
     const nonce = localStorage.getItem(NONCE_STORAGE_KEY) ?? '';
     const headers = { 'Idempotency-Key': `console-${encodeURIComponent(userId)}${nonce}` };
-    const { token, apiKey } = await openSandboxSession({ body: { userId }, headers });
+    const operator = getPerson(userId).operator ?? false;
+    const { token, apiKey } = await openSandboxSession({ body: { userId, admin: operator }, headers });
     localStorage.setItem(ACTING_AS_STORAGE_KEY, userId);
-    this.#store({ userId, operator: getPerson(userId).operator ?? false, token, apiKey });
+    this.#store({ userId, operator, token, apiKey });
   }
 
   async signInWithIssuer(): Promise<void> {
@@ -87,6 +89,7 @@ class Session {
   }
 
   async signOut(): Promise<void> {
+    forgetAllDrafts();
     const keyId = this.#stored?.keyId;
     // The key was created for this tab only.
     if (keyId) await revokeKey({ path: { id: keyId } }).catch(() => undefined);

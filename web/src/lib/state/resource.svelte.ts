@@ -2,7 +2,8 @@
 // Call it during component initialisation. It reloads when state changes that the function reads before its first
 // `await`, and it aborts when the component is destroyed.
 import { untrack } from 'svelte';
-import { isAbort } from '../api/problem';
+import { ConnectionError, isAbort } from '../api/problem';
+import { connection } from './connection.svelte';
 
 export interface ResourceOptions<T> {
   /** Polling interval in milliseconds. Polling pauses while the page is hidden. */
@@ -32,6 +33,12 @@ export class Resource<T> {
         controller.abort();
         clearInterval(timer);
       };
+    });
+    $effect(() => {
+      if (connection.isLost) return;
+      untrack(() => {
+        if (this.error instanceof ConnectionError) this.reload();
+      });
     });
   }
 

@@ -9,6 +9,8 @@ export interface Toast {
 }
 
 const TOAST_TIMEOUT_MS = 7_000;
+/** More would cover the page. */
+const MAX_TOASTS = 3;
 
 class Toasts {
   list = $state<Toast[]>([]);
@@ -53,6 +55,7 @@ class Toasts {
 
   #add(toast: Omit<Toast, 'id'>): void {
     const id = this.#nextId++;
+    for (const old of this.list.slice(0, Math.max(0, this.list.length + 1 - MAX_TOASTS))) this.dismiss(old.id);
     this.list.push({ id, ...toast });
     this.resume(id);
   }

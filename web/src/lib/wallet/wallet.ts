@@ -1,5 +1,6 @@
 // The browser wallet (EIP-1193). viem is loaded on first use.
 import type { EIP1193Provider } from 'viem';
+import { m } from '../i18n';
 
 declare global {
   interface Window {
@@ -15,7 +16,7 @@ export function hasWallet(): boolean {
 export async function walletAddress(): Promise<string> {
   const wallet = await connect();
   const [address] = await wallet.requestAddresses().catch(explain);
-  if (!address) throw new Error('The wallet gave no address.');
+  if (!address) throw new Error(m.shell_wallet_no_address());
   return address;
 }
 
@@ -26,8 +27,7 @@ export async function signMessage(address: string, message: string): Promise<str
 }
 
 async function connect() {
-  if (!window.ethereum)
-    throw new Error('There is no wallet in this browser. Install one, or open this page in its browser.');
+  if (!window.ethereum) throw new Error(m.shell_wallet_missing());
   const { createWalletClient, custom } = await import('viem');
   return createWalletClient({ transport: custom(window.ethereum) });
 }
@@ -37,7 +37,6 @@ const USER_REJECTED = 4001;
 /** The errors of viem are several lines of technical details. */
 function explain(error: unknown): never {
   const { code, shortMessage, message } = error as { code?: number; shortMessage?: string; message?: string };
-  if (code === USER_REJECTED || /user rejected/i.test(message ?? ''))
-    throw new Error('You declined in the wallet, so nothing has changed.');
-  throw new Error(`The wallet refused: ${shortMessage ?? message ?? 'it gave no reason'}`);
+  if (code === USER_REJECTED || /user rejected/i.test(message ?? '')) throw new Error(m.shell_wallet_declined());
+  throw new Error(m.shell_wallet_refused({ reason: shortMessage ?? message ?? m.shell_wallet_no_reason() }));
 }

@@ -1,4 +1,5 @@
 // Turns the OpenAPI document into a list of operations for display.
+import { LOCALE, m } from '$lib/i18n';
 export interface Parameter {
   name: string;
   location: string;
@@ -27,10 +28,10 @@ export const ACCESS_LEVELS: Record<
   Access,
   { label: string; description: string; tone: 'good' | 'info' | 'warn' | 'accent' }
 > = {
-  open: { label: 'Open', description: 'Needs no credential; who presents one is held to it.', tone: 'good' },
-  person: { label: 'Token', description: 'A person’s bearer token.', tone: 'info' },
-  key: { label: 'Key', description: 'An API key.', tone: 'warn' },
-  'signed-in': { label: 'Token or key', description: 'A bearer token or an API key.', tone: 'accent' },
+  open: { label: m.api_access_open(), description: m.api_access_open_text(), tone: 'good' },
+  person: { label: m.api_access_token(), description: m.api_access_token_text(), tone: 'info' },
+  key: { label: m.api_access_key(), description: m.api_access_key_text(), tone: 'warn' },
+  'signed-in': { label: m.api_access_any(), description: m.api_access_any_text(), tone: 'accent' },
 };
 
 interface Schema {
@@ -82,7 +83,7 @@ function parseOperation(path: string, method: string, raw: RawOperation): Operat
     method: method.toUpperCase(),
     path,
     summary: raw.summary ?? '',
-    tag: raw.tags?.[0] ?? 'Other',
+    tag: raw.tags?.[0] ?? m.api_other(),
     access: parseAccess(raw.security),
     parameters: (raw.parameters ?? []).map((one) => ({
       name: one.name,
@@ -109,9 +110,11 @@ function parseOperation(path: string, method: string, raw: RawOperation): Operat
 function formatType(schema: Schema | undefined): string {
   if (!schema) return '';
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? '';
-  if (schema.enum) return 'choice';
-  const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? '');
-  if (type === 'array') return `list of ${formatType(schema.items) || 'values'}`;
+  if (schema.enum) return m.api_choice();
+  const type = Array.isArray(schema.type)
+    ? new Intl.ListFormat(LOCALE, { type: 'disjunction' }).format(schema.type)
+    : (schema.type ?? '');
+  if (type === 'array') return m.api_list_of({ items: formatType(schema.items) || m.api_values() });
   return schema.format && type === 'string' ? schema.format : type;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findContract, weiToEther, isHash, isBlockNumber } from './labels';
+import { findContract, weiToEther } from './labels';
 
 test('a balance in wei becomes ether', () => {
   expect(weiToEther('1500000000000000000')).toBe(1.5);
@@ -10,12 +10,4 @@ test('a balance in wei becomes ether', () => {
 test('a contract is found by its name in transactions', () => {
   expect(findContract('IdentityToken')?.label).toBe('Identity token');
   expect(findContract('Elsewhere')).toBeUndefined();
-});
-
-test('hashes and block numbers are recognised', () => {
-  expect(isHash(`0x${'aB'.repeat(32)}`)).toBe(true);
-  expect(isHash('0x12')).toBe(false);
-  expect(isBlockNumber('12')).toBe(true);
-  expect(isBlockNumber('1e3')).toBe(false);
-  expect(isBlockNumber('-1')).toBe(false);
 });

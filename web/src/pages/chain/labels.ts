@@ -1,28 +1,29 @@
 // Labels and helpers for the chain pages.
 import type { Block, Contracts } from '$lib/api';
+import { m } from '$lib/i18n';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info';
 
 export const STATUSES: Record<string, { label: string; tone: Tone; description: string }> = {
-  pending: { label: 'Pending', tone: 'info', description: 'It is signed and sent, and waits for a block.' },
-  mined: { label: 'Mined', tone: 'good', description: 'It is in a block.' },
+  pending: { label: m.chain_status_pending(), tone: 'info', description: m.chain_status_pending_text() },
+  mined: { label: m.chain_status_mined(), tone: 'good', description: m.chain_status_mined_text() },
   replaced: {
-    label: 'Replaced',
+    label: m.chain_status_replaced(),
     tone: 'warn',
-    description: 'Another transaction with a higher fee took its place and does the same.',
+    description: m.chain_status_replaced_text(),
   },
   failed: {
-    label: 'Failed',
+    label: m.chain_status_failed(),
     tone: 'bad',
-    description: 'The chain refused it. What it carried is sent again by another.',
+    description: m.chain_status_failed_text(),
   },
 };
 
 export const CONTRACTS: { key: keyof Contracts; label: string; description: string }[] = [
-  { key: 'listingRegistry', label: 'Listing registry', description: 'Requirements and digests of homes' },
-  { key: 'identityToken', label: 'Identity token', description: 'One token for each verified case' },
-  { key: 'applicationChecks', label: 'Application checks', description: 'Four flags for each application' },
-  { key: 'auditAnchor', label: 'Audit anchor', description: 'Fingerprints of the log' },
+  { key: 'listingRegistry', label: m.chain_listing_registry(), description: m.chain_listing_registry_text() },
+  { key: 'identityToken', label: m.chain_identity_token(), description: m.chain_identity_token_text() },
+  { key: 'applicationChecks', label: m.chain_application_checks(), description: m.chain_application_checks_text() },
+  { key: 'auditAnchor', label: m.chain_audit_anchor(), description: m.chain_audit_anchor_text() },
 ];
 
 /** Finds a contract by the name that transactions use, such as `IdentityToken`. */
@@ -37,9 +38,6 @@ export function weiToEther(wei: string): number {
   const total = BigInt(wei);
   return Number(total / WEI_PER_ETHER) + Number(total % WEI_PER_ETHER) / Number(WEI_PER_ETHER);
 }
-
-export const isHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);
-export const isBlockNumber = (text: string) => /^[0-9]{1,15}$/.test(text);
 
 /** Gas used in percent of the limit, with two decimals. */
 export function gasUsedPercent({ gasUsed, gasLimit }: Pick<Block, 'gasUsed' | 'gasLimit'>): number {

@@ -1,5 +1,5 @@
 // State of a device import: progress and the result of each row.
-import { errorMessage, isAbort, registerDevice } from '$lib/api';
+import { errorMessage, isAbort, registerDevices } from '$lib/api';
 import { wait } from '$lib/state/wait';
 import { SvelteMap } from 'svelte/reactivity';
 import { deviceKey, type Row } from './rows';
@@ -52,8 +52,13 @@ export class Batch {
     this.#total = rows.length;
     try {
       await registerAll(rows, {
-        send: ({ userId, network, deviceIdentifier }) =>
-          registerDevice({ body: { userId, network, deviceIdentifier } }),
+        send: (userId, rows) =>
+          registerDevices({
+            body: {
+              userId,
+              devices: rows.map(({ network, deviceIdentifier }) => ({ network, deviceIdentifier })),
+            },
+          }),
         report: (row, result) => {
           const key = deviceKey(row) + row.line;
           if (result) this.#results.set(key, result);

@@ -1,32 +1,37 @@
-// Loads search results. The first page is small, so that it appears quickly. Further pages load automatically up to a
-// limit, and after that when the end of the list scrolls into view.
+// Loads the homes of the list: a small page, and the next one when the end of the list scrolls into view.
 import { untrack } from 'svelte';
-import { isAbort, listListings, paged, type Listing } from '$lib/api';
-import type { Conditions } from './search';
+import { ConnectionError, isAbort, listListings, paged, type Listing, type ListListingsData } from '$lib/api';
+import { connection } from '$lib/state/connection.svelte';
 
-const FIRST_PAGE_SIZE = 100;
-const PAGE_SIZE = 1000;
-const MAX_AUTOLOADED_ITEMS = 10_000;
+type Query = ListListingsData['query'];
+
+const PAGE_SIZE = 100;
 
 export class Results {
   items = $state.raw<Listing[]>([]);
   error = $state.raw<unknown>();
   loading = $state(true);
-  /** Number of searches of which the first page has arrived. */
-  searchCount = $state(0);
+  /** Grows with each search that has come in, not with further pages. */
+  searches = $state(0);
   #cursor = $state<string>();
   #reloadCount = $state(0);
-  #conditions: Conditions = {};
+  #query: Query;
   #signal: AbortSignal | undefined;
 
-  constructor(conditions: () => Conditions) {
+  constructor(query: () => Query) {
     $effect(() => {
       void this.#reloadCount;
-      this.#conditions = conditions();
+      this.#query = query();
       const controller = new AbortController();
       this.#signal = controller.signal;
       untrack(() => void this.#load(controller.signal, true));
       return () => controller.abort();
+    });
+    $effect(() => {
+      if (connection.isLost) return;
+      untrack(() => {
+        if (this.error instanceof ConnectionError) this.reload();
+      });
     });
   }
 
@@ -47,23 +52,18 @@ export class Results {
   async #load(signal: AbortSignal, isNewSearch: boolean): Promise<void> {
     this.loading = true;
     this.error = undefined;
-    let cursor = isNewSearch ? undefined : this.#cursor;
-    let isFirstPage = isNewSearch;
     try {
-      do {
-        const query = { ...this.#conditions, limit: isFirstPage ? FIRST_PAGE_SIZE : PAGE_SIZE, cursor };
-        const page = await paged((fetch) => listListings({ query, signal, fetch }));
-        if (signal.aborted) return;
-        this.items = isFirstPage ? page.items : [...this.items, ...page.items];
-        if (isFirstPage) this.searchCount += 1;
-        this.#cursor = cursor = page.cursor;
-        isFirstPage = false;
-      } while (cursor && this.items.length < MAX_AUTOLOADED_ITEMS);
+      const query = { ...this.#query, limit: PAGE_SIZE, cursor: isNewSearch ? undefined : this.#cursor };
+      const page = await paged((fetch) => listListings({ query, signal, fetch }));
+      if (signal.aborted) return;
+      this.items = isNewSearch ? page.items : [...this.items, ...page.items];
+      this.#cursor = page.cursor;
+      if (isNewSearch) this.searches += 1;
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
       this.error = error;
       // Do not show the results of the previous search.
-      if (isFirstPage) this.items = [];
+      if (isNewSearch) this.items = [];
     }
     this.loading = false;
   }

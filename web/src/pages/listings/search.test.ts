@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildChips, parseConditions } from './search';
+import { buildChips, parseConditions, parseOrder } from './search';
 
 const of = (text: string) => parseConditions(new URLSearchParams(text));
 
@@ -11,6 +11,7 @@ test('a URL query is parsed into conditions', () => {
     bedrooms: 2,
     bathrooms: 1,
   });
+  expect(of('minBeds=2')).toEqual({ minBedrooms: 2 });
   expect(of('near=30.2,-97.7')).toEqual({ near: '30.2,-97.7', radiusKm: 10 });
   expect(of('near=30.2,-97.7&km=25')).toEqual({ near: '30.2,-97.7', radiusKm: 25 });
   expect(of('area=-98,30,-97,31')).toEqual({ bbox: '-98,30,-97,31' });
@@ -30,5 +31,13 @@ test('chips describe filters and clear their own parameters', () => {
     'In the chosen area',
   ]);
   expect(chips[0]?.clears).toEqual({ minRent: undefined, maxRent: undefined });
+  expect(buildChips(of('minBeds=2'), 'USD').map(({ text }) => text)).toEqual(['2 bedrooms or more']);
   expect(buildChips(of('beds=0&maxRent=5'), 'USD').map(({ text }) => text)).toEqual(['Up to $5', 'Studio']);
+});
+
+test('homes are sorted by what the query names, else the newest come first', () => {
+  const orders = ['', 'sort=rent', 'sort=size', 'sort=newest', 'sort=cheap'].map((text) =>
+    parseOrder(new URLSearchParams(text)),
+  );
+  expect(orders).toEqual(['newest', 'rent', 'size', 'newest', 'newest']);
 });

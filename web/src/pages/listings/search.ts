@@ -1,11 +1,21 @@
-// Search conditions in the URL query: `?q=austin&maxRent=2000&beds=2&area=…`.
+// Search conditions and order in the URL query: `?q=austin&maxRent=2000&beds=2&area=…&sort=rent`.
 import type { ListListingsData } from '$lib/api';
 import { money, number } from '$lib/format';
+import { m } from '$lib/i18n';
 
-export type Conditions = NonNullable<ListListingsData['query']>;
+type Query = NonNullable<ListListingsData['query']>;
+export type Order = NonNullable<Query['sort']>;
+export type Conditions = Omit<Query, 'sort' | 'limit' | 'cursor'>;
 
 /** Maps names in the URL query to API parameters. */
-const NUMBER_PARAMS = { minRent: 'minRent', maxRent: 'maxRent', beds: 'bedrooms', baths: 'bathrooms' } as const;
+const NUMBER_PARAMS = {
+  minRent: 'minRent',
+  maxRent: 'maxRent',
+  beds: 'bedrooms',
+  minBeds: 'minBedrooms',
+  baths: 'bathrooms',
+} as const;
+export const ORDERS: readonly Order[] = ['newest', 'rent', 'size'];
 export const DEFAULT_RADIUS_KM = 10;
 export const RADIUS_OPTIONS_KM = [2, 5, 10, 25, 50, 100];
 export const NO_FILTERS = {
@@ -13,6 +23,7 @@ export const NO_FILTERS = {
   minRent: undefined,
   maxRent: undefined,
   beds: undefined,
+  minBeds: undefined,
   baths: undefined,
   near: undefined,
   km: undefined,
@@ -50,27 +61,33 @@ export function parseConditions(query: URLSearchParams): Conditions {
   return conditions;
 }
 
+/** The newest first, unless the query names another order. */
+export function parseOrder(query: URLSearchParams): Order {
+  return ORDERS.find((order) => order === query.get('sort')) ?? 'newest';
+}
+
 export interface Chip {
   text: string;
   /** Query parameters that removing the chip clears. */
   clears: Partial<typeof NO_FILTERS>;
 }
 
-const rooms = (count: number, kind: string) => `${number(count)} ${kind}${count === 1 ? '' : 's'}`;
-
 /** Builds chips for the active filters. The search term has no chip. */
 export function buildChips(conditions: Conditions, currency: string): Chip[] {
   const chips: Chip[] = [];
   const add = (text: string, ...names: (keyof typeof NO_FILTERS)[]) =>
     chips.push({ text, clears: Object.fromEntries(names.map((name) => [name, undefined])) });
-  const { minRent, maxRent, bedrooms, bathrooms, radiusKm } = conditions;
+  const { minRent, maxRent, bedrooms, minBedrooms, bathrooms, radiusKm } = conditions;
   if (minRent !== undefined && maxRent !== undefined)
-    add(`${money(minRent, currency)} to ${money(maxRent, currency)}`, 'minRent', 'maxRent');
-  else if (minRent !== undefined) add(`From ${money(minRent, currency)}`, 'minRent');
-  else if (maxRent !== undefined) add(`Up to ${money(maxRent, currency)}`, 'maxRent');
-  if (bedrooms !== undefined) add(bedrooms === 0 ? 'Studio' : rooms(bedrooms, 'bedroom'), 'beds');
-  if (bathrooms !== undefined) add(rooms(bathrooms, 'bathroom'), 'baths');
-  if (conditions.near) add(`Within ${number(radiusKm ?? DEFAULT_RADIUS_KM)} km`, 'near', 'km');
-  if (conditions.bbox) add('In the chosen area', 'area');
+    add(m.listings_chip_rent({ min: money(minRent, currency), max: money(maxRent, currency) }), 'minRent', 'maxRent');
+  else if (minRent !== undefined) add(m.listings_chip_rent_from({ min: money(minRent, currency) }), 'minRent');
+  else if (maxRent !== undefined) add(m.listings_chip_rent_to({ max: money(maxRent, currency) }), 'maxRent');
+  const bedroomsText = (count: number) => m.listings_bedrooms({ count, n: number(count) });
+  if (bedrooms !== undefined) add(bedrooms === 0 ? m.common_studio() : bedroomsText(bedrooms), 'beds');
+  if (minBedrooms !== undefined)
+    add(m.listings_chip_bedrooms_from({ count: minBedrooms, n: number(minBedrooms) }), 'minBeds');
+  if (bathrooms !== undefined) add(m.listings_bathrooms({ count: bathrooms, n: number(bathrooms) }), 'baths');
+  if (conditions.near) add(m.listings_chip_near({ n: number(radiusKm ?? DEFAULT_RADIUS_KM) }), 'near', 'km');
+  if (conditions.bbox) add(m.listings_chip_area(), 'area');
   return chips;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ListingDetails } from '$lib/api';
-import { changedNames, toChanges, toLine, toValues, validateValues } from './changes';
+import { changedNames, summarizeChanges, toChanges, toLine, toValues, validateValues } from './changes';
 
 const listing: ListingDetails = {
   listingId: 'oak-12',
@@ -58,10 +58,32 @@ test('no requirement is an empty field', () => {
 
 test('half a place and words for numbers are reported', () => {
   expect(validateValues({ ...before, latitude: '', bedRoomCount: 'two' })).toEqual({
-    latitude: 'Latitude and longitude belong together.',
-    bedRoomCount: 'Must be a number.',
+    latitude: 'Enter both latitude and longitude, or neither.',
+    bedRoomCount: 'Enter a number, such as 1,850.50.',
   });
   expect(validateValues(before)).toEqual({});
+  const old = { ...before, state: 'Texa', postalCode: '787' };
+  expect(validateValues(old, old)).toEqual({});
+});
+
+test('an unknown state, a postal code with a letter and an unclear rent are reported together', () => {
+  const after = { ...before, state: 'ZZ', postalCode: '787O1', monthlyRent: '1.900', city: ' ' };
+  expect(validateValues(after)).toEqual({
+    city: 'Enter the city.',
+    state: 'Enter a state, such as TX or Texas.',
+    postalCode: 'Enter a postal code of five digits, such as 78701.',
+    monthlyRent: 'Do you mean 1,900 or 1.9?',
+  });
+});
+
+test('the summary shows each change as it was understood', () => {
+  const after = { ...before, monthlyRent: '$1,900', latitude: '', longitude: '', minIncome: '50 000' };
+  expect(summarizeChanges(before, after, 'USD')).toEqual([
+    { label: 'Monthly rent', value: '$1,850.50 → $1,900.00' },
+    { label: 'Latitude', value: '30.25 → none' },
+    { label: 'Longitude', value: '-97.75 → none' },
+    { label: 'Minimum income', value: 'none → $50,000.00' },
+  ]);
 });
 
 test('line breaks become spaces', () => {

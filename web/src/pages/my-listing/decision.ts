@@ -1,5 +1,6 @@
 // The decisions of a landlord, and the request for one.
 import type { DecideApplicationData } from '$lib/api';
+import { m } from '$lib/i18n';
 import { toLine } from './changes';
 
 export type DecisionBody = DecideApplicationData['body'];
@@ -7,9 +8,9 @@ export type DecisionName = DecisionBody['decision'];
 
 export interface DecisionWords {
   name: DecisionName;
-  label: string;
-  /** Past tense, for the message after it. */
-  done: string;
+  label: () => string;
+  /** The message after it. */
+  done: (applicant: { name: string }) => string;
   tone: 'primary' | 'plain' | 'danger';
   /** A reason makes it an adverse action (15 U.S.C. 1681m), of which the applicant must be told. */
   isAdverse: boolean;
@@ -17,8 +18,8 @@ export interface DecisionWords {
 
 const APPROVE: DecisionWords = {
   name: 'approved',
-  label: 'Approve',
-  done: 'approved',
+  label: m.landlord_approve,
+  done: m.landlord_approved,
   tone: 'primary',
   isAdverse: false,
 };
@@ -27,12 +28,12 @@ export const DECISIONS: readonly DecisionWords[] = [
   APPROVE,
   {
     name: 'conditional',
-    label: 'Approve with conditions',
-    done: 'approved with conditions',
+    label: m.landlord_approve_conditions,
+    done: m.landlord_approved_conditions,
     tone: 'plain',
     isAdverse: true,
   },
-  { name: 'declined', label: 'Decline', done: 'declined', tone: 'danger', isAdverse: true },
+  { name: 'declined', label: m.landlord_decline, done: m.landlord_declined, tone: 'danger', isAdverse: true },
 ];
 
 export function decisionWords(name: DecisionName): DecisionWords {

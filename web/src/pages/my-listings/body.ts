@@ -1,48 +1,103 @@
-// Form values of a new listing and their request body. Fields have the names of the request.
+// Form values of a new listing, their request body, and how they are shown before they are recorded. Fields have the
+// names of the request.
 import type { RecordListingData } from '$lib/api';
+import { exactMoney, number } from '$lib/format';
+import { readDegrees, readNumber, valueOf } from '$lib/format/read-number';
+import { m } from '$lib/i18n';
+import { fieldLabel } from '$lib/listings/history';
+import {
+  checkAddress,
+  checkLink,
+  checkNumber,
+  checkPlace,
+  checkRequired,
+  checkTerms,
+  NUMBER_RULES,
+} from '$lib/listings/rules';
 
 export type Body = RecordListingData['body'];
 
-const NUMBER_FIELDS = [
+const AMOUNT_FIELDS = [
   'monthlyPayment',
   'propertyValue',
   'minCredit',
   'prefCredit',
   'minIncome',
   'prefIncome',
-  'latitude',
-  'longitude',
 ] as const;
+const DEGREE_FIELDS = ['latitude', 'longitude'] as const;
 const TEXT_FIELDS = ['addressStreet', 'addressCity', 'addressState', 'addressPostal', 'walkthroughLink', 'id'] as const;
+const REQUIRED = ['addressStreet', 'addressCity', 'addressState', 'addressPostal'] as const;
 
-export type Values = Record<(typeof NUMBER_FIELDS)[number] | (typeof TEXT_FIELDS)[number], string>;
+type Field = (typeof AMOUNT_FIELDS)[number] | (typeof DEGREE_FIELDS)[number] | (typeof TEXT_FIELDS)[number];
+export type Values = Record<Field, string>;
 
 /** The values of the fields that new and edited listings share. */
 export type TermsValues = Pick<Values, 'minCredit' | 'prefCredit' | 'minIncome' | 'prefIncome'>;
 export type PlaceValues = Pick<Values, 'latitude' | 'longitude'>;
 
 export function emptyValues(): Values {
-  return Object.fromEntries([...TEXT_FIELDS, ...NUMBER_FIELDS].map((name) => [name, ''])) as Values;
+  return Object.fromEntries([...TEXT_FIELDS, ...AMOUNT_FIELDS, ...DEGREE_FIELDS].map((name) => [name, ''])) as Values;
 }
 
-/** Parses user input such as `1,850.50` and `$1850.5`; NaN if it is empty or not a number. */
-export function parseNumber(text: string): number {
-  const plain = text.replace(/[\s$€£,_']/g, '');
-  return plain === '' ? NaN : Number(plain);
-}
-
-/** Reports fields that are not numbers. The service validates everything else. */
-export function validateNumbers(values: Values): Record<string, string> {
-  const invalid = NUMBER_FIELDS.filter(
-    (name) => values[name].trim() !== '' && !Number.isFinite(parseNumber(values[name])),
+/** All faults, by field. `country`: of listings that name none. */
+export function validateNew(values: Values, country: string): Record<string, string> {
+  const errors: Record<string, string> = {};
+  checkRequired(errors, values, REQUIRED);
+  checkAddress(
+    errors,
+    { country, state: values.addressState, postalCode: values.addressPostal },
+    { state: 'addressState', postalCode: 'addressPostal' },
   );
-  return Object.fromEntries(invalid.map((name) => [name, 'Must be a number.']));
+  checkNumber(errors, values, NUMBER_RULES.rent('monthlyPayment', true));
+  checkNumber(errors, values, NUMBER_RULES.value);
+  checkTerms(errors, values);
+  checkPlace(errors, values);
+  checkLink(errors, 'walkthroughLink', values.walkthroughLink);
+  return errors;
 }
 
 /** Omits empty fields, so that the service reports missing ones or uses its defaults. */
 export function toRequestBody(values: Values, userId: string): Body {
   const body: Record<string, string | number> = { userId };
-  for (const name of TEXT_FIELDS) if (values[name].trim() !== '') body[name] = values[name];
-  for (const name of NUMBER_FIELDS) if (values[name].trim() !== '') body[name] = parseNumber(values[name]);
+  const isGiven = (name: Field) => values[name].trim() !== '';
+  for (const name of TEXT_FIELDS.filter(isGiven)) body[name] = values[name];
+  for (const name of AMOUNT_FIELDS.filter(isGiven)) body[name] = valueOf(readNumber(values[name]));
+  for (const name of DEGREE_FIELDS.filter(isGiven)) body[name] = valueOf(readDegrees(values[name]));
   return body as unknown as Body;
+}
+
+/** What will be recorded, as it was understood. */
+export function summarize(body: Body, currency: string): { label: string; value: string }[] {
+  const income = (value: number | undefined) =>
+    value ? m.landlord_income_a_year({ amount: exactMoney(value, currency) }) : m.common_no_requirement();
+  const credit = (value: number | undefined) => (value ? number(value) : m.common_no_requirement());
+  const place =
+    body.latitude === undefined
+      ? m.landlord_no_place()
+      : `${number(body.latitude, 6)}, ${number(body.longitude ?? 0, 6)}`;
+  const optional = [
+    {
+      label: fieldLabel('propertyValue'),
+      value: body.propertyValue === undefined ? '' : exactMoney(body.propertyValue, currency),
+    },
+    { label: fieldLabel('walkthroughLink'), value: body.walkthroughLink ?? '' },
+    { label: m.common_listing_id(), value: body.id ?? '' },
+  ];
+  return [
+    {
+      label: m.landlord_address_title(),
+      value: `${body.addressStreet}, ${body.addressCity}, ${body.addressState} ${body.addressPostal}`,
+    },
+    {
+      label: fieldLabel('monthlyRent'),
+      value: m.common_rent_a_month({ rent: exactMoney(body.monthlyPayment, currency) }),
+    },
+    { label: fieldLabel('minCredit'), value: credit(body.minCredit) },
+    { label: fieldLabel('prefCredit'), value: credit(body.prefCredit) },
+    { label: fieldLabel('minIncome'), value: income(body.minIncome) },
+    { label: fieldLabel('prefIncome'), value: income(body.prefIncome) },
+    { label: m.landlord_place_title(), value: place },
+    ...optional.filter(({ value }) => value !== ''),
+  ];
 }

@@ -34,7 +34,7 @@ test('more than 100% is an error, exactly 100% is not', () => {
   const draft = toDraft(source);
   expect(allocatedUnits(draft.protocolItems)).toBe(1_000_000);
   draft.protocolItems.push(newItem({ protocolName: 'a', protocolIdentifier: 'b', allocationPercentage: '0.0001' }));
-  expect(validateDraft(draft)).toEqual({ protocolItems: 'Shares add up to more than 100%.' });
+  expect(validateDraft(draft)).toEqual({ protocolItems: 'The shares add up to more than 100%. Lower some of them.' });
 });
 
 test('a description of several lines becomes one', () => {

@@ -1,6 +1,8 @@
 // Form values of a portfolio or template, as typed.
 import type { ProtocolItem } from '$lib/api';
+import { percent } from '$lib/format';
 import type { RiskLevel } from '$lib/format/risk';
+import { m } from '$lib/i18n';
 import { toPercent, parseShare, formatUnits, toUnits, FULL_UNITS } from './shares';
 
 export interface DraftItem {
@@ -55,15 +57,17 @@ export function allocatedUnits(items: readonly DraftItem[]): number {
 /** Returns all errors by API field name. */
 export function validateDraft(draft: Draft): Record<string, string> {
   const errors: Record<string, string> = {};
-  if (draft.name.trim() === '') errors.name = 'Give it a name.';
-  if (draft.riskLevel === '') errors.riskLevel = 'Choose how much risk it takes.';
+  if (draft.name.trim() === '') errors.name = m.portfolios_name_missing();
+  if (draft.riskLevel === '') errors.riskLevel = m.portfolios_risk_missing();
   for (const [i, item] of draft.protocolItems.entries()) {
-    if (item.protocolName.trim() === '') errors[`protocolItems/${i}/protocolName`] = 'Which protocol?';
-    if (item.protocolIdentifier.trim() === '') errors[`protocolItems/${i}/protocolIdentifier`] = 'Its identifier?';
+    if (item.protocolName.trim() === '') errors[`protocolItems/${i}/protocolName`] = m.portfolios_protocol_missing();
+    if (item.protocolIdentifier.trim() === '')
+      errors[`protocolItems/${i}/protocolIdentifier`] = m.portfolios_identifier_missing();
     const { error } = parseShare(item.allocationPercentage);
     if (error) errors[`protocolItems/${i}/allocationPercentage`] = error;
   }
-  if (allocatedUnits(draft.protocolItems) > FULL_UNITS) errors.protocolItems = 'Shares add up to more than 100%.';
+  if (allocatedUnits(draft.protocolItems) > FULL_UNITS)
+    errors.protocolItems = m.portfolios_shares_too_much({ full: percent(100) });
   return errors;
 }
 

@@ -15,15 +15,15 @@ test.each([
 });
 
 test.each([
-  ['', 'How many percent?'],
-  ['x', 'Not a number.'],
-  ['.', 'Not a number.'],
-  ['1e2', 'Not a number.'],
-  ['1,000', 'Not a number.'],
-  ['-1', 'From 0 to 100.'],
-  ['100.0001', 'From 0 to 100.'],
-  ['100.00001', 'From 0 to 100.'],
-  ['12.34567', 'At most 4 decimals.'],
+  ['', 'Enter the share.'],
+  ['x', 'Enter a number.'],
+  ['.', 'Enter a number.'],
+  ['1e2', 'Enter a number.'],
+  ['1,000', 'Enter a number.'],
+  ['-1', 'Enter a number from 0 to 100.'],
+  ['100.0001', 'Enter a number from 0 to 100.'],
+  ['100.00001', 'Enter a number from 0 to 100.'],
+  ['12.34567', 'Use at most 4 decimals.'],
 ])('“%s” is not a share', (text, error) => {
   expect(parseShare(text, '.').error).toBe(error);
 });

@@ -1,28 +1,28 @@
 // Shares as integers of 1/10,000 percent, like the service, because floating-point sums such as 33.3 + 66.7 are inexact.
+import { number } from '$lib/format';
+import { DECIMAL_SEPARATOR } from '$lib/format/read-number';
+import { m } from '$lib/i18n';
+
 const UNITS_PER_PERCENT = 10_000;
 const MAX_DECIMALS = 4;
 export const FULL_UNITS = 100 * UNITS_PER_PERCENT;
-
-/** The decimal separator of the user's locale. */
-export const DECIMAL_SEPARATOR =
-  new Intl.NumberFormat(typeof navigator === 'undefined' ? 'en-US' : navigator.language)
-    .formatToParts(1.5)
-    .find((part) => part.type === 'decimal')?.value ?? '.';
 
 export type Share = { units: number; error?: undefined } | { units?: undefined; error: string };
 
 export function parseShare(text: string, separator = DECIMAL_SEPARATOR): Share {
   const normalized = text.trim().replace(/\s*%$/, '').replace(separator, '.');
-  if (normalized === '') return { error: 'How many percent?' };
+  if (normalized === '') return { error: m.portfolios_share_missing() };
   const match = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(normalized);
   const [, sign, whole = '', rest = ''] = match ?? [];
-  if (!match || whole + rest === '') return { error: 'Not a number.' };
+  if (!match || whole + rest === '') return { error: m.portfolios_share_not_a_number() };
   const decimals = rest.replace(/0+$/, '');
   const units = Number(whole) * UNITS_PER_PERCENT + Number(decimals.slice(0, MAX_DECIMALS).padEnd(MAX_DECIMALS, '0'));
   const isNegative = sign === '-' && (units > 0 || decimals !== '');
   const isTooLarge = units > FULL_UNITS || (units === FULL_UNITS && decimals !== '');
-  if (isNegative || isTooLarge) return { error: 'From 0 to 100.' };
-  return decimals.length > MAX_DECIMALS ? { error: `At most ${MAX_DECIMALS} decimals.` } : { units };
+  if (isNegative || isTooLarge) return { error: m.portfolios_share_out_of_range() };
+  return decimals.length > MAX_DECIMALS
+    ? { error: m.portfolios_share_decimals({ n: number(MAX_DECIMALS) }) }
+    : { units };
 }
 
 export function toUnits(share: number): number {

@@ -5,13 +5,13 @@ const item = (protocolName: string, allocationPercentage: number) => ({ protocol
 
 test('rows of the same protocol are one slice', () => {
   expect(toProtocolSlices([item('Helium', 0.1), item('DIMO', 5), item('Helium', 0.2)])).toEqual([
-    { label: 'Helium', value: 0.3 },
-    { label: 'DIMO', value: 5 },
+    { label: 'Helium', value: 0.3, color: 'var(--network-19)' },
+    { label: 'DIMO', value: 5, color: 'var(--network-10)' },
   ]);
 });
 
-test('slices beyond the colours are merged', () => {
+test('slices that do not fit are merged', () => {
   const slices = toProtocolSlices(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => item(name, 10)));
   expect(slices).toHaveLength(6);
-  expect(slices.at(-1)).toEqual({ label: '2 others', value: 20 });
+  expect(slices.at(-1)).toEqual({ label: '2 others', value: 20, color: 'var(--line-strong)' });
 });

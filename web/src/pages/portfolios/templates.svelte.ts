@@ -1,16 +1,20 @@
 // Loads, copies, activates and deactivates templates.
 import {
   changePredefinedPortfolio,
-  copyPredefinedPortfolio,
+  createUserPortfolio,
   deactivatePredefinedPortfolio,
   deleteUserPortfolio,
   getPortfolioStatistics,
   listPredefinedPortfolios,
+  listUserPortfolios,
   type PredefinedPortfolio,
 } from '$lib/api';
+import { m } from '$lib/i18n';
 import { href, router } from '$lib/router/router.svelte';
 import { session } from '$lib/session/session.svelte';
 import { toasts } from '$lib/state/toasts.svelte';
+import type { RiskLevel } from '$lib/format/risk';
+import { freeName } from './names';
 import { seenTemplates } from './seen-templates';
 
 export interface Templates {
@@ -30,17 +34,34 @@ export async function loadTemplates(signal: AbortSignal): Promise<Templates> {
   return { active, inactive: totals.total - totals.active };
 }
 
-/** Copies a template to the user's portfolios; `customize` opens the copy in the editor. */
-export async function copy(template: PredefinedPortfolio, customize: boolean): Promise<void> {
+/** A name for a copy that none of the user's portfolios has. */
+export async function nameOfCopy(template: PredefinedPortfolio, signal?: AbortSignal): Promise<string> {
+  const own = await listUserPortfolios({ path: { userId: session.userId }, signal });
+  return freeName(
+    template.name,
+    own.flatMap(({ name }) => name ?? []),
+  );
+}
+
+/** Copies a template to the user's portfolios. */
+export async function copy(template: PredefinedPortfolio): Promise<void> {
   if (!session.isSignedIn && !(await session.promptSignIn('requested'))) return;
   try {
-    const { userPortfolioId } = await copyPredefinedPortfolio({
-      path: { predefinedPortfolioId: template.predefinedPortfolioId },
-      body: { userId: session.userId, customize },
+    const name = await nameOfCopy(template);
+    const { description, protocolItems, predefinedPortfolioId: basedOnPredefinedId } = template;
+    const riskLevel = template.riskLevel as RiskLevel;
+    const { userPortfolioId } = await createUserPortfolio({
+      body: {
+        userId: session.userId,
+        name,
+        description,
+        riskLevel,
+        protocolItems,
+        basedOnPredefinedId,
+        isCustom: false,
+      },
     });
-    if (customize) router.navigate(href('/portfolios/:id', { id: userPortfolioId }));
-    const done = customize ? 'Copied. Make it your own.' : `“${template.name}” is in your portfolios.`;
-    toasts.success(done, async () => {
+    toasts.success(m.portfolios_copied({ name }), async () => {
       await deleteUserPortfolio({ path: { portfolioId: userPortfolioId } });
       copies.undone += 1;
       if (router.path.endsWith(userPortfolioId)) router.navigate(href('/portfolios'));
@@ -48,6 +69,12 @@ export async function copy(template: PredefinedPortfolio, customize: boolean): P
   } catch (error) {
     toasts.error(error);
   }
+}
+
+/** Opens a copy in the editor. Nothing is stored before it is saved. */
+export async function customize(template: PredefinedPortfolio): Promise<void> {
+  if (!session.isSignedIn && !(await session.promptSignIn('requested'))) return;
+  router.navigate(href('/portfolios/new', {}, { from: template.predefinedPortfolioId }));
 }
 
 export async function setActive(template: PredefinedPortfolio, isActive: boolean): Promise<void> {
@@ -66,7 +93,9 @@ export async function setActiveWithUndo(
   try {
     await setActive(template, isActive);
     changed();
-    toasts.success(`“${template.name}” is ${isActive ? 'offered again' : 'no longer offered'}.`, async () => {
+    const { name } = template;
+    const message = isActive ? m.portfolios_offered_again({ name }) : m.portfolios_no_longer_offered({ name });
+    toasts.success(message, async () => {
       await setActive(template, !isActive);
       changed();
     });

@@ -1,5 +1,6 @@
-// The four checks with their labels, and the test applicants of the sandbox bureau.
+// The four checks with their labels, and the fields about an applicant that they need.
 import type { Pipeline } from '$lib/api';
+import { m } from '$lib/i18n';
 import { CHECK_LABELS } from '$lib/listings/checks';
 
 export const APPLICANT_FIELDS = [
@@ -19,17 +20,17 @@ export type ApplicantField = (typeof APPLICANT_FIELDS)[number];
 export type Applicant = Record<ApplicantField, string>;
 
 export const FIELD_LABELS: Record<ApplicantField, string> = {
-  FirstName: 'First name',
-  LastName: 'Last name',
-  DateOfBirth: 'Date of birth',
-  SSN: 'Social security number',
-  StreetAddress: 'Street address',
-  City: 'City',
-  State: 'State',
-  Email: 'E-mail',
-  PostalCode: 'Postal code',
-  OpenBankingSubscriptionId: 'Subscription id',
-  OpenBankingToken: 'Bank access token',
+  FirstName: m.screening_first_name(),
+  LastName: m.screening_last_name(),
+  DateOfBirth: m.screening_date_of_birth(),
+  SSN: m.screening_ssn(),
+  StreetAddress: m.screening_street(),
+  City: m.screening_city(),
+  State: m.screening_state(),
+  Email: m.screening_email(),
+  PostalCode: m.screening_postal_code(),
+  OpenBankingSubscriptionId: m.screening_bank_subscription(),
+  OpenBankingToken: m.screening_bank_token(),
 };
 
 export interface Check {
@@ -47,28 +48,28 @@ export const CHECKS: readonly Check[] = [
     id: 'eviction',
     pipelineField: 'EvictionCheck',
     label: CHECK_LABELS.eviction,
-    question: 'Has the applicant ever been evicted?',
+    question: m.screening_question_eviction(),
     requiredFields: ['FirstName', 'LastName', 'DateOfBirth'],
   },
   {
     id: 'income',
     pipelineField: 'IncomeCheck',
     label: CHECK_LABELS.income,
-    question: 'What does the applicant earn in a year? Their bank tells.',
+    question: m.screening_question_income(),
     requiredFields: ['OpenBankingToken'],
   },
   {
     id: 'softCredit',
     pipelineField: 'SoftCreditCheck',
     label: CHECK_LABELS.softCredit,
-    question: 'Is the credit score high enough? Asking does not lower it.',
+    question: m.screening_question_credit(),
     requiredFields: ['FirstName', 'LastName', 'SSN'],
   },
   {
     id: 'criminalBackground',
     pipelineField: 'CriminalBackgroundCheck',
     label: CHECK_LABELS.criminalBackground,
-    question: 'Is there a criminal record?',
+    question: m.screening_question_criminal(),
     requiredFields: ['FirstName', 'LastName', 'DateOfBirth'],
   },
 ];
@@ -76,34 +77,3 @@ export const CHECKS: readonly Check[] = [
 export function missingFields(check: Check, applicant: Applicant): ApplicantField[] {
   return check.requiredFields.filter((field) => applicant[field].trim() === '');
 }
-
-/** Replaces check ids in a message of the service with their labels. */
-export function replaceCheckIds(text: string): string {
-  return CHECKS.reduce(
-    (words, { id, label }) => words.replace(`the ${id} check`, `the ${label.toLowerCase()} check`),
-    text,
-  );
-}
-
-const GOOD: Applicant = {
-  FirstName: 'Grace',
-  LastName: 'Hopper',
-  DateOfBirth: '1990-12-10',
-  SSN: '900-00-0720',
-  StreetAddress: '12 Oak Street',
-  City: 'Austin',
-  State: 'TX',
-  PostalCode: '78701',
-  Email: 'grace@example.com',
-  OpenBankingSubscriptionId: 'demo',
-  OpenBankingToken: 'income-85000',
-};
-
-export const TEST_APPLICANTS: readonly { label: string; description: string; applicant: Applicant }[] = [
-  { label: 'Good applicant', description: 'score 720, income 85,000, nothing on file', applicant: GOOD },
-  { label: 'Low score', description: 'score 540', applicant: { ...GOOD, SSN: '900-00-0540' } },
-  { label: 'Evicted', description: 'an eviction on file', applicant: { ...GOOD, LastName: 'Evicted' } },
-  { label: 'Criminal record', description: 'a record on file', applicant: { ...GOOD, LastName: 'Record' } },
-  { label: 'Bureau down', description: 'a bureau that fails', applicant: { ...GOOD, LastName: 'Down' } },
-  { label: 'Bureau silent', description: 'a bureau that never answers', applicant: { ...GOOD, LastName: 'Timeout' } },
-];

@@ -1,13 +1,13 @@
 // A wallet claims a token: it signs the message of the service and becomes the token's holder.
 import { ApiError, beginClaim, claimIdentity, type Identity } from '$lib/api';
+import { m } from '$lib/i18n';
 import { signMessage, walletAddress } from '$lib/wallet/wallet';
 
 const ERRORS: Partial<Record<ApiError['code'], string>> = {
-  signature_invalid:
-    'The signature is not that of this wallet. Choose the same account in the wallet, and claim again.',
-  claim_expired: 'The message was used, replaced or older than ten minutes. Claim again for a new one.',
-  identity_revoked: 'The token was revoked. Nobody can hold it any more.',
-  identity_not_found: 'You have no such token.',
+  signature_invalid: m.screening_claim_signature(),
+  claim_expired: m.screening_claim_expired(),
+  identity_revoked: m.screening_claim_revoked(),
+  identity_not_found: m.screening_claim_unknown(),
 };
 
 export async function claimWithWallet(tokenId: string): Promise<Identity> {

@@ -1,8 +1,9 @@
 // State of the verification form: values, case id and the retry after a bureau failure.
 import { ApiError, verifyRentalRequirements } from '$lib/api';
 import { useForm, type Form } from '$lib/form/form.svelte';
+import { LOCALE, m } from '$lib/i18n';
 import { href, router } from '$lib/router/router.svelte';
-import { APPLICANT_FIELDS, replaceCheckIds, FIELD_LABELS, type Applicant } from './checks';
+import { APPLICANT_FIELDS, FIELD_LABELS, type Applicant } from './checks';
 import { figures } from './figures';
 
 export interface Values extends Applicant {
@@ -21,7 +22,7 @@ export const isAddress = (text: string) => /^0x[0-9a-fA-F]{40}$/.test(text.trim(
 /** Validates the wallet address. The service would treat an invalid address as a custodial wallet. */
 export function validateWallet({ wallet, walletId }: Pick<Values, 'wallet' | 'walletId'>): Record<string, string> {
   if (wallet === 'custody' || isAddress(walletId)) return {};
-  return { walletId: 'Enter an address of 0x and 40 digits, or ask the browser’s wallet.' };
+  return { walletId: m.screening_wallet_invalid() };
 }
 
 export class VerificationForm {
@@ -36,9 +37,14 @@ export class VerificationForm {
       initial: () => ({ ...emptyValues(), clientId }),
       validate: (values) => ({
         ...validateWallet(values),
-        ...(values.consentedAt ? {} : { consentedAt: 'Without consent nobody may be asked.' }),
+        ...(values.consentedAt ? {} : { consentedAt: m.screening_consent_missing() }),
       }),
       onSubmit: (values) => this.#send(values),
+      // A social security number and a bank's token stay nowhere, and consent is given for each verification.
+      draft: {
+        key: () => `verification ${clientId}`,
+        omit: ['SSN', 'OpenBankingToken', 'consentedAt', 'consentVersion'],
+      },
     });
   }
 
@@ -49,7 +55,7 @@ export class VerificationForm {
     this.retry = undefined;
   }
 
-  async #send(values: Values): Promise<void> {
+  async #send(values: Values): Promise<unknown> {
     this.retry = undefined;
     const given = APPLICANT_FIELDS.filter((field) => values[field].trim() !== '');
     const body = Object.fromEntries(given.map((field) => [field, values[field].trim()]));
@@ -63,12 +69,15 @@ export class VerificationForm {
         body: { ...body, consentedAt: values.consentedAt, consentVersion: values.consentVersion },
       });
       figures.keep(verificationResults);
-      router.navigate(href('/screening/results/:id', { id: verificationResults.Id }));
+      // The home that needs the checks, to which the result leads back.
+      const home = router.query.get('home');
+      router.navigate(href('/screening/results/:id', { id: verificationResults.Id }, home ? { home } : {}));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status !== 503) throw assignField(error);
-      const text = 'A bureau does not answer at the moment. What you typed is still here.';
+      const text = m.screening_bureau_silent();
       this.retry = { text, until: Date.now() + (error.retryAfter ?? 5) * 1000 };
+      return false;
     }
   }
 }
@@ -88,25 +97,20 @@ function emptyValues(): Values {
 
 /** Field and message for error codes that belong to a field but do not name it. */
 const FIELD_ERRORS: Record<string, [keyof Values, string]> = {
-  pipeline_not_found: ['clientId', 'No landlord has this client id.'],
-  case_not_found: ['caseId', 'This case is somebody else’s. Choose another one.'],
-  nothing_to_check: [
-    'FirstName',
-    'Nothing can be checked yet. Enter both names and a date of birth or an SSN, or a bank access token.',
-  ],
-  identity_revoked: ['caseId', 'The token of this case was revoked. Choose another case.'],
+  pipeline_not_found: ['clientId', m.screening_unknown_client()],
+  case_not_found: ['caseId', m.screening_foreign_case()],
+  nothing_to_check: ['FirstName', m.screening_nothing_to_check()],
+  identity_revoked: ['caseId', m.screening_revoked_case()],
 };
 
 function assignField(error: ApiError): ApiError {
   const mapping = FIELD_ERRORS[error.code];
-  const errors = mapping
-    ? [{ parameter: mapping[0], code: error.code, message: mapping[1] }]
-    : error.fieldErrors.map((fieldError) => ({ ...fieldError, message: replaceCheckIds(fieldError.message) }));
+  if (!mapping) return error;
+  // No code of the service: these words are the console's own.
+  const errors = [{ parameter: mapping[0], code: '', message: mapping[1] }];
   return new ApiError(error.status, { detail: error.message, code: error.code, errors });
 }
 
 /** Joins field labels to a list in the user's language. */
 export const formatFieldList = (fields: (keyof typeof FIELD_LABELS)[]) =>
-  new Intl.ListFormat(navigator.language, { type: 'conjunction' }).format(
-    fields.map((field) => FIELD_LABELS[field].toLowerCase()),
-  );
+  new Intl.ListFormat(LOCALE, { type: 'conjunction' }).format(fields.map((field) => FIELD_LABELS[field].toLowerCase()));

@@ -1,0 +1,77 @@
+import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, type Abi } from 'viem';
+import { expect, test } from 'vitest';
+import { ABIS, describeContract } from './abi';
+import { contractAt, decodeCall, decodeLog, isListingKey, listingKey } from './decode';
+
+const key = listingKey('austin-1');
+const digest = `0x${'11'.repeat(32)}` as const;
+const terms = { minCredit: 620, prefCredit: 700, minIncome: 5_500_000n, prefIncome: 7_000_000n };
+
+test('a batch of listings is decoded item by item', () => {
+  const items = [1n, 2n].map((version) => ({ key, version, retired: false, ...terms, digest }));
+  const input = encodeFunctionData({ abi: ABIS.listingRegistry, functionName: 'record', args: [items] });
+  const call = decodeCall('listingRegistry', input);
+  expect(call?.signature).toBe('record(Item[] items)');
+  expect(call?.groups).toHaveLength(2);
+  expect(call?.groups[1]?.map(({ name, value }) => [name, value])).toEqual([
+    ['key', key],
+    ['version', '2'],
+    ['retired', 'false'],
+    ['minCredit', '620'],
+    ['prefCredit', '700'],
+    ['minIncome', '5500000'],
+    ['prefIncome', '7000000'],
+    ['digest', digest],
+  ]);
+});
+
+test('plain arguments are one group', () => {
+  const args = [digest, '0x00000000000000000000000000000000000000aa'];
+  const input = encodeFunctionData({ abi: ABIS.auditAnchor, functionName: 'grantRole', args });
+  expect(decodeCall('auditAnchor', input)?.groups).toEqual([
+    [
+      { name: 'role', type: 'bytes32', value: digest },
+      { name: 'account', type: 'address', value: '0x00000000000000000000000000000000000000AA' },
+    ],
+  ]);
+});
+
+test('a log is decoded with its indexed arguments', () => {
+  const abi: Abi = ABIS.applicationChecks;
+  const applicant = `0x${'22'.repeat(32)}` as const;
+  const topics = encodeEventTopics({ abi, eventName: 'Recorded', args: { listing: key, applicant } }) as string[];
+  const types = [{ type: 'uint64' }, { type: 'uint8' }, { type: 'uint64' }];
+  const data = encodeAbiParameters(types, [3n, 5, 1_900_000_000n]);
+  const log = decodeLog('applicationChecks', { address: '', topics, data });
+  expect(log?.signature).toMatch(/^Recorded\(bytes32 indexed listing, bytes32 indexed applicant, /);
+  expect(log?.groups[0]?.map(({ value }) => value)).toEqual([key, applicant, '3', '5', '1900000000']);
+});
+
+test('what is not of the contract stays as it is', () => {
+  expect([decodeCall('listingRegistry', '0x'), decodeCall('listingRegistry', '0xdeadbeef00')]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(decodeLog('listingRegistry', { address: '', topics: [digest], data: '0x' })).toBeUndefined();
+  expect(decodeLog('listingRegistry', { address: '', topics: [], data: '0x' })).toBeUndefined();
+});
+
+test('contracts are found by address in any case, and keys of listings are told from others', () => {
+  const contracts = { listingRegistry: '0xAb', identityToken: '0x1', applicationChecks: '0x2', auditAnchor: '0x3' };
+  expect([contractAt('0xaB', contracts), contractAt('0x9', contracts), contractAt(undefined, contracts)]).toEqual([
+    'listingRegistry',
+    undefined,
+    undefined,
+  ]);
+  expect(isListingKey({ contract: 'listingRegistry' }, { name: 'key' })).toBe(true);
+  expect(isListingKey({ contract: 'applicationChecks' }, { name: 'listing' })).toBe(true);
+  expect(isListingKey({ contract: 'applicationChecks' }, { name: 'key' })).toBe(false);
+  expect(isListingKey({ contract: 'auditAnchor' }, { name: 'key' })).toBe(false);
+});
+
+test('a contract is described by what it reads, writes and reports', () => {
+  const { reads, writes, events } = describeContract('listingRegistry');
+  expect(reads).toContain('requirementsOf(bytes32 key)');
+  expect(writes).toContain('record(Item[] items)');
+  expect(events).toContain('Rejected(bytes32 indexed key, uint64 version, Reason reason)');
+});

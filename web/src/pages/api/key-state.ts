@@ -1,0 +1,23 @@
+// What became of a key, and whether it ends soon.
+import type { Key } from '$lib/api';
+
+export type KeyState = 'active' | 'expiring' | 'expired' | 'revoked';
+
+const SOON_MS = 7 * 86_400_000;
+
+export function keyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>, now: Date): KeyState {
+  if (revokedAt) return 'revoked';
+  if (!expiresAt) return 'active';
+  const leftMs = Date.parse(expiresAt) - now.getTime();
+  if (leftMs <= 0) return 'expired';
+  return leftMs <= SOON_MS ? 'expiring' : 'active';
+}
+
+/** Choices for a new key. */
+export const EXPIRY_DAYS = [30, 90, 365] as const;
+
+/** Undefined for a key that never expires. */
+export function expiryOf(days: string, now: Date): string | undefined {
+  const count = Number(days);
+  return count > 0 ? new Date(now.getTime() + count * 86_400_000).toISOString() : undefined;
+}
