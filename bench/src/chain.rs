@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use portico_chain::Node as _;
 use portico_chain::contracts::{Content, ItemKind};
-use portico_chain::deploy::{self, DeployOptions};
+use portico_chain::deploy::DeployOptions;
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
+use portico_chain::{Node as _, setup};
 use portico_domain::chain::Terms;
 use portico_store::chain::{Sign as _, Versioned};
 use portico_store::{Db, Location, Role};
@@ -22,7 +22,7 @@ pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) 
     let db = Db::open(&Location::Sqlite(folder.join("chain.db")), Role::Tool).await?;
     let (node, key) = (Remote::new(vec![url.into()], 1)?, Key::parse(&key.to_owned().into())?);
     let wanted = DeployOptions { deploy: true, fee_cap: FEE_CAP, ..DeployOptions::default() };
-    let (chain_id, contracts) = deploy::establish(&node, &db, std::slice::from_ref(&key), &wanted).await?;
+    let (chain_id, contracts) = setup::establish(&node, &db, std::slice::from_ref(&key), &wanted).await?;
     std::fs::remove_dir_all(&folder)?;
     let fees = node.fees().await?;
     let price = Price { max_fee: fees.base * 2 + fees.tip, tip: fees.tip };

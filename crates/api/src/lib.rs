@@ -6,6 +6,7 @@
 pub mod access;
 mod auth;
 pub mod basemap;
+mod client_network;
 pub mod console;
 mod docs;
 mod input;
@@ -31,8 +32,9 @@ use axum::routing::{get, post};
 use portico_app::{Portico, Profile};
 use portico_domain::ErrorCode;
 
+pub use client_network::network;
 pub use metrics::Metrics;
-pub use middleware::{AllowedHosts, network};
+pub use middleware::AllowedHosts;
 pub use operation::{Limits, Operation};
 
 use problem::Problem;

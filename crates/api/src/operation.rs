@@ -24,8 +24,8 @@ use tokio::task::JoinSet;
 use crate::Service;
 use crate::access::Access;
 use crate::auth::{authenticate, single};
+use crate::client_network::ClientNetwork;
 use crate::input::{self, Description, Input, Parts, PathParams};
-use crate::middleware::ClientNetwork;
 use crate::problem::{FieldError, Problem, Result};
 use crate::reply::{Output, Schemas};
 

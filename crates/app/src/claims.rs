@@ -7,9 +7,7 @@
 use alloy_primitives::{Address, B256, eip191_hash_message, hex};
 use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::wallet::{self, Proof};
-use portico_domain::{
-    CaseId, ClaimNonce, ErrorCode, FaultCode, Timestamp, ValidationError, WalletId, WalletSignature,
-};
+use portico_domain::{CaseId, ClaimNonce, ErrorCode, FaultCode, Timestamp, ValidationError, WalletSignature};
 use portico_store::chain::Word;
 use portico_store::screening::{BeginClaim, Case, ClaimIdentity, WalletClaim};
 use serde::{Deserialize, Serialize};
@@ -18,7 +16,8 @@ use crate::access::signed_in;
 use crate::identities::{Identities, NO_SUCH_IDENTITY, token_number};
 use crate::keystore::PersonKey;
 use crate::results::{opened, sealed};
-use crate::{Call, Core, Error, Profile, Result};
+use crate::wished_wallets::{non_zero, wished_wallet};
+use crate::{Call, Error, Profile, Result};
 
 /// How long a message can be signed.
 const CLAIM_SECONDS: i64 = 10 * 60;
@@ -61,10 +60,6 @@ struct SealedClaim {
 
 fn claim_context<'a>(token: &'a [u8; 16], nonce: &'a Word) -> [&'a [u8]; 3] {
     [b"wallet_claims", token, nonce]
-}
-
-fn wish_context(case: &CaseId) -> [&[u8]; 3] {
-    [b"cases", case.as_str().as_bytes(), b"wished_wallet"]
 }
 
 impl Identities {
@@ -220,42 +215,5 @@ fn held_by(
             Ok(Content::Identity { holder: wallet, commitment }.desired(token_key(token), at))
         }
         _ => Err(portico_store::Error::Bug("a token's item is not a token".into())),
-    }
-}
-
-fn non_zero(wallet: Address) -> Result<Address, ValidationError> {
-    if wallet.is_zero() {
-        return Err(ValidationError::new(FaultCode::NotAWallet, "must not be the zero address"));
-    }
-    Ok(wallet)
-}
-
-/// The address that a `walletId` is. Any other id names no wallet on the chain.
-pub(crate) fn address_of(wallet: Option<&WalletId>) -> Result<Option<Address>> {
-    let text = wallet.map(WalletId::as_str).filter(|text| text.starts_with("0x"));
-    let Some(address) = text.and_then(|text| text.parse().ok()) else { return Ok(None) };
-    non_zero(address).map(Some).map_err(|fault| Error::Parameter { name: "walletId", fault })
-}
-
-pub(crate) fn sealed_wish(key: &PersonKey, case: &CaseId, wallet: Address) -> Result<Vec<u8>> {
-    key.seal(&wish_context(case), wallet.as_slice())
-}
-
-fn wished_wallet(key: &PersonKey, case: &Case) -> Result<Option<Address>> {
-    let Some(wish) = &case.wished_wallet else { return Ok(None) };
-    let address = key.open(&wish_context(&case.id), wish)?;
-    Address::try_from(&**address).map(Some).map_err(|_| Error::Bug("a wished wallet is no address".into()))
-}
-
-impl Core {
-    /// Remembers the wallet of a case that was open before, while its token is in custody.
-    pub(crate) async fn wish_wallet(&self, key: &PersonKey, case: &mut Case, wallet: Address) -> Result<()> {
-        if case.custody.is_none() || wished_wallet(key, case)? == Some(wallet) {
-            return Ok(());
-        }
-        let wished_wallet = sealed_wish(key, &case.id, wallet)?;
-        case.wished_wallet = Some(wished_wallet.clone());
-        self.db.write(portico_store::screening::WishWallet { case: case.id.clone(), wished_wallet }).await?;
-        Ok(())
     }
 }

@@ -17,9 +17,9 @@ use portico_store::screening::{
 };
 
 use crate::access::signed_in;
-use crate::claims::{address_of, sealed_wish};
 use crate::keystore::PersonKey;
 use crate::results::outcome;
+use crate::wished_wallets::{address_of, sealed_wish};
 use crate::{Call, Core, Error, Result};
 
 /// Wrong names that may be tried on one result within [`GUESS_WINDOW_SECONDS`]: by one caller, and by all together.

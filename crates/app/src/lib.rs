@@ -5,6 +5,7 @@
 //! work. [`Maintenance`] contains the service's background work.
 
 pub mod access;
+mod applicant_identity;
 pub mod applications;
 pub mod audit;
 pub mod budgets;
@@ -41,6 +42,7 @@ pub mod templates;
 pub mod tokens;
 pub mod vault;
 mod verifications;
+mod wished_wallets;
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};

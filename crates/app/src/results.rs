@@ -7,7 +7,7 @@ use portico_store::chain::Word;
 use portico_store::screening::StoredVerification;
 use serde::{Deserialize, Serialize};
 
-use crate::applications::evaluation::Identity;
+use crate::applicant_identity::ApplicantIdentity;
 use crate::keystore::PersonKey;
 use crate::{Error, Result};
 
@@ -95,9 +95,9 @@ pub(crate) struct SealedOutcome {
     /// The commitment to the name that the checks were run on; results of older versions have none.
     #[serde(default)]
     pub(crate) name: Option<Word>,
-    /// Whom it is about; results of older versions have none.
+    /// The person; results of older versions have none.
     #[serde(default)]
-    pub(crate) identity: Option<Identity>,
+    pub(crate) identity: Option<ApplicantIdentity>,
 }
 
 impl SealedOutcome {

@@ -11,7 +11,7 @@ use portico_store::screening::{Case, StoreVerification, StoredVerification};
 use portico_store::{Cursor, Page, StoredReply};
 
 use crate::access::signed_in;
-use crate::applications::evaluation::Identity;
+use crate::applicant_identity::ApplicantIdentity;
 use crate::checks::Plan;
 use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
@@ -109,7 +109,7 @@ impl Screening {
         }));
         let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
         let name = commitment(key, case, first, last)?;
-        let identity = Some(Identity::new(key, applicant));
+        let identity = Some(ApplicantIdentity::new(key, applicant));
         let outcome = SealedOutcome { client: plan.client, checks, name: Some(name), identity };
         let verification = StoredVerification {
             user: case.user.clone(),

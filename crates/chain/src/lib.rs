@@ -5,6 +5,7 @@
 //! desired state, and whatever is lost on the way is sent again.
 
 mod any;
+pub mod binding;
 pub mod block_cache;
 pub mod catch_up;
 pub mod contracts;
@@ -19,6 +20,7 @@ pub mod reads;
 pub mod reconcile;
 pub mod remote;
 pub mod retry;
+pub mod setup;
 pub mod signer;
 pub mod wallet;
 pub mod writer;

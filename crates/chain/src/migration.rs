@@ -14,11 +14,9 @@ use portico_store::chain::{
     ReplaceChecksContract, SignerRow, TakeLease,
 };
 
+use crate::binding::{CHECKS_VERSION, bound_identity, contracts_of, identity_of};
 use crate::contracts::{Contracts, ItemKind, former_checks};
-use crate::deploy::{
-    CHECKS_VERSION, DeployOptions, MAX_POLLS, POLL_INTERVAL, bound_identity, contracts_of, deploy_contract,
-    identity_of, price, send,
-};
+use crate::deploy::{DeployOptions, MAX_POLLS, POLL_INTERVAL, deploy_contract, price, send};
 use crate::node::Node;
 use crate::signer::{CallSigner, Key, gas};
 use crate::writer::{Failpoint, FailpointHook, NoFailpoints};

@@ -16,7 +16,7 @@ use portico_chain::migration::{self, Migration};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
-use portico_chain::{AnyNode, Error, Node, orphans, reads, reconcile};
+use portico_chain::{AnyNode, Error, Node, binding, orphans, reads, reconcile, setup};
 use portico_domain::Timestamp;
 use portico_store::audit::{Append, Entry, RESTORED, superseding};
 use portico_store::chain::Word;
@@ -95,9 +95,9 @@ pub(crate) async fn open(
     let is_embedded = matches!(node, AnyNode::Embedded(_));
     let deploy_options = deploy_options(config, profile == Profile::Sandbox);
     let mut is_reachable = true;
-    let found = match deploy::establish(&node, db, &keys, &deploy_options).await {
+    let found = match setup::establish(&node, db, &keys, &deploy_options).await {
         Err(Error::Unreachable(why)) => {
-            let Some(known) = deploy::offline_chain(db).await? else {
+            let Some(known) = binding::offline_chain(db).await? else {
                 bail!("the chain's node does not answer ({why}): check --chain");
             };
             tracing::warn!(why, "the chain's node does not answer; listings are taken and sent later");
@@ -156,7 +156,7 @@ pub(crate) async fn restored(config: &Config, db: &Db, file: &Path) -> Result<Op
     }
     check_url(config, db).await?;
     let node = node_at(config, file, &keys(config)?, machine_clock())?;
-    let bound = deploy::bound_chain(&node, db, &deploy_options(config, false)).await;
+    let bound = binding::bound_chain(&node, db, &deploy_options(config, false)).await;
     let Some((_, contracts)) = bound.context("the chain of this backup cannot be used")? else {
         return Ok(None);
     };
@@ -229,7 +229,7 @@ async fn check_url(config: &Config, db: &Db) -> Result<()> {
 
 /// The audit log's anchor on the chain, if there is one.
 pub(crate) async fn audit_anchor(config: &Config, db: &Db, log: &Word) -> Result<Anchor> {
-    let Some((_, contracts)) = deploy::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
+    let Some((_, contracts)) = binding::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
     check_url(config, db).await?;
     let node = node(config, &keys(config)?, machine_clock())?;
     let anchor = reads::anchor(&node, contracts, log).await?;
@@ -243,7 +243,7 @@ pub(crate) async fn deploy(config: &Config) -> Result<String> {
     let options = deploy_options(config, true);
     let migrated = migration::migrate(&node, &db, &keys, &options).await?;
     let is_new = db.chain_identity().await?.is_none();
-    let (chain_id, contracts) = deploy::establish(&node, &db, &keys, &options).await?;
+    let (chain_id, contracts) = setup::establish(&node, &db, &keys, &options).await?;
     let mut lines = Vec::new();
     if let Some(Migration { from, to, cleared }) = migrated {
         lines.push(format!(
@@ -274,7 +274,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
         format!("chain              {chain_id}"),
         format!("head               {} {}", head.number, head.hash),
     ];
-    match deploy::bound_chain(&node, &db, &deploy_options(config, false)).await? {
+    match binding::bound_chain(&node, &db, &deploy_options(config, false)).await? {
         None => {
             lines.push("contracts          none: run `portico chain deploy`, or start the sandbox".into());
         }
@@ -301,7 +301,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
 pub(crate) async fn reconcile(config: &Config, repair: bool) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys, machine_clock())?;
-    let Some((_, contracts)) = deploy::bound_chain(&node, &db, &deploy_options(config, false)).await? else {
+    let Some((_, contracts)) = binding::bound_chain(&node, &db, &deploy_options(config, false)).await? else {
         bail!("this database has not met a chain yet: nothing to compare");
     };
     let at = repair.then(now);

@@ -5,16 +5,15 @@
 //! to the first entry that is keyed, which is [`KEYED`] or [`RESTORED`]. A command that does not know the key leaves
 //! its entries for a server to take over ([`TakeOverEntries`]).
 
-use std::sync::{Arc, OnceLock};
-
 use aws_lc_rs::digest::{SHA256, digest};
-use aws_lc_rs::hmac;
 use portico_domain::Timestamp;
 
-use crate::chain::{Word, word};
 use crate::page::as_limit;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
+use crate::word::{Word, word};
 use crate::{Cursor, Db, Error, Page, Result};
+
+pub use crate::audit_key::AuditKey;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -61,34 +60,6 @@ pub fn supersedes(detail: &str, head: &Word) -> bool {
     detail.to_ascii_lowercase().contains(&hex::encode(head))
 }
 
-/// Keys the hashes of entries. Does not print.
-#[derive(Clone)]
-pub struct AuditKey {
-    key: hmac::Key,
-    /// The log's key on the chain.
-    log: Word,
-}
-
-/// Set once the key is known.
-pub(crate) type AuditKeyCell = Arc<OnceLock<AuditKey>>;
-
-impl std::fmt::Debug for AuditKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("AuditKey")
-    }
-}
-
-impl AuditKey {
-    pub fn new(key: &[u8], log: Word) -> Self {
-        Self { key: hmac::Key::new(hmac::HMAC_SHA256, key), log }
-    }
-
-    /// The log's key on the chain.
-    pub fn log(&self) -> Word {
-        self.log
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// The log's key on the chain, as the database says. [`AuditKey::log`] is the one that counts.
@@ -117,7 +88,7 @@ impl LoggedEntry {
         let message = self.message(previous);
         let mut hash = Word::default();
         match key {
-            Some(key) => hash.copy_from_slice(hmac::sign(&key.key, &message).as_ref()),
+            Some(key) => hash.copy_from_slice(key.sign(&message).as_ref()),
             None => hash.copy_from_slice(digest(&SHA256, &message).as_ref()),
         }
         hash
@@ -126,7 +97,7 @@ impl LoggedEntry {
     /// Whether it follows the entry with this hash; with a key, whether somebody who knows the key appended it.
     pub fn follows(&self, previous: &Word, key: Option<&AuditKey>) -> bool {
         match key {
-            Some(key) => hmac::verify(&key.key, &self.message(previous), &self.hash).is_ok(),
+            Some(key) => key.verify(&self.message(previous), &self.hash),
             None => self.hash_after(previous, None) == self.hash,
         }
     }

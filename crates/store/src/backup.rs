@@ -5,12 +5,14 @@ use std::path::Path;
 use portico_sqlite::{Snapshot, integrity_faults, open_immutable};
 
 use crate::audit::{Head, LoggedEntry};
-use crate::chain::{Address, ChainIdentity, Word};
+use crate::database_facts::ReadFacts;
 use crate::migrate::{self, Status};
-use crate::sql::{Op, Sql, Tx, sql};
-use crate::sqlite::{MIGRATIONS, read_with};
-use crate::{Deployment, Error, Result};
+use crate::sql::{Op, Tx};
+use crate::sqlite::{migrations::MIGRATIONS, read_with};
+use crate::word::Word;
+use crate::{Error, Result};
 
+pub use crate::database_facts::{Facts, SignerFacts};
 pub use crate::postgres::backup::{
     ClientEnvironment, PostgresSnapshot, Target, complete as complete_postgres_restore, inspect_target,
     make_room, undo as undo_postgres_restore,
@@ -19,53 +21,6 @@ pub use crate::postgres::backup::{
 const ENTRIES_PER_READ: i64 = 1000;
 /// Faults of the audit log that are reported.
 const MAX_FAULTS: usize = 10;
-
-/// What a database says about itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// The last migration.
-    pub migration: usize,
-    pub deployment: Deployment,
-    /// The end of the audit log.
-    pub audit: Head,
-    pub chain: Option<ChainIdentity>,
-    pub signers: Vec<SignerFacts>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SignerFacts {
-    pub address: Address,
-    pub next_nonce: i64,
-    /// The last nonce that is final on the chain.
-    pub last_final: Option<i64>,
-}
-
-static MIGRATION: Sql = sql("SELECT coalesce(max(version), 0) FROM portico_migrations");
-static LAST_FINALS: Sql = sql("SELECT s.address, s.next_nonce, \
-     (SELECT max(b.nonce) FROM chain_batches b WHERE b.signer = s.id AND b.state = 2) \
-     FROM chain_signers s ORDER BY s.id");
-
-/// Reads the facts.
-#[derive(Debug)]
-pub(crate) struct ReadFacts;
-
-impl Op for ReadFacts {
-    type Out = Facts;
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Facts> {
-        let migration: Option<(i64,)> = tx.one(&MIGRATION, &[]).await?;
-        let signers: Vec<(Vec<u8>, i64, Option<i64>)> = tx.rows(&LAST_FINALS, &[]).await?;
-        let signer = |(address, next_nonce, last_final): (Vec<u8>, i64, Option<i64>)| {
-            Ok(SignerFacts { address: crate::chain::word(&address)?, next_nonce, last_final })
-        };
-        Ok(Facts {
-            migration: migration.and_then(|(number,)| usize::try_from(number).ok()).unwrap_or(0),
-            deployment: tx.one(&crate::deployment::DEPLOYMENT, &[]).await?.unwrap_or_default(),
-            audit: tx.one(&crate::audit::END, &[]).await?.ok_or_else(crate::audit::missing_head)?,
-            chain: tx.one(&crate::chain::IDENTITY, &[]).await?,
-            signers: signers.into_iter().map(signer).collect::<Result<_>>()?,
-        })
-    }
-}
 
 /// Checks what needs no key: the log has no gap, and it ends where it says; without a key, also that every hash covers the
 /// one before.
@@ -153,5 +108,5 @@ pub fn newer(current: usize, latest: usize) -> String {
 
 /// The last migrations that this version knows.
 pub fn latest_migration(is_sqlite: bool) -> usize {
-    if is_sqlite { MIGRATIONS.len() } else { crate::postgres::MIGRATIONS.len() }
+    if is_sqlite { MIGRATIONS.len() } else { crate::postgres::migrations::MIGRATIONS.len() }
 }

@@ -3,8 +3,8 @@
 
 use portico_domain::{Quota, Timestamp};
 
-use crate::chain::Word;
 use crate::sql::{Op, Sql, Tx, sql};
+use crate::word::Word;
 use crate::{Error, Result};
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;

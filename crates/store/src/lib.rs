@@ -6,10 +6,12 @@
 
 mod applications;
 pub mod audit;
+mod audit_key;
 pub mod backup;
 mod budgets;
 pub mod chain;
 mod counters;
+mod database_facts;
 mod deployment;
 mod devices;
 mod error;
@@ -29,6 +31,7 @@ pub mod sql;
 mod sqlite;
 mod templates;
 mod users;
+mod word;
 
 use std::path::PathBuf;
 
@@ -188,7 +191,7 @@ impl Db {
         }
     }
 
-    fn audit_key_cell(&self) -> &audit::AuditKeyCell {
+    fn audit_key_cell(&self) -> &audit_key::AuditKeyCell {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.audit_key_cell(),
             Engine::Postgres(postgres) => postgres.audit_key_cell(),

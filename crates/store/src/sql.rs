@@ -8,7 +8,7 @@ use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Tenant, Timestamp};
 
 use crate::Result;
-use crate::audit::AuditKey;
+use crate::audit_key::AuditKey;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]

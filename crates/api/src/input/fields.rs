@@ -1,16 +1,9 @@
-//! Wire formats of the domain types: JSON, path and query text, schemas.
+//! Wire formats of the common types: text, numbers, lists, places. JSON, path and query text, schemas.
 
-use portico_app::screening::Check;
-use portico_domain::applications::Decision;
 use portico_domain::canonical::INVISIBLE;
-use portico_domain::chain::Terms;
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
-use portico_domain::keys::ScopeKind;
 use portico_domain::listing_changes::Change;
-use portico_domain::listings::{self, ListingOrder, ListingStatus};
-use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
-use portico_domain::search::{self, SearchTerm};
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Date, Degrees, FaultCode, Kilometres, SafeInteger, ValidationError};
 use utoipa::Number;
@@ -18,17 +11,17 @@ use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Typ
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
 
 use super::json::Json;
-use super::object::{Field, Object};
+use super::object::Field;
 use super::pointer::JsonPointer;
 use super::reader::Param;
 
 const MAX_ITEMS: usize = 1000;
 
-fn of_type(kind: Type) -> ObjectBuilder {
+pub(super) fn of_type(kind: Type) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(kind))
 }
 
-fn text_schema<K: TextFormat>() -> ObjectBuilder {
+pub(super) fn text_schema<K: TextFormat>() -> ObjectBuilder {
     let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
     if K::IS_CANONICAL {
         return text.pattern(Some(canonical_pattern()));
@@ -199,74 +192,8 @@ impl Field for Date {
     }
 }
 
-impl Field for ListingStatus {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::as_str))
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| Self::parse(&text)))
-    }
-}
-
-fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+pub(super) fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
     of_type(Type::String).enum_values(Some(names)).into()
-}
-
-impl Field for Decision {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| Self::parse(&text)))
-    }
-}
-
-impl Field for Check {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| text.parse()))
-    }
-}
-impl Param for Check {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        text.parse()
-    }
-}
-
-fn terms(object: &mut Object<'_, '_>) -> Option<Terms> {
-    let credit = (
-        object.optional("minCredit", "Lowest credit score; 0 if absent"),
-        object.optional("prefCredit", "Preferred credit score; the lowest if absent"),
-    );
-    let income = (
-        object.optional("minIncome", "Lowest income; 0 if absent"),
-        object.optional("prefIncome", "Preferred income; the lowest if absent"),
-    );
-    let terms = Terms::new(credit, income);
-    terms
-        .map_err(|faults| faults.into_iter().for_each(|(which, fault)| object.report(which.name(), fault)))
-        .ok()
-}
-
-impl Field for Terms {
-    fn schema() -> RefOr<Schema> {
-        let mut object = Object::Nested(ObjectBuilder::new());
-        terms(&mut object);
-        object.schema()
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        if json.is_null() {
-            let fault = "cannot be removed: a listing on the chain keeps its terms until it is deleted";
-            at.report(ValidationError::new(FaultCode::NotRemovable, fault));
-            return None;
-        }
-        terms(&mut Object::nested(json, at)?)
-    }
 }
 
 impl<F: Field> Field for Vec<F> {
@@ -339,91 +266,6 @@ impl Param for NumericId {
             return Err(ValidationError::new(FaultCode::NotWhole, "must be a whole number"));
         }
         SafeInteger::parse(text).map(Self)
-    }
-}
-
-fn risk_schema() -> RefOr<Schema> {
-    of_type(Type::String).enum_values(Some(RiskLevel::ALL.map(RiskLevel::as_str))).into()
-}
-impl Field for RiskLevel {
-    fn schema() -> RefOr<Schema> {
-        risk_schema()
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| Self::parse(&text)))
-    }
-}
-impl Param for RiskLevel {
-    fn schema() -> RefOr<Schema> {
-        risk_schema()
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
-    }
-}
-
-fn protocol_item(object: &mut Object<'_, '_>) -> Option<ProtocolItem> {
-    let protocol_name = object.required("protocolName", "The protocol's name");
-    let protocol_identifier = object.required("protocolIdentifier", "The protocol's identifier");
-    let allocation_percentage = object.required("allocationPercentage", "Its share in percent");
-    Some(ProtocolItem {
-        protocol_name: protocol_name?,
-        protocol_identifier: protocol_identifier?,
-        allocation_percentage: allocation_percentage?,
-    })
-}
-impl Field for ProtocolItem {
-    fn schema() -> RefOr<Schema> {
-        let mut object = Object::Nested(ObjectBuilder::new());
-        protocol_item(&mut object);
-        object.schema()
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        protocol_item(&mut Object::nested(json, at)?)
-    }
-}
-impl Field for ProtocolItems {
-    fn schema() -> RefOr<Schema> {
-        Vec::<ProtocolItem>::schema()
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        let items = Vec::from_json(json, at)?;
-        at.take(Self::new(items))
-    }
-}
-
-impl Param for SearchTerm {
-    fn schema() -> RefOr<Schema> {
-        text_schema::<search::TermFormat>().into()
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
-    }
-}
-impl Param for ListingOrder {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::as_str))
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
-    }
-}
-
-impl Param for ScopeKind {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::as_str))
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
-    }
-}
-
-impl Param for listings::Field {
-    fn schema() -> RefOr<Schema> {
-        of_type(Type::String).enum_values(Some(Self::NAMES)).into()
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
     }
 }
 

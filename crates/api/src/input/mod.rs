@@ -1,5 +1,6 @@
 //! The strict reader: parses and describes the input of operations.
 
+mod domain_fields;
 mod etag;
 mod fields;
 mod json;

@@ -25,9 +25,7 @@ use tower_http::timeout::TimeoutLayer;
 use crate::Service;
 pub use guard::AllowedHosts;
 use panics::PanicHandler;
-pub(crate) use rate_limit::ClientNetwork;
 use rate_limit::RateLimits;
-pub use rate_limit::network;
 
 /// Browsers use no plain HTTP with this host for a year.
 const HTTPS_ONLY: &str = "max-age=31536000";

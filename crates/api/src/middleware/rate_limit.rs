@@ -3,7 +3,7 @@
 //! What costs money has budgets by the day in addition: see `app/budgets.rs`.
 
 use std::hash::{BuildHasher, RandomState};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,6 +20,7 @@ use governor::{DefaultKeyedRateLimiter, RateLimiter};
 use portico_domain::{ErrorCode, Quota};
 
 use super::is_probe;
+use crate::client_network::{ClientNetwork, network};
 use crate::problem::{self, Problem};
 
 /// Idle clients are removed after this many requests.
@@ -32,10 +33,6 @@ enum Client {
     /// A keyed hash of the credential as sent, valid or not.
     Credential(u64),
 }
-
-/// The network that a request comes from: see [`network`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClientNetwork(pub(crate) IpAddr);
 
 #[derive(Debug)]
 pub(super) struct RateLimits {
@@ -142,17 +139,6 @@ fn is_private(address: IpAddr) -> bool {
         IpAddr::V6(address) => {
             address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
         }
-    }
-}
-
-/// What one subscriber has: an IPv4 address, or an IPv6 /64 network.
-pub fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address @ IpAddr::V4(_) => address,
     }
 }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Country, Credit, Income, Timestamp, UserId};
-use portico_screening::{Applicant, Check, Field, Finding};
-use portico_store::chain::Word;
-use serde::{Deserialize, Serialize};
+use portico_screening::{Check, Finding};
 
+use crate::applicant_identity::ApplicantIdentity;
 use crate::keystore::PersonKey;
 use crate::results::{CheckReport, findings, outcome};
 use crate::{Core, Result};
@@ -16,50 +15,10 @@ use crate::{Core, Result};
 const MAX_VERIFICATIONS: i64 = 100;
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// Whom a verification was about, as keyed digests. Fields that were not given are absent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Identity {
-    name: Option<Word>,
-    date_of_birth: Option<Word>,
-    ssn: Option<Word>,
-}
-
-impl Identity {
-    pub(crate) fn new(key: &PersonKey, applicant: &Applicant) -> Self {
-        let digest = |field: Field| {
-            let value: String = applicant.get(field)?.chars().filter(|c| *c != '-').collect();
-            Some(key.digest(&[b"identity", field.name().as_bytes(), value.as_bytes()]))
-        };
-        let names = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
-        let name = match names {
-            (Some(first), Some(last)) => {
-                let [first, last] = [first, last].map(portico_domain::names::folded);
-                Some(key.digest(&[b"identity", b"name", first.as_bytes(), last.as_bytes()]))
-            }
-            _ => None,
-        };
-        Self { name, date_of_birth: digest(Field::DateOfBirth), ssn: digest(Field::Ssn) }
-    }
-
-    /// Whether no field that both give differs.
-    fn agrees_with(&self, other: &Self) -> bool {
-        let same = |one: Option<Word>, two: Option<Word>| one.is_none() || two.is_none() || one == two;
-        same(self.name, other.name)
-            && same(self.date_of_birth, other.date_of_birth)
-            && same(self.ssn, other.ssn)
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.name = self.name.or(other.name);
-        self.date_of_birth = self.date_of_birth.or(other.date_of_birth);
-        self.ssn = self.ssn.or(other.ssn);
-    }
-}
-
 /// One result of the applicant.
 pub(crate) struct PastResult {
     /// `None` in results of older versions.
-    pub(crate) identity: Option<Identity>,
+    pub(crate) identity: Option<ApplicantIdentity>,
     pub(crate) reports: Vec<CheckReport>,
     /// Empty once they have expired.
     pub(crate) findings: Vec<Finding>,
@@ -85,7 +44,7 @@ impl PersonFindings {
         now: Timestamp,
     ) -> Self {
         let (mut known, mut identity, mut identity_changed) =
-            (Vec::<Known>::new(), Identity::default(), false);
+            (Vec::<Known>::new(), ApplicantIdentity::default(), false);
         let mut disputed: BTreeSet<(Check, i64)> = BTreeSet::new();
         for result in results {
             let of = result.identity.unwrap_or_default();

@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use alloy_primitives::Address;
 use portico_chain::contracts::Contracts;
-use portico_chain::deploy::{self, DeployOptions};
+use portico_chain::deploy::DeployOptions;
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
-use portico_chain::{Error, Result};
+use portico_chain::{Error, Result, setup};
 use portico_domain::ListingId;
 use portico_store::chain::{Accepted, NewRecord, Word};
 use portico_store::{ChangeContext, Db, DeleteListing};
@@ -52,7 +52,7 @@ async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
     let node = Remote::new(vec![anvil.url.clone()], CONFIRMATIONS).unwrap();
     let options =
         DeployOptions { chain_id: Some(31337), deploy: true, fee_cap: FEE_CAP, ..DeployOptions::default() };
-    deploy::establish(&node, db, &[samples::key(1), samples::key(2)], &options).await.unwrap().1
+    setup::establish(&node, db, &[samples::key(1), samples::key(2)], &options).await.unwrap().1
 }
 
 impl Portico {

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use portico_chain::AnyNode;
 use portico_chain::contracts::Contracts;
-use portico_chain::deploy::{self, DeployOptions};
+use portico_chain::deploy::DeployOptions;
 use portico_chain::embedded::{Embedded, Genesis, U256};
 use portico_chain::node::{Node, Receipt};
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{Engine, NoFailpoints, Settings};
+use portico_chain::{AnyNode, setup};
 use portico_domain::Timestamp;
 use portico_store::backup::SqliteSnapshot;
 use portico_store::chain::Word;
@@ -119,7 +119,7 @@ impl NodeFixture {
     /// Only `key` may record.
     pub(crate) async fn deployed(&self) -> Contracts {
         let keys = [self.key.clone()];
-        deploy::establish(&self.node, &self.db, &keys, &self.options(true)).await.unwrap().1
+        setup::establish(&self.node, &self.db, &keys, &self.options(true)).await.unwrap().1
     }
 
     pub(crate) fn options(&self, deploy: bool) -> DeployOptions {

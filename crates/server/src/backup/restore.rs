@@ -17,14 +17,14 @@ use secrecy::SecretSlice;
 
 use super::manifest::{Engine, FileMark, Manifest};
 use super::postgres;
+use super::staging::Staging;
 use super::swap::{Move, Plan, check_not_interrupted, complete_interrupted};
 use super::verify::{check_facts, verified};
-use super::{CHAIN, DATABASE, digest, make_private_folder, parent, random_id};
+use super::{CHAIN, DATABASE, digest, parent};
 use crate::application::{OPERATOR, assemble, keystore_location, own_keystore, secrets};
 use crate::chain;
 use crate::config::{ChainUrl, Config};
 
-const STAGING_PREFIX: &str = ".restore-";
 /// What the audit log names instead of a backup.
 const IN_PLACE: &str = "in place";
 
@@ -139,53 +139,6 @@ fn check_chain(config: &Config, manifest: &Manifest) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Folders for the restored files, on the file systems where they go.
-struct Staging {
-    database: PathBuf,
-    chain: PathBuf,
-}
-
-impl Staging {
-    fn new(database: &Path, data: &Path) -> Result<Self> {
-        // Other instances may have their databases in the same folder.
-        let prefix = staging_prefix(data)?;
-        let name = format!("{prefix}{}", &random_id()?[..8]);
-        let folders = Self { database: parent(database).join(&name), chain: data.join(&name) };
-        for folder in [parent(database), data] {
-            remove_abandoned(folder, &prefix)?;
-        }
-        make_private_folder(&folders.database)?;
-        if !folders.chain.exists() {
-            make_private_folder(&folders.chain)?;
-        }
-        Ok(folders)
-    }
-
-    fn folders(&self) -> Vec<PathBuf> {
-        let mut folders = vec![self.database.clone(), self.chain.clone()];
-        folders.dedup();
-        folders
-    }
-}
-
-/// Of the restores into a data folder.
-fn staging_prefix(data: &Path) -> Result<String> {
-    let data = data.canonicalize().with_context(|| format!("{} cannot be read", data.display()))?;
-    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, data.as_os_str().as_encoded_bytes());
-    Ok(format!("{STAGING_PREFIX}{}-", hex::encode(&digest.as_ref()[..4])))
-}
-
-/// What restores left behind that did not get as far as exchanging files.
-fn remove_abandoned(folder: &Path, prefix: &str) -> Result<()> {
-    for entry in std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(prefix) {
-            std::fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 async fn restore_sqlite(

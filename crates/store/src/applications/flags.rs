@@ -6,9 +6,10 @@ use portico_domain::{ApplicationId, Timestamp};
 
 use super::{StoredApplication, select, shared};
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, Word, put_item, retire};
+use crate::chain::{DesiredItem, put_item, retire};
 use crate::keystore::PersonId;
 use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::word::Word;
 use crate::{Db, Result};
 
 static RECOMPUTE: Sql =

@@ -9,12 +9,12 @@ use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, Use
 
 use crate::audit::{Entry, append};
 use crate::budgets::Budget;
-use crate::chain::Word;
 use crate::counters::{ChangeContext, record};
 use crate::keystore::PersonId;
 use crate::page::{Cursor, Page};
 use crate::screening::Lifetime;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::word::Word;
 use crate::{Db, Error, ListingVersion, Result};
 
 pub(crate) use flags::recompute_flags;

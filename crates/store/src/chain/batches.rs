@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
-use super::{Lease, Signed, SignedBatch, Word, word};
+use super::{Lease, Signed, SignedBatch};
 use crate::sql::{Op, Sql, Tx, sql};
+use crate::word::{Word, word};
 use crate::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,11 +30,12 @@ pub use signers::{
 
 use portico_domain::Timestamp;
 
-use crate::sql::{Columns, FromColumn, FromRow, Row, Sql, Weight, sql};
-use crate::{Db, Error, Result};
+use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::word::word;
+use crate::{Db, Result};
 
-/// A hash, key or digest.
-pub type Word = [u8; 32];
+pub use crate::word::Word;
+
 pub type Address = [u8; 20];
 
 /// An item as it goes into a contract call.
@@ -94,16 +95,6 @@ pub struct StoredItem {
     /// The mined transaction, else the newest attempt.
     pub hash: Option<Word>,
     pub block: Option<i64>,
-}
-
-pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
-    bytes.try_into().map_err(|_| Error::Bug(format!("{N} bytes were expected")))
-}
-
-impl FromColumn for Option<Word> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        row.bytes(column)?.map(word).transpose()
-    }
 }
 
 impl FromRow for StoredItem {

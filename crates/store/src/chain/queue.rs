@@ -2,9 +2,10 @@
 
 use portico_domain::Timestamp;
 
-use super::{Address, BatchStatus, ItemVersion, Word, word};
+use super::{Address, BatchStatus, ItemVersion};
 use crate::page::as_limit;
 use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::word::{Word, word};
 use crate::{Db, Result};
 
 /// The items of a kind that wait for a nonce.

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::batches::{Payers, insert_batch};
 use super::items::{DesiredItem, put_item};
-use super::{Lease, Signed, Signer, Versioned, Word, word};
+use super::{Lease, Signed, Signer, Versioned};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::word::{Word, word};
 use crate::{Budget, CreateListing, Error, IdempotencyKey, Result};
 
 #[derive(Debug)]

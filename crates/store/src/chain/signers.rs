@@ -3,8 +3,9 @@
 //! A lease is an epoch, not a time: every signing statement names the epoch, so a replaced process cannot sign,
 //! however late it notices.
 
-use super::{Address, Word, word};
+use super::Address;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::word::{Word, word};
 use crate::{Db, Error, Result};
 
 /// The chain that a database is bound to.

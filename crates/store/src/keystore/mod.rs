@@ -7,8 +7,8 @@ use portico_domain::Timestamp;
 
 pub use self::relocation::Moved;
 use self::relocation::check_not_moving;
-use crate::chain::word;
 use crate::sql::{Columns, FromColumn, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
+use crate::word::word;
 use crate::{Db, Error, Location, Result};
 
 /// Wrapped by a root secret.

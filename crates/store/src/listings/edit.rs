@@ -9,10 +9,11 @@ use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::Columns as ListingColumns;
-use crate::chain::{DesiredItem, Word, put_item};
+use crate::chain::{DesiredItem, put_item};
 use crate::counters::{ChangeContext, record};
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::word::Word;
 use crate::{Db, Error, Result};
 
 /// Identifies one state of a listing. A deleted listing's id may be used again; then `seq` differs.

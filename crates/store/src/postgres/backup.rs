@@ -6,9 +6,9 @@ use deadpool_postgres::Object;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use super::PgTx;
 use super::connection::{batch, describe, is_plain, pool};
-use crate::backup::{Facts, ReadFacts};
+use super::transaction::PgTx;
+use crate::database_facts::{Facts, ReadFacts};
 use crate::sql::Op as _;
 use crate::{Error, Result};
 

@@ -1,21 +1,15 @@
-//! Creation numbers, and how far lists in their order are settled.
+//! How far lists in the order of creation numbers are settled.
 //!
 //! A transaction that draws numbers first takes a shared advisory lock, whose key is the last number that was drawn
 //! before. So the locks tell which numbers may still appear: all that are drawn later are larger than the lowest key.
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::{PgTx, Postgres};
-use crate::sql::{Sql, Tx as _, Weight, sql};
-use crate::{Error, Result};
+use super::Postgres;
+use super::transaction::CREATION_NUMBER_BLOCK;
+use crate::Result;
+use crate::sql::{Sql, Weight, sql};
 
-/// Numbers that a transaction draws at once: the increment of the sequence.
-const BLOCK: i64 = 1024;
-
-// `OFFSET 0` keeps the subquery apart: the lock is taken before the number is drawn.
-static DRAW: Sql = sql("SELECT nextval('creation_numbers') FROM \
-     (SELECT pg_advisory_xact_lock_shared(last_value) FROM creation_numbers OFFSET 0) AS announced");
 static LAST: Sql = sql("SELECT last_value FROM creation_numbers");
 /// Smaller keys are not ours: the sequence began with a moment of this century.
 const LEAST_KEY: i64 = 1 << 61;
@@ -24,13 +18,6 @@ static ANNOUNCED: Sql = sql(
      WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock' \
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS locks WHERE key >= ?1",
 );
-
-/// The numbers are this transaction's alone.
-pub(super) async fn draw(tx: &mut PgTx<'_>) -> Result<Range<i64>> {
-    let first: Option<(i64,)> = tx.one(&DRAW, &[]).await?;
-    let (first,) = first.ok_or_else(|| Error::Bug("the sequence of creation numbers is empty".into()))?;
-    Ok(first..first + BLOCK)
-}
 
 impl Postgres {
     /// Every row up to this creation number is visible that ever will be. Reads that begin later see them all.
@@ -41,7 +28,7 @@ impl Postgres {
         let last = last.first().map_or(i64::MIN, |(last,)| *last);
         let announced = announced.first().and_then(|(key,)| *key);
         // The numbers of the block that begins there were drawn before.
-        let settled = announced.map_or(last, |key| key.min(last)).saturating_add(BLOCK - 1);
+        let settled = announced.map_or(last, |key| key.min(last)).saturating_add(CREATION_NUMBER_BLOCK - 1);
         self.0.settled.fetch_max(settled, Ordering::AcqRel);
         Ok(settled)
     }

@@ -7,50 +7,25 @@ pub(crate) mod backup;
 mod connection;
 mod creation_numbers;
 mod listing_index;
+pub(crate) mod migrations;
 mod pool;
+mod transaction;
 
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use deadpool_postgres::{ClientWrapper, Pool};
-use futures_util::future::{join, try_join, try_join_all};
+use deadpool_postgres::Pool;
 
-use crate::audit::{AuditKey, AuditKeyCell};
-use crate::counters::{COUNT, EVENT};
+use crate::audit_key::AuditKeyCell;
 use crate::migrate::{self, Migrations, Status};
-use crate::sql::{Count, FromRow, Op, OwnedValue, Row, Sql, Tx, Val, Weight};
+use crate::sql::{FromRow, Op, Row, Sql, Val, Weight};
 use crate::{Error, Result};
-use connection::{batch, exec, prepare, prepare_cached, query};
+use connection::{batch, prepare, prepare_cached, query};
+use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use pool::{PooledConnection, SharedClient};
+use transaction::{PgTx, jitter};
 
-pub(crate) const MIGRATIONS: Migrations = &[
-    ("initial", include_str!("../../migrations/postgres/0001_initial.sql")),
-    ("chain", include_str!("../../migrations/postgres/0002_chain.sql")),
-    ("screening", include_str!("../../migrations/postgres/0003_screening.sql")),
-    ("deployment", include_str!("../../migrations/postgres/0004_deployment.sql")),
-    ("listing documents", include_str!("../../migrations/postgres/0005_listing_documents.sql")),
-    ("sandbox clock", include_str!("../../migrations/postgres/0006_sandbox_clock.sql")),
-    ("listing versions", include_str!("../../migrations/postgres/0007_listing_versions.sql")),
-    ("wallet claims", include_str!("../../migrations/postgres/0008_wallet_claims.sql")),
-    ("applications", include_str!("../../migrations/postgres/0009_applications.sql")),
-    ("audit key", include_str!("../../migrations/postgres/0010_audit_key.sql")),
-    ("concurrency", include_str!("../../migrations/postgres/0011_concurrency.sql")),
-    ("budgets", include_str!("../../migrations/postgres/0012_budgets.sql")),
-    ("key expiry", include_str!("../../migrations/postgres/0013_key_expiry.sql")),
-    ("tenants", include_str!("../../migrations/postgres/0014_tenants.sql")),
-    ("clusters", include_str!("../../migrations/postgres/0015_clusters.sql")),
-    ("sorting", include_str!("../../migrations/postgres/0016_sorting.sql")),
-    ("portfolio history", include_str!("../../migrations/postgres/0017_portfolio_history.sql")),
-];
-const KEYSTORE: Migrations = &[
-    ("keys", include_str!("../../migrations/postgres-keys/0001_keys.sql")),
-    ("identity", include_str!("../../migrations/postgres-keys/0002_identity.sql")),
-    ("key ids", include_str!("../../migrations/postgres-keys/0003_key_ids.sql")),
-    ("moving", include_str!("../../migrations/postgres-keys/0004_moving.sql")),
-];
 /// A separate schema, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
 
@@ -60,8 +35,6 @@ const READ_POOL_SIZE: usize = 4;
 const MAX_ATTEMPTS: u32 = 10;
 /// Attempts of a unit of work that writes what exists already.
 const MAX_DUPLICATES: u32 = 3;
-/// Rows per hot counter.
-const COUNTER_SHARDS: i64 = 16;
 
 /// Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -96,12 +69,12 @@ impl Postgres {
         if batch(&connection, &schema).await.is_err() {
             batch(&connection, &schema).await?;
         }
-        Self::start(url, Some(KEYSTORE_SCHEMA), KEYSTORE).await
+        Self::start(url, Some(KEYSTORE_SCHEMA), KEYSTORE_MIGRATIONS).await
     }
 
     pub(crate) async fn has_keystore(url: &str) -> Result<bool> {
         let connection = connection::pool(url, Some(KEYSTORE_SCHEMA), 1)?.get().await?;
-        Ok(migrate::postgres_status(&connection, KEYSTORE).await?.current > 0)
+        Ok(migrate::postgres_status(&connection, KEYSTORE_MIGRATIONS).await?.current > 0)
     }
 
     pub(crate) async fn remove_keystore(url: &str) -> Result<()> {
@@ -229,124 +202,6 @@ impl Postgres {
         }
         tracing::warn!(reason, "a unit of work conflicted with others too often");
         Err(Error::Busy)
-    }
-}
-
-/// Pseudo-random; not secret.
-fn jitter(limit: i64) -> i64 {
-    use std::hash::{BuildHasher, RandomState};
-    let bits = RandomState::new().hash_one(0_u8);
-    i64::try_from(bits % limit.unsigned_abs()).unwrap_or(0)
-}
-
-struct PgTx<'c> {
-    connection: &'c ClientWrapper,
-    begun: bool,
-    /// A statement failed, so the server will roll back.
-    failed: bool,
-    /// Events and counter changes, written with the commit.
-    events: Vec<Vec<OwnedValue>>,
-    totals: BTreeMap<(&'static str, Box<str>), i64>,
-    last_seq: &'c AtomicI64,
-    creation_numbers: Range<i64>,
-    audit_key: Option<&'c AuditKey>,
-}
-
-impl<'c> PgTx<'c> {
-    fn new(connection: &'c ClientWrapper, last_seq: &'c AtomicI64, audit_key: Option<&'c AuditKey>) -> Self {
-        let (events, totals) = (Vec::new(), BTreeMap::new());
-        let creation_numbers = 0..0;
-        Self {
-            connection,
-            begun: false,
-            failed: false,
-            events,
-            totals,
-            last_seq,
-            creation_numbers,
-            audit_key,
-        }
-    }
-
-    /// Sends BEGIN with the first statement, in one round trip.
-    async fn begin<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
-        let outcome = if self.begun {
-            statement.await
-        } else {
-            self.begun = true;
-            let (begun, outcome) = join(batch(self.connection, "BEGIN"), statement).await;
-            begun.and(outcome)
-        };
-        self.failed |= outcome.is_err();
-        outcome
-    }
-
-    /// Writes events and counters and commits in one round trip, so that counter rows are locked only briefly. A
-    /// transaction uses one shard and one order, which prevents deadlocks. If a statement fails, the server rolls
-    /// back instead of committing.
-    async fn commit(mut self) -> Result<()> {
-        let (events, totals) = (std::mem::take(&mut self.events), std::mem::take(&mut self.totals));
-        let connection = self.connection;
-        if events.is_empty() && totals.is_empty() {
-            return if self.begun { batch(connection, "COMMIT").await } else { Ok(()) };
-        }
-        let (insert, upsert) =
-            (prepare_cached(connection, &EVENT).await?, prepare_cached(connection, &COUNT).await?);
-        let events: Vec<Vec<Val<'_>>> =
-            events.iter().map(|event| event.iter().map(OwnedValue::borrow).collect()).collect();
-        let shard = jitter(COUNTER_SHARDS);
-        let totals: Vec<[Val<'_>; 4]> = totals
-            .iter()
-            .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
-            .collect();
-        let booked = self.begin(async {
-            let events = try_join_all(events.iter().map(|event| exec(connection, &insert, event)));
-            let totals = try_join_all(totals.iter().map(|total| exec(connection, &upsert, total)));
-            try_join(events, totals).await.map(drop)
-        });
-        let (booked, committed) = join(booked, batch(connection, "COMMIT")).await;
-        booked.and(committed)
-    }
-}
-
-impl Tx for PgTx<'_> {
-    async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
-        let connection = self.connection;
-        let statement = prepare_cached(connection, sql).await?;
-        self.begin(exec(connection, &statement, params)).await
-    }
-
-    async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
-        self.events.push(event.iter().map(OwnedValue::from).collect());
-        for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
-            *self.totals.entry((scope, name.into())).or_insert(0) += by;
-        }
-        Ok(())
-    }
-
-    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
-        let connection = self.connection;
-        let statement = prepare_cached(connection, sql).await?;
-        self.begin(query(connection, &statement, params)).await
-    }
-
-    async fn creation_number(&mut self) -> Result<Val<'static>> {
-        if self.creation_numbers.is_empty() {
-            self.creation_numbers = creation_numbers::draw(self).await?;
-        }
-        self.creation_numbers.next().map(Val::Int).ok_or_else(|| Error::Bug("no creation number".into()))
-    }
-
-    /// Time-ordered and unique: microseconds, then random bits that tell replicas apart.
-    fn seq(&mut self) -> Val<'static> {
-        let micros = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_micros());
-        let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | jitter(1 << 11);
-        let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
-        Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
-    }
-
-    fn audit_key(&self) -> Option<&AuditKey> {
-        self.audit_key
     }
 }
 

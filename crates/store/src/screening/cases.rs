@@ -3,10 +3,11 @@
 use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item, word};
+use crate::chain::{Address, DesiredItem, put_item};
 use crate::counters::{ChangeContext, record};
 use crate::screening::Lifetime;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::word::word;
 use crate::{Db, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

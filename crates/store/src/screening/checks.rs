@@ -4,8 +4,8 @@
 use portico_domain::{CaseId, Timestamp};
 
 use super::cases::lock_case;
-use crate::chain::Word;
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::word::Word;
 use crate::{Budget, Error, Result, Seal};
 
 #[derive(Debug, Clone)]

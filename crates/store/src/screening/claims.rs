@@ -4,9 +4,10 @@ use portico_domain::{ErrorCode, Timestamp, UserId};
 
 use super::cases::lock_case_of_token;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, Word, put_item};
+use crate::chain::{Address, DesiredItem, put_item};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Op, Sql, Tx, sql};
+use crate::word::Word;
 use crate::{Db, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::UserId;
 
-use crate::chain::Word;
 use crate::sql::{Sql, Tx, dialects, sql};
+use crate::word::Word;
 use crate::{Error, Result};
 
 /// The time between two erasures of one person.

@@ -5,11 +5,12 @@ use portico_domain::{CaseId, Timestamp, UserId};
 use super::lifetimes::{lock_for_erasure, subject};
 use crate::applications::{StoredApplication, delete_applications, forget_former_applications};
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, Word, word};
+use crate::chain::DesiredItem;
 use crate::counters::{ChangeContext, record};
 use crate::keys::revoke_keys_of;
 use crate::keystore::PersonId;
 use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::word::{Word, word};
 use crate::{Db, Result};
 
 /// Per [`ForgetInputs`].

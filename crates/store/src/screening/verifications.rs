@@ -4,11 +4,12 @@ use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, Verifi
 
 use crate::applications::recompute_flags;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item, word};
+use crate::chain::{Address, DesiredItem, put_item};
 use crate::counters::{ChangeContext, record};
 use crate::keystore::PersonId;
 use crate::page::{Cursor, Page};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::word::word;
 use crate::{Db, Error, Result};
 
 /// Its values are sealed.

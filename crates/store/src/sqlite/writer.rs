@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use super::search_index::SearchIndex;
 use super::{exec, rows};
-use crate::audit::{AuditKey, AuditKeyCell};
+use crate::audit_key::{AuditKey, AuditKeyCell};
 use crate::counters::{COUNT, EVENT, UNCOUNT};
 use crate::sql::{Count, FromRow, Op, Sql, Tx, Val};
 use crate::{Error, Result};
@@ -319,7 +319,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
         let mut connection = connect(&path, 1024).unwrap();
-        migrate::sqlite(&mut connection, sqlite::MIGRATIONS).unwrap();
+        migrate::sqlite(&mut connection, sqlite::migrations::MIGRATIONS).unwrap();
         connection.execute_batch("PRAGMA max_page_count = 300").unwrap();
         let writer = std::sync::Arc::new(Writer::start(connection, &path, None).unwrap());
         let counted = || -> i64 {

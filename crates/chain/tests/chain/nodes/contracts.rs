@@ -10,7 +10,7 @@ use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
-use portico_chain::{Error, Node as _, deploy};
+use portico_chain::{Error, Node as _, setup};
 use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, Versioned, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
@@ -190,10 +190,8 @@ async fn three_reverts_stop_signing_until_calls_succeed(fixture: NodeFixture) {
     // The contracts belong to somebody else who has not granted the role.
     let owner = fixture.stranger.clone();
     let options = fixture.options(true);
-    let contracts = deploy::establish(&fixture.node, &fixture.db, std::slice::from_ref(&owner), &options)
-        .await
-        .unwrap()
-        .1;
+    let contracts =
+        setup::establish(&fixture.node, &fixture.db, std::slice::from_ref(&owner), &options).await.unwrap().1;
     let (signer, account) = (fixture.signer(&owner, contracts).await, fixture.key.address());
     let (engine, db, _kept) = fixture.engine(contracts);
     engine.follow(now()).await.unwrap();

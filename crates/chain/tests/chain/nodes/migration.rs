@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use alloy_primitives::{Address, Bytes, TxKind};
 use alloy_sol_types::{SolCall, SolValue as _, sol};
 use portico_chain::contracts::{Content, Contracts, ItemKind, check_key};
-use portico_chain::deploy::{self, DeployOptions};
+use portico_chain::deploy::DeployOptions;
 use portico_chain::migration::{Migration, migrate_with_failpoints};
 use portico_chain::signer::{CallSigner, gas};
 use portico_chain::writer::{Failpoint, FailpointHook, NoFailpoints};
-use portico_chain::{AnyNode, Error, Node as _, reads};
+use portico_chain::{AnyNode, Error, Node as _, binding, reads, setup};
 use portico_store::Db;
 use portico_store::chain::{
     AdoptChain, ChainIdentity, DesiredItem, Heartbeat, ItemStatus, Lease, PutItems, ReleaseLease,
@@ -198,7 +198,7 @@ async fn old_flags_are_cleared_and_the_contract_is_replaced(fixture: NodeFixture
     former.check(&fixture).await;
     let keys = [fixture.key.clone()];
     let options = fixture.options(false);
-    let (_, contracts) = deploy::establish(&fixture.node, &db, &keys, &options).await.unwrap();
+    let (_, contracts) = setup::establish(&fixture.node, &db, &keys, &options).await.unwrap();
     assert_eq!(contracts.of(ItemKind::Check), migration.to);
     // The writer goes on, with what it signed before and with what waits.
     let engine = fixture.engine_on(&db, contracts);
@@ -250,11 +250,11 @@ async fn only_an_embedded_chain_migrates_at_the_start(fixture: NodeFixture) {
     let former = Former::new(&fixture, "former").await;
     let keys = [fixture.key.clone()];
     let options = fixture.options(false);
-    let bound = deploy::bound_chain(&fixture.node, &former.db, &options).await.unwrap_err().to_string();
+    let bound = binding::bound_chain(&fixture.node, &former.db, &options).await.unwrap_err().to_string();
     assert!(bound.contains("portico chain deploy"), "{bound}");
-    let offline = deploy::offline_chain(&former.db).await.unwrap_err().to_string();
+    let offline = binding::offline_chain(&former.db).await.unwrap_err().to_string();
     assert!(offline.contains("portico chain deploy"), "{offline}");
-    let started = deploy::establish(&fixture.node, &former.db, &keys, &options).await;
+    let started = setup::establish(&fixture.node, &former.db, &keys, &options).await;
     if options.is_embedded {
         assert_ne!(started.unwrap().1.of(ItemKind::Check), former.contracts.of(ItemKind::Check));
     } else {
@@ -298,7 +298,7 @@ async fn former_contracts_without_flags_stay_in_use(fixture: NodeFixture) {
     let keys = [fixture.key.clone()];
     let establish = async |contracts: [Address; 4]| {
         let options = DeployOptions { contracts: Some(Contracts(contracts)), ..fixture.options(false) };
-        deploy::establish(&fixture.node, &fixture.other_database().await, &keys, &options).await
+        setup::establish(&fixture.node, &fixture.other_database().await, &keys, &options).await
     };
     let said = establish([listings, identities, checks, anchors]).await.unwrap_err().to_string();
     assert!(said.contains("one of an earlier version, not this version's ApplicationChecks"), "{said}");

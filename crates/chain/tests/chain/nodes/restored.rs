@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 use portico_chain::contracts::{Content, Contracts, ItemKind, check_key, token_key};
-use portico_chain::deploy::{self, DeployOptions};
+use portico_chain::deploy::DeployOptions;
 use portico_chain::orphans::{self, Orphan};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::writer::Engine;
-use portico_chain::{AnyNode, catch_up};
+use portico_chain::{AnyNode, catch_up, setup};
 use portico_store::Db;
 use portico_store::chain::{ItemStatus, PutItems, Word};
 
@@ -168,7 +168,7 @@ async fn catching_up_twice_changes_nothing(fixture: NodeFixture) {
 
 async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture) {
     let keys = [fixture.key.clone(), fixture.stranger.clone()];
-    let deployed = deploy::establish(&fixture.node, &fixture.db, &keys, &fixture.options(true)).await;
+    let deployed = setup::establish(&fixture.node, &fixture.db, &keys, &fixture.options(true)).await;
     let contracts = deployed.unwrap().1;
     let engine = fixture.engine_on(&fixture.db, contracts);
     put(&fixture.db, &[(samples::key_of("ash"), listing([3; 32]))]).await;
@@ -189,7 +189,7 @@ async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture
     // Another service uses the same contracts with a key of its own.
     let other = fixture.other_database().await;
     let options = DeployOptions { contracts: Some(contracts), ..fixture.options(false) };
-    deploy::establish(&fixture.node, &other, &keys, &options).await.unwrap();
+    setup::establish(&fixture.node, &other, &keys, &options).await.unwrap();
     let stranger = fixture.engine_with(&other, contracts, &fixture.stranger);
     put(&other, &[(samples::key_of("fir"), listing([5; 32]))]).await;
     follow_all(&stranger, &other).await;

@@ -6,7 +6,7 @@ use portico_chain::contracts::{Contracts, ItemKind, registry};
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::node::BlockId;
 use portico_chain::signer::Key;
-use portico_chain::{Error, Node as _};
+use portico_chain::{Error, Node as _, binding, setup};
 use portico_store::Db;
 use portico_store::chain::{AdoptChain, ChainIdentity};
 
@@ -29,22 +29,22 @@ super::on_both_nodes! {
 
 /// The error message for the operator.
 async fn refusal(fixture: &NodeFixture, db: &Db, keys: &[Key], options: &DeployOptions) -> String {
-    match deploy::establish(&fixture.node, db, keys, options).await {
+    match setup::establish(&fixture.node, db, keys, options).await {
         Err(Error::Setup(text)) => text,
         other => panic!("{other:?}"),
     }
 }
 
 async fn contracts_are_deployed_once_and_found_again(fixture: NodeFixture) {
-    assert_eq!(deploy::stored_chain(&fixture.db).await.unwrap(), None);
+    assert_eq!(binding::stored_chain(&fixture.db).await.unwrap(), None);
     let contracts = fixture.deployed().await;
     let used = fixture.node.nonce(fixture.key.address()).await.unwrap();
     assert_eq!(used, 4, "one transaction for each contract");
     let keys = [fixture.key.clone()];
-    let again = deploy::establish(&fixture.node, &fixture.db, &keys, &fixture.options(true)).await.unwrap();
+    let again = setup::establish(&fixture.node, &fixture.db, &keys, &fixture.options(true)).await.unwrap();
     assert_eq!(again, (31337, contracts));
     assert_eq!(fixture.node.nonce(fixture.key.address()).await.unwrap(), used);
-    assert_eq!(deploy::stored_chain(&fixture.db).await.unwrap(), Some((31337, contracts)));
+    assert_eq!(binding::stored_chain(&fixture.db).await.unwrap(), Some((31337, contracts)));
     for kind in ItemKind::ALL {
         let code = fixture.node.code(contracts.of(kind)).await.unwrap();
         assert_eq!(code, kind.deployed_code().unwrap(), "{}", kind.contract());
@@ -53,7 +53,7 @@ async fn contracts_are_deployed_once_and_found_again(fixture: NodeFixture) {
     // Another database gets their addresses.
     let options = DeployOptions { contracts: Some(contracts), ..fixture.options(false) };
     let other = fixture.other_database().await;
-    let told = deploy::establish(&fixture.node, &other, &keys, &options).await.unwrap();
+    let told = setup::establish(&fixture.node, &other, &keys, &options).await.unwrap();
     assert_eq!(told, (31337, contracts));
 }
 
@@ -99,7 +99,7 @@ async fn database_is_compared_only_with_its_own_chain(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let options = fixture.options(false);
     let verify_bound_chain =
-        async |options: &DeployOptions| deploy::bound_chain(&fixture.node, &fixture.db, options).await;
+        async |options: &DeployOptions| binding::bound_chain(&fixture.node, &fixture.db, options).await;
     assert_eq!(verify_bound_chain(&options).await.unwrap().unwrap().1, contracts);
     let said = verify_bound_chain(&DeployOptions { chain_id: Some(5), ..options.clone() })
         .await
@@ -107,11 +107,11 @@ async fn database_is_compared_only_with_its_own_chain(fixture: NodeFixture) {
         .to_string();
     assert!(said.contains("not on chain 5"), "{said}");
     let other = fixture.other_database().await;
-    assert_eq!(deploy::bound_chain(&fixture.node, &other, &options).await.unwrap(), None);
+    assert_eq!(binding::bound_chain(&fixture.node, &other, &options).await.unwrap(), None);
     // Its contracts no longer exist on the chain that it is bound to.
     let identity = fixture.db.chain_identity().await.unwrap().unwrap();
     other.write(AdoptChain(ChainIdentity { contracts: vec![[7; 20]; 4], ..identity })).await.unwrap();
-    let said = deploy::bound_chain(&fixture.node, &other, &options).await.unwrap_err().to_string();
+    let said = binding::bound_chain(&fixture.node, &other, &options).await.unwrap_err().to_string();
     assert!(
         said.contains("there is nothing") && said.contains("use that one, or another database"),
         "{said}"
@@ -133,7 +133,7 @@ async fn addresses_without_our_contracts_are_refused(fixture: NodeFixture) {
         let said = refusal(&fixture, &other, &keys, &options).await;
         assert!(said.contains(found), "{said}");
     }
-    assert_eq!(deploy::stored_chain(&other).await.unwrap(), None, "what was refused is not remembered");
+    assert_eq!(binding::stored_chain(&other).await.unwrap(), None, "what was refused is not remembered");
 }
 
 async fn a_signer_without_funds_is_refused(fixture: NodeFixture) {
@@ -159,7 +159,7 @@ async fn contracts_may_belong_to_another_account(fixture: NodeFixture) {
     let owner = Address::repeat_byte(7);
     let options = DeployOptions { owner: Some(owner), ..fixture.options(true) };
     let keys = [fixture.key.clone()];
-    let (_, contracts) = deploy::establish(&fixture.node, &fixture.db, &keys, &options).await.unwrap();
+    let (_, contracts) = setup::establish(&fixture.node, &fixture.db, &keys, &options).await.unwrap();
     let own = deploy::deploy(&fixture.node, &keys, &fixture.options(true)).await.unwrap();
     let signer = fixture.key.address();
     for (contracts, expected) in [(contracts, [true, false]), (own, [false, true])] {

@@ -1,0 +1,17 @@
+//! Fixed numbers of bytes in a column: hashes, keys, digests.
+
+use crate::sql::{FromColumn, Row};
+use crate::{Error, Result};
+
+/// A hash, key or digest.
+pub type Word = [u8; 32];
+
+pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+    bytes.try_into().map_err(|_| Error::Bug(format!("{N} bytes were expected")))
+}
+
+impl FromColumn for Option<Word> {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        row.bytes(column)?.map(word).transpose()
+    }
+}
