@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use std::time::Duration;
 
-use alloy_primitives::{Address, B256, U256};
+pub use alloy_primitives::Address;
+use alloy_primitives::{B256, Bytes, U256};
+use futures_util::future::join;
 use portico_chain::contracts::Contracts;
 pub use portico_chain::contracts::ItemKind;
-pub use portico_chain::node::Block;
+use portico_chain::node::Transaction;
+pub use portico_chain::node::{Block, Log, Receipt};
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
 use portico_domain::{ErrorCode, Timestamp};
-pub use portico_store::chain::ItemStatus;
-use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
+use portico_store::chain::{Backlog, BatchStatus, StoredAttempt, StoredItem, Word};
+pub use portico_store::chain::{BatchTransaction, ItemStatus};
+use portico_store::{Cursor, Page};
 
 use crate::{Call, Core, Error, Profile, Result};
 
@@ -23,7 +27,7 @@ const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The same with a node that every read is a request to.
 const REMOTE_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// A foreign transaction and its receipt.
+/// A transaction and its receipt.
 const TRANSACTION_READS: usize = 2;
 pub(crate) const PENDING: Error = Error::Pending(ErrorCode::RecordPending);
 
@@ -74,6 +78,24 @@ pub struct TracedTransaction {
     pub block: Option<u64>,
     /// Kind and number of its items, if it is one of ours.
     pub items: Option<(ItemKind, i64)>,
+}
+
+/// A transaction as the node has it.
+#[derive(Debug)]
+pub struct TransactionContent {
+    /// `None`: it deploys a contract.
+    pub to: Option<Address>,
+    pub input: Bytes,
+}
+
+/// A transaction with all that is known of it.
+#[derive(Debug)]
+pub struct TransactionDetails {
+    pub traced: TracedTransaction,
+    /// `None`: the node does not have it, or does not answer.
+    pub content: Option<TransactionContent>,
+    /// `None`: it is not in a block, or the node does not answer.
+    pub receipt: Option<Receipt>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,10 +172,40 @@ impl Chain {
         Ok(self.core.chain_writer()?.status().head.map_or(0, |head| head.number))
     }
 
-    /// Any transaction, ours or foreign.
-    pub async fn transaction(&self, call: &Call, hash: Word) -> Result<TracedTransaction> {
+    /// Any transaction, ours or foreign. Ours is told also while the node does not answer.
+    pub async fn transaction(&self, call: &Call, hash: Word) -> Result<TransactionDetails> {
         self.core.charge_chain_reads(call, TRANSACTION_READS).await?;
-        self.core.transaction(hash).await
+        let (node, _) = self.core.chain_reader()?;
+        let (found, receipt) = join(node.transaction(hash.into()), node.receipt(hash.into())).await;
+        let (traced, found, receipt) = match self.core.db.chain_attempt(&hash).await? {
+            Some(attempt) => {
+                let receipt = receipt.ok().flatten();
+                (trace_attempt(&attempt, hash, receipt.as_ref()), found.ok().flatten(), receipt)
+            }
+            None => {
+                let found = found?.ok_or(Error::NotFound(ErrorCode::TransactionNotFound))?;
+                let receipt = receipt?;
+                (trace_foreign(&found, receipt.as_ref()), Some(found), receipt)
+            }
+        };
+        let content = found.map(|found| TransactionContent { to: found.to, input: found.input });
+        Ok(TransactionDetails { traced, content, receipt })
+    }
+
+    /// The service's transactions that an account signed or that call a contract, the newest first. Open to everyone.
+    pub async fn transactions(
+        &self,
+        _: &Call,
+        address: Address,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<BatchTransaction>> {
+        let (_, contracts) = self.core.chain_reader()?;
+        let kind = ItemKind::ALL.into_iter().find(|kind| contracts.of(*kind) == address);
+        Ok(match kind {
+            Some(kind) => self.core.db.transactions_of_kind(kind.number(), after, limit).await?,
+            None => self.core.db.transactions_of_signer(&address.0.0, after, limit).await?,
+        })
     }
 
     /// Read-only JSON-RPC of the sandbox's embedded node, open to everyone.
@@ -240,17 +292,22 @@ impl Core {
         }
     }
 
-    pub(crate) async fn record_of(&self, kind: ItemKind, key: Word) -> Result<Option<Record>> {
+    pub(crate) async fn record_of(&self, call: &Call, kind: ItemKind, key: Word) -> Result<Option<Record>> {
         match self.db.chain_item(kind.number(), &key).await? {
-            Some(item) if !item.deleted => Ok(Some(self.build_record(kind, key, &item).await?)),
+            Some(item) if !item.deleted => Ok(Some(self.build_record(call, kind, key, &item).await?)),
             _ => Ok(None),
         }
     }
 
-    pub(crate) async fn build_record(&self, kind: ItemKind, key: Word, item: &StoredItem) -> Result<Record> {
-        // A mined transaction may not be in the database yet.
+    pub(crate) async fn build_record(
+        &self,
+        call: &Call,
+        kind: ItemKind,
+        key: Word,
+        item: &StoredItem,
+    ) -> Result<Record> {
         let traced = match item.hash {
-            Some(hash) => Some(self.transaction(hash).await?),
+            Some(hash) => self.attempt(call, hash).await?,
             None => None,
         };
         let mined = traced.as_ref().is_some_and(|traced| traced.status == TransactionStatus::Mined);
@@ -265,61 +322,56 @@ impl Core {
         })
     }
 
-    /// Any transaction, ours or foreign.
-    pub(crate) async fn transaction(&self, hash: Word) -> Result<TracedTransaction> {
-        let Some(attempt) = self.db.chain_attempt(&hash).await? else {
-            return self.foreign_transaction(hash).await;
-        };
-        let status = match (attempt.status, attempt.mined) {
-            (BatchStatus::Signed, _) if attempt.newest != hash => {
-                TransactionStatus::Replaced(Some(attempt.newest))
-            }
-            (BatchStatus::Signed, _) => TransactionStatus::Pending,
-            (BatchStatus::Mined | BatchStatus::Final, Some(mined)) if mined != hash => {
-                TransactionStatus::Replaced(Some(mined))
-            }
-            (BatchStatus::Mined | BatchStatus::Final, _) => TransactionStatus::Mined,
-            (BatchStatus::Reverted, Some(mined)) if mined != hash => TransactionStatus::Replaced(Some(mined)),
-            (BatchStatus::Reverted, _) => TransactionStatus::Failed,
-            (BatchStatus::Foreign, _) => TransactionStatus::Replaced(None),
-        };
+    /// One of our transactions.
+    async fn attempt(&self, call: &Call, hash: Word) -> Result<Option<TracedTransaction>> {
+        let Some(attempt) = self.db.chain_attempt(&hash).await? else { return Ok(None) };
         // A mined transaction may not be in the database yet.
-        let receipt = match status {
-            TransactionStatus::Pending => {
+        let receipt = match attempt.status {
+            BatchStatus::Signed if attempt.newest == hash => {
+                self.charge_chain_reads(call, 1).await?;
                 self.chain_reader()?.0.receipt(B256::from(hash)).await.ok().flatten()
             }
             _ => None,
         };
-        let status = match &receipt {
-            Some(receipt) if receipt.success => TransactionStatus::Mined,
-            Some(_) => TransactionStatus::Failed,
-            None => status,
-        };
-        Ok(TracedTransaction {
-            status,
-            from: Address::from(attempt.signer),
-            nonce: attempt.nonce.unsigned_abs(),
-            block: receipt.map(|receipt| receipt.block).or(attempt.block.map(i64::unsigned_abs)),
-            items: ItemKind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
-        })
+        Ok(Some(trace_attempt(&attempt, hash, receipt.as_ref())))
     }
+}
 
-    pub(crate) async fn foreign_transaction(&self, hash: Word) -> Result<TracedTransaction> {
-        let (node, _) = self.chain_reader()?;
-        let found = node.transaction(B256::from(hash)).await?;
-        let found = found.ok_or(Error::NotFound(ErrorCode::TransactionNotFound))?;
-        let receipt = node.receipt(B256::from(hash)).await?;
-        let status = match receipt {
-            None => TransactionStatus::Pending,
-            Some(receipt) if receipt.success => TransactionStatus::Mined,
-            Some(_) => TransactionStatus::Failed,
-        };
-        Ok(TracedTransaction {
-            status,
-            from: found.from,
-            nonce: found.nonce,
-            block: found.block,
-            items: None,
-        })
+/// What became of one of our transactions, according to the database, and to its receipt while that is newer.
+fn trace_attempt(attempt: &StoredAttempt, hash: Word, receipt: Option<&Receipt>) -> TracedTransaction {
+    let status = match (attempt.status, attempt.mined) {
+        (BatchStatus::Signed, _) if attempt.newest != hash => {
+            TransactionStatus::Replaced(Some(attempt.newest))
+        }
+        (BatchStatus::Signed, _) => receipt.map_or(TransactionStatus::Pending, outcome),
+        (BatchStatus::Mined | BatchStatus::Final | BatchStatus::Reverted, Some(mined)) if mined != hash => {
+            TransactionStatus::Replaced(Some(mined))
+        }
+        (BatchStatus::Mined | BatchStatus::Final, _) => TransactionStatus::Mined,
+        (BatchStatus::Reverted, _) => TransactionStatus::Failed,
+        (BatchStatus::Foreign, _) => TransactionStatus::Replaced(None),
+    };
+    let is_newer = attempt.status == BatchStatus::Signed;
+    let block = receipt.filter(|_| is_newer).map(|receipt| receipt.block);
+    TracedTransaction {
+        status,
+        from: Address::from(attempt.signer),
+        nonce: attempt.nonce.unsigned_abs(),
+        block: block.or(attempt.block.map(i64::unsigned_abs)),
+        items: ItemKind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
     }
+}
+
+fn trace_foreign(found: &Transaction, receipt: Option<&Receipt>) -> TracedTransaction {
+    TracedTransaction {
+        status: receipt.map_or(TransactionStatus::Pending, outcome),
+        from: found.from,
+        nonce: found.nonce,
+        block: found.block,
+        items: None,
+    }
+}
+
+fn outcome(receipt: &Receipt) -> TransactionStatus {
+    if receipt.success { TransactionStatus::Mined } else { TransactionStatus::Failed }
 }

@@ -21,6 +21,8 @@ use crate::{Call, Error, Profile, Result};
 
 /// How long a message can be signed.
 const CLAIM_SECONDS: i64 = 10 * 60;
+/// The code of a wallet that is a contract, and a call of it.
+const SIGNATURE_READS: usize = 2;
 const CLAIM_EXPIRED: Error = Error::Conflict(ErrorCode::ClaimExpired);
 
 /// A token, for its owner.
@@ -173,6 +175,7 @@ impl Identities {
         if claim.chain_id != self.core.chain_writer()?.engine().chain_id() {
             return Err(CLAIM_EXPIRED);
         }
+        self.core.charge_chain_reads(call, SIGNATURE_READS).await?;
         let bytes = hex::decode(signature.as_str()).map_err(|error| Error::Bug(error.to_string()))?;
         match wallet::verify(node, claim.wallet, claim.hash, &bytes).await? {
             Proof::Valid => Ok(()),

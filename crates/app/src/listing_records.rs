@@ -56,7 +56,7 @@ impl Listings {
     /// `None`: the listing was never recorded. Open to everyone.
     pub async fn record_status(&self, call: &Call, id: &ListingId) -> Result<Option<Record>> {
         self.get(call, id).await?;
-        self.core.record_of(ItemKind::Listing, listing_key(id)).await
+        self.core.record_of(call, ItemKind::Listing, listing_key(id)).await
     }
 
     /// Open to everyone.
@@ -78,7 +78,7 @@ impl Listings {
             if digest != on_chain && matches!(item.status, ItemStatus::Waiting | ItemStatus::Signed) {
                 continue;
             }
-            let record = self.core.build_record(ItemKind::Listing, key, &item).await?;
+            let record = self.core.build_record(call, ItemKind::Listing, key, &item).await?;
             return Ok(Proof { content, salt, digest, on_chain, record });
         }
         Err(PENDING)

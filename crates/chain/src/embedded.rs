@@ -165,6 +165,7 @@ impl Node for Embedded {
             to: found.envelope.to(),
             nonce: found.envelope.nonce(),
             block: Some(found.block_number),
+            input: found.envelope.input().clone(),
         }))
     }
 

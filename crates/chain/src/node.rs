@@ -55,6 +55,8 @@ pub struct Transaction {
     pub to: Option<Address>,
     pub nonce: u64,
     pub block: Option<u64>,
+    /// The call data, or the code that deploys.
+    pub input: Bytes,
 }
 
 /// The result of sending a transaction.

@@ -103,6 +103,7 @@ struct RpcTransaction {
     to: Option<Address>,
     nonce: U64,
     block_number: Option<U64>,
+    input: Bytes,
 }
 
 impl From<RpcBlock> for Block {
@@ -313,6 +314,7 @@ impl Node for Remote {
             to: found.to,
             nonce: found.nonce.to(),
             block: found.block_number.map(|number| number.to()),
+            input: found.input,
         }))
     }
 

@@ -55,11 +55,20 @@ struct KeyOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
     revoked_at: Option<Timestamp>,
+    /// `operator`, `account` or `user`: for everything, for an account's users, or for one user
+    #[schema(example = "user")]
+    scope: &'static str,
+    /// The account or the user that it is bound to
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    owner: Option<String>,
 }
 
 impl From<Key> for KeyOut {
     fn from(key: Key) -> Self {
         Self {
+            scope: key.scope.kind().as_str(),
+            owner: key.scope.owner().map(Into::into),
             id: key.id.into(),
             name: key.name.into(),
             created_at: key.created_at,
@@ -127,29 +136,6 @@ async fn list(cx: Context, (): ()) -> Result<Json<Keys>> {
     Ok(Json(Keys(keys.into_iter().map(Into::into).collect())))
 }
 
-/// A key without its secret, and whose it is.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AnyKey)]
-struct AnyKeyOut {
-    #[serde(flatten)]
-    key: KeyOut,
-    /// `operator`, `account` or `user`: for everything, for an account's users, or for one user
-    #[schema(example = "user")]
-    scope: &'static str,
-    /// The account or the user that it is bound to
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    owner: Option<String>,
-}
-
-impl From<Key> for AnyKeyOut {
-    fn from(key: Key) -> Self {
-        let (scope, owner) = (key.scope.kind().as_str(), key.scope.owner().map(Into::into));
-        Self { key: key.into(), scope, owner }
-    }
-}
-
 struct ListAll(KeyFilter, Paging);
 
 impl Input for ListAll {
@@ -160,7 +146,7 @@ impl Input for ListAll {
     }
 }
 
-async fn list_all(cx: Context, ListAll(filter, paging): ListAll) -> Result<PagedResponse<AnyKeyOut>> {
+async fn list_all(cx: Context, ListAll(filter, paging): ListAll) -> Result<PagedResponse<KeyOut>> {
     let reader = cx.app().keys.reader(&cx.call, filter).await?;
     PagedResponse::read(cx, reader, paging, async |_, reader, after, limit| {
         Ok(reader.page(after, limit).await?.map(Into::into))

@@ -24,13 +24,6 @@ async fn ask(app: &App, path: &str) -> Answer {
     app.to_get(path).key(app.operator()).send().await
 }
 
-/// The path in the `Link` header.
-fn next(answer: &Answer) -> Option<String> {
-    let link = Some(answer.header("link")).filter(|link| !link.is_empty())?;
-    let path = link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\""));
-    Some(path.unwrap_or_else(|| panic!("a link is expected: {link}")).to_owned())
-}
-
 fn and(path: &str, more: &str) -> String {
     format!("{path}{}{more}", if path.contains('?') { '&' } else { '?' })
 }
@@ -41,7 +34,7 @@ async fn in_pages(app: &App, path: &str, limit: usize) -> (Vec<Value>, usize) {
     let mut path = Some(and(path, &format!("limit={limit}")));
     while let Some(at) = path {
         let answer = ask(app, &at).await;
-        path = next(&answer);
+        path = answer.next_page();
         let page = answer.json(200).as_array().unwrap().clone();
         assert!(page.len() == limit || (path.is_none() && page.len() < limit), "{at}: {}", page.len());
         all.extend(page);
@@ -96,7 +89,7 @@ async fn pages_of_every_list_are_complete(app: &App) {
     ];
     for (path, count) in lists {
         let whole = ask(app, &path).await;
-        assert_eq!(next(&whole), None, "{path}");
+        assert_eq!(whole.next_page(), None, "{path}");
         let whole = whole.json(200).as_array().unwrap().clone();
         assert_eq!(whole.len(), count, "{path}");
         for limit in [1, 5, 22, 23, 24, 1000] {
@@ -123,7 +116,7 @@ async fn pages_stay_stable_under_changes(app: &App) {
         made.push(id);
     }
     let first = ask(app, &format!("/listings?userId={user}&limit=3")).await;
-    let path = next(&first).unwrap();
+    let path = first.next_page().unwrap();
     assert_eq!(ids(&first.json(200), "listingId"), made[..3]);
     // Deletes the item of the cursor and the next one; adds a new one.
     app.delete(&format!("/listings/{}", made[2])).await.status(200);
@@ -131,7 +124,7 @@ async fn pages_stay_stable_under_changes(app: &App) {
     let last = unique("m");
     app.add_listing(listing(&last, &user)).await;
     let second = ask(app, &path).await;
-    assert_eq!(next(&second), None);
+    assert_eq!(second.next_page(), None);
     assert_eq!(ids(&second.json(200), "listingId"), [made[4].clone(), made[5].clone(), last]);
 }
 
@@ -146,7 +139,7 @@ async fn link_header_keeps_the_query(app: &App) {
     while let Some(path) = at {
         assert_eq!(path.matches("cursor=").count(), usize::from(seen > 0), "{path}");
         let answer = ask(app, &path).await;
-        at = next(&answer);
+        at = answer.next_page();
         seen += answer.json(200).as_array().unwrap().len();
     }
     assert_eq!(seen, 3);
@@ -160,7 +153,7 @@ async fn page_after_the_last_is_empty(app: &App) {
     let key = app.operator();
     for path in [format!("/listings?userId={user}"), format!("/stage/listings/city/{city}")] {
         let first = ask(app, &and(&path, "limit=1")).await;
-        let second = next(&first).unwrap();
+        let second = first.next_page().unwrap();
         // The last remaining listing is deleted meanwhile: the page is empty.
         let whole = ask(app, &path).await.json(200);
         let last = whole[1].get("listingId").unwrap_or(&whole[1]["ListingId"]["S"]);
@@ -170,7 +163,7 @@ async fn page_after_the_last_is_empty(app: &App) {
             .await
             .status(200);
         let answer = ask(app, &second).await;
-        assert_eq!(next(&answer), None);
+        assert_eq!(answer.next_page(), None);
         assert_eq!(answer.json(200), json!([]), "{path}");
         app.add_listing(with(listing(&unique("e"), &user), json!({"city": city}))).await;
     }
@@ -242,7 +235,7 @@ async fn long_list_is_streamed_and_paged(engine: Engine) {
     ];
     for (path, count) in lists {
         let answer = ask(&app, path).await;
-        assert_eq!(next(&answer), None);
+        assert_eq!(answer.next_page(), None);
         let whole = answer.json(200).as_array().unwrap().clone();
         assert_eq!(whole.len(), count, "{path}");
         let id = |listing: &Value| {

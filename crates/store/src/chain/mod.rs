@@ -5,6 +5,7 @@
 //! signed transaction for a batch.
 
 mod batches;
+mod history;
 mod items;
 mod queue;
 mod record;
@@ -13,6 +14,7 @@ mod signers;
 use std::sync::Arc;
 
 pub use batches::{BatchStatus, FILLER, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
+pub use history::BatchTransaction;
 pub use items::{
     AdoptEnds, DesiredItem, EndUnknownItems, EndedItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems,
     PutItemsAgain, RaiseVersions, RetireItems, RetryItems,

@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("clusters", include_str!("../../migrations/postgres/0015_clusters.sql")),
     ("sorting", include_str!("../../migrations/postgres/0016_sorting.sql")),
     ("portfolio history", include_str!("../../migrations/postgres/0017_portfolio_history.sql")),
+    ("transactions", include_str!("../../migrations/postgres/0018_transactions.sql")),
 ];
 
 pub(super) const KEYSTORE_MIGRATIONS: Migrations = &[

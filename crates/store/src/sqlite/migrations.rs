@@ -22,6 +22,7 @@ pub(crate) const MIGRATIONS: Migrations = &[
     ("key expiry", include_str!("../../migrations/sqlite/0017_key_expiry.sql")),
     ("tenants", include_str!("../../migrations/sqlite/0018_tenants.sql")),
     ("portfolio history", include_str!("../../migrations/sqlite/0019_portfolio_history.sql")),
+    ("transactions", include_str!("../../migrations/sqlite/0020_transactions.sql")),
 ];
 
 pub(super) const KEYSTORE_MIGRATIONS: Migrations = &[

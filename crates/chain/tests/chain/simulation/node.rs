@@ -265,7 +265,8 @@ impl Node for SimNode {
         self.call_over_network("transaction", |world, height| {
             let place = world.ledger.place(hash).filter(|place| *place <= height)?;
             let tx = world.seen.get(&hash)?;
-            Some(Transaction { from: tx.from, to: tx.to, nonce: tx.nonce, block: Some(place as u64) })
+            let (block, input) = (Some(place as u64), tx.input.clone());
+            Some(Transaction { from: tx.from, to: tx.to, nonce: tx.nonce, block, input })
         })
         .await
     }

@@ -19,6 +19,13 @@ impl Answer {
     }
 
     /// A header that occurs at most once; empty if absent.
+    /// The path of the next page, in the `Link` header.
+    pub(crate) fn next_page(&self) -> Option<String> {
+        let link = Some(self.header("link")).filter(|link| !link.is_empty())?;
+        let path = link.strip_prefix('<').and_then(|rest| rest.strip_suffix(">; rel=\"next\""));
+        Some(path.unwrap_or_else(|| panic!("a link is expected: {link}")).to_owned())
+    }
+
     pub(crate) fn header(&self, name: &str) -> &str {
         assert!(self.headers.get_all(name).iter().count() <= 1, "{}: {name} is there twice", self.asked);
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header is ASCII"))

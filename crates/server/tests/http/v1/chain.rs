@@ -12,6 +12,8 @@ on_both_engines! {
         status_has_head_contracts_signers_and_queue,
         blocks_are_listed_newest_first_and_read_singly,
         transaction_is_traced_to_its_block,
+        transaction_has_its_data_and_logs,
+        transactions_of_an_address_are_listed_in_pages,
         unknown_transaction_is_not_found,
         listing_is_proved_by_its_digest,
         altered_row_no_longer_matches_the_chain,
@@ -70,6 +72,58 @@ async fn transaction_is_traced_to_its_block(app: &App) {
     let deployed = first["transactions"][0].as_str().unwrap();
     let traced = app.get(&format!("/v1/chain/transactions/{deployed}")).await.json(200);
     assert_eq!((&traced["status"], &traced["blockNumber"]), (&json!("mined"), &json!(1)));
+}
+
+async fn transaction_has_its_data_and_logs(app: &App) {
+    let recorded = record(app, on_chain(&unique("decoded"), "ada")).await;
+    let hash = recorded["transactionHash"].as_str().unwrap();
+    let found = app.get(&format!("/v1/chain/transactions/{hash}")).await.json(200);
+    let registry = app.get("/v1/chain/status").await.json(200)["contracts"]["listingRegistry"].clone();
+    assert_eq!(found["to"], registry);
+    assert!(found["input"].as_str().unwrap().len() > 10, "{found}");
+    assert!(found["gasUsed"].as_u64().unwrap() > 21_000, "{found}");
+    let logs = found["logs"].as_array().unwrap();
+    assert!(!logs.is_empty() && logs.iter().all(|log| log["address"] == registry), "{found}");
+    assert_eq!(logs[0]["topics"][0].as_str().unwrap().len(), 66);
+    // One that deploys a contract is sent to nobody.
+    let first = app.get("/v1/chain/blocks/1").await.json(200);
+    let deployed = first["transactions"][0].as_str().unwrap();
+    let found = app.get(&format!("/v1/chain/transactions/{deployed}")).await.json(200);
+    assert_eq!((&found["to"], found["input"].as_str().unwrap().len() > 1000), (&Value::Null, true));
+}
+
+async fn transactions_of_an_address_are_listed_in_pages(app: &App) {
+    let hashes = [(); 3].map(|()| unique("paged"));
+    let mut sent = Vec::new();
+    for id in &hashes {
+        sent.push(record(app, on_chain(id, "ada")).await["transactionHash"].clone());
+    }
+    let status = app.get("/v1/chain/status").await.json(200);
+    for address in [&status["contracts"]["listingRegistry"], &status["signers"][0]["address"]] {
+        let address = address.as_str().unwrap();
+        let (mut found, mut next) =
+            (Vec::new(), Some(format!("/v1/chain/transactions?address={address}&limit=2")));
+        while let Some(path) = next.filter(|_| found.len() < 500) {
+            let answer = app.get(&path).await;
+            next = answer.next_page();
+            let page = answer.json(200);
+            assert!(page.as_array().unwrap().len() <= 2, "{page}");
+            found.extend(page.as_array().unwrap().clone());
+        }
+        let listed: Vec<&Value> = found.iter().map(|one| &one["hash"]).collect();
+        let places: Vec<usize> =
+            sent.iter().map(|hash| listed.iter().position(|one| *one == hash).unwrap()).collect();
+        assert!(places.is_sorted_by(|one, next| one > next), "the newest first: {places:?}");
+        let (mut once, all) = (listed.clone(), listed.len());
+        once.sort_by_key(|hash| hash.as_str());
+        once.dedup();
+        assert_eq!(once.len(), all, "each once");
+        assert!(found.iter().any(|one| one["status"] == "mined" && one["contract"] == "ListingRegistry"));
+    }
+    let nobody = format!("/v1/chain/transactions?address=0x{}", "ab".repeat(20));
+    assert_eq!(app.get(&nobody).await.json(200), json!([]));
+    app.get("/v1/chain/transactions").await.problem(400);
+    app.get("/v1/chain/transactions?address=0x12").await.problem(400);
 }
 
 async fn unknown_transaction_is_not_found(app: &App) {
