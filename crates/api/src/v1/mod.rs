@@ -16,6 +16,7 @@ mod listing_details;
 mod listings;
 mod notices;
 mod portfolios;
+mod qualification;
 mod sandbox;
 mod screening;
 mod templates;
@@ -34,6 +35,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         listing_clusters::operations(),
         listing_details::operations(),
         applications::operations(),
+        qualification::operations(),
         chain::operations(),
         screening::operations(),
         consents::operations(),

@@ -37,6 +37,11 @@ pub(crate) struct PersonFindings {
 }
 
 impl PersonFindings {
+    /// Of somebody who was never verified.
+    pub(crate) fn none() -> Self {
+        Self { known: Vec::new(), identity_changed: false }
+    }
+
     /// From results, the newest first. Only findings for the country count.
     pub(crate) fn new(
         results: Vec<PastResult>,
@@ -92,14 +97,19 @@ impl PersonFindings {
         self.valid(check, now).and_then(|known| Some((&known.report, known.finding.as_ref()?)))
     }
 
-    fn credit(&self, now: Timestamp) -> Option<Credit> {
+    /// Whether there was a finding that is not valid any more.
+    pub(crate) fn is_expired(&self, check: Check, now: Timestamp) -> bool {
+        self.newest(check).is_some_and(|known| known.report.expires_at() <= now)
+    }
+
+    pub(crate) fn credit(&self, now: Timestamp) -> Option<Credit> {
         match self.valid(Check::SoftCredit, now)?.finding.as_ref()? {
             Finding::SoftCredit { score, .. } => Some(Credit::from_units(score.points().into())),
             _ => None,
         }
     }
 
-    fn income(&self, now: Timestamp) -> Option<Income> {
+    pub(crate) fn income(&self, now: Timestamp) -> Option<Income> {
         match self.valid(Check::Income, now)?.finding.as_ref()? {
             Finding::Income { yearly } => Some(*yearly),
             _ => None,

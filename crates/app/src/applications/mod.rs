@@ -6,6 +6,7 @@ pub(crate) mod evaluation;
 mod flags;
 mod former;
 mod notice;
+mod qualification;
 mod view;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub use document::{RecordedDecision, Step};
 pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
 pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
+pub use qualification::{Qualification, TermState, TermStatus, TermValue};
 pub use view::{Applicant, ApplicationSummary, ApplicationView, Sharing};
 
 /// Attempts to submit while the listing is replaced.
@@ -118,7 +120,7 @@ impl Applications {
     /// The chain record of an application's flags; `None` before a verification.
     pub async fn record(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Option<Record>> {
         let application = self.core.visible_application(call, user, listing).await?;
-        self.core.record_of(ItemKind::Check, application.document.chain_key()).await
+        self.core.record_of(call, ItemKind::Check, application.document.chain_key()).await
     }
 }
 

@@ -21,5 +21,6 @@ mod clock;
 mod disclosure_model;
 mod erase_race;
 mod idempotency;
+mod qualification;
 mod screening;
 mod world;

@@ -362,6 +362,10 @@ impl World {
         self.db.write(AddFormerApplication { user, listing, created_at }).await.unwrap();
     }
 
+    pub(crate) async fn audit_entries(&self) -> i64 {
+        self.db.audit_head().await.unwrap().seq
+    }
+
     pub(crate) async fn stored_verifications(&self, user: &UserId) -> usize {
         self.db.verifications(user, None, 1000).await.unwrap().items.len()
     }

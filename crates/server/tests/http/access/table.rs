@@ -223,6 +223,8 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /v1/chain/status", "/v1/chain/status", "", OPEN, OPEN),
         row("GET /v1/chain/blocks", "/v1/chain/blocks", "", OPEN, OPEN),
         row("GET /v1/chain/blocks/{number}", "/v1/chain/blocks/0", "", OPEN, OPEN),
+        row("GET /v1/listings/{id}/qualification", "/v1/listings/$offered/qualification", "", BEARER, BEARER),
+        row("GET /v1/chain/transactions", "/v1/chain/transactions?address=$address", "", OPEN, OPEN),
         row("GET /v1/chain/transactions/{hash}", "/v1/chain/transactions/$transaction", "", OPEN, OPEN),
         row("POST /v1/keys", "/v1/keys", r#"{"name":"k"}"#, BEARER, BEARER),
         row("GET /v1/keys", "/v1/keys", "", BEARER, BEARER),

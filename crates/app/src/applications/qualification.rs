@@ -1,0 +1,102 @@
+//! "Do I qualify?": a listing's terms against the caller's own findings, before they apply. Nothing is recorded: callers
+//! learn only what follows from their own results.
+
+use portico_domain::chain::Terms;
+use portico_domain::{Credit, Income, ListingId, Timestamp};
+use portico_screening::Check;
+
+use super::Applications;
+use super::document::Conditions;
+use super::evaluation::{CheckState, Evaluation, PersonFindings};
+use crate::access::signed_in;
+use crate::{Call, Result};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Qualification {
+    /// Empty: the listing has no terms.
+    pub terms: Vec<TermState>,
+    /// The checks that the listing's owner requires.
+    pub checks: Vec<CheckState>,
+}
+
+/// One of a listing's terms, and whether the caller's findings meet it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TermState {
+    /// The public name.
+    pub term: &'static str,
+    pub value: TermValue,
+    pub status: TermStatus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TermValue {
+    Credit(Credit),
+    Income(Income),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TermStatus {
+    Met,
+    NotMet,
+    NotChecked,
+    Expired,
+}
+
+impl TermStatus {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::NotMet => "not_met",
+            Self::NotChecked => "not_checked",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+impl Applications {
+    /// For the person whose token it is, about themselves.
+    pub async fn qualification(&self, call: &Call, id: &ListingId) -> Result<Qualification> {
+        let (user, _) = signed_in(&call.actor)?;
+        let stored = self.core.stored_listing(id).await?;
+        let Conditions { terms, checks, country, .. } = self.core.conditions(&stored).await?;
+        let now = self.core.clock.now();
+        let findings = match self.core.keystore()?.person(user).await? {
+            Some(key) => self.core.person_findings(user, &country, &key).await?,
+            None => PersonFindings::none(),
+        };
+        let checks = Evaluation::new(terms.as_ref(), &checks, &findings, now).checks;
+        let terms = terms.map(|terms| term_states(&terms, &findings, now)).unwrap_or_default();
+        Ok(Qualification { terms, checks })
+    }
+}
+
+fn term_states(terms: &Terms, findings: &PersonFindings, now: Timestamp) -> Vec<TermState> {
+    let without_value = |check| match findings.is_expired(check, now) {
+        true => TermStatus::Expired,
+        false => TermStatus::NotChecked,
+    };
+    let met = |is_met| if is_met { TermStatus::Met } else { TermStatus::NotMet };
+    let credit = |term, value: Credit| {
+        let status = match findings.credit(now) {
+            // Everybody meets it, as in the flags.
+            _ if value == Credit::from_units(0) => TermStatus::Met,
+            Some(credit) => met(credit >= value),
+            None => without_value(Check::SoftCredit),
+        };
+        TermState { term, value: TermValue::Credit(value), status }
+    };
+    let income = |term, value: Income| {
+        let status = match findings.income(now) {
+            _ if value == Income::from_units(0) => TermStatus::Met,
+            Some(income) => met(income >= value),
+            None => without_value(Check::Income),
+        };
+        TermState { term, value: TermValue::Income(value), status }
+    };
+    vec![
+        credit("minCredit", terms.min_credit()),
+        credit("prefCredit", terms.pref_credit()),
+        income("minIncome", terms.min_income()),
+        income("prefIncome", terms.pref_income()),
+    ]
+}
