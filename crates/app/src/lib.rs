@@ -114,7 +114,7 @@ impl Portico {
     pub fn new(core: Core) -> Self {
         let core = Arc::new(core);
         Self {
-            listings: Listings { core: core.clone() },
+            listings: Listings::new(core.clone()),
             applications: Applications { core: core.clone() },
             screening: Screening { core: core.clone() },
             identities: Identities { core: core.clone() },

@@ -12,10 +12,13 @@ use portico_store::{
     CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingVersion, Page, StoredListing,
 };
 
-use crate::listing_records::{CODEC, terms_of};
+use tokio::sync::Semaphore;
 
+use crate::listing_records::{CODEC, terms_of};
 use crate::{Call, Core, Error, Result};
 
+/// Groupings of listings for maps that may run at once; more wait for their turn.
+const MAX_CONCURRENT_MAPS: usize = 2;
 const NOT_FOUND: Error = Error::NotFound(ErrorCode::ListingNotFound);
 
 /// A listing with everything that is public about it.
@@ -32,9 +35,15 @@ pub struct ListingDetails {
 #[derive(Debug)]
 pub struct Listings {
     pub(crate) core: Arc<Core>,
+    /// Each grouping reads up to 250,000 rows.
+    map_permits: Arc<Semaphore>,
 }
 
 impl Listings {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core, map_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_MAPS)) }
+    }
+
     /// For a listing that names none.
     pub fn new_id(&self) -> ListingId {
         self.core.new_id()
@@ -123,7 +132,15 @@ impl Listings {
 
     /// What [`Self::find`] finds, grouped for a map. Open to everyone.
     pub async fn clusters(&self, _: &Call, filter: &ListingFilter, zoom: Zoom) -> Result<ListingClusters> {
-        Ok(self.core.db.listing_clusters(filter, zoom).await?)
+        let permit =
+            self.map_permits.clone().acquire_owned().await.map_err(|_| Error::Bug("no permits".into()))?;
+        let (core, filter) = (self.core.clone(), filter.clone());
+        // The permit belongs to the work, which goes on when the caller does not wait any more.
+        let work = tokio::spawn(async move {
+            let _permit = permit;
+            core.db.listing_clusters(&filter, zoom).await
+        });
+        Ok(work.await.map_err(|panic| Error::Bug(panic.to_string()))??)
     }
 
     /// Open to everyone.

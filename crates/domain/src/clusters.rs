@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::Degrees;
 use crate::geo::{BITS, Point};
+use crate::listings::Listing;
+use crate::{Degrees, ListingId, Money, Street};
 
 /// As browsers can draw it.
 const MAX_CLUSTERS: usize = 400;
@@ -40,6 +41,20 @@ pub struct Cluster<T> {
     pub bounds: Bounds,
     /// The listing, if it is the only one.
     pub only: Option<T>,
+}
+
+/// What a map shows of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapListing {
+    pub id: ListingId,
+    pub street: Street,
+    pub rent: Option<Money>,
+}
+
+impl From<Listing> for MapListing {
+    fn from(Listing { id, street, rent, .. }: Listing) -> Self {
+        Self { id, street, rent }
+    }
 }
 
 /// Collects places; no two clusters of a grid have the same cell.
@@ -91,6 +106,28 @@ impl<T> ClusterGrid<T> {
     pub fn new(Zoom(zoom): Zoom) -> Self {
         let level = (u32::from(zoom) + LEVELS_BELOW_ZOOM).min(BITS);
         Self { level, cells: BTreeMap::new(), marker: Marker::at(level) }
+    }
+
+    /// As coarse as [`Self::clusters`] would make it for these Morton codes. Many places need few cells from the
+    /// beginning then.
+    #[must_use]
+    pub fn coarse_enough_for(mut self, mut codes: Vec<i64>) -> Self {
+        codes.sort_unstable();
+        // How many codes are the first in their cell at a level and not at the one before.
+        let mut new_cells = [0; BITS as usize + 1];
+        for pair in codes.windows(2) {
+            if let [one, other] = pair
+                && let Some(bit) = (one ^ other).checked_ilog2()
+                && let Some(cells) = new_cells.get_mut((BITS - bit / 2) as usize)
+            {
+                *cells += 1;
+            }
+        }
+        let fits = |level: u32| new_cells.iter().take(level as usize + 1).sum::<usize>() < MAX_CLUSTERS;
+        while self.level > 0 && !fits(self.level) {
+            self.level -= 1;
+        }
+        self
     }
 
     pub fn add(&mut self, place: Point, item: T) {
@@ -238,6 +275,29 @@ mod tests {
         let clusters = grid.clusters();
         assert!(clusters.len() <= MAX_CLUSTERS && clusters.len() > MAX_CLUSTERS / 8, "{}", clusters.len());
         assert_eq!(clusters.iter().map(|cluster| cluster.count).sum::<u64>(), 5_000);
+    }
+
+    #[test]
+    fn a_grid_for_known_places_has_the_same_clusters() {
+        for (zoom, number) in [(0, 700), (3, 2_000), (8, 5_000), (Zoom::MAX, 5_000), (Zoom::MAX, 10), (12, 1)]
+        {
+            let place = |at: i64, half: i64| Degrees::from_units((at * 7_919_000_003) % half);
+            let places = (0..number).map(|at| {
+                // Every third one is at a place of another one.
+                let at = if at % 3 == 0 { 0 } else { at };
+                Point::new(place(at, 90 * Degrees::SCALE), place(at * 31, 180 * Degrees::SCALE)).unwrap()
+            });
+            let zoom = Zoom::new(zoom).unwrap();
+            let codes = places.clone().map(Point::morton).collect();
+            let (mut plain, mut fitted) =
+                (ClusterGrid::new(zoom), ClusterGrid::new(zoom).coarse_enough_for(codes));
+            for (item, place) in places.enumerate() {
+                plain.add(place, item);
+                fitted.add(place, item);
+            }
+            assert!(fitted.cells.len() <= MAX_CLUSTERS);
+            assert_eq!(plain.clusters(), fitted.clusters());
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `/v1/listing-clusters`: listings on a map.
 
-use portico_domain::clusters::{Cluster, Zoom};
-use portico_domain::listings::{Listing, ListingFilter};
+use portico_domain::clusters::{self, Cluster, Zoom};
+use portico_domain::listings::ListingFilter;
 use portico_domain::{Degrees, FaultCode, ListingId, Money, Street, ValidationError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,7 +17,7 @@ use crate::root::listings::Conditions;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/v1/listing-clusters", PUBLIC, clusters)
+        get("/v1/listing-clusters", PUBLIC, list)
             .id("listListingClusters")
             .summary("Listings that fit every condition given, counted and grouped for a map")
             .tagged("Listings"),
@@ -101,19 +101,20 @@ struct MapListing {
     monthly_rent: Option<Money>,
 }
 
-impl From<Cluster<Listing>> for ListingCluster {
-    fn from(Cluster { count, latitude, longitude, bounds, only }: Cluster<Listing>) -> Self {
-        let listing = only.map(|Listing { id, street, rent, .. }| MapListing {
+impl From<Cluster<clusters::MapListing>> for ListingCluster {
+    fn from(cluster: Cluster<clusters::MapListing>) -> Self {
+        let Cluster { count, latitude, longitude, bounds, only } = cluster;
+        let listing = only.map(|clusters::MapListing { id, street, rent }| MapListing {
             listing_id: id,
             street_address: street,
             monthly_rent: rent,
         });
-        let portico_domain::clusters::Bounds { west, south, east, north } = bounds;
+        let clusters::Bounds { west, south, east, north } = bounds;
         Self { count, latitude, longitude, west, south, east, north, listing }
     }
 }
 
-async fn clusters(cx: Context, Clusters { filter, zoom }: Clusters) -> Result<Json<ListingClusters>> {
+async fn list(cx: Context, Clusters { filter, zoom }: Clusters) -> Result<Json<ListingClusters>> {
     let found = cx.app().listings.clusters(&cx.call, &filter, zoom).await?;
     Ok(Json(ListingClusters {
         total: found.total,

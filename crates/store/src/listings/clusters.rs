@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_domain::clusters::{Cluster, ClusterGrid, Zoom};
+use portico_domain::clusters::{Cluster, ClusterGrid, MapListing, Zoom};
 use portico_domain::geo::{Area, Point};
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::{Money, Whole};
@@ -12,12 +12,14 @@ use super::{ListingIndex as _, retry_in_sqlite};
 use crate::page::{Keyed, as_limit};
 use crate::sql::{Sql, Val, Weight, dialects};
 use crate::sqlite::Sqlite;
-use crate::{Db, Engine, Result};
+use crate::{Db, Engine, Error, Result};
 
 /// Listings that are counted from the index.
 const MAX_SUMMARIES: usize = 250_000;
-/// Listings that are found by a search, with their documents.
+/// Listings that are found by a search.
 const MAX_FOUND: usize = 10_000;
+/// In one read of such a search: their documents can be long.
+const FOUND_BATCH: usize = 512;
 /// In one read of listings that are not indexed yet.
 const UNINDEXED_BATCH: usize = 1024;
 
@@ -27,7 +29,7 @@ pub struct ListingClusters {
     pub total: u64,
     /// Whether everything was counted; otherwise there are more.
     pub is_exact: bool,
-    pub clusters: Vec<Cluster<Listing>>,
+    pub clusters: Vec<Cluster<MapListing>>,
 }
 
 /// Placed listings: Morton code from (`?1`), to (`?2`), rent (`?3`, `?4`), bedrooms (`?5`, `?6`), bathrooms (`?7`,
@@ -123,8 +125,24 @@ struct Counted {
     placed: Vec<(i64, i64)>,
     unplaced: u64,
     /// In `SQLite`, that are not in its index yet.
-    unindexed: Vec<Listing>,
+    unindexed: Vec<(Option<Point>, MapListing)>,
     is_cut: bool,
+}
+
+impl Counted {
+    fn group(self, zoom: Zoom) -> Vec<Cluster<Found>> {
+        let codes = self.placed.iter().map(|(morton, _)| *morton).collect();
+        let mut grid = ClusterGrid::new(zoom).coarse_enough_for(codes);
+        for (morton, seq) in self.placed {
+            grid.add(Point::from_morton(morton), Found::Number(seq));
+        }
+        for (place, listing) in self.unindexed {
+            if let Some(place) = place {
+                grid.add(place, Found::Listing(listing));
+            }
+        }
+        grid.clusters()
+    }
 }
 
 impl Db {
@@ -142,30 +160,30 @@ impl Db {
         let is_exact = !counted.is_cut;
         let unindexed = counted.unindexed.len() as u64;
         let total = counted.placed.len() as u64 + counted.unplaced + unindexed;
-        let mut grid = ClusterGrid::new(zoom);
-        for (morton, seq) in counted.placed {
-            grid.add(Point::from_morton(morton), Found::Number(seq));
-        }
-        for listing in counted.unindexed {
-            if let Some(place) = listing.place {
-                grid.add(place, Found::Listing(Box::new(listing)));
-            }
-        }
-        let clusters = self.with_listings(grid.clusters()).await?;
-        Ok(ListingClusters { total, is_exact, clusters })
+        // Grouping 250,000 places takes long enough to delay other requests.
+        let grouped = tokio::task::spawn_blocking(move || counted.group(zoom)).await;
+        let grouped = grouped.map_err(|panic| Error::Bug(panic.to_string()))?;
+        Ok(ListingClusters { total, is_exact, clusters: self.with_listings(grouped).await? })
     }
 
     /// By a search, with every condition.
     async fn found_clusters(&self, filter: &ListingFilter, zoom: Zoom) -> Result<ListingClusters> {
-        let page = self.find_listings(filter, None, MAX_FOUND).await?;
-        let (total, is_exact) = (page.items.len() as u64, page.next.is_none());
-        let mut grid = ClusterGrid::new(zoom);
-        for listing in page.items {
-            if let Some(place) = listing.place {
-                grid.add(place, listing);
+        let (mut grid, mut total, mut after) = (ClusterGrid::new(zoom), 0, None);
+        loop {
+            let limit = FOUND_BATCH.min(MAX_FOUND - total);
+            let page = self.find_listings(filter, after, limit).await?;
+            total += page.items.len();
+            for listing in page.items {
+                if let Some(place) = listing.place {
+                    grid.add(place, MapListing::from(listing));
+                }
+            }
+            after = page.next;
+            if after.is_none() || total == MAX_FOUND {
+                let is_exact = after.is_none();
+                return Ok(ListingClusters { total: total as u64, is_exact, clusters: grid.clusters() });
             }
         }
-        Ok(ListingClusters { total, is_exact, clusters: grid.clusters() })
     }
 
     async fn count(&self, filter: &MapFilter<'_>, revision: i64) -> Result<Counted> {
@@ -217,7 +235,7 @@ impl Db {
                 numbers.get_or_insert_with(|| counted.placed.iter().map(|(_, seq)| *seq).collect());
             for Keyed { item, at } in changed {
                 if filter.matches(&item) && !counted_before.contains(&at.seq) {
-                    counted.unindexed.push(item);
+                    counted.unindexed.push((item.place, item.into()));
                 }
             }
             if is_last {
@@ -229,7 +247,7 @@ impl Db {
     }
 
     /// Reads the listings that are clusters of their own. One that was deleted meanwhile is left out.
-    async fn with_listings(&self, clusters: Vec<Cluster<Found>>) -> Result<Vec<Cluster<Listing>>> {
+    async fn with_listings(&self, clusters: Vec<Cluster<Found>>) -> Result<Vec<Cluster<MapListing>>> {
         let numbers: Vec<i64> = clusters
             .iter()
             .filter_map(|cluster| match &cluster.only {
@@ -240,11 +258,11 @@ impl Db {
         let array = format!("{numbers:?}");
         let read: Vec<Keyed<Listing>> =
             self.read(&BY_NUMBERS, &[array.as_str().into()], Weight::Scan).await?;
-        let mut listings: HashMap<i64, Listing> =
-            read.into_iter().map(|keyed| (keyed.at.seq, keyed.item)).collect();
+        let mut listings: HashMap<i64, MapListing> =
+            read.into_iter().map(|keyed| (keyed.at.seq, keyed.item.into())).collect();
         let filled = clusters.into_iter().filter_map(|cluster| {
             let only = match cluster.only {
-                Some(Found::Listing(listing)) => Some(*listing),
+                Some(Found::Listing(listing)) => Some(listing),
                 Some(Found::Number(seq)) => Some(listings.remove(&seq)?),
                 None => None,
             };
@@ -258,5 +276,5 @@ impl Db {
 /// A listing, or the creation number by which it is read.
 enum Found {
     Number(i64),
-    Listing(Box<Listing>),
+    Listing(MapListing),
 }

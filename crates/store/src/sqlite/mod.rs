@@ -63,7 +63,7 @@ struct Inner {
     writer: Writer,
     search_index: Option<SearchIndex>,
     purpose: Purpose,
-    scans: Semaphore,
+    scans: Arc<Semaphore>,
 }
 
 impl Sqlite {
@@ -109,7 +109,7 @@ impl Sqlite {
             writer: Writer::start(connection, path, search_index.clone())?,
             search_index,
             purpose,
-            scans: Semaphore::new(MAX_CONCURRENT_SCANS),
+            scans: Arc::new(Semaphore::new(MAX_CONCURRENT_SCANS)),
         })))
     }
 
@@ -192,11 +192,14 @@ impl Sqlite {
         &self,
         read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let _turn = self.0.scans.acquire().await.map_err(|_| Error::Busy)?;
+        let permit = self.0.scans.clone().acquire_owned().await.map_err(|_| Error::Busy)?;
         let this = self.clone();
-        tokio::task::spawn_blocking(move || this.with_reader(|| SCAN_CACHE_KIB, read))
-            .await
-            .map_err(|panic| Error::Bug(panic.to_string()))?
+        // The permit belongs to the work, which goes on when the caller does not wait any more.
+        let work = move || {
+            let _permit = permit;
+            this.with_reader(|| SCAN_CACHE_KIB, read)
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|panic| Error::Bug(panic.to_string()))?
     }
 
     /// Reads on this thread's own connection.
@@ -292,5 +295,31 @@ impl From<rusqlite::Error> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         Self::Unavailable(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    /// Regression: clients that broke off their requests could have any number of scans running.
+    #[tokio::test]
+    async fn a_scan_that_nobody_waits_for_keeps_its_permit() {
+        let folder = tempfile::tempdir().unwrap();
+        let sqlite = Sqlite::open(&folder.path().join("portico.db"), Role::Tool).unwrap();
+        let (finish, finished) = channel::<()>();
+        let scan = sqlite.scan(move |_| {
+            let _ = finished.recv();
+            Ok(())
+        });
+        assert!(scan.now_or_never().is_none(), "it runs, and its caller is gone");
+        assert_eq!(sqlite.0.scans.available_permits(), MAX_CONCURRENT_SCANS - 1);
+        finish.send(()).unwrap();
+        let all = u32::try_from(MAX_CONCURRENT_SCANS).unwrap();
+        drop(sqlite.0.scans.acquire_many(all).await.unwrap());
     }
 }

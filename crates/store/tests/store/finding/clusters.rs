@@ -90,7 +90,7 @@ async fn a_single_listing_is_shown_with_its_values(db: Db) {
     for _ in 0..2 {
         let found = clusters(&db, &all(), 3).await;
         let [cluster] = found.clusters.as_slice() else { panic!("{found:?}") };
-        assert_eq!(cluster.only.as_ref(), Some(&home));
+        assert_eq!(cluster.only, Some(home.clone().into()));
         let place = Point::new(cluster.latitude, cluster.longitude).unwrap();
         assert!(place.distance_km(home.place.unwrap()) < 0.000_02);
         db.settle().await.unwrap();
