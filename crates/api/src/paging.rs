@@ -27,6 +27,8 @@ use crate::reply::{Output, Schemas, content, reference};
 const FIRST_READ_ITEMS: usize = 64;
 /// Items in the first read of a page; larger ones run off the async threads.
 const FIRST_PAGE_READ_ITEMS: usize = 128;
+/// Items in the first read of a list whose items may be as long as a body.
+const FIRST_LONG_READ_ITEMS: usize = 4;
 const MAX_READ_ITEMS: usize = 512;
 /// What the items of a further read take, if they are as long as those before.
 pub(crate) const PIECE_BYTES: usize = 64 * 1024;
@@ -167,9 +169,10 @@ impl Piece {
         Ok(())
     }
 
-    fn next_to_follow(&self) -> Option<Cursor> {
+    /// Where a client goes on that came here with `after`; never before that.
+    fn next_to_follow(&self, after: Option<Cursor>) -> Option<Cursor> {
         let next = self.next?;
-        Some(self.held_at.map_or(next, |held| next.min(held)))
+        Some(self.held_at.map_or(next, |held| next.min(held)).max(after.unwrap_or(Cursor::START)))
     }
 }
 
@@ -196,20 +199,47 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         Q: Send + Sync + 'static,
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
+        let count = paging.limit.map_or(FIRST_READ_ITEMS, |limit| limit.min(FIRST_PAGE_READ_ITEMS));
+        Self::read_from(cx, query, paging, count, fetch).await
+    }
+
+    /// The same for items that may be as long as a body: the first read is short.
+    pub(crate) async fn read_long<Q, F>(
+        cx: Context,
+        query: Q,
+        paging: Paging,
+        fetch: impl Fn(Arc<Context>, Arc<Q>, Option<Cursor>, usize) -> F + Send + Sync + 'static,
+    ) -> Result<Self>
+    where
+        Q: Send + Sync + 'static,
+        F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
+    {
+        let count = paging.limit.unwrap_or(FIRST_LONG_READ_ITEMS).min(FIRST_LONG_READ_ITEMS);
+        Self::read_from(cx, query, paging, count, fetch).await
+    }
+
+    async fn read_from<Q, F>(
+        cx: Context,
+        query: Q,
+        paging: Paging,
+        count: usize,
+        fetch: impl Fn(Arc<Context>, Arc<Q>, Option<Cursor>, usize) -> F + Send + Sync + 'static,
+    ) -> Result<Self>
+    where
+        Q: Send + Sync + 'static,
+        F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
+    {
         let uri = cx.uri.clone();
         let (cx, query) = (Arc::new(cx), Arc::new(query));
         let fetch: Fetch<T> = Arc::new(move |after, limit| {
             let page = fetch(cx.clone(), query.clone(), after, limit);
             Box::pin(async { page.await.map_err(Problem::from) })
         });
-        let count = paging.limit.map_or(FIRST_READ_ITEMS, |limit| limit.min(FIRST_PAGE_READ_ITEMS));
         let mut first = Piece::read(&fetch, paging.after, count).await?;
         let mut link = None;
         if let Some(limit) = paging.limit {
             first.extend(&fetch, limit).await?;
-            // Never before the cursor that led here.
-            let next = first.next_to_follow().max(paging.after.filter(|_| first.next.is_some()));
-            link = next.and_then(|next| next_link(&uri, next));
+            link = first.next_to_follow(paging.after).and_then(|next| next_link(&uri, next));
         }
         let is_streamed = paging.limit.is_none() && first.next.is_some();
         let fetch = Some(fetch).filter(|_| is_streamed);
@@ -343,6 +373,37 @@ mod tests {
         assert_eq!(serde_json::from_str::<Vec<String>>(&all).unwrap(), texts);
         assert!(longest <= MAX_PIECE_BYTES + 2, "{longest}");
         assert!(reads.lock().unwrap().iter().all(|&count| count <= MAX_READ_ITEMS));
+    }
+
+    /// Rows 1 to 100; those after `settled` may still get neighbours.
+    fn unsettled(settled: Option<i64>) -> Fetch<i64> {
+        Arc::new(move |after, limit| {
+            let begin = after.map_or(0, |after| after.seq);
+            let end = (begin + i64::try_from(limit).unwrap()).min(100);
+            let next = (end < 100).then_some(Cursor { key: end, seq: end });
+            Box::pin(async move { Ok(Page { items: (begin + 1..=end).collect(), next, settled }) })
+        })
+    }
+
+    async fn cursor_after(fetch: &Fetch<i64>, after: Option<i64>, limit: usize) -> Option<i64> {
+        let after = after.map(|seq| Cursor { key: seq, seq });
+        let mut page = Piece::read(fetch, after, 4).await.unwrap();
+        page.extend(fetch, limit).await.unwrap();
+        assert_eq!(page.items, limit.min(100), "what is not settled is shown");
+        page.next_to_follow(after).map(|next| next.seq)
+    }
+
+    /// A page is read in several pieces, each of which may say that an earlier row can still appear.
+    #[tokio::test]
+    async fn cursor_does_not_pass_rows_that_may_still_appear() {
+        assert_eq!(cursor_after(&unsettled(None), None, 10).await, Some(10));
+        assert_eq!(cursor_after(&unsettled(Some(50)), None, 10).await, Some(10));
+        for settled in [2, 4, 7, 10] {
+            let cursor = cursor_after(&unsettled(Some(settled)), None, 10).await;
+            assert_eq!(cursor, Some(settled), "the rows after it are read again");
+        }
+        assert_eq!(cursor_after(&unsettled(Some(2)), Some(5), 10).await, Some(5), "never back");
+        assert_eq!(cursor_after(&unsettled(Some(2)), None, 100).await, None, "the last page");
     }
 
     #[tokio::test]

@@ -87,7 +87,10 @@ impl Screening {
             seal: key.clone(),
             valid_since: now.minus_seconds(VALID_SECONDS),
             budget: self.core.budget(&call.actor, account, Cost::Check),
-            needed: self.core.budget(&call.actor, account, Cost::Record),
+            needed: (
+                self.core.budget(&call.actor, account, Cost::Record),
+                self.records_of_a_result(key).await?,
+            ),
             at: now,
         };
         let begun = self.core.db.write(begin).await?;

@@ -70,11 +70,17 @@ impl Maintenance {
         let core = &self.core;
         // Another server may have moved the sandbox's clock.
         core.clock.set_ahead(core.db.clock_ahead().await?);
+        // First, and whatever becomes of the rest: how long an entry can be without an anchor is bounded.
+        let anchored = core.anchor_audit().await;
+        anchored.and(self.forget_expired().await)
+    }
+
+    async fn forget_expired(&self) -> Result<()> {
+        let core = &self.core;
         while core.db.write(ForgetReplies { at: core.clock.now() }).await? > 0 {}
         core.forget_inputs().await?;
         core.forget_budgets().await?;
         core.apply_erasures(core.clock.now().minus_seconds(ERASURE_GRACE_SECONDS)).await?;
-        core.anchor_audit().await?;
         core.keystore()?.scrub().await
     }
 

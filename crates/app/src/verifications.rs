@@ -22,6 +22,10 @@ use crate::results::{
 use crate::screening::{Screening, Verification};
 use crate::{Call, Result};
 
+/// Applications whose flags a result pays for. Below the default budget of a day, so that somebody with more can still be
+/// verified.
+const MAX_APPLICATIONS_CHARGED: i64 = 400;
+
 impl Screening {
     /// The applicant is the caller.
     pub async fn verify(&self, call: &Call, request: Verification) -> Result<Verified> {
@@ -87,6 +91,13 @@ impl Screening {
         })
     }
 
+    /// What a result costs in records: the token, and the flags of every application, which are computed anew. Without a
+    /// price for them, alternating between two identities would rewrite all of them for one record.
+    pub(crate) async fn records_of_a_result(&self, key: &PersonKey) -> Result<u32> {
+        let flags = self.core.db.shared_applications(&key.id(), MAX_APPLICATIONS_CHARGED).await?;
+        Ok(u32::try_from(flags).unwrap_or(u32::MAX).saturating_add(1))
+    }
+
     /// Stores the result; a retry gets the id of the first one.
     #[expect(clippy::too_many_arguments, reason = "a result is made of all of them")]
     async fn store_result(
@@ -124,8 +135,9 @@ impl Screening {
             id,
         };
         let desired = self.core.desired_token(case, name);
+        let records = self.records_of_a_result(key).await?;
         let op = StoreVerification { person: key.id(), verification, desired, entries, at: now };
-        self.core.write_recorded(call, op, 1).await
+        self.core.write_recorded(call, op, records as usize).await
     }
 
     /// Without its values.

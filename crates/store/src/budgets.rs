@@ -103,10 +103,10 @@ impl Budget {
     }
 
     /// Takes nothing: for work that pays at its end.
-    pub(crate) async fn check<T: Tx>(&self, tx: &mut T) -> Result<()> {
+    pub(crate) async fn check<T: Tx>(&self, tx: &mut T, amount: u32) -> Result<()> {
         for charge in &self.0 {
             let quota = charge.state(tx).await?;
-            if quota.remaining == 0 {
+            if quota.remaining < amount {
                 return Err(Error::OverQuota(quota));
             }
         }

@@ -81,11 +81,33 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<T>> {
+        self.weighted_page(sql, subject, after, limit, weight(limit)).await
+    }
+
+    /// The same for rows that may be as long as a body.
+    pub(crate) async fn long_page<T: FromRow>(
+        &self,
+        sql: &'static Sql,
+        subject: &[Val<'_>],
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<T>> {
+        self.weighted_page(sql, subject, after, limit, Weight::Scan).await
+    }
+
+    async fn weighted_page<T: FromRow>(
+        &self,
+        sql: &'static Sql,
+        subject: &[Val<'_>],
+        after: Option<Cursor>,
+        limit: usize,
+        weight: Weight,
+    ) -> Result<Page<T>> {
         let mut params = vec![Val::Int(after.unwrap_or(Cursor::START).seq), Val::Int(as_limit(limit) + 1)];
         params.extend_from_slice(subject);
         let mut settled = None;
         loop {
-            let found = self.read(sql, &params, weight(limit)).await?;
+            let found = self.read(sql, &params, weight).await?;
             let page = Page { settled, ..Page::cut(found, limit) };
             if self.is_settled(&page) {
                 return Ok(page);

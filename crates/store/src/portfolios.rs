@@ -227,7 +227,7 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Portfolio>> {
-        self.page(&OF_USER, &[user.into()], after, limit).await
+        self.long_page(&OF_USER, &[user.into()], after, limit).await
     }
 
     /// A page of a portfolio's edits, oldest first.
@@ -237,7 +237,7 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<PortfolioEdit>> {
-        self.page(&EDITS, &[id.into()], after, limit).await
+        self.long_page(&EDITS, &[id.into()], after, limit).await
     }
 
     pub async fn portfolio_statistics(&self) -> Result<PortfolioStatistics> {

@@ -150,8 +150,8 @@ impl Db {
         limit: usize,
     ) -> Result<Page<Template>> {
         match risk {
-            Some(risk) => self.page(&ACTIVE_WITH_RISK, &[risk.as_str().into()], after, limit).await,
-            None => self.page(&ACTIVE, &[], after, limit).await,
+            Some(risk) => self.long_page(&ACTIVE_WITH_RISK, &[risk.as_str().into()], after, limit).await,
+            None => self.long_page(&ACTIVE, &[], after, limit).await,
         }
     }
 }

@@ -229,7 +229,7 @@ impl Input for List {
 }
 
 async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<PortfolioOut>> {
-    PagedResponse::read(cx, user, paging, async |cx, user, after, limit| {
+    PagedResponse::read_long(cx, user, paging, async |cx, user, after, limit| {
         Ok(cx.app().portfolios.of_user(&cx.call, &user, after, limit).await?.map(Into::into))
     })
     .await
@@ -276,7 +276,7 @@ impl Input for History {
 }
 
 async fn history(cx: Context, History(id, paging): History) -> Result<PagedResponse<PortfolioEditOut>> {
-    PagedResponse::read(cx, id, paging, async |cx, id, after, limit| {
+    PagedResponse::read_long(cx, id, paging, async |cx, id, after, limit| {
         Ok(cx.app().portfolios.history(&cx.call, &id, after, limit).await?.map(Into::into))
     })
     .await

@@ -140,7 +140,7 @@ impl Input for List {
 }
 
 async fn list(cx: Context, List(risk, paging): List) -> Result<PagedResponse<TemplateOut>> {
-    let listed = PagedResponse::read(cx, risk, paging, async |cx, risk, after, limit| {
+    let listed = PagedResponse::read_long(cx, risk, paging, async |cx, risk, after, limit| {
         Ok(cx.app().portfolios.active_templates(&cx.call, *risk, after, limit).await?.map(Into::into))
     });
     listed.await?.or_not_found(ErrorCode::NoActiveTemplates)

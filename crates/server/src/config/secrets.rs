@@ -84,7 +84,8 @@ pub fn secrets_shown(arguments: impl IntoIterator<Item = OsString>) -> Vec<&'sta
             None => continue,
         };
         if let Some(flag) = FLAGS.into_iter().find(|known| *known == flag)
-            && (flag.ends_with("-key") || has_password(&value))
+            && (flag.ends_with("-key")
+                || value.split(',').any(|url| has_password(url) || (flag == "--chain" && has_path(url))))
         {
             shown.push(flag);
         }
@@ -100,6 +101,12 @@ fn has_password(url: &str) -> bool {
     user.contains(':') || rest.contains("password=")
 }
 
+/// Whether a URL has one: providers of nodes have the key of their customer there.
+fn has_path(url: &str) -> bool {
+    let (_, rest) = url.split_once("://").unwrap_or_default();
+    rest.split_once(['/', '?']).is_some_and(|(_, path)| !path.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,8 +120,15 @@ mod tests {
         );
         assert_eq!(shown("portico key list --database postgres://me:secret@db/x"), ["--database"]);
         assert_eq!(shown("portico serve --keystore=postgres://db/x?user=a&password=b"), ["--keystore"]);
-        let harmless =
-            "portico serve --encryption-key-file f --database postgres://me@db:5432/x --chain https://rpc";
+        for node in [
+            "https://rpc/v2/KEY",
+            "https://rpc?key=KEY",
+            "https://a,https://b/KEY",
+            "https://a,https://u:p@b",
+        ] {
+            assert_eq!(shown(&format!("portico serve --chain {node}")), ["--chain"], "{node}");
+        }
+        let harmless = "portico serve --encryption-key-file f --database postgres://me@db:5432/x --chain https://a:8545,http://b/";
         assert_eq!(shown(harmless), [""; 0]);
     }
 

@@ -13,7 +13,8 @@ on_both_engines! {
         accounts_share_a_budget_of_checks,
         keys_of_users_pay_from_their_account,
         records_have_a_daily_budget,
-        everything_that_is_written_to_the_chain_is_budgeted;
+        everything_that_is_written_to_the_chain_is_budgeted,
+        result_pays_for_the_flags_of_every_application;
 }
 
 const DAY_SECONDS: u64 = 24 * 60 * 60;
@@ -151,6 +152,21 @@ async fn everything_that_is_written_to_the_chain_is_budgeted(engine: Engine) {
         app.request(reqwest::Method::PATCH, &path).bearer(&cyd.token).json(&change).send().await
     };
     over(edit(json!({"city": "Elsewhere"})).await);
+}
+
+/// Regression: alternating between two identities rewrote the flags of all applications for one record each time.
+async fn result_pays_for_the_flags_of_every_application(engine: Engine) {
+    let app = Options::new(engine).flags(&["--records-per-person", "5"]).start().await;
+    app.offer(&["oak", "ash"]).await;
+    let (ada, bob) = (app.someone().await, app.someone().await);
+    app.apply(&ada.token, &ada.user, &["oak", "ash"]).await;
+    verify(&app, &ada.token, &unique("case"), "Lovelace").await.status(200);
+    // Nothing is left of 2 and 3.
+    is_over(verify(&app, &ada.token, &unique("case"), "Lovelace").await, "records-per-person", 5);
+    for _ in 0..5 {
+        verify(&app, &bob.token, &unique("case"), "Lovelace").await.status(200);
+    }
+    is_over(verify(&app, &bob.token, &unique("case"), "Lovelace").await, "records-per-person", 5);
 }
 
 #[test]

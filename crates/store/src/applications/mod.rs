@@ -317,6 +317,11 @@ static APPLICANTS: Sql = sql(select!(
      (SELECT 1 FROM applications AS newer WHERE newer.person = one.person AND newer.listing = one.listing \
      AND newer.seq > one.seq) ORDER BY seq LIMIT ?2"
 ));
+static COUNT_SHARED: Sql = sql(concat!(
+    "SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 AND ",
+    shared!(),
+    " LIMIT ?2) AS found"
+));
 static PEOPLE: Sql =
     sql("SELECT DISTINCT person FROM applications WHERE person > ?1 ORDER BY person LIMIT ?2");
 
@@ -337,6 +342,12 @@ impl Db {
     /// Oldest first.
     pub async fn applications_of(&self, person: &PersonId) -> Result<Vec<StoredApplication>> {
         self.read(&OF_PERSON, &[person.into()], Weight::Scan).await
+    }
+
+    /// The number of a person's applications that are shared with owners, up to a limit.
+    pub async fn shared_applications(&self, person: &PersonId, limit: i64) -> Result<i64> {
+        let found: Option<(i64,)> = self.one(&COUNT_SHARED, &[person.into(), limit.into()]).await?;
+        Ok(found.map_or(0, |(count,)| count))
     }
 
     pub async fn applications_page(

@@ -65,8 +65,8 @@ pub struct BeginChecks<S> {
     pub valid_since: Timestamp,
     /// Pays for each check that starts.
     pub budget: Budget,
-    /// What the result costs in the end: some of it must be left.
-    pub needed: Budget,
+    /// What the result costs in the end, and how much: it must be left.
+    pub needed: (Budget, u32),
     pub at: Timestamp,
 }
 
@@ -103,7 +103,7 @@ impl<S: Seal + 'static> Op for BeginChecks<S> {
     type Out = Vec<StoredCheck>;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<StoredCheck>> {
         lock_case(tx, &self.case).await?;
-        self.needed.check(tx).await?;
+        self.needed.0.check(tx, self.needed.1).await?;
         let (mut stored, mut begun) = (Vec::with_capacity(self.checks.len()), 0);
         for check in &self.checks {
             begun += i64::from(self.begin(tx, check).await?);

@@ -163,7 +163,7 @@ pub(crate) fn begin(inputs: u8, reference: &str, bureau: &str) -> Begin {
         seal: ReversingSeal,
         valid_since: NOW,
         budget: Budget::default(),
-        needed: Budget::default(),
+        needed: (Budget::default(), 1),
         at: NOW,
     }
 }
