@@ -176,7 +176,7 @@ pub(super) async fn check_not_interrupted(url: &str) -> Result<()> {
     }
 }
 
-/// The statements that move what is there out of the way, and mark the restore as incomplete. They belong into the
+/// The statements that move the existing tables to another schema and mark the restore as incomplete. Run them in the
 /// transaction that restores.
 pub fn make_room(target: &Target, aside: Option<&str>, backup: &str) -> String {
     let mut statements = vec!["DROP SCHEMA IF EXISTS portico_restore CASCADE;\n".to_owned()];

@@ -20,9 +20,9 @@ static ANNOUNCED: Sql = sql(
 );
 
 impl Postgres {
-    /// Every row up to this creation number is visible that ever will be. Reads that begin later see them all.
+    /// The creation number up to which no further row can appear. Later reads see all rows up to it.
     pub(crate) async fn settle(&self) -> Result<i64> {
-        // In this order: whoever announces itself in between draws larger numbers.
+        // In this order: a transaction that announces itself in between draws larger numbers.
         let last = self.read::<(i64,)>(&LAST, &[], Weight::Point).await?;
         let announced = self.read::<(Option<i64>,)>(&ANNOUNCED, &[LEAST_KEY.into()], Weight::Point).await?;
         let last = last.first().map_or(i64::MIN, |(last,)| *last);

@@ -46,7 +46,7 @@ struct Inner {
     reads: Pool,
     writes: Pool,
     last_seq: Arc<AtomicI64>,
-    /// Up to here every row is visible that ever will be.
+    /// The creation number up to which no further row can appear.
     settled: AtomicI64,
     audit_key: AuditKeyCell,
 }
@@ -82,7 +82,7 @@ impl Postgres {
         batch(&connection, &format!("DROP SCHEMA IF EXISTS {KEYSTORE_SCHEMA} CASCADE")).await
     }
 
-    /// Tells clusters apart, each of which has files of its own. A standby has its primary's.
+    /// The cluster's `system_identifier`. A standby has its primary's.
     pub(crate) async fn cluster(url: &str) -> Result<i64> {
         let connection = connection::pool(url, None, 1)?.get().await?;
         let row = connection.query_one("SELECT system_identifier FROM pg_control_system()", &[]).await?;
@@ -181,7 +181,8 @@ impl Postgres {
                 // The server's state is unknown: close the connection.
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(Error::Again(why)) => reason = why,
-                // Whoever has just written the same is seen by the next attempts; a bug stays one.
+                // A row that a concurrent transaction wrote is seen by the next attempts; if they fail too, it is a
+                // bug.
                 Err(Error::Duplicate(why)) => {
                     duplicates += 1;
                     if duplicates == MAX_DUPLICATES {

@@ -45,7 +45,7 @@ const EXPECTED_PAGE_ROWS: usize = 20;
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// The service's data. There is a search index beside it.
+    /// The service's data, with a search index in a second file.
     Data,
     /// Keys of people.
     Keys,
@@ -57,7 +57,7 @@ pub(crate) struct Sqlite(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Tells this database's connections from those of another one on the same thread.
+    /// Distinguishes this database's connections from those of others on the same thread.
     id: u64,
     path: PathBuf,
     writer: Writer,
@@ -152,13 +152,13 @@ impl Sqlite {
         &self.0.writer.audit_key
     }
 
-    /// Copies the write-ahead log back and empties it, so that the database is one file again; tells whether
-    /// nobody held on to it for too long.
+    /// Checkpoints and truncates the write-ahead log, so that the database is one file. False: a reader held on to it
+    /// for too long.
     pub(crate) fn empty_log(&self) -> Result<bool> {
         Ok(portico_sqlite::truncate_wal(&connect(&self.0.path, SCAN_CACHE_KIB)?)?)
     }
 
-    /// Empties the log, or tells that it is not empty.
+    /// Truncates the log; fails if a reader prevents it.
     pub(crate) async fn forget(&self) -> Result<()> {
         let this = self.clone();
         let emptied = tokio::task::spawn_blocking(move || this.empty_log()).await;

@@ -215,7 +215,7 @@ impl Index {
             emptied?;
             self.create()
         };
-        // First: whoever reads a revision from here on does not read the index.
+        // Reset first: searches that begin now do not use the index.
         shared.revision.store(0, Ordering::Release);
         shared.epoch.fetch_add(1, Ordering::AcqRel);
         match reset() {
