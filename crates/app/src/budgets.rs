@@ -133,7 +133,7 @@ impl Core {
     }
 }
 
-/// Whose reads of the chain have a limit together.
+/// Callers that share one limit of chain reads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Reader {
     Account(Word),

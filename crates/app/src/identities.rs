@@ -229,7 +229,7 @@ impl Core {
         Ok(case)
     }
 
-    /// The token for its holder, whom the store knows when it writes.
+    /// The token for its holder; the store knows the holder when it writes.
     pub(crate) fn desired_token(
         &self,
         case: &Case,

@@ -122,7 +122,7 @@ impl Keys {
         Ok(key)
     }
 
-    /// A token for any user. It is on record by its id: the log names neither the user nor the account.
+    /// A token for any user. The audit entry has the token's id, but neither user nor account.
     pub async fn issue_token(&self, call: &Call, token: &NewToken) -> Result<String> {
         require_operator(&call.actor)?;
         let id = self.random_id()?;
@@ -134,7 +134,7 @@ impl Keys {
     }
 
     /// The sandbox's sign-in: a token and a key for any user. A retry opens another session, because no secret is stored.
-    /// `admin`: the token is an operator's, the key is the user's all the same.
+    /// `admin`: the token is an operator's; the key stays bound to the user.
     pub async fn open_session(&self, call: &Call, user: UserId, admin: bool) -> Result<Session> {
         if self.core.profile != Profile::Sandbox {
             return Err(Error::NotFound(ErrorCode::NotFound));
@@ -188,7 +188,7 @@ impl Keys {
         Ok(self.core.db.keys(None).await?)
     }
 
-    /// The keys that match, newest first, for somebody whose reading is on record.
+    /// Opens the matching keys for reading, newest first, and audits the read.
     pub async fn reader(&self, call: &Call, filter: KeyFilter) -> Result<KeyReader> {
         require_operator(&call.actor)?;
         let whose = filter.owner.as_ref().map_or("every key", Label::as_str);

@@ -24,7 +24,7 @@ pub(crate) struct Document {
     /// The listing's owner, and the account with whom the applicant shares flags and checks.
     pub(crate) owner: UserId,
     pub(crate) account: AccountId,
-    /// By what the chain knows the application.
+    /// The application's reference on the chain.
     pub(crate) reference: Word,
     /// `None`: the listing has no terms.
     terms: Option<[i64; 4]>,
@@ -32,7 +32,7 @@ pub(crate) struct Document {
     pub(crate) checks: Vec<Check>,
     /// Where the bureaus have to have searched.
     pub(crate) country: Country,
-    /// Whose pipeline requires them.
+    /// The client id of the pipeline that requires the checks.
     pub(crate) client: Option<ClientId>,
     pub(crate) timeline: Vec<Step>,
     pub(crate) decision: Option<RecordedDecision>,
@@ -115,7 +115,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// Of a listing that nobody knows.
+    /// For an unknown listing.
     pub(crate) fn none(user: &UserId, country: Country) -> Self {
         let account = AccountId::stored(user.as_str());
         Self { owner: user.clone(), account, terms: None, checks: Vec::new(), country, client: None }

@@ -52,7 +52,7 @@ impl Applications {
             for listing in &listings {
                 wanted.push(self.core.wanted(call, &key, &user, listing).await?);
             }
-            // Neither the event nor the audit log names the applicant beside the application.
+            // Neither the event nor the audit entry links the applicant to the application.
             let op = SubmitApplications {
                 user: user.clone(),
                 person: key.id(),
@@ -62,7 +62,7 @@ impl Applications {
                 by: self.core.by_itself(),
             };
             match self.core.write(call, op).await {
-                // The latter: the person was erased, and starts again.
+                // `IdentityRevoked`: the person was erased and starts again.
                 Err(Error::Outdated | Error::Conflict(ErrorCode::IdentityRevoked)) => {}
                 Err(error) => return Err(error),
                 Ok(()) => {

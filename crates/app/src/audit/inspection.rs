@@ -53,7 +53,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// For clients that show it in words of their own.
+    /// A stable code for clients.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Gap { .. } => "gap",
@@ -82,7 +82,7 @@ impl Fault {
     }
 }
 
-/// How many faults are told one by one: a log that another instance wrote has one in every entry.
+/// Faults that are reported individually: a log that another instance wrote has one in every entry.
 const MAX_TOLD_FAULTS: usize = 1000;
 
 /// Faults in the order in which they were found.
@@ -185,7 +185,7 @@ impl<'k> Inspector<'k> {
         (self.previous, self.next) = (entry.hash, entry.seq + 1);
     }
 
-    /// Nobody without the key can have written it.
+    /// Only a holder of the key can have written this entry.
     fn read_keyed(&mut self, entry: &LoggedEntry) {
         if !self.keyed && entry.seq > self.first {
             let key_was_lost = entry.action == KEYED && entry.detail.starts_with(KEY_LOST);

@@ -78,7 +78,7 @@ impl Audit {
         inspect(&self.core, anchor, progress).await
     }
 
-    /// For reading entries. The reader is on record, what they look for is not: it may name a person.
+    /// Opens the log for reading. The read is audited without its filter, which may name a person.
     pub async fn reader(&self, call: &Call, filter: AuditFilter) -> Result<AuditReader> {
         require_operator(&call.actor)?;
         let entry = self.core.entry(call, "audit.read", "the audit log", "");
@@ -102,7 +102,7 @@ async fn inspect(core: &Core, anchor: Anchor, progress: impl FnMut(i64)) -> Resu
     Ok(inspector.finish(&head, late))
 }
 
-/// Reads entries for somebody whose reading is on record.
+/// Reads entries; [`Audit::reader`] audits the read.
 #[derive(Debug)]
 pub struct AuditReader {
     core: Arc<Core>,
@@ -151,7 +151,7 @@ impl Core {
         let (keystore, at, head) = (self.keystore()?, self.clock.now(), self.db.audit_head().await?);
         let log = (head.seq > 0).then_some(head.log);
         self.db.use_audit_key(keystore.audit_key_or_new(at, log).await?);
-        // Only once: whoever deletes all keyed entries must not get the rest keyed.
+        // Only once: otherwise deleting all keyed entries would get the rest keyed.
         if !keystore.audit_has_begun().await? {
             self.db.write(KeyLog { key_lost, at }).await?;
             keystore.note_audit_begun(at).await?;

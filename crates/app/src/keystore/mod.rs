@@ -1,5 +1,5 @@
-//! A key per person. Everything personal is sealed with it; whoever destroys it has erased the person, in every
-//! copy of the database.
+//! A key per person. Everything personal is sealed with it; destroying it erases the person in every copy of the
+//! database.
 //!
 //! The instance's root secret wraps master keys, a master key wraps the keys of people. Rotating makes a new
 //! master key and wraps every key anew, while servers go on reading.
@@ -172,7 +172,7 @@ impl Keystore {
         PersonKey::new(id, &key)
     }
 
-    /// Whom an id stands for, with their key; `None` once they are erased.
+    /// The user behind an id, with their key; `None` after erasure.
     pub async fn person_of(&self, id: &PersonId) -> Result<Option<(UserId, PersonKey)>> {
         let stored = self.store.key_of(id).await?;
         let Some(user) = stored.as_ref().and_then(|key| key.name.strip_prefix("user ")).map(UserId::stored)
@@ -188,8 +188,8 @@ impl Keystore {
         Ok(self.find_or_make(CUSTODY, at, instance::random).await?.1.to_vec().into())
     }
 
-    /// Destroys somebody's key. From here on nobody reads what it sealed, wherever a copy of that may be.
-    /// Answers with the erasure's place among all of them. The key may be in a log until [`Keystore::scrub`].
+    /// Destroys a person's key, which makes everything it sealed unreadable in every copy.
+    /// Returns the erasure's number. The key may be in a log until [`Keystore::scrub`].
     pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<(i64, Option<DestroyedKey>)> {
         let (erasure, destroyed) = self.store.erase(&name_of(user), at).await?;
         let Some(destroyed) = destroyed else { return Ok((erasure, None)) };
