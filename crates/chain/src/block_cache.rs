@@ -1,4 +1,5 @@
-//! Final blocks, which never change: strangers may ask for them, and every one that is not here is a request to the node.
+//! A cache of final blocks, which never change. Anonymous callers may read blocks, and each miss is a request to the
+//! node.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
 //! Brings a database that was restored from an older copy up to the versions that the chain has.
 //!
-//! Where the chain is newer, the database decides about what it wants on the chain, except about ends: a token that
-//! was revoked and flags that were cleared stay so, whatever an older copy of the database says.
+//! Where the chain is newer, the database's desired state is written again above the chain's version. Ends are the
+//! exception: revoked tokens and cleared flags stay so.
 
 use portico_domain::Timestamp;
 use portico_store::Db;

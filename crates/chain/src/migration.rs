@@ -22,8 +22,8 @@ use crate::signer::{CallSigner, Key, gas};
 use crate::writer::{Failpoint, FailpointHook, NoFailpoints};
 use crate::{Error, Result};
 
-/// Flags per transaction. On the old contract all flags of a person carry one reference: clearing them together tells
-/// nothing new.
+/// Flags per transaction. On the old contract all flags of a person carry one reference: clearing them together
+/// reveals nothing new.
 const FLAGS_PER_CALL: usize = 128;
 const ITEMS_PER_PAGE: i64 = 128;
 /// A live holder of a lease renews it several times within this time.

@@ -67,8 +67,8 @@ impl Delivered {
 
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Begins at this time of the clock, and goes on evenly when that is set: timers of leases and of sending again neither stop nor
-/// run out.
+/// A clock that starts at `begin` and then follows the monotonic clock, so that setting the system clock affects
+/// neither leases nor resend timers.
 fn steady(begin: Timestamp) -> Now {
     let began = tokio::time::Instant::now();
     Arc::new(move || {
