@@ -200,7 +200,7 @@ fn problem(when: &str) -> utoipa::openapi::response::Response {
     ResponseBuilder::new().description(when).content("application/problem+json", content).build()
 }
 
-/// Of a limit that a caller has reached.
+/// Headers of a 429.
 fn quota_headers() -> [(String, RefOr<Header>); 2] {
     [
         ("RateLimit-Policy", "Which limit it is, `\"name\";q=limit;w=seconds`"),

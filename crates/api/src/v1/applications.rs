@@ -174,7 +174,7 @@ struct ApplicationOut {
     timeline: Vec<StepOut>,
 }
 
-/// With whom the applicant shares flags and checks.
+/// The owner and the account that see the applicant's flags and checks.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApplicationSharing)]
