@@ -33,7 +33,7 @@ pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) ->
 }
 
 /// The application for a command without the keystore, and a call on behalf of the operator. If the keystore can be
-/// opened all the same, the command's entries in the audit log are keyed; if not, they wait for a server.
+/// opened, the command's audit entries are keyed; if not, they wait for a server.
 pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
     let db = database(config, Role::Tool).await?;
     if let Err(error) = use_audit_key(config, &db).await {

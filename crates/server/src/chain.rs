@@ -142,7 +142,7 @@ fn progress(compared: u64) {
     }
 }
 
-/// What a restored database met on its chain.
+/// The result of reconciling a restored database with its chain.
 pub(crate) struct Restored {
     /// Version and hash of the audit log's anchor.
     pub(crate) anchored: Option<(u64, Word)>,
@@ -177,7 +177,7 @@ pub(crate) async fn restored(config: &Config, db: &Db, file: &Path) -> Result<Op
     Ok(Some(Restored { anchored, done }))
 }
 
-/// Puts a restore on record, with the anchored end of the history that it supersedes.
+/// Appends a restore to the audit log, with the anchored end of the history that it supersedes.
 pub(crate) async fn record_restore(db: &Db, source: &str, superseded: Option<(u64, Word)>) -> Result<()> {
     let detail = match superseded {
         Some((version, hash)) => format!("{source}, anchor {version}; {}", superseding(&[hash])),

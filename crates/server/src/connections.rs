@@ -1,5 +1,5 @@
 //! The open connections, bounded altogether and for each client address. A newcomer takes the place of the connection
-//! that has waited longest for a request, so that silent clients keep nobody out.
+//! that has waited longest for a request, so that silent clients cannot use up the connections.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

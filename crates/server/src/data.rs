@@ -73,7 +73,7 @@ impl Data {
         }
     }
 
-    /// Takes the folder and the files in it away from everybody but their owner; returns how many were open to others.
+    /// Restricts the folder and its files to their owner; returns how many were accessible to others.
     pub(crate) fn tighten(&self) -> Result<usize> {
         let mut tightened = usize::from(tighten(&self.0, 0o700)?);
         for entry in std::fs::read_dir(&self.0)? {
@@ -187,7 +187,7 @@ fn lock_database(path: &Path) -> Result<DatabaseLock> {
     })
 }
 
-/// Nobody else serves this data folder and database.
+/// Held while this process uses the data folder and database.
 #[derive(Debug)]
 pub(crate) struct InstanceLock {
     _folder: FileLock,
@@ -198,7 +198,7 @@ fn sync_folder(path: &Path) -> Result<()> {
     Ok(File::open(path)?.sync_all()?)
 }
 
-/// Whether it had been open to others. A file may vanish meanwhile, as those of a closed database do.
+/// Returns whether others had access. A file may disappear in the meantime, such as those of a closed database.
 pub(crate) fn tighten(path: &Path, mode: u32) -> Result<bool> {
     let found = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),

@@ -60,7 +60,7 @@ pub(super) fn warnings(settings: &Settings, listen: &ListenConfig) -> Vec<&'stat
     let mut warnings = Vec::new();
     match settings.profile_or_sandbox() {
         Profile::Sandbox if is_open => warnings.push(
-            "the sandbox listens beyond this machine: whoever reaches it can read and change everything, as anybody",
+            "the sandbox listens beyond this machine: anyone who reaches it can read and change everything, as any user",
         ),
         Profile::Live if is_open && !is_behind_proxy && listen.tls.is_none() => warnings.push(
             "a live instance listens beyond this machine with neither TLS nor a proxy: credentials and personal data \

@@ -21,7 +21,7 @@ pub(super) fn origins(settings: &Settings, faults: &mut Faults) -> Vec<String> {
     origins
 }
 
-/// A sandbox is somebody's own.
+/// A sandbox serves its own developer.
 pub(super) fn rate_limit(settings: &Settings) -> u32 {
     settings.rate_limit.unwrap_or(match settings.profile_or_sandbox() {
         Profile::Sandbox => 0,
@@ -83,7 +83,7 @@ pub(super) fn issuer(settings: &Settings) -> Result<Option<ExternalIssuer>, &'st
     }
 }
 
-/// Whoever can change what an issuer says on the way can sign in as anybody.
+/// An attacker who can alter the issuer's responses can sign in as anybody.
 pub(super) fn check_live_issuer(settings: &Settings, faults: &mut Faults) {
     for (setting, url) in [("issuer", &settings.issuer), ("jwks_url", &settings.jwks_url)] {
         if let Some(Err(fault)) = url.as_deref().map(endpoints::check_secure) {
