@@ -1,5 +1,5 @@
-//! People whose every value is unlike anything else go through every door; afterwards none of it is found
-//! anywhere, in no form, while a value that was planted is.
+//! People with unique values call every operation; afterwards none of the values is found anywhere, in any encoding,
+//! while a planted one is.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

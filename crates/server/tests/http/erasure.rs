@@ -152,7 +152,7 @@ async fn erased_persons_keys_are_revoked(app: &App) {
     let listed = app.to_get("/v1/keys").bearer(&ada.token).send().await.json(200);
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert!(listed.as_array().unwrap().iter().all(|key| key["revokedAt"].is_string()), "{listed}");
-    // Who comes back makes new ones.
+    // A returning user makes new ones.
     assert!(works(&app.sign_in(&ada.user).await.key).await);
 }
 

@@ -75,7 +75,7 @@ async fn a_stopped_process_goes_on(engine: Engine) {
     let is_long = std::env::var_os("PORTICO_LONG").is_some();
     app.signal("STOP");
     tokio::time::sleep(Duration::from_secs(if is_long { 20 } else { 1 })).await;
-    // Whoever asks meanwhile is answered when it goes on.
+    // Requests that arrive meanwhile are answered after it continues.
     let body = listing("during", "ada");
     let asked = app.to_post("/listings", &body).once("during").send();
     let (answer, ()) = tokio::join!(asked, async {

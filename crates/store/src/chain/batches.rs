@@ -225,7 +225,7 @@ impl Op for SettleBatches {
 /// Reverts of a batch with a single item before that item fails.
 const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
-// An item that was alone stays alone: it may have to be.
+// Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static REQUEUE: Sql = sql(
     "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
      failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \

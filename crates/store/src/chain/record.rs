@@ -20,7 +20,7 @@ pub struct NewRecord {
     pub by: ChangeContext,
     pub idempotency_key: Option<IdempotencyKey>,
     pub budget: Budget,
-    /// A digest of the account whose share of the waiting listings it takes; `None`: nobody's.
+    /// Digest of the account whose share of the waiting listings is charged; `None`: no account.
     pub payer: Option<Word>,
 }
 

@@ -259,7 +259,7 @@ async fn a_user_belongs_to_the_tenant_that_was_joined_last(db: Db) {
     assert_eq!(db.tenant_of(&text("Ann")).await.unwrap(), user("Ann"), "nobody else is moved");
 }
 
-/// Whose issuer begins to name an account like the user, as earlier versions took it.
+/// An issuer begins to name an account like the user, as earlier versions stored it.
 async fn what_was_a_users_own_comes_along_to_an_account_of_the_name(db: Db) {
     let put = async |tenant, client: &str| {
         let change = Pipeline { client: Some(text(client)), ..Pipeline::default() };

@@ -365,7 +365,7 @@ async fn nothing_is_written_for_a_person_who_was_erased_meanwhile(db: Db) {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
-    // Whoever begins now does so after the erasure, and others were never erased.
+    // Work that begins now is after the erasure, and others were never erased.
     open_after(&db, 5, case("e", "ann", 4), CaseSelector::Named).await.unwrap();
     open(&db, case("f", "bob", 5), CaseSelector::Named).await.unwrap();
 }
