@@ -19,7 +19,7 @@ use crate::{Actor, Call, Core, Error, Result};
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 /// The most that one request reads at once: a page of blocks and the head.
-const MAX_READS_AT_ONCE: NonZeroU32 = NonZeroU32::new(128).unwrap();
+const MAX_READS_PER_REQUEST: NonZeroU32 = NonZeroU32::new(128).unwrap();
 /// A network of strangers may read this fraction of what all of them may.
 const NETWORKS_SHARE: u32 = 4;
 /// Payers without recent reads are removed when there are more than this.
@@ -155,7 +155,7 @@ struct ChainReadLimiter {
 
 impl ChainReadLimiter {
     fn new(per_second: NonZeroU32) -> Self {
-        let burst = per_second.max(MAX_READS_AT_ONCE);
+        let burst = per_second.max(MAX_READS_PER_REQUEST);
         let limiter = RateLimiter::keyed(governor::Quota::per_second(per_second).allow_burst(burst));
         Self { limiter, per_second }
     }

@@ -229,11 +229,11 @@ async fn check_url(config: &Config, db: &Db) -> Result<()> {
 
 /// The audit log's anchor on the chain, if there is one.
 pub(crate) async fn audit_anchor(config: &Config, db: &Db, log: &Word) -> Result<Anchor> {
-    let Some((_, contracts)) = binding::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
+    let Some((_, contracts)) = binding::stored_chain(db).await? else { return Ok(Anchor::Missing) };
     check_url(config, db).await?;
     let node = node(config, &keys(config)?, machine_clock())?;
     let anchor = reads::anchor(&node, contracts, log).await?;
-    Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
+    Ok(anchor.map_or(Anchor::Missing, |(_, head)| Anchor::Entry(head)))
 }
 
 /// `portico chain deploy`: deploys the contracts once, replaces what is of an earlier version, and prints the addresses.

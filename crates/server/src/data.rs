@@ -160,12 +160,13 @@ impl Data {
     /// first one wins.
     fn make_secret(&self, path: &Path) -> Result<()> {
         let hex = hex::encode(random()?);
-        let fresh = self.0.join(format!(".{}.new", std::process::id()));
-        let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
+        let temporary = self.0.join(format!(".{}.new", std::process::id()));
+        let mut file =
+            OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(hex.as_bytes())?;
         file.sync_all()?;
-        let linked = std::fs::hard_link(&fresh, path);
-        std::fs::remove_file(&fresh)?;
+        let linked = std::fs::hard_link(&temporary, path);
+        std::fs::remove_file(&temporary)?;
         // Otherwise the name may be lost with the power, after data was sealed with the key.
         sync_folder(&self.0)?;
         match linked {

@@ -1,7 +1,7 @@
 //! `/v1/audit`: the audit log, and whether it was altered.
 
 use portico_app::audit::{
-    AnchorRecord, AuditFilter, AuditStatus, Fault, Inspection, LoggedEntry, Progress, Verified,
+    AnchorRecord, AuditFault, AuditFilter, AuditStatus, Inspection, LoggedEntry, Progress, Verified,
 };
 use portico_domain::{Label, Timestamp, ValidationError};
 use serde::Serialize;
@@ -231,8 +231,8 @@ struct FaultOut {
     text: String,
 }
 
-impl From<&Fault> for FaultOut {
-    fn from(fault: &Fault) -> Self {
+impl From<&AuditFault> for FaultOut {
+    fn from(fault: &AuditFault) -> Self {
         Self { code: fault.code(), entry: fault.entry(), text: fault.to_string() }
     }
 }

@@ -34,20 +34,20 @@ pub(crate) struct Document {
     pub(crate) country: Country,
     /// The client id of the pipeline that requires the checks.
     pub(crate) client: Option<ClientId>,
-    pub(crate) timeline: Vec<Step>,
+    pub(crate) timeline: Vec<TimelineEntry>,
     pub(crate) decision: Option<RecordedDecision>,
     pub(crate) notice: Option<Notice>,
 }
 
 /// One change of an application.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Step {
+pub struct TimelineEntry {
     at: i64,
     status: String,
     pub by: Party,
 }
 
-impl Step {
+impl TimelineEntry {
     pub fn at(&self) -> Timestamp {
         Timestamp::from_micros(self.at)
     }
@@ -149,7 +149,7 @@ impl Document {
     }
 
     pub(crate) fn changed(&mut self, status: ApplicationStatus, (by, at): (Party, Timestamp)) {
-        self.timeline.push(Step { at: at.micros(), status: status.name().into(), by });
+        self.timeline.push(TimelineEntry { at: at.micros(), status: status.name().into(), by });
     }
 
     pub(crate) fn terms(&self) -> Option<Terms> {

@@ -16,7 +16,7 @@ use portico_domain::applications::ApplicationMapping;
 use portico_domain::chain::Passes;
 use portico_domain::{AccountId, ErrorCode, ListingId, UserId};
 use portico_screening::Check;
-use portico_store::{StoredListing, SubmitApplications, Wanted};
+use portico_store::{ListingSubmission, StoredListing, SubmitApplications};
 
 pub(crate) use self::document::open_document;
 use self::document::{Conditions, Document, Opened, Party};
@@ -27,7 +27,7 @@ use crate::listing_records::terms_of;
 use crate::{Actor, Call, Core, Error, Result};
 
 pub use decisions::DecisionRequest;
-pub use document::{RecordedDecision, Step};
+pub use document::{RecordedDecision, TimelineEntry};
 pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
 pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
@@ -50,7 +50,7 @@ impl Applications {
             let (key, lifetime) = self.core.person_key(&user).await?;
             let mut wanted = Vec::with_capacity(listings.len());
             for listing in &listings {
-                wanted.push(self.core.wanted(call, &key, &user, listing).await?);
+                wanted.push(self.core.new_submission(call, &key, &user, listing).await?);
             }
             // Neither the event nor the audit entry links the applicant to the application.
             let op = SubmitApplications {
@@ -160,9 +160,15 @@ impl Core {
     }
 
     /// A new application to a listing, with what it freezes.
-    async fn wanted(&self, call: &Call, key: &PersonKey, user: &UserId, id: &ListingId) -> Result<Wanted> {
+    async fn new_submission(
+        &self,
+        call: &Call,
+        key: &PersonKey,
+        user: &UserId,
+        id: &ListingId,
+    ) -> Result<ListingSubmission> {
         let Some(stored) = self.listing_on_record(id).await? else {
-            return Ok(Wanted { listing: id.clone(), new: None, refusal: None });
+            return Ok(ListingSubmission { listing: id.clone(), new: None, refusal: None });
         };
         let listing = &stored.listing;
         let refusal = match listing.user == *user {
@@ -175,7 +181,7 @@ impl Core {
         let conditions = self.conditions(&stored).await?;
         let document = Document::new(user, id, conditions, self.random()?, (party, now));
         let new = self.new_application(key, &document, stored.version.seq, now)?;
-        Ok(Wanted { listing: id.clone(), new: Some((new, stored.version)), refusal })
+        Ok(ListingSubmission { listing: id.clone(), new: Some((new, stored.version)), refusal })
     }
 
     /// What an application to this listing freezes: the terms, and the checks of the pipeline of the owner's account,

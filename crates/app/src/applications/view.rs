@@ -6,7 +6,7 @@ use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, U
 use portico_store::{Cursor, Page, StoredApplication};
 
 use super::Applications;
-use super::document::{Opened, RecordedDecision, Step, open_document};
+use super::document::{Opened, RecordedDecision, TimelineEntry, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
 use crate::access::require_credential;
@@ -31,7 +31,7 @@ pub struct ApplicationView {
     /// Complete only for the applicant; others see its date and the named checks.
     pub notice: Option<Notice>,
     pub is_applicant: bool,
-    pub timeline: Vec<Step>,
+    pub timeline: Vec<TimelineEntry>,
 }
 
 /// The owner and the account that see the applicant's flags and checks.

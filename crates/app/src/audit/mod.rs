@@ -12,7 +12,7 @@ use portico_store::audit::{Append, Entry, KeyLog, TakeOverEntries};
 pub use portico_store::audit::{AuditFilter, LoggedEntry};
 use portico_store::chain::Word;
 
-pub use self::inspection::{Anchor, Fault, Inspection};
+pub use self::inspection::{Anchor, AuditFault, Inspection};
 use self::inspection::{Inspector, read_all};
 pub use self::verification::{AnchorRecord, AuditStatus, AuditVerification, Progress, Verified};
 use crate::access::require_operator;
@@ -93,11 +93,11 @@ async fn inspect(core: &Core, anchor: Anchor, progress: impl FnMut(i64)) -> Resu
     let head = read_all(&core.db, &mut inspector, progress).await?;
     let now = core.clock.now();
     if core.db.audit_key().is_some_and(|key| key.log() != head.log) {
-        inspector.fault(Fault::Renamed);
+        inspector.fault(AuditFault::Renamed);
     }
     let late = now.minus_seconds(ANCHORED_WITHIN_SECONDS);
     if core.db.audit_waiting_since().await?.is_some_and(|since| since < late) {
-        inspector.fault(Fault::EntriesWait);
+        inspector.fault(AuditFault::EntriesWait);
     }
     Ok(inspector.finish(&head, late))
 }

@@ -112,8 +112,8 @@ impl Core {
     async fn verify_log(&self) {
         let recorded = async { self.recorded_anchor(&self.log_name().await?).await };
         let anchor = match recorded.await {
-            Ok(Some((_, hash))) => Anchor::At(hash),
-            Ok(None) => Anchor::Nothing,
+            Ok(Some((_, hash))) => Anchor::Entry(hash),
+            Ok(None) => Anchor::Missing,
             Err(error) => {
                 tracing::warn!(%error, "the end of the audit log is not compared with the chain");
                 Anchor::Unknown

@@ -23,7 +23,7 @@ pub use self::sealing::{PersonKey, Root};
 use crate::{Error, Result};
 
 /// A new key.
-type Made = Result<Zeroizing<Vec<u8>>>;
+type NewKeyBytes = Result<Zeroizing<Vec<u8>>>;
 
 /// The name of the seed of custody addresses; no user's name begins so.
 const CUSTODY: &str = "custody";
@@ -64,7 +64,7 @@ impl Keystore {
     }
 
     /// Whether the root secret is the right one for this keystore.
-    pub async fn fits(&self) -> Result<bool> {
+    pub async fn verify_root_key(&self) -> Result<bool> {
         let masters = self.store.masters().await?;
         Ok(masters.is_empty() || masters.iter().any(|master| self.root.unwrap(master).is_ok()))
     }
@@ -147,7 +147,7 @@ impl Keystore {
         &self,
         name: &str,
         at: Timestamp,
-        make: impl Fn() -> Made,
+        make: impl Fn() -> NewKeyBytes,
     ) -> Result<(PersonId, Zeroizing<Vec<u8>>)> {
         loop {
             if let Some(key) = self.find(name).await? {

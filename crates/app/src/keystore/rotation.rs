@@ -107,11 +107,11 @@ mod tests {
         let (old, new) = (keystore(&folder, 1).await, keystore(&folder, 2).await);
         let ada = UserId::stored("ada");
         old.person_or_new(&ada, AT).await.unwrap();
-        assert!(!new.fits().await.unwrap());
+        assert!(!new.verify_root_key().await.unwrap());
         assert!(new.person(&ada).await.is_err());
         let root = Root::new(&vec![2; 32].into()).unwrap();
         old.rotate(Timestamp::from_micros(2), Some(&root), |_| ()).await.unwrap();
-        assert!(new.fits().await.unwrap() && old.fits().await.unwrap());
+        assert!(new.verify_root_key().await.unwrap() && old.verify_root_key().await.unwrap());
         assert!(new.person(&ada).await.unwrap().is_some());
     }
 }

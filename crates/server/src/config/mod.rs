@@ -89,9 +89,9 @@ pub struct Config {
 
 /// Collects configuration errors.
 #[derive(Default)]
-struct Faults(Vec<String>);
+struct ConfigErrors(Vec<String>);
 
-impl Faults {
+impl ConfigErrors {
     fn add(&mut self, fault: impl Into<String>) {
         self.0.push(fault.into());
     }
@@ -104,7 +104,7 @@ impl Faults {
 impl Config {
     /// Validates the settings that the role needs.
     pub fn new(mut settings: Settings, role: Role) -> Result<Self> {
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         settings.read_secrets(&mut faults);
         let data = Data::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
         let chain = ChainConfig::new(&settings, &mut faults);
@@ -177,7 +177,7 @@ impl Settings {
     }
 }
 
-fn database(settings: &Settings, data: &Data, faults: &mut Faults) -> Option<Location> {
+fn database(settings: &Settings, data: &Data, faults: &mut ConfigErrors) -> Option<Location> {
     match &settings.database {
         Some(url) => faults.take("database", Location::parse(url)),
         None => Some(Location::Sqlite(data.database())),
@@ -185,7 +185,7 @@ fn database(settings: &Settings, data: &Data, faults: &mut Faults) -> Option<Loc
 }
 
 /// Only a file that is named must be there.
-fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut Faults) -> Basemap {
+fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut ConfigErrors) -> Basemap {
     let path = settings.basemap.clone().unwrap_or_else(|| data.basemap());
     let basemap = Basemap::new(path.clone());
     match basemap.check() {
@@ -201,7 +201,7 @@ fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut Faults) ->
     basemap
 }
 
-fn check_encryption_key(settings: &Settings, faults: &mut Faults) {
+fn check_encryption_key(settings: &Settings, faults: &mut ConfigErrors) {
     if let Some(key) = &settings.encryption_key
         && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
     {
@@ -214,7 +214,7 @@ fn check_server(
     settings: &Settings,
     listen: Option<&ListenConfig>,
     chain: &ChainConfig,
-    faults: &mut Faults,
+    faults: &mut ConfigErrors,
 ) {
     // Built only to collect errors, so any sandbox key does.
     let screening = build(&settings.screening, &settings.bureaus, &vec![0; ROOT_BYTES].into())
@@ -233,7 +233,12 @@ fn check_server(
     }
 }
 
-fn check_live(settings: &Settings, chain: &ChainConfig, screening: Option<Screening>, faults: &mut Faults) {
+fn check_live(
+    settings: &Settings,
+    chain: &ChainConfig,
+    screening: Option<Screening>,
+    faults: &mut ConfigErrors,
+) {
     if chain.url == ChainUrl::Embedded {
         faults.add("chain: a live instance needs a real chain: --chain https://…");
     }

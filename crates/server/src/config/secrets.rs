@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{Faults, Settings};
+use super::{ConfigErrors, Settings};
 
 /// Where systemd puts the credentials of a service.
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
@@ -21,12 +21,12 @@ struct Source<'s> {
 
 impl Settings {
     /// Reads the files that hold secrets. A value wins over a file, a file over a credential.
-    pub(super) fn read_secrets(&mut self, faults: &mut Faults) {
+    pub(super) fn read_secrets(&mut self, faults: &mut ConfigErrors) {
         let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
         self.read_secrets_in(credentials.as_deref(), faults);
     }
 
-    fn read_secrets_in(&mut self, credentials: Option<&Path>, faults: &mut Faults) {
+    fn read_secrets_in(&mut self, credentials: Option<&Path>, faults: &mut ConfigErrors) {
         let sources = [
             Source {
                 value: &mut self.encryption_key,
@@ -135,7 +135,7 @@ mod tests {
             database_url_file: Some(write("url", "postgres://from-file/x\n")),
             ..Settings::default()
         };
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         settings.read_secrets_in(Some(folder.path()), &mut faults);
         assert_eq!(faults.0, [""; 0]);
         assert_eq!(settings.encryption_key.as_deref(), Some("value"));
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_named() {
         let mut settings = Settings { keystore_url_file: Some("/nowhere".into()), ..Settings::default() };
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         settings.read_secrets_in(None, &mut faults);
         assert!(faults.0[0].starts_with("keystore_url_file /nowhere cannot be read"), "{:?}", faults.0);
     }

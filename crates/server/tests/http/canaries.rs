@@ -391,9 +391,9 @@ async fn no_personal_value_leaks(engine: Engine) {
         (app.minted(&token).await.0 == wallet.address.to_lowercase()).then_some(())
     })
     .await;
-    bureau.breaks("income");
+    bureau.fail_check("income");
     app.verify(&bearer, "", &json!({"OpenBankingToken": "token"})).await.status(503);
-    bureau.is_mended();
+    bureau.clear_failures();
 
     let canaries: Vec<Canary> = (0..people()).map(Canary::new).collect();
     let answers: Vec<Vec<u8>> = stream::iter(&canaries)

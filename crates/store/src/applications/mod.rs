@@ -144,7 +144,7 @@ async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> R
 
 /// One listing of a submission.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct ListingSubmission {
     pub listing: ListingId,
     /// With the state of the listing that it was made from; `None`: the listing does not exist.
     pub new: Option<(NewApplication, ListingVersion)>,
@@ -158,7 +158,7 @@ pub struct SubmitApplications {
     pub user: UserId,
     pub person: PersonId,
     pub lifetime: Lifetime,
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<ListingSubmission>,
     /// Pays a record for each new application.
     pub budget: Budget,
     pub by: ChangeContext,

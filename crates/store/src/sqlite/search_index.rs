@@ -181,7 +181,7 @@ struct Index {
 impl Index {
     /// Replaces an index of another version or another database, or one that cannot be read.
     fn open(path: &Path) -> Result<Self> {
-        match Self::connect(path).and_then(|index| Ok(index.fits()?.then_some(index))) {
+        match Self::connect(path).and_then(|index| Ok(index.is_current()?.then_some(index))) {
             Ok(Some(index)) => return Ok(index),
             Ok(None) => {}
             Err(error) => tracing::error!(%error, "the search index is damaged: it is rebuilt"),
@@ -256,7 +256,7 @@ impl Index {
     }
 
     /// Whether the index has this version, and its last listing is still the same one.
-    fn fits(&self) -> Result<bool> {
+    fn is_current(&self) -> Result<bool> {
         let version: i64 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if version != VERSION {
             return Ok(false);

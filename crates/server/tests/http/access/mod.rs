@@ -61,7 +61,7 @@ impl<'a> World<'a> {
     /// Creates something as the operator.
     async fn make(&self, path: &str, body: Value) -> Value {
         let answer = self.app.to_post(path, &body).key(self.app.operator()).send().await;
-        assert!((200..300).contains(&answer.status), "{}: {}", answer.asked, answer.text());
+        assert!((200..300).contains(&answer.status), "{}: {}", answer.request, answer.text());
         answer.json(answer_status(path))
     }
 
@@ -226,7 +226,7 @@ async fn permissions_match_the_table(app: &App, verdicts: fn(&Row) -> Option<[Ve
         for (caller, expected) in CALLERS.into_iter().zip(verdicts) {
             let answer = world.call(row, caller).await;
             if answer.status / 100 != 2 && answer.status < 500 {
-                let (status, asked) = (answer.status, answer.asked.clone());
+                let (status, asked) = (answer.status, answer.request.clone());
                 // Every refusal is a problem document, and a 401 has a challenge.
                 let challenge = answer.header("www-authenticate").to_owned();
                 answer.problem(status);

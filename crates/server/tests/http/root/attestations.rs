@@ -57,7 +57,7 @@ async fn application_after_verification_sets_flags(app: &App) {
     let oak = unique("oak");
     record(app, &oak, terms((720, 721), (90_000, 90_000))).await;
     let path = format!("/applications/{}/{oak}/check", ada.user);
-    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_says(201);
+    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_message(201);
     the_contract_agrees(app, &ada, &oak, [true, false, false, false]).await;
 }
 
