@@ -24,7 +24,7 @@ use crate::{Error, Result};
 use connection::{batch, prepare, prepare_cached, query};
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use pool::{PooledConnection, SharedClient};
-use transaction::{PgTx, jitter};
+use transaction::{PgTx, random_below};
 
 /// A separate schema, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
@@ -198,7 +198,7 @@ impl Postgres {
             }
             connection.release();
             // Jitter, so that the same two do not conflict again.
-            let wait = (u64::from(attempt) + 1) * 2 + jitter(8).unsigned_abs();
+            let wait = (u64::from(attempt) + 1) * 2 + random_below(8).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(wait)).await;
         }
         tracing::warn!(reason, "a unit of work conflicted with others too often");
