@@ -172,7 +172,7 @@ fn people() -> u64 {
 }
 
 /// Sends one person through every operation; returns all responses.
-async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: &Canary) -> Vec<u8> {
+async fn call_every_operation(app: &App, signer: &Signer, claims: &Value, canary: &Canary) -> Vec<u8> {
     let number = canary.number;
     let (user, case) = (format!("person-{number}"), format!("case-{number}"));
     let bearer =
@@ -397,7 +397,7 @@ async fn no_personal_value_leaks(engine: Engine) {
 
     let canaries: Vec<Canary> = (0..people()).map(Canary::new).collect();
     let answers: Vec<Vec<u8>> = stream::iter(&canaries)
-        .map(|canary| through_every_door(&app, &signer, &claims, canary))
+        .map(|canary| call_every_operation(&app, &signer, &claims, canary))
         .buffer_unordered(8)
         .collect()
         .await;

@@ -154,7 +154,7 @@ async fn everything_that_is_written_to_the_chain_is_budgeted(engine: Engine) {
 }
 
 #[test]
-fn final_blocks_are_read_once_and_strangers_reads_are_limited() {
+fn final_blocks_are_cached_and_reads_limited() {
     crate::support::run(async {
         let anvil = Anvil::shared();
         anvil.ask("anvil_mine", json!(["0x190"])).await;

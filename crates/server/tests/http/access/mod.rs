@@ -66,7 +66,7 @@ impl<'a> World<'a> {
     }
 
     /// Creates the resource of a placeholder; returns its id.
-    async fn stand_in(&self, placeholder: &str) -> String {
+    async fn placeholder_id(&self, placeholder: &str) -> String {
         let owner = &self.owner;
         let made = match placeholder {
             "$owner" | "$person" => return owner.clone(),
@@ -150,7 +150,7 @@ impl<'a> World<'a> {
             let rest = &filled[at + 1..];
             let length = rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len());
             let placeholder = filled[at..=at + length].to_owned();
-            filled = filled.replacen(&placeholder, &self.stand_in(&placeholder).await, 1);
+            filled = filled.replacen(&placeholder, &self.placeholder_id(&placeholder).await, 1);
         }
         filled
     }
