@@ -48,7 +48,7 @@ const MAX_KEYS: i64 = 100;
 const SESSION_LIFETIME: Duration = Duration::from_hours(12);
 
 /// Of one key, by one process: how often its last use is stored.
-const USE_NOTED_SECONDS: i64 = 60;
+const KEY_USE_INTERVAL_SECONDS: i64 = 60;
 const MAX_NOTED_KEYS: usize = 10_000;
 
 /// Credentials for any user of the sandbox.
@@ -242,7 +242,7 @@ impl Keys {
     /// In the background: a request must not wait for it, or fail with it.
     fn note_use(&self, id: &KeyId, now: Timestamp) {
         let mut noted = self.uses_noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.get(id).is_some_and(|at| *at > now.minus_seconds(USE_NOTED_SECONDS)) {
+        if noted.get(id).is_some_and(|at| *at > now.minus_seconds(KEY_USE_INTERVAL_SECONDS)) {
             return;
         }
         if noted.len() >= MAX_NOTED_KEYS {

@@ -8,7 +8,7 @@ use portico_app::audit::Anchor;
 use portico_app::chain::ChainWriter;
 use portico_app::clock::{CalendarClock, Clock, SystemClock};
 use portico_app::{Actor, Profile};
-use portico_chain::catch_up::{self, CaughtUp};
+use portico_chain::catch_up::{self, CatchUpSummary};
 use portico_chain::contracts::{Contracts, ItemKind};
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
@@ -130,7 +130,7 @@ async fn catch_up_if_behind(node: &AnyNode, db: &Db, contracts: Contracts) -> Re
         "the chain has transactions of this service that the database lacks: every item is compared"
     );
     let done = catch_up::catch_up(node, db, contracts, now(), progress).await;
-    let CaughtUp { compared, raised, again, ended } =
+    let CatchUpSummary { compared, raised, again, ended } =
         done.context("the database is behind the chain, and could not catch up")?;
     tracing::info!(compared, raised, again, ended, "the database has caught up with the chain");
     Ok(())
@@ -146,7 +146,7 @@ fn progress(compared: u64) {
 pub(crate) struct Restored {
     /// Version and hash of the audit log's anchor.
     pub(crate) anchored: Option<(u64, Word)>,
-    pub(crate) done: CaughtUp,
+    pub(crate) done: CatchUpSummary,
 }
 
 /// Brings a restored database up to its chain; an embedded one is in this file. `None`: it has not met a chain.

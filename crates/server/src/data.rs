@@ -17,9 +17,9 @@ use crate::backup::check_not_interrupted;
 
 /// The data folder, created on first use and readable only by its owner.
 #[derive(Debug, Clone)]
-pub struct Data(PathBuf);
+pub struct DataFolder(PathBuf);
 
-impl Data {
+impl DataFolder {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self(folder)
     }

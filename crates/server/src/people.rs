@@ -14,7 +14,7 @@ use portico_store::{Db, Location, Role};
 
 use crate::application::{keystore_location, keystore_place};
 use crate::config::Config;
-use crate::data::Data;
+use crate::data::DataFolder;
 use crate::{admin, chain, own_keystore, tell, with_keystore, with_replacement_keystore};
 
 pub(crate) async fn erase(config: &Config, user: &str, as_stored: bool) -> Result<()> {
@@ -40,7 +40,7 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
     if let Some(key) = keystore.audit_key().await? {
         db.use_audit_key(key);
     }
-    let also = new_key.map(|path| Ok::<_, anyhow::Error>(Root::new(&Data::root_secret_in(path)?)?));
+    let also = new_key.map(|path| Ok::<_, anyhow::Error>(Root::new(&DataFolder::root_secret_in(path)?)?));
     let also = also.transpose()?;
     let shows = std::io::stderr().is_terminal();
     let progress = |rotated: u64| {

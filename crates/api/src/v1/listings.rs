@@ -78,9 +78,9 @@ async fn applicants(cx: Context, Applicants(id, paging): Applicants) -> Result<P
     .await
 }
 
-struct One(ListingId);
+struct ListingPath(ListingId);
 
-impl Input for One {
+impl Input for ListingPath {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         from.path("id", "The listing").map(Self)
     }
@@ -122,7 +122,7 @@ struct ProofField {
     value: String,
 }
 
-async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
+async fn proof(cx: Context, ListingPath(id): ListingPath) -> Result<Json<ListingProof>> {
     let proof = cx.app().listings.proof(&cx.call, &id).await?;
     let record = proof.record;
     Ok(Json(ListingProof {
@@ -141,7 +141,7 @@ async fn proof(cx: Context, One(id): One) -> Result<Json<ListingProof>> {
     }))
 }
 
-async fn records(cx: Context, One(id): One) -> Result<JsonArray<RecordOut>> {
+async fn records(cx: Context, ListingPath(id): ListingPath) -> Result<JsonArray<RecordOut>> {
     let record = cx.app().listings.record_status(&cx.call, &id).await?;
     Ok(JsonArray::at_most_one(record))
 }

@@ -183,13 +183,13 @@ fn context(id: &ApplicationId) -> [&[u8]; 3] {
 
 /// A stored application whose document is open.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedApplication {
     pub(crate) stored: StoredApplication,
     pub(crate) key: PersonKey,
     pub(crate) document: Document,
 }
 
-impl Opened {
+impl OpenedApplication {
     pub(crate) fn new(key: PersonKey, stored: StoredApplication) -> Result<Self> {
         let document = open_document(&key, &stored)?;
         Ok(Self { stored, key, document })
@@ -202,9 +202,12 @@ pub(crate) fn open_document(key: &PersonKey, stored: &StoredApplication) -> Resu
 
 impl Core {
     /// `None`: the applicant was erased.
-    pub(crate) async fn open_application(&self, stored: StoredApplication) -> Result<Option<Opened>> {
+    pub(crate) async fn open_application(
+        &self,
+        stored: StoredApplication,
+    ) -> Result<Option<OpenedApplication>> {
         let person = self.keystore()?.person_of(&stored.person).await?;
-        person.map(|(_, key)| Opened::new(key, stored)).transpose()
+        person.map(|(_, key)| OpenedApplication::new(key, stored)).transpose()
     }
 
     /// The row of a new application.

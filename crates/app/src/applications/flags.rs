@@ -14,7 +14,7 @@ use portico_store::{
     StoredApplication,
 };
 
-use super::document::{Document, Opened, open_document};
+use super::document::{Document, OpenedApplication, open_document};
 use super::evaluation::{Evaluation, Flags};
 use crate::keystore::PersonKey;
 use crate::{Core, Error, Result};
@@ -98,8 +98,8 @@ impl Core {
         Ok(settlement != Settlement::Outdated)
     }
 
-    async fn settlement(&self, application: &Opened) -> Result<SettleFlags> {
-        let Opened { stored, key, document } = application;
+    async fn settlement(&self, application: &OpenedApplication) -> Result<SettleFlags> {
+        let OpenedApplication { stored, key, document } = application;
         let now = self.clock.now();
         let newest = self.db.newest_application(&stored.person, stored.listing).await?;
         let has_flags = stored.status.is_shared() && newest.is_some_and(|newest| newest.id == stored.id);

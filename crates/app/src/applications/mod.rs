@@ -19,7 +19,7 @@ use portico_screening::Check;
 use portico_store::{ListingSubmission, StoredListing, SubmitApplications};
 
 pub(crate) use self::document::open_document;
-use self::document::{Conditions, Document, Opened, Party};
+use self::document::{Conditions, Document, OpenedApplication, Party};
 use self::evaluation::checks_of_terms;
 use crate::chain::Record;
 use crate::keystore::PersonKey;
@@ -129,7 +129,7 @@ impl Core {
         call: &Call,
         user: &UserId,
         listing: &ListingId,
-    ) -> Result<Opened> {
+    ) -> Result<OpenedApplication> {
         let number = self.visible_listing_number(call, user, listing).await?;
         self.newest_application(user, number).await
     }

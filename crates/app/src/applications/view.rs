@@ -6,7 +6,7 @@ use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, U
 use portico_store::{Cursor, Page, StoredApplication};
 
 use super::Applications;
-use super::document::{Opened, RecordedDecision, TimelineEntry, open_document};
+use super::document::{OpenedApplication, RecordedDecision, TimelineEntry, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
 use crate::access::require_credential;
@@ -74,7 +74,7 @@ impl Applications {
         let application = self.core.visible_application(call, user, listing).await?;
         let is_applicant = call.actor.is_user(user);
         let evaluation = self.core.shown_to_owner(&application).await?;
-        let Opened { stored, document, .. } = application;
+        let OpenedApplication { stored, document, .. } = application;
         let is_shared = stored.status.is_shared();
         Ok(ApplicationView {
             terms: document.terms(),
@@ -150,7 +150,7 @@ impl Applications {
                 }
                 evaluation => evaluation?,
             };
-            let Opened { stored, document, .. } = application;
+            let OpenedApplication { stored, document, .. } = application;
             items.push(Applicant {
                 user: document.user,
                 applied_at: stored.created_at,
@@ -166,8 +166,8 @@ impl Applications {
 impl Core {
     /// The flags and checks that the owner may see: none after the application has ended, and nothing about score or
     /// income before the disclosure is counted.
-    pub(crate) async fn shown_to_owner(&self, application: &Opened) -> Result<Evaluation> {
-        let Opened { stored, key, document } = application;
+    pub(crate) async fn shown_to_owner(&self, application: &OpenedApplication) -> Result<Evaluation> {
+        let OpenedApplication { stored, key, document } = application;
         if !stored.status.is_shared() {
             return Ok(Evaluation::nothing());
         }

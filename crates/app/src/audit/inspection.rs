@@ -83,7 +83,7 @@ impl AuditFault {
 }
 
 /// Faults that are reported individually: a log that another instance wrote has one in every entry.
-const MAX_TOLD_FAULTS: usize = 1000;
+const MAX_REPORTED_FAULTS: usize = 1000;
 
 /// Faults in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ struct AuditFaults {
 impl AuditFaults {
     fn add(&mut self, fault: AuditFault) {
         self.count += 1;
-        if self.told.len() < MAX_TOLD_FAULTS {
+        if self.told.len() < MAX_REPORTED_FAULTS {
             self.told.push(fault);
         }
     }

@@ -14,7 +14,7 @@ use portico_store::chain::Word;
 
 pub use self::inspection::{Anchor, AuditFault, Inspection};
 use self::inspection::{Inspector, read_all};
-pub use self::verification::{AnchorRecord, AuditStatus, AuditVerification, Progress, Verified};
+pub use self::verification::{AnchorRecord, AuditStatus, AuditVerification, EndedVerification, Progress};
 use crate::access::require_operator;
 use crate::{Actor, Call, Core, Cursor, Page, Result};
 

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_sealed_opens_with_the_same_key_in_the_same_place_only() {
+    async fn sealed_value_opens_only_with_same_key_and_place() {
         let folder = tempfile::tempdir().unwrap();
         let keys = keystore(&folder, 1).await;
         let (ada, bob) = (UserId::stored("ada"), UserId::stored("bob"));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_an_erasure_a_new_key_does_not_open_what_the_old_one_sealed() {
+    async fn new_key_after_erasure_opens_no_old_value() {
         let folder = tempfile::tempdir().unwrap();
         let keys = keystore(&folder, 1).await;
         let ada = UserId::stored("ada");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn somebody_is_erased_although_a_thread_has_just_read_a_key() {
+    async fn erasure_works_while_a_thread_reads_a_key() {
         let folder = tempfile::tempdir().unwrap();
         let keys = keystore(&folder, 1).await;
         let (ada, bob) = (UserId::stored("ada"), UserId::stored("bob"));

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch,
+    BatchSettlement, BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, SignedBatch,
 };
 
-use super::engine::{Engine, Open, micros, since};
+use super::engine::{Engine, TrackedBatch, micros, since};
 use super::lease::to_i64;
 use crate::node::{Block, Node};
 use crate::signer::Price;
@@ -86,7 +86,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Whether a transaction does not get in for what it pays.
-    fn needs_more(&self, open: &Open, head: &Block, now: Timestamp) -> bool {
+    fn needs_more(&self, open: &TrackedBatch, head: &Block, now: Timestamp) -> bool {
         let stuck = open.next_since.is_some_and(|(at, block)| {
             since(at, now) >= micros(self.settings.replace) && head.number >= block + 2
         });
@@ -94,7 +94,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Stores an attempt that pays more, unless it may not.
-    async fn replace(&self, lease: Lease, open: &Open, now: Timestamp) -> Result<()> {
+    async fn replace(&self, lease: Lease, open: &TrackedBatch, now: Timestamp) -> Result<()> {
         let Some(newest) = open.newest() else { return Ok(()) };
         let Some(mut signer) = self.signer_under(lease) else { return Ok(()) };
         let (least, today) = (Price::of(newest).raised(), signer.price);
@@ -115,7 +115,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// On a chain that mines immediately: sends a batch and reads its receipt; the outcome is stored later.
-    pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<Settled>> {
+    pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<BatchSettlement>> {
         let Some(lease) = self.lease() else { return Ok(None) };
         // First sends earlier batches that the follower signed and has not sent.
         for before in self.unsent_before(lease, nonce) {
@@ -133,11 +133,11 @@ impl<N: Node> Engine<N> {
         }
         self.reverts.store(0, Ordering::Release);
         let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-        Ok(Some(Settled { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
+        Ok(Some(BatchSettlement { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
     /// Stores the outcomes of batches that were delivered immediately.
-    pub async fn note_delivered(&self, settled: Vec<Settled>) -> Result<()> {
+    pub async fn note_delivered(&self, settled: Vec<BatchSettlement>) -> Result<()> {
         for settled in settled.chunk_by(|one, next| one.lease == next.lease) {
             self.settle(settled[0].lease, settled.to_vec()).await?;
         }

@@ -7,12 +7,12 @@ use alloy_primitives::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, Versioned, Word,
+    BatchSettlement, BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, VersionedItem, Word,
 };
 
-use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, Open};
+use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
 use super::lease::to_i64;
-use crate::catch_up::{CaughtUp, overtake};
+use crate::catch_up::{CatchUpSummary, overtake};
 use crate::contracts::{ItemKind, calldata, carried, rejected, stale};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
@@ -89,17 +89,17 @@ impl<N: Node> Engine<N> {
     }
 
     /// The open batches of a lease.
-    pub(super) fn open(&self, lease: Lease) -> BTreeMap<i64, Open> {
+    pub(super) fn open(&self, lease: Lease) -> BTreeMap<i64, TrackedBatch> {
         self.memory().under(lease).map(|held| held.open.clone()).unwrap_or_default()
     }
 
-    pub(super) async fn settle(&self, lease: Lease, settled: Vec<Settled>) -> Result<()> {
+    pub(super) async fn settle(&self, lease: Lease, settled: Vec<BatchSettlement>) -> Result<()> {
         if settled.is_empty() {
             return Ok(());
         }
         // Set before the write: its reply may get lost, and the blocks must be compared with the chain in that case
         // too.
-        for Settled { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
+        for BatchSettlement { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
             self.with_open(lease, *nonce, |open| open.batch.block = *block);
         }
         self.write_under(lease, SettleBatches(settled.clone())).await?;
@@ -127,7 +127,7 @@ impl<N: Node> Engine<N> {
             };
             let is_final = self.is_final(head, receipt.block);
             let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-            let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
+            let settled = |status| BatchSettlement { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_refused(&receipt, now).await?;
@@ -147,7 +147,7 @@ impl<N: Node> Engine<N> {
 
     /// Stores what was found. The chain may have changed since its head was read: unless the blocks are certainly
     /// before that head, all are compared next time.
-    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
+    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<BatchSettlement>) -> Result<()> {
         let blocks =
             mined.iter().filter(|settled| !settled.status.is_over()).filter_map(|settled| settled.block);
         let others: Vec<i64> = blocks
@@ -166,7 +166,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// A nonce is used and none of our transactions has it: once that is certain, its items are signed again.
-    async fn missing(&self, lease: Lease, open: &Open, head: &Block, now: Timestamp) -> Result<()> {
+    async fn missing(&self, lease: Lease, open: &TrackedBatch, head: &Block, now: Timestamp) -> Result<()> {
         let nonce = open.batch.nonce;
         let since = match open.missing_since {
             Some(since) if self.is_on_chain(since).await? => since,
@@ -180,13 +180,14 @@ impl<N: Node> Engine<N> {
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {
             tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-            let foreign = Settled { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
+            let foreign =
+                BatchSettlement { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
             self.requeue(open, foreign, now).await?;
         }
         Ok(())
     }
 
-    async fn receipt_of(&self, open: &Open) -> Result<Option<(Word, Receipt)>> {
+    async fn receipt_of(&self, open: &TrackedBatch) -> Result<Option<(Word, Receipt)>> {
         for attempt in open.batch.attempts.iter().rev() {
             if let Some(receipt) = self.node.receipt(attempt.hash.into()).await? {
                 return Ok(Some((attempt.hash, receipt)));
@@ -228,7 +229,7 @@ impl<N: Node> Engine<N> {
 
     /// The chain may be ahead of a database that was restored: then the item is written again, above it.
     async fn note_stale(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
-        let mut done = CaughtUp::default();
+        let mut done = CatchUpSummary::default();
         for ItemVersion { kind, key, version } in self.stale(receipt) {
             let Some(known) = ItemKind::from_number(kind) else { continue };
             let Some(item) = self.db.chain_item(kind, &key).await? else { continue };
@@ -236,11 +237,11 @@ impl<N: Node> Engine<N> {
             if item.version != version {
                 continue;
             }
-            let item = Versioned { key, version, payload: item.payload };
+            let item = VersionedItem { key, version, payload: item.payload };
             overtake(&*self.node, &self.db, self.contracts, (known, &[item]), now, &mut done).await?;
         }
         if !done.is_unchanged() {
-            let CaughtUp { again, ended, .. } = done;
+            let CatchUpSummary { again, ended, .. } = done;
             tracing::warn!(
                 again,
                 ended,
@@ -262,7 +263,7 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    async fn requeue(&self, open: &Open, batch: Settled, now: Timestamp) -> Result<()> {
+    async fn requeue(&self, open: &TrackedBatch, batch: BatchSettlement, now: Timestamp) -> Result<()> {
         let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
             (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),

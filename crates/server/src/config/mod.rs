@@ -13,8 +13,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use portico_api::AllowedHosts;
 use portico_api::basemap::Basemap;
+use portico_api::{AllowedHosts, DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_RESPONSE_BYTES};
 use portico_app::Profile;
 use portico_app::budgets::Budgets;
 use portico_app::clock::{Clock as _, SystemClock};
@@ -35,7 +35,7 @@ pub use self::in_force::Sources;
 pub(crate) use self::listen::ListenConfig;
 pub use self::secrets::secrets_shown;
 pub use self::settings::Settings;
-use crate::data::Data;
+use crate::data::DataFolder;
 
 const DEFAULT_RETENTION_DAYS: u32 = 30;
 
@@ -57,7 +57,7 @@ impl From<ProfileName> for Profile {
 
 /// The validated configuration.
 pub struct Config {
-    pub data: Data,
+    pub data: DataFolder,
     pub database: Location,
     pub profile: Option<Profile>,
     pub log: String,
@@ -106,7 +106,7 @@ impl Config {
     pub fn new(mut settings: Settings, role: Role) -> Result<Self> {
         let mut faults = ConfigErrors::default();
         settings.read_secrets(&mut faults);
-        let data = Data::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
+        let data = DataFolder::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
         let chain = ChainConfig::new(&settings, &mut faults);
         let issuer = faults.take("issuer", network::issuer(&settings)).flatten();
         let database = database(&settings, &data, &mut faults);
@@ -140,8 +140,10 @@ impl Config {
             trusted_hops: settings.trusted_hops.unwrap_or(0),
             rate_limit,
             budgets,
-            max_in_flight: settings.max_in_flight.unwrap_or(1024),
-            max_response_bytes: settings.max_response_memory.unwrap_or(128).saturating_mul(1 << 20),
+            max_in_flight: settings.max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
+            max_response_bytes: settings
+                .max_response_memory
+                .map_or(DEFAULT_MAX_RESPONSE_BYTES, |mib| mib.saturating_mul(1 << 20)),
             country,
             issuer,
             console_client: settings.console_client.take(),
@@ -177,7 +179,7 @@ impl Settings {
     }
 }
 
-fn database(settings: &Settings, data: &Data, faults: &mut ConfigErrors) -> Option<Location> {
+fn database(settings: &Settings, data: &DataFolder, faults: &mut ConfigErrors) -> Option<Location> {
     match &settings.database {
         Some(url) => faults.take("database", Location::parse(url)),
         None => Some(Location::Sqlite(data.database())),
@@ -185,7 +187,7 @@ fn database(settings: &Settings, data: &Data, faults: &mut ConfigErrors) -> Opti
 }
 
 /// Only a file that is named must be there.
-fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut ConfigErrors) -> Basemap {
+fn basemap(settings: &Settings, data: &DataFolder, role: Role, faults: &mut ConfigErrors) -> Basemap {
     let path = settings.basemap.clone().unwrap_or_else(|| data.basemap());
     let basemap = Basemap::new(path.clone());
     match basemap.check() {

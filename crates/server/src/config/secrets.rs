@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use super::{ConfigErrors, Settings};
 
 /// Where systemd puts the credentials of a service.
-const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 /// The flags that hold a secret, or a URL that may hold one.
-const FLAGS: [&str; 5] = ["--encryption-key", "--chain-key", "--database", "--keystore", "--chain"];
+const SECRET_FLAGS: [&str; 5] = ["--encryption-key", "--chain-key", "--database", "--keystore", "--chain"];
 
 /// Where a setting's value may be.
 struct Source<'s> {
@@ -22,7 +22,7 @@ struct Source<'s> {
 impl Settings {
     /// Reads the files that hold secrets. A value wins over a file, a file over a credential.
     pub(super) fn read_secrets(&mut self, faults: &mut ConfigErrors) {
-        let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
+        let credentials = std::env::var_os(CREDENTIALS_VARIABLE).map(PathBuf::from);
         self.read_secrets_in(credentials.as_deref(), faults);
     }
 
@@ -80,10 +80,10 @@ pub fn secrets_shown(arguments: impl IntoIterator<Item = OsString>) -> Vec<&'sta
     while let Some(argument) = arguments.next() {
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) => (flag.to_owned(), value.to_owned()),
-            None if FLAGS.contains(&&*argument) => (argument, arguments.next().unwrap_or_default()),
+            None if SECRET_FLAGS.contains(&&*argument) => (argument, arguments.next().unwrap_or_default()),
             None => continue,
         };
-        if let Some(flag) = FLAGS.into_iter().find(|known| *known == flag)
+        if let Some(flag) = SECRET_FLAGS.into_iter().find(|known| *known == flag)
             && (flag.ends_with("-key") || has_password(&value))
         {
             shown.push(flag);

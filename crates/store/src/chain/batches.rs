@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
-use super::{Lease, Signed, SignedBatch};
+use super::{Lease, SignedBatch, SignedTransaction};
 use crate::sql::{Op, Sql, Tx, sql};
 use crate::word::{Word, word};
 use crate::{Error, Result};
@@ -116,7 +116,7 @@ pub(super) async fn insert_batch<T: Tx>(
 async fn insert_attempt<T: Tx>(
     tx: &mut T,
     (signer, nonce): (i64, i64),
-    attempt: &Signed,
+    attempt: &SignedTransaction,
     at: Timestamp,
 ) -> Result<()> {
     let params = [
@@ -136,7 +136,7 @@ async fn insert_attempt<T: Tx>(
 pub struct ReplaceAttempt {
     pub lease: Lease,
     pub nonce: i64,
-    pub signed: Signed,
+    pub signed: SignedTransaction,
     pub at: Timestamp,
 }
 
@@ -157,7 +157,7 @@ pub const FILLER: i64 = -1;
 pub struct FillNonce {
     pub lease: Lease,
     pub nonce: i64,
-    pub signed: Signed,
+    pub signed: SignedTransaction,
     pub at: Timestamp,
 }
 
@@ -175,7 +175,7 @@ impl Op for FillNonce {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settled {
+pub struct BatchSettlement {
     /// Only the holder of the lease may settle.
     pub lease: Lease,
     pub nonce: i64,
@@ -191,7 +191,7 @@ static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block
 static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
 
 /// A replaced holder may not know every attempt, so it must not settle.
-async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
+async fn settle<T: Tx>(tx: &mut T, settled: &BatchSettlement) -> Result<bool> {
     settled.lease.check(tx).await?;
     let block_hash = settled.block.as_ref().map(|(_, hash)| hash.as_slice());
     let params = [
@@ -210,7 +210,7 @@ async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
 }
 
 #[derive(Debug)]
-pub struct SettleBatches(pub Vec<Settled>);
+pub struct SettleBatches(pub Vec<BatchSettlement>);
 
 impl Op for SettleBatches {
     type Out = ();
@@ -237,7 +237,7 @@ static REQUEUE: Sql = sql(
 #[derive(Debug)]
 pub struct Requeue {
     /// Its status is reverted or foreign.
-    pub batch: Settled,
+    pub batch: BatchSettlement,
     pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }

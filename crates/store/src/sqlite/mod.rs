@@ -33,7 +33,7 @@ const MAX_CONCURRENT_SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
 const POINT_CACHE_KIB: u32 = 80 * 1024;
 /// Pages kept by each of them at least, on machines with many cores.
-const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
+const MIN_POINT_CACHE_KIB: u32 = 8 * 1024;
 /// Pages kept by each thread that scans.
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 /// Pages kept by the writer. After each commit `SQLite` walks over all of them, so that more is not better.
@@ -225,7 +225,7 @@ impl Sqlite {
 fn point_cache_kib() -> u32 {
     let threads =
         std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
-    (POINT_CACHE_KIB / threads).max(LEAST_POINT_CACHE_KIB)
+    (POINT_CACHE_KIB / threads).max(MIN_POINT_CACHE_KIB)
 }
 
 fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Val<'_>]) -> Result<()> {
