@@ -6,7 +6,7 @@ use portico_chain::block_cache::BlockCache;
 use portico_domain::text::TextFormat;
 use portico_domain::{Country, Text};
 use portico_store::sql::Op;
-use portico_store::{ChangeContext, Db, Idempotent, Paid, StoredReply, WithReply};
+use portico_store::{Answering, ChangeContext, Db, Idempotent, Paid, StoredReply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -57,8 +57,8 @@ pub struct Core {
 
 /// Adds a known result, such as a new id, to work that returns nothing. A repeated idempotency key returns the first
 /// result.
-pub(crate) fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> WithReply<O, A> {
-    WithReply { op, answer }
+pub(crate) fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A> {
+    Answering { op, answer }
 }
 
 impl Core {

@@ -120,12 +120,12 @@ impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Idempotent<O> {
 
 /// Adds a known result, such as a new id. Under [`Idempotent`] the first one is stored.
 #[derive(Debug)]
-pub struct WithReply<O, A> {
+pub struct Answering<O, A> {
     pub op: O,
     pub answer: A,
 }
 
-impl<O: Op<Out = ()>, A: Clone + Send + Sync + 'static> Op for WithReply<O, A> {
+impl<O: Op<Out = ()>, A: Clone + Send + Sync + 'static> Op for Answering<O, A> {
     type Out = A;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<A> {
         self.op.run(tx).await?;

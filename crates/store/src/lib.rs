@@ -45,7 +45,7 @@ pub use counters::ChangeContext;
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use error::{Error, Result};
-pub use idempotency::{ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply, WithReply};
+pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, JoinTenant, NoteKeyUse, RevokeKey, StoredKey};
 pub use listings::{
     CreateListing, DeleteListing, EditListing, ListingClusters, ListingCodec, ListingItem, ListingVersion,

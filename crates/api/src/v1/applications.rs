@@ -174,7 +174,7 @@ struct ApplicationOut {
     timeline: Vec<TimelineEntryOut>,
 }
 
-/// The owner and the account that see the applicant's flags and checks.
+/// With whom the applicant shares flags and checks.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApplicationSharing)]

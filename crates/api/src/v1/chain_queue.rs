@@ -95,7 +95,7 @@ struct QueuedOut {
 struct FailedOut {
     #[schema(example = "ListingRegistry")]
     contract: &'static str,
-    /// Its key in the contract
+    /// By what the contract would know it
     key: String,
     version: i64,
     /// Whether it was to be deleted

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    BatchSettlement, BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, SignedBatch,
+    BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch,
 };
 
 use super::engine::{Engine, TrackedBatch, micros, since};
@@ -115,7 +115,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// On a chain that mines immediately: sends a batch and reads its receipt; the outcome is stored later.
-    pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<BatchSettlement>> {
+    pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<Settled>> {
         let Some(lease) = self.lease() else { return Ok(None) };
         // First sends earlier batches that the follower signed and has not sent.
         for before in self.unsent_before(lease, nonce) {
@@ -133,11 +133,11 @@ impl<N: Node> Engine<N> {
         }
         self.reverts.store(0, Ordering::Release);
         let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-        Ok(Some(BatchSettlement { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
+        Ok(Some(Settled { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
     /// Stores the outcomes of batches that were delivered immediately.
-    pub async fn note_delivered(&self, settled: Vec<BatchSettlement>) -> Result<()> {
+    pub async fn note_delivered(&self, settled: Vec<Settled>) -> Result<()> {
         for settled in settled.chunk_by(|one, next| one.lease == next.lease) {
             self.settle(settled[0].lease, settled.to_vec()).await?;
         }

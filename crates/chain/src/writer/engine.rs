@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{
-    BatchSettlement, BatchStatus, Lease, OpenBatch, Payers, SignedBatch, SignedTransaction,
-};
+use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, SignedBatch, SignedTransaction};
 use portico_store::sql::{Op, Tx};
 
 use super::{Failpoint, FailpointHook, Settings};
@@ -357,7 +355,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Applies settled batches to the memory.
-    pub(super) fn apply(&self, settled: &[BatchSettlement]) {
+    pub(super) fn apply(&self, settled: &[Settled]) {
         let mut memory = self.memory();
         for settled in settled {
             let Some(held) = memory.under(settled.lease) else { continue };

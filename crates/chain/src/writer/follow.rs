@@ -7,7 +7,7 @@ use alloy_primitives::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    BatchSettlement, BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, VersionedItem, Word,
+    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, VersionedItem, Word,
 };
 
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
@@ -93,13 +93,13 @@ impl<N: Node> Engine<N> {
         self.memory().under(lease).map(|held| held.open.clone()).unwrap_or_default()
     }
 
-    pub(super) async fn settle(&self, lease: Lease, settled: Vec<BatchSettlement>) -> Result<()> {
+    pub(super) async fn settle(&self, lease: Lease, settled: Vec<Settled>) -> Result<()> {
         if settled.is_empty() {
             return Ok(());
         }
         // Set before the write: its reply may get lost, and the blocks must be compared with the chain in that case
         // too.
-        for BatchSettlement { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
+        for Settled { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
             self.with_open(lease, *nonce, |open| open.batch.block = *block);
         }
         self.write_under(lease, SettleBatches(settled.clone())).await?;
@@ -127,7 +127,7 @@ impl<N: Node> Engine<N> {
             };
             let is_final = self.is_final(head, receipt.block);
             let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-            let settled = |status| BatchSettlement { lease, nonce, status, block, mined: Some(hash) };
+            let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_refused(&receipt, now).await?;
@@ -147,7 +147,7 @@ impl<N: Node> Engine<N> {
 
     /// Stores what was found. The chain may have changed since its head was read: unless the blocks are certainly
     /// before that head, all are compared next time.
-    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<BatchSettlement>) -> Result<()> {
+    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
         let blocks =
             mined.iter().filter(|settled| !settled.status.is_over()).filter_map(|settled| settled.block);
         let others: Vec<i64> = blocks
@@ -180,8 +180,7 @@ impl<N: Node> Engine<N> {
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {
             tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-            let foreign =
-                BatchSettlement { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
+            let foreign = Settled { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
             self.requeue(open, foreign, now).await?;
         }
         Ok(())
@@ -263,7 +262,7 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    async fn requeue(&self, open: &TrackedBatch, batch: BatchSettlement, now: Timestamp) -> Result<()> {
+    async fn requeue(&self, open: &TrackedBatch, batch: Settled, now: Timestamp) -> Result<()> {
         let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
             (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),

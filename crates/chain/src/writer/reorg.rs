@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::B256;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use portico_store::chain::{BatchSettlement, BatchStatus, Lease, Word};
+use portico_store::chain::{BatchStatus, Lease, Settled, Word};
 
 use super::engine::Engine;
 use super::follow::MAX_CONCURRENT_CALLS;
@@ -73,7 +73,7 @@ impl<N: Node> Engine<N> {
                 open.was_mined = true;
             });
         }
-        let again = |(nonce, _): &(i64, i64)| BatchSettlement {
+        let again = |(nonce, _): &(i64, i64)| Settled {
             lease,
             nonce: *nonce,
             status: BatchStatus::Signed,
@@ -97,7 +97,7 @@ impl<N: Node> Engine<N> {
             undone.into_iter().map(|(nonce, (number, _), _)| (nonce, number)).collect();
         let deep = deep
             .into_iter()
-            .map(|(nonce, block, open)| BatchSettlement {
+            .map(|(nonce, block, open)| Settled {
                 lease,
                 nonce,
                 status: BatchStatus::Final,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use portico_domain::Timestamp;
-use portico_store::chain::{AcceptedListing, BatchSettlement, NewRecord, Refusal};
+use portico_store::chain::{AcceptedListing, NewRecord, Refusal, Settled};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -45,10 +45,10 @@ struct Group {
 /// Mined batches that are not stored yet. They are stored with the next group, whose commit waits for the disk
 /// anyway, or alone if there is none.
 #[derive(Debug, Default)]
-struct UnstoredSettlements(Mutex<Vec<BatchSettlement>>);
+struct UnstoredSettlements(Mutex<Vec<Settled>>);
 
 impl UnstoredSettlements {
-    fn add(&self, settled: BatchSettlement) {
+    fn add(&self, settled: Settled) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(settled);
     }
 

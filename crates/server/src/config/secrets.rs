@@ -8,7 +8,7 @@ use super::{ConfigErrors, Settings};
 /// Where systemd puts the credentials of a service.
 const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 /// The flags that hold a secret, or a URL that may hold one.
-const SECRET_FLAGS: [&str; 5] = ["--encryption-key", "--chain-key", "--database", "--keystore", "--chain"];
+const FLAGS: [&str; 5] = ["--encryption-key", "--chain-key", "--database", "--keystore", "--chain"];
 
 /// Where a setting's value may be.
 struct Source<'s> {
@@ -80,10 +80,10 @@ pub fn secrets_shown(arguments: impl IntoIterator<Item = OsString>) -> Vec<&'sta
     while let Some(argument) = arguments.next() {
         let (flag, value) = match argument.split_once('=') {
             Some((flag, value)) => (flag.to_owned(), value.to_owned()),
-            None if SECRET_FLAGS.contains(&&*argument) => (argument, arguments.next().unwrap_or_default()),
+            None if FLAGS.contains(&&*argument) => (argument, arguments.next().unwrap_or_default()),
             None => continue,
         };
-        if let Some(flag) = SECRET_FLAGS.into_iter().find(|known| *known == flag)
+        if let Some(flag) = FLAGS.into_iter().find(|known| *known == flag)
             && (flag.ends_with("-key") || has_password(&value))
         {
             shown.push(flag);

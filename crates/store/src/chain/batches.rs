@@ -175,7 +175,7 @@ impl Op for FillNonce {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BatchSettlement {
+pub struct Settled {
     /// Only the holder of the lease may settle.
     pub lease: Lease,
     pub nonce: i64,
@@ -191,7 +191,7 @@ static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block
 static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
 
 /// A replaced holder may not know every attempt, so it must not settle.
-async fn settle<T: Tx>(tx: &mut T, settled: &BatchSettlement) -> Result<bool> {
+async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
     settled.lease.check(tx).await?;
     let block_hash = settled.block.as_ref().map(|(_, hash)| hash.as_slice());
     let params = [
@@ -210,7 +210,7 @@ async fn settle<T: Tx>(tx: &mut T, settled: &BatchSettlement) -> Result<bool> {
 }
 
 #[derive(Debug)]
-pub struct SettleBatches(pub Vec<BatchSettlement>);
+pub struct SettleBatches(pub Vec<Settled>);
 
 impl Op for SettleBatches {
     type Out = ();
@@ -237,7 +237,7 @@ static REQUEUE: Sql = sql(
 #[derive(Debug)]
 pub struct Requeue {
     /// Its status is reverted or foreign.
-    pub batch: BatchSettlement,
+    pub batch: Settled,
     pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }

@@ -12,9 +12,7 @@ mod signers;
 
 use std::sync::Arc;
 
-pub use batches::{
-    BatchSettlement, BatchStatus, FILLER, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches,
-};
+pub use batches::{BatchStatus, FILLER, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
 pub use items::{
     AdoptEnds, DesiredItem, EndUnknownItems, EndedItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems,
     PutItemsAgain, RaiseVersions, RetireItems, RetryItems,

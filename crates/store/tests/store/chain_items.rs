@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use portico_store::chain::{
-    BatchSettlement, BatchStatus, DesiredItem, FailItems, ItemStatus, ItemVersion, Lease, NO_BATCH_LIMIT,
-    PutItems, PutItemsAgain, QueuedBatch, Requeue, RetryItems, SealWaiting, Sign, SignedBatch,
+    BatchStatus, DesiredItem, FailItems, ItemStatus, ItemVersion, Lease, NO_BATCH_LIMIT, PutItems,
+    PutItemsAgain, QueuedBatch, Requeue, RetryItems, SealWaiting, Settled, Sign, SignedBatch,
     SignedTransaction, StoredItem, TakeLease, VersionedItem, WaitingItems,
 };
 
@@ -92,7 +92,7 @@ async fn batch_that_reverted_is_sent_in_halves(db: Db) {
 }
 
 async fn requeue(db: &Db, lease: Lease, batch: &SignedBatch, status: BatchStatus) {
-    let settled = BatchSettlement { lease, nonce: batch.nonce, status, block: None, mined: None };
+    let settled = Settled { lease, nonce: batch.nonce, status, block: None, mined: None };
     let items = vec![first_version(1), first_version(2)];
     db.write(Requeue { batch: settled, items, at: NOW }).await.unwrap();
 }

@@ -8,9 +8,9 @@ use portico_domain::portfolios::{PortfolioChange, Template, TemplateChange};
 use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{SafeInteger, Timestamp};
 use portico_store::{
-    ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing, DeleteDevice,
-    DeletePortfolio, IdempotencyKey, Idempotent, JoinTenant, PutPipeline, PutRequirements, Result, RevokeKey,
-    SaveListing, Seal, StoredKey, UnsaveListing, WithReply,
+    Answering, ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
+    DeleteDevice, DeletePortfolio, IdempotencyKey, Idempotent, JoinTenant, PutPipeline, PutRequirements,
+    Result, RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
 };
 
 use crate::engines::Db;
@@ -247,7 +247,7 @@ impl Seal for Plain {
 async fn work_done_once_leaves_its_event_once(db: Db) {
     let mut journal = journal();
     for id in ["a", "b"] {
-        let op = WithReply { op: create(listing(id)), answer: id.to_owned() };
+        let op = Answering { op: create(listing(id)), answer: id.to_owned() };
         let (scope, fingerprint) = ([1; 32], [2; 32]);
         db.write(Idempotent {
             op,

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use portico_domain::{ErrorCode, Timestamp};
 use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{
-    Error, ForgetReplies, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal, WithReply,
+    Answering, Error, ForgetReplies, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal,
 };
 
 use crate::engines::Db;
@@ -45,10 +45,10 @@ impl Seal for ReversingSeal {
 }
 
 /// Registers a device whose id is the reply.
-type Registering = Idempotent<WithReply<RegisterDevice, String>>;
+type Registering = Idempotent<Answering<RegisterDevice, String>>;
 
 fn once(id: &str, key: u8, request: u8, at: Timestamp) -> Registering {
-    let op = WithReply { op: register(device(id)), answer: id.to_owned() };
+    let op = Answering { op: register(device(id)), answer: id.to_owned() };
     Idempotent {
         op,
         key: IdempotencyKey {

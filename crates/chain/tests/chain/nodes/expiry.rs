@@ -10,7 +10,7 @@ use portico_chain::{AnyNode, Node as _, reads};
 use portico_domain::Timestamp;
 use portico_domain::chain::Passes;
 use portico_store::chain::{
-    BatchSettlement, BatchStatus, ItemVersion, Lease, PutItems, Requeue, SealWaiting, TakeLease, Word,
+    BatchStatus, ItemVersion, Lease, PutItems, Requeue, SealWaiting, Settled, TakeLease, Word,
 };
 
 use crate::node_fixture::{NodeFixture, follow_all, now};
@@ -106,7 +106,7 @@ async fn flags_stay_alone_when_they_are_queued_again(fixture: NodeFixture) {
                     carried = Some(ItemVersion { kind: 2, key: *key, version: item.version });
                 }
             }
-            let settled = BatchSettlement { lease, nonce: batch.nonce, status, block: None, mined: None };
+            let settled = Settled { lease, nonce: batch.nonce, status, block: None, mined: None };
             db.write(Requeue { batch: settled, items: vec![carried.unwrap()], at }).await.unwrap();
         }
     }

@@ -18,7 +18,7 @@ use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{CommittedGroup, Engine};
 use portico_chain::{Error, Result};
 use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{AcceptedListing, BatchSettlement, PutItems, Refusal};
+use portico_store::chain::{AcceptedListing, PutItems, Refusal, Settled};
 use portico_store::{ChangeContext, Db, DeleteListing};
 
 pub(crate) use self::summary::Summary;
@@ -40,7 +40,7 @@ type Answers = Vec<(Request, Result<AcceptedListing, Refusal>)>;
 enum Outcome {
     Followed(Result<()>),
     Committed(Vec<Request>, Result<CommittedGroup>),
-    Delivered(Answers, Result<Option<BatchSettlement>>),
+    Delivered(Answers, Result<Option<Settled>>),
     Captured(Result<()>),
 }
 
