@@ -10,7 +10,7 @@ use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::{Node as _, setup};
 use portico_domain::chain::Terms;
-use portico_store::chain::{Sign as _, Versioned};
+use portico_store::chain::{Sign as _, VersionedItem};
 use portico_store::{Db, Location, Role};
 
 const FEE_CAP: u64 = 500_000_000_000;
@@ -31,7 +31,7 @@ pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) 
     let terms = Terms::new((None, None), (None, None)).map_err(|_| anyhow::anyhow!("terms"))?;
     let (started, mut recorded) = (Instant::now(), 0_u32);
     while started.elapsed() < time {
-        let items: Vec<Versioned> = (0..batch).map(|_| item(&mut recorded, terms)).collect();
+        let items: Vec<VersionedItem> = (0..batch).map(|_| item(&mut recorded, terms)).collect();
         let signed = signer.sign(i64::try_from(nonce)?, ItemKind::Listing.number(), &items)?;
         node.send(&signed.raw).await?;
         let receipt = loop {
@@ -47,11 +47,11 @@ pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) 
     Ok(f64::from(recorded) / started.elapsed().as_secs_f64())
 }
 
-fn item(recorded: &mut u32, terms: Terms) -> Versioned {
+fn item(recorded: &mut u32, terms: Terms) -> VersionedItem {
     *recorded += 1;
     let mut key = [7; 32];
     key[..4].copy_from_slice(&recorded.to_be_bytes());
-    Versioned { key, version: 1, payload: Content::Listing { terms, digest: key }.encode() }
+    VersionedItem { key, version: 1, payload: Content::Listing { terms, digest: key }.encode() }
 }
 
 /// A new key with funds, on an Anvil node.

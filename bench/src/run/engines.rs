@@ -75,7 +75,7 @@ impl Bench {
         server.stop().await?;
         let raw = database.raw_inserts(&self.common).await?;
         let compared = format!("POST is {:.2}× of it", posts.per_second / raw);
-        self.figure_row("raw inserts beside it", &format!("{raw:.0}/s"), &compared);
+        self.figure_row("raw insert loop", &format!("{raw:.0}/s"), &compared);
         Ok(())
     }
 }

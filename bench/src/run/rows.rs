@@ -45,7 +45,7 @@ impl Bench {
     }
 }
 
-/// A figure with errors in it means little: whoever reads the table has to know.
+/// A figure with errors in it means little: the reader has to know.
 pub(super) fn report_errors(name: &str, errors: u64) {
     if errors > 0 {
         eprintln!("{name}: {errors} errors");

@@ -6,9 +6,9 @@ use crate::problem::{Problem, Result};
 
 /// The credential that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum RequiredCredential {
     /// None. A credential that is presented must still be valid.
-    Nothing,
+    None,
     Bearer,
     /// A bearer token, or an API key without an owner.
     BearerOrOperator,
@@ -18,36 +18,38 @@ pub enum Need {
     /// A token with the scope `admin`, or an API key without an owner.
     Operator,
     /// None; but a caller who signs in must be the operator.
-    OperatorOrNobody,
+    AnonymousOrOperator,
 }
 
 /// What each profile requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    pub sandbox: Need,
-    pub live: Need,
+    pub sandbox: RequiredCredential,
+    pub live: RequiredCredential,
 }
 
-const fn row(sandbox: Need, live: Need) -> Access {
+const fn row(sandbox: RequiredCredential, live: RequiredCredential) -> Access {
     Access { sandbox, live }
 }
 
-pub(crate) const PUBLIC: Access = row(Need::Nothing, Need::Nothing);
+pub(crate) const PUBLIC: Access = row(RequiredCredential::None, RequiredCredential::None);
 /// Revoking a key: one's own, or for the operator any.
-pub(crate) const BEARER_OR_OPERATOR: Access = row(Need::BearerOrOperator, Need::BearerOrOperator);
+pub(crate) const BEARER_OR_OPERATOR: Access =
+    row(RequiredCredential::BearerOrOperator, RequiredCredential::BearerOrOperator);
 /// A user's own data: listings, portfolios, devices, applications by path.
-pub(crate) const OWNED: Access = row(Need::Nothing, Need::SignedIn);
+pub(crate) const OWNED: Access = row(RequiredCredential::None, RequiredCredential::SignedIn);
 /// Pipelines, identities, verifications, and a person's own keys.
-pub(crate) const BEARER: Access = row(Need::Bearer, Need::Bearer);
+pub(crate) const BEARER: Access = row(RequiredCredential::Bearer, RequiredCredential::Bearer);
 /// Requirements records, devices of a network, device statistics, metrics.
-pub(crate) const OPERATORS: Access = row(Need::Nothing, Need::Operator);
+pub(crate) const OPERATORS: Access = row(RequiredCredential::None, RequiredCredential::Operator);
 /// What belongs to the service itself, also in a sandbox: audit log, everybody's keys, queue, bureaus, configuration.
-pub(crate) const OPERATORS_ONLY: Access = row(Need::Operator, Need::Operator);
+pub(crate) const OPERATORS_ONLY: Access = row(RequiredCredential::Operator, RequiredCredential::Operator);
 /// Applications and applicants.
-pub(crate) const SIGNED_IN: Access = row(Need::SignedIn, Need::SignedIn);
-pub(crate) const KEY: Access = row(Need::Key, Need::Key);
+pub(crate) const SIGNED_IN: Access = row(RequiredCredential::SignedIn, RequiredCredential::SignedIn);
+pub(crate) const KEY: Access = row(RequiredCredential::Key, RequiredCredential::Key);
 /// Writes of predefined portfolios.
-pub(crate) const CATALOGUE: Access = row(Need::OperatorOrNobody, Need::Operator);
+pub(crate) const CATALOGUE: Access =
+    row(RequiredCredential::AnonymousOrOperator, RequiredCredential::Operator);
 
 /// Challenges for `WWW-Authenticate`.
 pub(crate) const BEARER_CHALLENGE: &str = "Bearer";
@@ -55,7 +57,7 @@ pub(crate) const KEY_CHALLENGE: &str = "ApiKey header=\"X-API-Key\"";
 const EITHER_CHALLENGE: &str = "Bearer, ApiKey header=\"X-API-Key\"";
 
 impl Access {
-    pub fn need(self, profile: Profile) -> Need {
+    pub fn need(self, profile: Profile) -> RequiredCredential {
         match profile {
             Profile::Sandbox => self.sandbox,
             Profile::Live => self.live,
@@ -68,22 +70,34 @@ impl Access {
         let missing = match (need, actor) {
             // Not reachable over HTTP.
             (_, Actor::Operator) => return Ok(()),
-            (Need::Nothing, _) | (Need::OperatorOrNobody, Actor::Anonymous) => return Ok(()),
-            (Need::Bearer | Need::BearerOrOperator, Actor::User { .. }) => return Ok(()),
-            (Need::Key, Actor::Key { .. }) => return Ok(()),
-            (Need::SignedIn, Actor::User { .. } | Actor::Key { .. }) => return Ok(()),
-            (Need::Operator | Need::OperatorOrNobody | Need::BearerOrOperator, actor)
-                if actor.is_operator() =>
-            {
+            (RequiredCredential::None, _) | (RequiredCredential::AnonymousOrOperator, Actor::Anonymous) => {
                 return Ok(());
             }
-            (Need::Operator | Need::OperatorOrNobody, Actor::User { .. } | Actor::Key { .. }) => {
+            (RequiredCredential::Bearer | RequiredCredential::BearerOrOperator, Actor::User { .. }) => {
+                return Ok(());
+            }
+            (RequiredCredential::Key, Actor::Key { .. }) => return Ok(()),
+            (RequiredCredential::SignedIn, Actor::User { .. } | Actor::Key { .. }) => return Ok(()),
+            (
+                RequiredCredential::Operator
+                | RequiredCredential::AnonymousOrOperator
+                | RequiredCredential::BearerOrOperator,
+                actor,
+            ) if actor.is_operator() => {
+                return Ok(());
+            }
+            (
+                RequiredCredential::Operator | RequiredCredential::AnonymousOrOperator,
+                Actor::User { .. } | Actor::Key { .. },
+            ) => {
                 let problem = Problem::from(portico_app::Error::Forbidden("this is for the operator"));
                 return Err(problem);
             }
-            (Need::Bearer | Need::BearerOrOperator, _) => (BEARER_CHALLENGE, "a bearer token is needed"),
-            (Need::Key, _) => (KEY_CHALLENGE, "an API key is needed: X-API-Key"),
-            (Need::SignedIn | Need::Operator, Actor::Anonymous) => {
+            (RequiredCredential::Bearer | RequiredCredential::BearerOrOperator, _) => {
+                (BEARER_CHALLENGE, "a bearer token is needed")
+            }
+            (RequiredCredential::Key, _) => (KEY_CHALLENGE, "an API key is needed: X-API-Key"),
+            (RequiredCredential::SignedIn | RequiredCredential::Operator, Actor::Anonymous) => {
                 (EITHER_CHALLENGE, "a bearer token or an API key is needed")
             }
         };

@@ -4,13 +4,17 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
 use portico_app::{Actor, Error, Portico};
 
-use crate::access::{BEARER_CHALLENGE, KEY_CHALLENGE, Need};
+use crate::access::{BEARER_CHALLENGE, KEY_CHALLENGE, RequiredCredential};
 use crate::problem::{Problem, Result};
 
 static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// If a request has both a token and a key, the operation's need decides which one counts.
-pub(crate) async fn authenticate(app: &Portico, headers: &HeaderMap, need: Need) -> Result<Actor> {
+pub(crate) async fn authenticate(
+    app: &Portico,
+    headers: &HeaderMap,
+    need: RequiredCredential,
+) -> Result<Actor> {
     let unreadable =
         || Problem::unauthenticated(BEARER_CHALLENGE, "a credential is unreadable or given twice");
     let user = match bearer(single(headers, &AUTHORIZATION).map_err(|()| unreadable())?)? {
@@ -25,7 +29,7 @@ pub(crate) async fn authenticate(app: &Portico, headers: &HeaderMap, need: Need)
         None => None,
     };
     Ok(match need {
-        Need::Key => key.or(user),
+        RequiredCredential::Key => key.or(user),
         _ => user.or(key),
     }
     .unwrap_or(Actor::Anonymous))

@@ -35,7 +35,7 @@ use portico_domain::ErrorCode;
 pub use client_network::network;
 pub use metrics::Metrics;
 pub use middleware::AllowedHosts;
-pub use operation::{Limits, Operation};
+pub use operation::{DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_RESPONSE_BYTES, Limits, Operation};
 
 use problem::Problem;
 

@@ -99,7 +99,7 @@ impl Metrics {
         InFlight { gauge: &self.in_flight, count: usize::try_from(others).unwrap_or(0) + 1 }
     }
 
-    /// Sets memory aside until the guard is dropped; `None`: more than `max` would be.
+    /// Reserves memory until the guard is dropped; `None`: more than `max` would be.
     pub(crate) fn hold_response(&self, bytes: usize, max: usize) -> Option<HeldBytes> {
         let bytes = i64::try_from(bytes).ok()?;
         let before = self.response_bytes.inc_by(bytes);

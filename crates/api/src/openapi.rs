@@ -19,7 +19,7 @@ use utoipa::openapi::{
     OpenApiBuilder, Paths, Ref, RefOr, Required, ResponseBuilder, Server,
 };
 
-use crate::access::Need;
+use crate::access::RequiredCredential;
 use crate::operation::Operation;
 use crate::problem::{Problem, ProblemOut, Result};
 use crate::reply::Schemas;
@@ -200,7 +200,7 @@ fn problem(when: &str) -> utoipa::openapi::response::Response {
     ResponseBuilder::new().description(when).content("application/problem+json", content).build()
 }
 
-/// Of a limit that a caller has reached.
+/// Headers of a 429.
 fn quota_headers() -> [(String, RefOr<Header>); 2] {
     [
         ("RateLimit-Policy", "Which limit it is, `\"name\";q=limit;w=seconds`"),
@@ -226,15 +226,17 @@ fn idempotency_key() -> utoipa::openapi::path::Parameter {
 }
 
 /// The empty requirement means that no credential is needed.
-fn security(need: Need) -> Vec<SecurityRequirement> {
+fn security(need: RequiredCredential) -> Vec<SecurityRequirement> {
     let nobody = SecurityRequirement::default;
     let bearer = || SecurityRequirement::new::<_, [String; 0], String>("bearer", []);
     let key = || SecurityRequirement::new::<_, [String; 0], String>("apiKey", []);
     match need {
-        Need::Nothing | Need::OperatorOrNobody => vec![nobody(), bearer(), key()],
-        Need::Bearer => vec![bearer()],
-        Need::Key => vec![key()],
-        Need::SignedIn | Need::Operator | Need::BearerOrOperator => vec![bearer(), key()],
+        RequiredCredential::None | RequiredCredential::AnonymousOrOperator => vec![nobody(), bearer(), key()],
+        RequiredCredential::Bearer => vec![bearer()],
+        RequiredCredential::Key => vec![key()],
+        RequiredCredential::SignedIn
+        | RequiredCredential::Operator
+        | RequiredCredential::BearerOrOperator => vec![bearer(), key()],
     }
 }
 

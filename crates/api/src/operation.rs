@@ -307,6 +307,9 @@ fn idempotency_key(
     Ok(Some(service.app.idempotency_key(actor, route, key, &[target.as_bytes(), body])))
 }
 
+pub const DEFAULT_MAX_IN_FLIGHT: usize = 1024;
+pub const DEFAULT_MAX_RESPONSE_BYTES: usize = 128 << 20;
+
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub body_bytes: usize,
@@ -328,8 +331,8 @@ impl Default for Limits {
             body_bytes: 1 << 20,
             body_time: Duration::from_secs(15),
             operation_time: Duration::from_secs(30),
-            in_flight: 1024,
-            response_bytes: 128 << 20,
+            in_flight: DEFAULT_MAX_IN_FLIGHT,
+            response_bytes: DEFAULT_MAX_RESPONSE_BYTES,
             rate: 0,
         }
     }

@@ -145,7 +145,7 @@ impl Piece {
         }
     }
 
-    /// How many items of this length are a piece. A piece whose rows nobody may see says nothing about it.
+    /// How many items of this length fill a piece; an empty piece gives no estimate.
     fn fitting(&self) -> usize {
         if self.items == 0 {
             return FIRST_READ_ITEMS;

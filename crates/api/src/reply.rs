@@ -33,7 +33,7 @@ pub(crate) fn content(about: &str, content_type: &str, schema: RefOr<Schema>) ->
         .build()
 }
 
-/// Marks a response whose body all responses share, so that it takes no memory of its own.
+/// Marks a response with a shared static body, which uses no memory per response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SharedBody;
 

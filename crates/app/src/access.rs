@@ -111,7 +111,7 @@ impl Core {
         }
     }
 
-    /// Before something of a tenant is read: an account that is named like the user may take over what was the user's own.
+    /// Call before reading a tenant's rows: an account named like the user may take over the user's own rows.
     pub(crate) async fn settle_tenant(&self, actor: &Actor) -> Result<()> {
         match actor {
             Actor::User { user, tenant: Tenant::Account(account), .. }

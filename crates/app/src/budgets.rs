@@ -19,9 +19,9 @@ use crate::{Actor, Call, Core, Error, Result};
 
 const DAY_SECONDS: u32 = 24 * 60 * 60;
 /// The most that one request reads at once: a page of blocks and the head.
-const MAX_READS_AT_ONCE: NonZeroU32 = NonZeroU32::new(128).unwrap();
+const MAX_READS_PER_REQUEST: NonZeroU32 = NonZeroU32::new(128).unwrap();
 /// A network of strangers may read this fraction of what all of them may.
-const NETWORKS_SHARE: u32 = 4;
+const NETWORK_SHARE_DIVISOR: u32 = 4;
 /// Payers without recent reads are removed when there are more than this.
 const MAX_READERS: usize = 10_000;
 
@@ -133,7 +133,7 @@ impl Core {
     }
 }
 
-/// Whose reads of the chain have a limit together.
+/// Callers that share one limit of chain reads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Reader {
     Account(Word),
@@ -155,7 +155,7 @@ struct ChainReadLimiter {
 
 impl ChainReadLimiter {
     fn new(per_second: NonZeroU32) -> Self {
-        let burst = per_second.max(MAX_READS_AT_ONCE);
+        let burst = per_second.max(MAX_READS_PER_REQUEST);
         let limiter = RateLimiter::keyed(governor::Quota::per_second(per_second).allow_burst(burst));
         Self { limiter, per_second }
     }
@@ -164,7 +164,7 @@ impl ChainReadLimiter {
 impl ChainReaders {
     pub fn new(per_second: u32) -> Self {
         let limiters = NonZeroU32::new(per_second).map(|rate| {
-            let of_network = NonZeroU32::new(rate.get() / NETWORKS_SHARE).unwrap_or(NonZeroU32::MIN);
+            let of_network = NonZeroU32::new(rate.get() / NETWORK_SHARE_DIVISOR).unwrap_or(NonZeroU32::MIN);
             [rate, of_network].map(ChainReadLimiter::new)
         });
         Self { limiters, clock: DefaultClock::default() }
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chain_reads_are_limited_for_strangers_together_and_for_each_account() {
+    fn chain_reads_are_limited_per_account_and_for_strangers() {
         let readers = ChainReaders::new(1);
         let page = NonZeroU32::new(100).unwrap();
         let account = |number| Reader::Account([number; 32]);

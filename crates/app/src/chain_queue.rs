@@ -8,7 +8,7 @@ use crate::access::require_operator;
 use crate::{Call, Chain, Result};
 
 /// Batches and rejected items that are told one by one.
-const MAX_TOLD: usize = 100;
+const MAX_LISTED_QUEUE_ROWS: usize = 100;
 
 #[derive(Debug)]
 pub struct ChainQueue {
@@ -28,8 +28,8 @@ impl Chain {
         Ok(ChainQueue {
             totals: db.chain_backlog().await?,
             waiting: db.waiting_items().await?,
-            batches: db.queued_batches(MAX_TOLD).await?,
-            failed: db.failed_items(MAX_TOLD).await?,
+            batches: db.queued_batches(MAX_LISTED_QUEUE_ROWS).await?,
+            failed: db.failed_items(MAX_LISTED_QUEUE_ROWS).await?,
         })
     }
 

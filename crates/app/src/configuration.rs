@@ -29,7 +29,7 @@ pub enum SettingSource {
     Environment,
     /// The configuration file.
     File,
-    /// A file of its own, for a secret.
+    /// A secret file.
     SecretFile,
 }
 

@@ -84,7 +84,7 @@ impl Screening {
 }
 
 impl Core {
-    /// A live instance asks nobody about a person who has not consented to a known text.
+    /// A live instance sends no bureau request without consent to a known text.
     pub(crate) fn check_consent(&self, version: Option<&Label>) -> Result<()> {
         let fault = match (self.profile, version) {
             (Profile::Sandbox, _) => return Ok(()),

@@ -52,7 +52,7 @@ const STREETS: [&str; 16] = [
     "Hawthorn Close",
     "Linden Square",
 ];
-const HOMES: usize = 360;
+const LISTINGS: usize = 360;
 /// The first one is the console's default user.
 const LANDLORDS: [&str; 6] = ["ada", "harbor-homes", "northside-rentals", "lone-star-living", "june", "omar"];
 /// User, first and last name, score, income.
@@ -162,7 +162,7 @@ fn degrees(value: f64) -> Result<Degrees> {
     Degrees::parse(&format!("{value:.6}")).map_err(|fault| Error::Bug(fault.to_string()))
 }
 
-fn home(number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
+fn demo_listing(number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
     let (city, state, postal, latitude, longitude, usual) = CITIES[number % CITIES.len()];
     let bedrooms = draw.from(1, 4);
     let rent = (usual + (bedrooms - 2) * 420 + draw.from(-8, 14) * 25).max(700);
@@ -224,18 +224,18 @@ impl Portico {
     }
 
     async fn seed(&self, mut progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
-        let steps = (HOMES + APPLICANTS.len() + TEMPLATES.len() + DEVICES) as u64;
+        let steps = (LISTINGS + APPLICANTS.len() + TEMPLATES.len() + DEVICES) as u64;
         let (mut done, mut seeded) = (0, Seeded::default());
         let mut step = || {
             done += 1;
             progress(done, steps);
         };
         let mut draw = Rng(0x9e37_79b9_7f4a_7c15);
-        let mut homes = Vec::with_capacity(HOMES);
-        for number in 0..HOMES {
-            let (listing, terms) = home(number, &mut draw)?;
+        let mut homes = Vec::with_capacity(LISTINGS);
+        for number in 0..LISTINGS {
+            let (listing, terms) = demo_listing(number, &mut draw)?;
             homes.push(listing.id.clone());
-            seeded.listings += u64::from(self.seed_home(listing, terms).await?);
+            seeded.listings += u64::from(self.seed_listing(listing, terms).await?);
             step();
         }
         self.core.wake_chain();
@@ -271,7 +271,7 @@ impl Portico {
     }
 
     /// The running server signs the listing's record.
-    async fn seed_home(&self, listing: Listing, terms: Terms) -> Result<bool> {
+    async fn seed_listing(&self, listing: Listing, terms: Terms) -> Result<bool> {
         let by = self.core.context(&as_user(listing.user.as_str()));
         let desired = self.core.desired_listing(&listing, terms, by.at)?;
         let record = QueueRecord(NewRecord {

@@ -14,7 +14,7 @@ use crate::{Call, Error, Result};
 const MAX_ATTEMPTS: u32 = 10;
 
 impl Screening {
-    /// By the person whom the finding is about. Disputing it again changes nothing.
+    /// For the person the finding is about. Disputing it again has no effect.
     pub async fn dispute(&self, call: &Call, id: &VerificationId, check: Check) -> Result<()> {
         let (user, _) = signed_in(&call.actor)?;
         for _ in 0..MAX_ATTEMPTS {

@@ -12,7 +12,7 @@ use portico_domain::{CaseId, ErrorCode, Timestamp, VerificationId, WalletId, nam
 use portico_store::audit::Entry;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::screening::{
-    Case, CaseSelector, Guess, Guessed, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity,
+    Case, CaseSelector, Guess, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity, SettleGuess,
     StoredVerification, TakeGuess,
 };
 
@@ -119,19 +119,19 @@ impl Identities {
                 retry_after: GUESS_WINDOW_SECONDS.unsigned_abs(),
             });
         };
-        let outcome = self.names_fit(call, &verification, &case, first, last).await;
+        let outcome = self.names_match(call, &verification, &case, first, last).await;
         // An error on our side does not count as a wrong guess.
-        let (fits, action) = match &outcome {
+        let (is_correct, action) = match &outcome {
             Ok(true) => (true, "identity.validated"),
             Ok(false) => (false, "identity.not_validated"),
             Err(_) => (true, "identity.validation_failed"),
         };
-        self.core.db.write(Guessed { place, fits, entry: entry(action) }).await?;
+        self.core.db.write(SettleGuess { place, is_correct, entry: entry(action) }).await?;
         if outcome? { Ok(token_number(&case.token)) } else { Err(NO_SUCH_IDENTITY) }
     }
 
     /// Whether the token carries this name, and a check of the result that is still valid was passed under it.
-    async fn names_fit(
+    async fn names_match(
         &self,
         call: &Call,
         verification: &StoredVerification,
@@ -199,7 +199,7 @@ impl Core {
         (key, lifetime): (&PersonKey, Lifetime),
     ) -> Result<Case> {
         let (user, tenant) = signed_in(&call.actor)?;
-        let of = if case.is_some() { CaseSelector::Named } else { CaseSelector::Made };
+        let of = if case.is_some() { CaseSelector::Named } else { CaseSelector::Generated };
         let id: CaseId = self.new_id();
         let name = case.unwrap_or_else(|| id.clone());
         let wallet = address_of(wallet)?;
@@ -229,7 +229,7 @@ impl Core {
         Ok(case)
     }
 
-    /// The token for its holder, whom the store knows when it writes.
+    /// The token for its holder; the store knows the holder when it writes.
     pub(crate) fn desired_token(
         &self,
         case: &Case,

@@ -48,7 +48,7 @@ const MAX_KEYS: i64 = 100;
 const SESSION_LIFETIME: Duration = Duration::from_hours(12);
 
 /// Of one key, by one process: how often its last use is stored.
-const USE_NOTED_SECONDS: i64 = 60;
+const KEY_USE_INTERVAL_SECONDS: i64 = 60;
 const MAX_NOTED_KEYS: usize = 10_000;
 
 /// Credentials for any user of the sandbox.
@@ -122,7 +122,7 @@ impl Keys {
         Ok(key)
     }
 
-    /// A token for any user. It is on record by its id: the log names neither the user nor the account.
+    /// A token for any user. The audit entry has the token's id, but neither user nor account.
     pub async fn issue_token(&self, call: &Call, token: &NewToken) -> Result<String> {
         require_operator(&call.actor)?;
         let id = self.random_id()?;
@@ -134,7 +134,7 @@ impl Keys {
     }
 
     /// The sandbox's sign-in: a token and a key for any user. A retry opens another session, because no secret is stored.
-    /// `admin`: the token is an operator's, the key is the user's all the same.
+    /// `admin`: the token is an operator's; the key stays bound to the user.
     pub async fn open_session(&self, call: &Call, user: UserId, admin: bool) -> Result<Session> {
         if self.core.profile != Profile::Sandbox {
             return Err(Error::NotFound(ErrorCode::NotFound));
@@ -188,7 +188,7 @@ impl Keys {
         Ok(self.core.db.keys(None).await?)
     }
 
-    /// The keys that match, newest first, for somebody whose reading is on record.
+    /// Opens the matching keys for reading, newest first, and audits the read.
     pub async fn reader(&self, call: &Call, filter: KeyFilter) -> Result<KeyReader> {
         require_operator(&call.actor)?;
         let whose = filter.owner.as_ref().map_or("every key", Label::as_str);
@@ -242,7 +242,7 @@ impl Keys {
     /// In the background: a request must not wait for it, or fail with it.
     fn note_use(&self, id: &KeyId, now: Timestamp) {
         let mut noted = self.uses_noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.get(id).is_some_and(|at| *at > now.minus_seconds(USE_NOTED_SECONDS)) {
+        if noted.get(id).is_some_and(|at| *at > now.minus_seconds(KEY_USE_INTERVAL_SECONDS)) {
             return;
         }
         if noted.len() >= MAX_NOTED_KEYS {

@@ -1,8 +1,11 @@
 //! The use cases: one service per area, one file per service. All surfaces call these; only this crate combines the
 //! store, the chain and the screening.
 //!
-//! Every public method takes a [`Call`] (caller and idempotency key), authorises the caller, and runs one unit of
-//! work. [`Maintenance`] contains the service's background work.
+//! Every public method of a service takes a [`Call`] (caller and idempotency key) and authorises its caller, unless
+//! everybody may call it. Exceptions: authentication (`Keys::verify`, `verify_token`, `jwks`), the readers that an
+//! authorised call returns (`AuditReader`, `KeyReader`), `Listings::new_id`, flags without data (`Audit::is_altered`,
+//! `Audit::knows_key`), the accessors of [`Portico`], and [`Maintenance`], the background work, which no request
+//! calls.
 
 pub mod access;
 mod applicant_identity;

@@ -10,7 +10,7 @@ use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId};
 use portico_store::ListingCodec;
-use portico_store::chain::{Accepted, DesiredItem, ItemStatus, NewRecord, Word};
+use portico_store::chain::{AcceptedListing, DesiredItem, ItemStatus, NewRecord, Word};
 
 use crate::budgets::Cost;
 use crate::chain::{PENDING, Record};
@@ -34,7 +34,7 @@ pub struct Proof {
 
 impl Listings {
     /// Stores a listing for its owner and records its terms and digest on the chain.
-    pub async fn record(&self, call: &Call, listing: Listing, terms: Terms) -> Result<Accepted> {
+    pub async fn record(&self, call: &Call, listing: Listing, terms: Terms) -> Result<AcceptedListing> {
         self.core.may_act_for(&call.actor, &listing.user).await?;
         self.core.remember_tenant(&call.actor).await?;
         let by = self.core.context(call);

@@ -170,8 +170,8 @@ impl Core {
         Ok(listing)
     }
 
-    /// The creation number of the listing that has this id now, for its owner. Whoever goes on with the number instead
-    /// of the id never reaches a later listing with another owner.
+    /// The creation number of the listing that has this id now, for its owner. Continue with this number instead
+    /// of the id: it never refers to a later listing with another owner.
     pub(crate) async fn own_listing_number(&self, call: &Call, id: &ListingId) -> Result<i64> {
         let StoredListing { listing, version, .. } = self.stored_listing(id).await?;
         self.may_act_for(&call.actor, &listing.user).await?;

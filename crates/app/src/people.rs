@@ -44,7 +44,7 @@ pub struct UserOverview {
 }
 
 impl People {
-    /// For operators, whose reading is on record. There is no list of users: of an unknown id there is nothing.
+    /// For operators; the read is audited. An unknown id has zero counts: there is no list of users.
     pub async fn overview(&self, call: &Call, user: UserId) -> Result<UserOverview> {
         require_operator(&call.actor)?;
         self.core.append_audit_entry(self.core.entry(call, "user.read", user.as_str(), "")).await?;
@@ -57,7 +57,7 @@ impl People {
 
     /// Destroys the key first, then removes everything that it sealed, revokes tokens and clears flags.
     pub async fn erase(&self, call: &Call, user: &UserId) -> Result<()> {
-        // A program's key must not destroy what nobody can bring back.
+        // An API key may not erase: erasure is irreversible.
         if let Actor::Key { .. } = call.actor {
             return Err(Error::Forbidden("a person is erased with a bearer token, not with an API key"));
         }
@@ -131,7 +131,7 @@ impl Core {
     }
 
     /// Applies the erasures that the keystore knows and this database does not: those since its backup, and those
-    /// that a crash interrupted. Returns how many. Those after `until` are left to whoever is applying them now.
+    /// that a crash interrupted. Returns how many. Those after `until` are left to the request that is applying them.
     pub(crate) async fn apply_erasures(&self, until: Timestamp) -> Result<u64> {
         // Erasures of several replicas may become visible out of order.
         let settled = self.clock.now().minus_seconds(DAY_SECONDS);

@@ -17,7 +17,7 @@ pub(crate) const NO_SUCH_VERIFICATION: Error = Error::NotFound(ErrorCode::Verifi
 
 /// A result as the specification shows it.
 #[derive(Debug, Clone)]
-pub struct Verified {
+pub struct VerificationResult {
     pub token: String,
     pub id: VerificationId,
     /// Yearly; 0 if it was not checked.
@@ -28,7 +28,7 @@ pub struct Verified {
 
 /// A result without its values.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct VerificationReport {
     pub id: VerificationId,
     pub case: CaseId,
     pub token: String,

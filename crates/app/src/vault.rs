@@ -19,9 +19,9 @@ impl std::fmt::Debug for Vault {
 }
 
 pub const ROOT_BYTES: usize = 32;
-const DIGESTS: &[u8] = b"portico digests v1";
-const ANSWERS: &[u8] = b"portico answers v1";
-const SANDBOX: &[u8] = b"portico sandbox bureau v1";
+const DIGEST_PURPOSE: &[u8] = b"portico digests v1";
+const REPLY_PURPOSE: &[u8] = b"portico answers v1";
+const SANDBOX_PURPOSE: &[u8] = b"portico sandbox bureau v1";
 
 fn derived(secret: &SecretSlice<u8>, purpose: &[u8]) -> hmac::Tag {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret()), purpose)
@@ -29,13 +29,13 @@ fn derived(secret: &SecretSlice<u8>, purpose: &[u8]) -> hmac::Tag {
 
 /// The key of the values that the sandbox bureau makes up.
 pub fn sandbox_key(instance: &SecretSlice<u8>) -> SecretSlice<u8> {
-    derived(instance, SANDBOX).as_ref().to_vec().into()
+    derived(instance, SANDBOX_PURPOSE).as_ref().to_vec().into()
 }
 
 impl Vault {
     /// Each purpose has its own derived key.
     pub fn new(secret: &SecretSlice<u8>) -> Result<Self> {
-        Self::with_keys(derived(secret, DIGESTS).as_ref(), derived(secret, ANSWERS).as_ref())
+        Self::with_keys(derived(secret, DIGEST_PURPOSE).as_ref(), derived(secret, REPLY_PURPOSE).as_ref())
     }
 
     /// From the instance's secret, which may be [`Vault::former`].
@@ -48,7 +48,7 @@ impl Vault {
 
     /// The keys that earlier versions derived from the root secret. An instance that has stored replies keeps them.
     pub fn former(root: &SecretSlice<u8>) -> SecretSlice<u8> {
-        [derived(root, DIGESTS).as_ref(), derived(root, ANSWERS).as_ref()].concat().into()
+        [derived(root, DIGEST_PURPOSE).as_ref(), derived(root, REPLY_PURPOSE).as_ref()].concat().into()
     }
 
     fn with_keys(digests: &[u8], answers: &[u8]) -> Result<Self> {

@@ -16,8 +16,8 @@ use crate::checks::Plan;
 use crate::identities::{commitment, token_number};
 use crate::keystore::PersonKey;
 use crate::results::{
-    CheckReport, Findings, NO_SUCH_VERIFICATION, Report, SealedOutcome, VALID_SECONDS, Verified, findings,
-    outcome, sealed, sealing_context,
+    CheckReport, Findings, NO_SUCH_VERIFICATION, SealedOutcome, VALID_SECONDS, VerificationReport,
+    VerificationResult, findings, outcome, sealed, sealing_context,
 };
 use crate::screening::{Screening, Verification};
 use crate::{Call, Result};
@@ -28,7 +28,7 @@ const MAX_APPLICATIONS_CHARGED: i64 = 400;
 
 impl Screening {
     /// The applicant is the caller.
-    pub async fn verify(&self, call: &Call, request: Verification) -> Result<Verified> {
+    pub async fn verify(&self, call: &Call, request: Verification) -> Result<VerificationResult> {
         let (user, _) = signed_in(&call.actor)?;
         self.core.remember_tenant(&call.actor).await?;
         if let Some(id) = &request.verified {
@@ -60,7 +60,12 @@ impl Screening {
     }
 
     /// Returns the caller's earlier result if it is still valid.
-    async fn verified_before(&self, call: &Call, user: &UserId, id: &VerificationId) -> Result<Verified> {
+    async fn verified_before(
+        &self,
+        call: &Call,
+        user: &UserId,
+        id: &VerificationId,
+    ) -> Result<VerificationResult> {
         let verification = self.own_verification(user, id).await?;
         if verification.expires_at <= self.core.clock.now() {
             return Err(NO_SUCH_VERIFICATION);
@@ -77,13 +82,13 @@ impl Screening {
         found.filter(|found| found.user == *user).ok_or(NO_SUCH_VERIFICATION)
     }
 
-    async fn shown(&self, key: &PersonKey, verification: &StoredVerification) -> Result<Verified> {
+    async fn shown(&self, key: &PersonKey, verification: &StoredVerification) -> Result<VerificationResult> {
         let case = self.core.db.case(&verification.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         let findings = findings(key, verification)?;
         let outcome = outcome(key, verification)?;
         let qualified =
             outcome.checks.iter().any(|report| report.check == Check::SoftCredit && report.passed);
-        Ok(Verified {
+        Ok(VerificationResult {
             token: token_number(&case.token),
             id: verification.id.clone(),
             income: findings.income(),
@@ -141,7 +146,7 @@ impl Screening {
     }
 
     /// Without its values.
-    pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<Report> {
+    pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<VerificationReport> {
         let (user, _) = signed_in(&call.actor)?;
         let found = self.own_verification(user, id).await?;
         let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
@@ -155,7 +160,7 @@ impl Screening {
         call: &Call,
         after: Option<Cursor>,
         limit: usize,
-    ) -> Result<Page<Report>> {
+    ) -> Result<Page<VerificationReport>> {
         let (user, _) = signed_in(&call.actor)?;
         let Page { items: found, next, settled } = self.core.db.verifications(user, after, limit).await?;
         let Some(key) = self.core.keystore()?.person(user).await? else {
@@ -171,12 +176,12 @@ impl Screening {
         Ok(Page { items, next, settled })
     }
 
-    async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<Report> {
+    async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<VerificationReport> {
         let outcome = outcome(key, &found)?;
         let case = self.core.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
         let committed = self.core.committed_name(&case).await?;
         let now = self.core.clock.now();
-        Ok(Report {
+        Ok(VerificationReport {
             backed_by: committed.map(|name| outcome.checks_backing(&name, now)).unwrap_or_default(),
             id: found.id,
             token: token_number(&case.token),

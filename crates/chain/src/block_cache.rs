@@ -1,4 +1,5 @@
-//! Final blocks, which never change: strangers may ask for them, and every one that is not here is a request to the node.
+//! A cache of final blocks, which never change. Anonymous callers may read blocks, and each miss is a request to the
+//! node.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +9,7 @@ use crate::Result;
 use crate::node::{Block, BlockId, Node};
 
 /// Blocks that are kept, each in the slot of its number.
-const SLOTS: u64 = 1024;
+const MAX_CACHED_BLOCKS: u64 = 1024;
 /// Blocks with more transactions are not kept, so that the cache takes 32 MB at most.
 const MAX_TRANSACTIONS: usize = 1000;
 /// Requests to the node at once, for one page.
@@ -60,12 +61,12 @@ impl BlockCache {
         }
         let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if blocks.is_empty() {
-            blocks.resize(slot(SLOTS - 1) + 1, None);
+            blocks.resize(slot(MAX_CACHED_BLOCKS - 1) + 1, None);
         }
         blocks[slot(block.number)] = Some(block.clone());
     }
 }
 
 fn slot(number: u64) -> usize {
-    usize::try_from(number % SLOTS).unwrap_or(0)
+    usize::try_from(number % MAX_CACHED_BLOCKS).unwrap_or(0)
 }

@@ -1,12 +1,12 @@
 //! Brings a database that was restored from an older copy up to the versions that the chain has.
 //!
-//! Where the chain is newer, the database decides about what it wants on the chain, except about ends: a token that
-//! was revoked and flags that were cleared stay so, whatever an older copy of the database says.
+//! Where the chain is newer, the database's desired state is written again above the chain's version. Ends are the
+//! exception: revoked tokens and cleared flags stay so.
 
 use portico_domain::Timestamp;
 use portico_store::Db;
 use portico_store::chain::{
-    AdoptEnds, EndedItem, ItemVersion, PutItemsAgain, RaiseVersions, Versioned, Word,
+    AdoptEnds, EndedItem, ItemVersion, PutItemsAgain, RaiseVersions, VersionedItem, Word,
 };
 
 use crate::contracts::{Content, Contracts, ItemKind};
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CaughtUp {
+pub struct CatchUpSummary {
     pub compared: u64,
     /// The content is the same, or need not be written: only the version was taken over.
     pub raised: u64,
@@ -27,7 +27,7 @@ pub struct CaughtUp {
     pub ended: u64,
 }
 
-impl CaughtUp {
+impl CatchUpSummary {
     pub fn is_unchanged(&self) -> bool {
         (self.raised, self.again, self.ended) == (0, 0, 0)
     }
@@ -40,15 +40,15 @@ pub async fn catch_up<N: Node>(
     contracts: Contracts,
     at: Timestamp,
     mut progress: impl FnMut(u64),
-) -> Result<CaughtUp> {
-    let mut done = CaughtUp::default();
+) -> Result<CatchUpSummary> {
+    let mut done = CatchUpSummary::default();
     for kind in ItemKind::ALL {
         let mut after: Vec<u8> = Vec::new();
         loop {
             let page = db.chain_items_after(kind.number(), &after, ITEMS_PER_CALL).await?;
             let Some(last) = page.last() else { break };
             after = last.item.key.to_vec();
-            let items: Vec<Versioned> = page.into_iter().map(|listed| listed.item).collect();
+            let items: Vec<VersionedItem> = page.into_iter().map(|listed| listed.item).collect();
             overtake(node, db, contracts, (kind, &items), at, &mut done).await?;
             progress(done.compared);
         }
@@ -71,9 +71,9 @@ pub(crate) async fn overtake<N: Node>(
     node: &N,
     db: &Db,
     contracts: Contracts,
-    (kind, items): (ItemKind, &[Versioned]),
+    (kind, items): (ItemKind, &[VersionedItem]),
     at: Timestamp,
-    done: &mut CaughtUp,
+    done: &mut CatchUpSummary,
 ) -> Result<()> {
     let expected: Vec<(Word, Vec<u8>)> = items.iter().map(|item| (item.key, item.payload.clone())).collect();
     let found = reads::items(node, contracts, kind, &expected).await?;

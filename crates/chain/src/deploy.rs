@@ -72,12 +72,12 @@ pub(crate) async fn deploy_contract<N: Node>(
     keys: &[Key],
     options: &DeployOptions,
     kind: ItemKind,
-    watch: &dyn FailpointHook,
+    failpoints: &dyn FailpointHook,
 ) -> Result<Address> {
     let owner = options.owner.unwrap_or(signer.key.address());
     let recorders: Vec<Address> = keys.iter().map(Key::address).collect();
     let data = kind.deployment(owner, &recorders)?;
-    let receipt = send(node, signer, (TxKind::Create, DEPLOY_GAS, data), watch).await?;
+    let receipt = send(node, signer, (TxKind::Create, DEPLOY_GAS, data), failpoints).await?;
     let address = receipt.contract.filter(|_| receipt.success).ok_or_else(|| {
         Error::Setup(format!("{} could not be deployed: its transaction was undone", kind.contract()))
     })?;
@@ -98,14 +98,14 @@ pub(crate) async fn send<N: Node>(
     node: &N,
     signer: &CallSigner,
     (to, gas_limit, data): (TxKind, u64, Bytes),
-    watch: &dyn FailpointHook,
+    failpoints: &dyn FailpointHook,
 ) -> Result<Receipt> {
     let nonce = node.nonce(signer.key.address()).await?;
     let signed = signer.key.sign(signer.transaction(nonce, to, gas_limit, data));
-    watch.at(Failpoint::Sending)?;
+    failpoints.at(Failpoint::Sending)?;
     node.send(&signed.raw).await?;
     let receipt = wait_for_receipt(node, signed.hash.into()).await?;
-    watch.at(Failpoint::Sent)?;
+    failpoints.at(Failpoint::Sent)?;
     Ok(receipt)
 }
 

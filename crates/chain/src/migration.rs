@@ -22,8 +22,8 @@ use crate::signer::{CallSigner, Key, gas};
 use crate::writer::{Failpoint, FailpointHook, NoFailpoints};
 use crate::{Error, Result};
 
-/// Flags per transaction. On the old contract all flags of a person carry one reference: clearing them together tells
-/// nothing new.
+/// Flags per transaction. On the old contract all flags of a person carry one reference: clearing them together
+/// reveals nothing new.
 const FLAGS_PER_CALL: usize = 128;
 const ITEMS_PER_PAGE: i64 = 128;
 /// A live holder of a lease renews it several times within this time.
@@ -58,7 +58,7 @@ pub async fn migrate_with_failpoints<N: Node>(
     db: &Db,
     keys: &[Key],
     options: &DeployOptions,
-    watch: &dyn FailpointHook,
+    failpoints: &dyn FailpointHook,
 ) -> Result<Option<Migration>> {
     let Some(from) = db.chain_identity().await?.filter(|known| known.checks_version < CHECKS_VERSION) else {
         return Ok(None);
@@ -67,7 +67,7 @@ pub async fn migrate_with_failpoints<N: Node>(
     check_former_contract(node, &from).await?;
     let key = keys.first().ok_or_else(|| Error::Setup("a chain needs a key to sign with".into()))?;
     let leases = take_leases(node, db, key, options.is_embedded).await?;
-    let migration = Steps { node, db, keys, options, key, from, leases: &leases, watch };
+    let migration = Steps { node, db, keys, options, key, from, leases: &leases, failpoints };
     let outcome = migration.run().await;
     if !options.is_embedded {
         for lease in &leases {
@@ -127,7 +127,7 @@ struct Steps<'m, N> {
     key: &'m Key,
     from: ChainIdentity,
     leases: &'m [Lease],
-    watch: &'m dyn FailpointHook,
+    failpoints: &'m dyn FailpointHook,
 }
 
 impl<N: Node> Steps<'_, N> {
@@ -138,7 +138,8 @@ impl<N: Node> Steps<'_, N> {
         let cleared = self.clear_flags(contracts).await?;
         let signer = self.signer(contracts).await?;
         let deployed =
-            deploy_contract(self.node, &signer, self.keys, self.options, ItemKind::Check, self.watch).await?;
+            deploy_contract(self.node, &signer, self.keys, self.options, ItemKind::Check, self.failpoints)
+                .await?;
         contracts.0[2] = deployed;
         self.skip_used_nonces().await?;
         let to = identity_of((self.from.chain_id.unsigned_abs(), self.from.genesis.into()), contracts)?;
@@ -148,12 +149,12 @@ impl<N: Node> Steps<'_, N> {
             to,
             kind: ItemKind::Check.number(),
         };
-        self.watch.at(Failpoint::Writing)?;
+        self.failpoints.at(Failpoint::Writing)?;
         let is_bound = self.db.write(bind).await.map_err(|error| match error {
             portico_store::Error::LeaseLost => Error::Setup(ANOTHER_PROCESS.into()),
             other => other.into(),
         })?;
-        self.watch.at(Failpoint::Written)?;
+        self.failpoints.at(Failpoint::Written)?;
         tracing::info!(from = %former, to = %deployed, cleared, "ApplicationChecks was replaced");
         Ok(is_bound.then_some(Migration { from: former, to: deployed, cleared }))
     }
@@ -248,7 +249,7 @@ impl<N: Node> Steps<'_, N> {
             answered => drop(answered?),
         }
         let signer = self.signer(contracts).await?;
-        let receipt = send(self.node, &signer, (TxKind::Call(to), gas_limit, data), self.watch).await?;
+        let receipt = send(self.node, &signer, (TxKind::Call(to), gas_limit, data), self.failpoints).await?;
         if !receipt.success {
             return Err(Error::Setup("the old flags could not be cleared: the chain undid the call".into()));
         }

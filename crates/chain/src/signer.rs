@@ -3,7 +3,7 @@
 use alloy_consensus::{SignableTransaction, Transaction as _, TxEip1559, TxEnvelope};
 use alloy_eips::eip2718::{Decodable2718, Encodable2718};
 use alloy_primitives::{Address, Bytes, Signature, TxKind, U256, keccak256};
-use portico_store::chain::{Sign, Signed, Versioned};
+use portico_store::chain::{Sign, SignedTransaction, VersionedItem};
 use secp256k1::{Message, Secp256k1, SecretKey, SignOnly};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -52,7 +52,7 @@ impl Key {
         self.address
     }
 
-    pub fn sign(&self, transaction: TxEip1559) -> Signed {
+    pub fn sign(&self, transaction: TxEip1559) -> SignedTransaction {
         let (max_fee, tip) = (transaction.max_fee_per_gas, transaction.max_priority_fee_per_gas);
         let message = Message::from_digest(transaction.signature_hash().0);
         let signed = self.secp.sign_ecdsa_recoverable(message, &self.secret);
@@ -62,7 +62,7 @@ impl Key {
         let as_wei = |fee: u128| i64::try_from(fee).unwrap_or(i64::MAX);
         let hash = signed.hash().0;
         let raw = TxEnvelope::from(signed).encoded_2718();
-        Signed { hash, raw, max_fee: as_wei(max_fee), tip: as_wei(tip) }
+        SignedTransaction { hash, raw, max_fee: as_wei(max_fee), tip: as_wei(tip) }
     }
 }
 
@@ -94,7 +94,7 @@ impl Price {
         Self { max_fee: self.max_fee.min(cap), tip: self.tip.min(cap) }
     }
 
-    pub fn of(signed: &Signed) -> Self {
+    pub fn of(signed: &SignedTransaction) -> Self {
         Self { max_fee: signed.max_fee.unsigned_abs(), tip: signed.tip.unsigned_abs() }
     }
 }
@@ -132,7 +132,7 @@ impl CallSigner {
     }
 
     /// Signs the same transaction again at this signer's price.
-    pub fn again(&self, raw: &[u8]) -> Result<Signed> {
+    pub fn again(&self, raw: &[u8]) -> Result<SignedTransaction> {
         let wrong = || Error::Bug("one of our transactions cannot be decoded".into());
         let before = TxEnvelope::decode_2718(&mut &*raw).map_err(|_| wrong())?;
         let kind = before.kind();
@@ -140,13 +140,18 @@ impl CallSigner {
     }
 
     /// A transaction that only uses up a nonce.
-    pub fn filler(&self, nonce: u64) -> Signed {
+    pub fn filler(&self, nonce: u64) -> SignedTransaction {
         self.key.sign(self.transaction(nonce, TxKind::Call(self.key.address()), 21_000, Bytes::new()))
     }
 }
 
 impl Sign for CallSigner {
-    fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> portico_store::Result<Signed> {
+    fn sign(
+        &self,
+        nonce: i64,
+        kind: i64,
+        items: &[VersionedItem],
+    ) -> portico_store::Result<SignedTransaction> {
         let bug = |error: Error| portico_store::Error::Bug(error.to_string());
         let kind = ItemKind::from_number(kind).ok_or_else(|| bug(Error::Bug(format!("no kind {kind}"))))?;
         let data = calldata(kind, items).map_err(bug)?;
@@ -201,7 +206,7 @@ mod tests {
     #[test]
     fn a_replacement_carries_the_same_call_at_a_higher_price() {
         let first = signer(Price { max_fee: 100, tip: 1 });
-        let items = [Versioned { key: [1; 32], version: 1, payload: vec![] }];
+        let items = [VersionedItem { key: [1; 32], version: 1, payload: vec![] }];
         let before = first.sign(3, ItemKind::Listing.number(), &items).unwrap();
         let second = signer(Price::of(&before).raised());
         let after = second.again(&before.raw).unwrap();

@@ -58,7 +58,7 @@ fn recover(hash: B256, signature: &[u8]) -> Result<Address, &'static str> {
     let plain = Signature::from_compact(compact).map_err(|_| out_of_range)?;
     let mut normal = plain;
     normal.normalize_s();
-    // The other s is valid for the same message: whoever sees a signature could make a second one.
+    // The other s is valid for the same message: anyone who sees a signature could derive a second one.
     if normal != plain {
         return Err("must have an s in the lower half of the range (EIP-2)");
     }

@@ -1,4 +1,4 @@
-//! URLs of services whose answers are trusted: nobody on the network may be able to change what they say.
+//! URLs of trusted services, which plain HTTP must not carry between machines.
 
 use url::{Host, Url};
 

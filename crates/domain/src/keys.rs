@@ -56,7 +56,7 @@ impl KeyScope {
     }
 }
 
-/// Which keys are listed; what is absent does not matter.
+/// A filter for keys; absent conditions match every key.
 #[derive(Debug, Clone, Default)]
 pub struct KeyFilter {
     pub scope: Option<ScopeKind>,

@@ -1,6 +1,6 @@
 //! How much a caller may do in a time, and how much of it is left.
 
-/// A limit and its state, as the headers `RateLimit-Policy` and `RateLimit` tell them.
+/// A limit and its state, as sent in the headers `RateLimit-Policy` and `RateLimit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// Of the policy: a short word.

@@ -1,4 +1,4 @@
-//! Who shares a pipeline, cases and what they learn about applicants.
+//! Tenants: an account or a single user. Members share a pipeline, cases and what they learn about applicants.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ impl Tenant {
         }
     }
 
-    /// Tells which of the two it is.
+    /// The stored form, with its kind: `user:ada`, `account:acme`.
     pub fn stored(&self) -> String {
         match self {
             Self::User(user) => format!("{USER}{user}"),

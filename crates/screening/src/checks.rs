@@ -63,7 +63,7 @@ impl Check {
         self.required_inputs().iter().copied().filter(|&field| applicant.get(field).is_none()).collect()
     }
 
-    /// Whether the bureau is asked about a name. Income comes from a bank account, whoever gave its token.
+    /// Whether the check verifies a name. Income does not: it comes from a bank account.
     pub fn is_about_a_name(self) -> bool {
         [Field::FirstName, Field::LastName].iter().all(|field| self.required_inputs().contains(field))
     }

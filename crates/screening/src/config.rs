@@ -79,7 +79,7 @@ pub struct Screening {
 }
 
 impl Screening {
-    /// Who a bureau is, by the name that results store. `None`: the configuration does not say, or no longer has it.
+    /// The disclosure of a bureau by its stored name. `None`: it has none or is no longer configured.
     pub fn disclosure(&self, bureau: &str) -> Option<&Disclosure> {
         self.disclosures.get(bureau)
     }

@@ -17,7 +17,7 @@ use crate::bureau::{Bureau, BureauError, CheckFuture, Request};
 use crate::{Applicant, Check, Disclosure, Field, Finding, Score, ScoreFactor, ScoreRange};
 
 /// The range of generated incomes, in whole units of the currency.
-const INCOMES: (u64, u64) = (18_000, 180_000);
+const INCOME_RANGE: (u64, u64) = (18_000, 180_000);
 
 pub struct Sandbox {
     key: hmac::Key,
@@ -48,7 +48,7 @@ impl Sandbox {
             }
             Check::Income => {
                 let yearly = requested_income(applicant).unwrap_or_else(|| {
-                    let (least, most) = INCOMES;
+                    let (least, most) = INCOME_RANGE;
                     let [amount, _] = self.draw(check, applicant, most - least + 1);
                     Income::from_units((least + amount).cast_signed() * Income::SCALE)
                 });
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(income("income-0"), "0");
         for strange in ["income-", "income--5", "income-1e30", "income-x", "Income-85000"] {
             let made_up: u64 = income(strange).parse().unwrap();
-            assert!((INCOMES.0..=INCOMES.1).contains(&made_up), "{strange}");
+            assert!((INCOME_RANGE.0..=INCOME_RANGE.1).contains(&made_up), "{strange}");
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) ->
 }
 
 /// The application for a command without the keystore, and a call on behalf of the operator. If the keystore can be
-/// opened all the same, the command's entries in the audit log are keyed; if not, they wait for a server.
+/// opened, the command's audit entries are keyed; if not, they wait for a server.
 pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
     let db = database(config, Role::Tool).await?;
     if let Err(error) = use_audit_key(config, &db).await {
@@ -82,7 +82,7 @@ pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<(Portic
     let location = keystore_location(config).await?;
     let keystore = Keystore::open(&location, Root::new(&root)?).await;
     let keystore = keystore.context("the keystore cannot be opened")?;
-    if !keystore.fits().await.context("the keystore cannot be read")? {
+    if !keystore.verify_root_key().await.context("the keystore cannot be read")? {
         bail!(WRONG_ROOT_KEY);
     }
     if db.deployment().await?.keystore == Some(keystore.id().await?) {
@@ -120,7 +120,7 @@ pub(crate) struct Secrets {
 /// Fails if the root secret does not open the keystore. A database that was used before keeps the keys that its
 /// version derived from the root secret.
 pub(crate) async fn secrets(db: &Db, keystore: Keystore, root: &SecretSlice<u8>) -> Result<Secrets> {
-    if !keystore.fits().await.context("the keystore cannot be read")? {
+    if !keystore.verify_root_key().await.context("the keystore cannot be read")? {
         bail!(WRONG_ROOT_KEY);
     }
     let is_used = db.deployment().await?.keystore.is_some();

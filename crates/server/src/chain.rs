@@ -8,7 +8,7 @@ use portico_app::audit::Anchor;
 use portico_app::chain::ChainWriter;
 use portico_app::clock::{CalendarClock, Clock, SystemClock};
 use portico_app::{Actor, Profile};
-use portico_chain::catch_up::{self, CaughtUp};
+use portico_chain::catch_up::{self, CatchUpSummary};
 use portico_chain::contracts::{Contracts, ItemKind};
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
@@ -130,7 +130,7 @@ async fn catch_up_if_behind(node: &AnyNode, db: &Db, contracts: Contracts) -> Re
         "the chain has transactions of this service that the database lacks: every item is compared"
     );
     let done = catch_up::catch_up(node, db, contracts, now(), progress).await;
-    let CaughtUp { compared, raised, again, ended } =
+    let CatchUpSummary { compared, raised, again, ended } =
         done.context("the database is behind the chain, and could not catch up")?;
     tracing::info!(compared, raised, again, ended, "the database has caught up with the chain");
     Ok(())
@@ -142,11 +142,11 @@ fn progress(compared: u64) {
     }
 }
 
-/// What a restored database met on its chain.
+/// The result of reconciling a restored database with its chain.
 pub(crate) struct Restored {
     /// Version and hash of the audit log's anchor.
     pub(crate) anchored: Option<(u64, Word)>,
-    pub(crate) done: CaughtUp,
+    pub(crate) done: CatchUpSummary,
 }
 
 /// Brings a restored database up to its chain; an embedded one is in this file. `None`: it has not met a chain.
@@ -177,7 +177,7 @@ pub(crate) async fn restored(config: &Config, db: &Db, file: &Path) -> Result<Op
     Ok(Some(Restored { anchored, done }))
 }
 
-/// Puts a restore on record, with the anchored end of the history that it supersedes.
+/// Appends a restore to the audit log, with the anchored end of the history that it supersedes.
 pub(crate) async fn record_restore(db: &Db, source: &str, superseded: Option<(u64, Word)>) -> Result<()> {
     let detail = match superseded {
         Some((version, hash)) => format!("{source}, anchor {version}; {}", superseding(&[hash])),
@@ -229,11 +229,11 @@ async fn check_url(config: &Config, db: &Db) -> Result<()> {
 
 /// The audit log's anchor on the chain, if there is one.
 pub(crate) async fn audit_anchor(config: &Config, db: &Db, log: &Word) -> Result<Anchor> {
-    let Some((_, contracts)) = binding::stored_chain(db).await? else { return Ok(Anchor::Nothing) };
+    let Some((_, contracts)) = binding::stored_chain(db).await? else { return Ok(Anchor::Missing) };
     check_url(config, db).await?;
     let node = node(config, &keys(config)?, machine_clock())?;
     let anchor = reads::anchor(&node, contracts, log).await?;
-    Ok(anchor.map_or(Anchor::Nothing, |(_, head)| Anchor::At(head)))
+    Ok(anchor.map_or(Anchor::Missing, |(_, head)| Anchor::Entry(head)))
 }
 
 /// `portico chain deploy`: deploys the contracts once, replaces what is of an earlier version, and prints the addresses.

@@ -1,5 +1,5 @@
 //! The open connections, bounded altogether and for each client address. A newcomer takes the place of the connection
-//! that has waited longest for a request, so that silent clients keep nobody out.
+//! that has waited longest for a request, so that silent clients cannot use up the connections.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,20 +11,20 @@ use tokio::sync::Notify;
 use crate::idle_timeout::Activity;
 
 /// A full server closes one in so many connections, if they are idle.
-const EVICTED_FRACTION: usize = 64;
+const EVICTION_DIVISOR: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Connections {
     max: usize,
     /// 0: no limit.
     max_per_address: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     closed: Notify,
 }
 
 /// An IPv6 subscriber has a whole network of addresses, which counts as one.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     by_address: HashMap<IpAddr, Vec<Arc<Activity>>>,
     count: usize,
 }
@@ -77,7 +77,7 @@ impl Connections {
     }
 
     /// The lock is never held across a panic.
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -88,7 +88,7 @@ enum Admission {
     Full,
 }
 
-impl Open {
+impl OpenConnections {
     /// Closes the connection of this address that has been idle for longest, if any is.
     fn evict_from(&mut self, address: IpAddr) -> bool {
         let own = self.by_address.get(&address).into_iter().flatten();
@@ -102,7 +102,7 @@ impl Open {
         let all = self.by_address.iter().flat_map(|(address, own)| own.iter().map(|one| (*address, one)));
         let mut idle: Vec<_> =
             all.filter_map(|(address, one)| Some((one.idle_since()?, address, one.clone()))).collect();
-        let count = (self.count / EVICTED_FRACTION).max(1);
+        let count = (self.count / EVICTION_DIVISOR).max(1);
         if idle.len() > count {
             idle.select_nth_unstable_by_key(count, |(since, ..)| *since);
             idle.truncate(count);

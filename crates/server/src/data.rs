@@ -17,9 +17,9 @@ use crate::backup::check_not_interrupted;
 
 /// The data folder, created on first use and readable only by its owner.
 #[derive(Debug, Clone)]
-pub struct Data(PathBuf);
+pub struct DataFolder(PathBuf);
 
-impl Data {
+impl DataFolder {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self(folder)
     }
@@ -73,7 +73,7 @@ impl Data {
         }
     }
 
-    /// Takes the folder and the files in it away from everybody but their owner; returns how many were open to others.
+    /// Restricts the folder and its files to their owner; returns how many were accessible to others.
     pub(crate) fn tighten(&self) -> Result<usize> {
         let mut tightened = usize::from(tighten(&self.0, 0o700)?);
         for entry in std::fs::read_dir(&self.0)? {
@@ -160,12 +160,13 @@ impl Data {
     /// first one wins.
     fn make_secret(&self, path: &Path) -> Result<()> {
         let hex = hex::encode(random()?);
-        let fresh = self.0.join(format!(".{}.new", std::process::id()));
-        let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&fresh)?;
+        let temporary = self.0.join(format!(".{}.new", std::process::id()));
+        let mut file =
+            OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(hex.as_bytes())?;
         file.sync_all()?;
-        let linked = std::fs::hard_link(&fresh, path);
-        std::fs::remove_file(&fresh)?;
+        let linked = std::fs::hard_link(&temporary, path);
+        std::fs::remove_file(&temporary)?;
         // Otherwise the name may be lost with the power, after data was sealed with the key.
         sync_folder(&self.0)?;
         match linked {
@@ -187,7 +188,7 @@ fn lock_database(path: &Path) -> Result<DatabaseLock> {
     })
 }
 
-/// Nobody else serves this data folder and database.
+/// Held while this process uses the data folder and database.
 #[derive(Debug)]
 pub(crate) struct InstanceLock {
     _folder: FileLock,
@@ -198,7 +199,7 @@ fn sync_folder(path: &Path) -> Result<()> {
     Ok(File::open(path)?.sync_all()?)
 }
 
-/// Whether it had been open to others. A file may vanish meanwhile, as those of a closed database do.
+/// Returns whether others had access. A file may disappear in the meantime, such as those of a closed database.
 pub(crate) fn tighten(path: &Path, mode: u32) -> Result<bool> {
     let found = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),

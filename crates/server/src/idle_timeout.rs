@@ -1,4 +1,4 @@
-//! Closes connections whose client does not go on: it sends no request or half of one, or does not take its response.
+//! Closes connections whose client stalls: it sends no request or an incomplete one, or does not read its response.
 //! Each connection is checked every few seconds, since a timer per request would cost more than many requests.
 
 use std::io::{self, IoSlice};

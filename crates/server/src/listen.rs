@@ -1,4 +1,4 @@
-//! Accepts connections up to a limit, closes those that do not go on, and drains them on shutdown.
+//! Accepts connections up to a limit, closes stalled ones, and drains them on shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use portico_store::{Db, Location, Role};
 
 use crate::application::{keystore_location, keystore_place};
 use crate::config::Config;
-use crate::data::Data;
+use crate::data::DataFolder;
 use crate::{admin, chain, own_keystore, tell, with_keystore, with_replacement_keystore};
 
 pub(crate) async fn erase(config: &Config, user: &str, as_stored: bool) -> Result<()> {
@@ -34,13 +34,13 @@ pub(crate) async fn rotate(config: &Config, new_key: Option<&Path>) -> Result<St
     let root = config.data.root_secret(config.encryption_key.as_ref())?;
     let db = Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")?;
     let keystore = own_keystore(config, &db, &root).await?;
-    if !keystore.fits().await? {
+    if !keystore.verify_root_key().await? {
         bail!("the encryption key does not open this keystore: give the one it was made with");
     }
     if let Some(key) = keystore.audit_key().await? {
         db.use_audit_key(key);
     }
-    let also = new_key.map(|path| Ok::<_, anyhow::Error>(Root::new(&Data::root_secret_in(path)?)?));
+    let also = new_key.map(|path| Ok::<_, anyhow::Error>(Root::new(&DataFolder::root_secret_in(path)?)?));
     let also = also.transpose()?;
     let shows = std::io::stderr().is_terminal();
     let progress = |rotated: u64| {
@@ -108,12 +108,12 @@ pub(crate) async fn move_keystore(config: &Config, to: &Location) -> Result<Stri
     if known != Some(keystore.id().await?) {
         bail!("the keystore at {} belongs to another database", keystore_place(&from));
     }
-    if !keystore.fits().await? {
+    if !keystore.verify_root_key().await? {
         bail!("the encryption key does not open this keystore: give the one it was made with");
     }
     let target = open(to).await?;
     keystore.copy_to(&target).await.context("the keystore could not be copied")?;
-    if !target.fits().await? {
+    if !target.verify_root_key().await? {
         bail!("the copy does not open");
     }
     if let Some(key) = target.audit_key().await? {

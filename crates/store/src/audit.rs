@@ -201,7 +201,7 @@ impl Op for KeyLog {
 
 /// What the detail of an entry says that a command has left without the key.
 const UNPROVEN: &str = "left by a command without the key";
-const TAKEN_OVER_AT_ONCE: i64 = 100;
+const MAX_TAKEN_OVER_ENTRIES: i64 = 100;
 static WAITING: Sql =
     sql("SELECT seq, at, actor, action, subject, detail FROM audit_waiting ORDER BY seq LIMIT ?1");
 static NO_LONGER_WAITING: Sql = sql("DELETE FROM audit_waiting WHERE seq = ?1");
@@ -232,7 +232,7 @@ impl Op for TakeOverEntries {
         }
         // Locks the log before it reads what waits, so that two servers do not take over the same.
         let mut head: Head = tx.one(&HEAD, &[]).await?.ok_or_else(missing_head)?;
-        let waiting: Vec<WaitingEntry> = tx.rows(&WAITING, &[TAKEN_OVER_AT_ONCE.into()]).await?;
+        let waiting: Vec<WaitingEntry> = tx.rows(&WAITING, &[MAX_TAKEN_OVER_ENTRIES.into()]).await?;
         let taken = waiting.len() as u64;
         for WaitingEntry { seq, mut logged } in waiting {
             logged.seq = head.seq + 1;

@@ -69,7 +69,7 @@ fn day(at: Timestamp) -> i64 {
     at.micros().div_euclid(DAY_MICROS)
 }
 
-/// Everyone who pays for a piece of work; nobody, if it is free.
+/// The payers of a unit of work; empty if it is free.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Budget(pub Vec<Charge>);
 
@@ -114,8 +114,8 @@ impl Budget {
     }
 }
 
-/// Work that pays a known amount. A repeated idempotency key pays nothing. Whatever pays, pays last: who holds a budget
-/// waits for nothing else, and a payer's works do not wait for each other longer than they must.
+/// Runs work and charges a known amount. A repeated idempotency key is not charged. The charge is the last statement,
+/// so that the lock on the budget row is held briefly.
 #[derive(Debug)]
 pub struct Paid<O> {
     pub op: O,

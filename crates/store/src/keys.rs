@@ -53,7 +53,7 @@ static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
 );
 static TENANT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
-// What belonged to a user whose token names an account of the same name from now on. What the account has stays.
+// Moves a user's own rows to the account of the same name. Rows of the account stay.
 static TAKE_PIPELINE: Sql = sql("UPDATE pipelines SET account = ?2 WHERE account = ?1 \
      AND NOT EXISTS (SELECT 1 FROM pipelines AS theirs WHERE theirs.account = ?2)");
 static TAKE_CLIENT_IDS: Sql = sql("UPDATE client_ids SET account = ?2 WHERE account = ?1 \
@@ -193,8 +193,8 @@ pub struct JoinTenant {
 }
 
 impl JoinTenant {
-    /// Somebody whose issuer begins to name an account like its only user takes along what was the user's own. Earlier
-    /// versions did not tell the two apart.
+    /// If an issuer begins to name an account like its only user, that user's own rows move to the account. Earlier
+    /// versions did not distinguish the two.
     async fn take_own_along<T: Tx>(&self, tx: &mut T) -> Result<()> {
         if self.tenant.name() != self.user.as_str() {
             return Ok(());

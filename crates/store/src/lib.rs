@@ -37,8 +37,8 @@ use std::path::PathBuf;
 
 pub use applications::{
     AdoptFormerApplication, ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags,
-    FormerApplication, NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
-    Wanted,
+    FormerApplication, ListingSubmission, NewApplication, SettleFlags, Settlement, StoredApplication,
+    SubmitApplications,
 };
 pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use counters::ChangeContext;

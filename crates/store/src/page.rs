@@ -39,8 +39,8 @@ impl<T> Page<T> {
         Self { items, next: None, settled: None }
     }
 
-    /// Where a client goes on: after this page, or before the first row that may still appear. Then it sees again what
-    /// comes after that.
+    /// The cursor for the next page: after this page, or before the first row that may still appear; then some rows
+    /// are repeated.
     pub fn next_to_follow(&self) -> Option<Cursor> {
         let next = self.next?;
         Some(self.settled.map_or(next, |settled| next.min(Cursor { key: settled, seq: settled })))

@@ -12,7 +12,7 @@ static CHOOSE: Sql =
 static CHOSEN_BY: Sql = sql("SELECT client_id FROM client_ids WHERE client_id = ?1 AND account = ?2");
 static COUNT_CHOSEN: Sql = sql("SELECT count(*) FROM client_ids WHERE account = ?1");
 
-/// That one tenant may choose, so that nobody takes the names of others.
+/// Client ids per tenant. The limit keeps a tenant from reserving the names of others.
 const MAX_CLIENT_IDS: i64 = 20;
 static PUT: Sql = sql(
     "INSERT INTO pipelines (account, client_id, eviction, income, soft_credit, criminal_background, country) \

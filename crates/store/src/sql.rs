@@ -283,7 +283,7 @@ pub trait Tx: Send {
     /// The next creation number, for lists that are paged. `SQLite` assigns it on insert.
     fn creation_number(&mut self) -> impl Future<Output = Result<Val<'static>>> + Send;
 
-    /// A unique number that grows with time, for rows that nobody follows; `SQLite` assigns it on insert.
+    /// A unique number that grows with time, for rows that are not paged; `SQLite` assigns it on insert.
     fn seq(&mut self) -> Val<'static>;
 
     /// The key of the audit log, if this process knows it.

@@ -42,7 +42,7 @@ impl FromRow for UserCounts {
 }
 
 impl Db {
-    /// `person`: by what applications refer to the user, if anything is sealed for them.
+    /// `person`: the user's id in applications, if they have a key.
     pub async fn user_counts(
         &self,
         user: &UserId,

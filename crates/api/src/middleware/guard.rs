@@ -50,7 +50,7 @@ pub(super) async fn check_host(
     Problem::new(ErrorCode::HostNotAllowed, "this service does not answer for that host").into_response()
 }
 
-/// `None`: a proxy in front and this service could take the request to be for different hosts.
+/// `None`: a proxy and this service could pick different hosts.
 fn host(request: &Request) -> Option<&str> {
     let mut given = request.headers().get_all(HOST).iter();
     let host = match (given.next(), given.next()) {
@@ -59,7 +59,7 @@ fn host(request: &Request) -> Option<&str> {
         (None, _) if request.version() < Version::HTTP_11 => "",
         _ => return None,
     };
-    // A target with a host of its own must agree.
+    // A target that names a host must agree.
     let target = request.uri().authority();
     target.is_none_or(|target| target.as_str().eq_ignore_ascii_case(host)).then_some(host)
 }

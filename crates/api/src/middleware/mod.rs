@@ -28,13 +28,13 @@ use panics::PanicHandler;
 use rate_limit::RateLimits;
 
 /// Browsers use no plain HTTP with this host for a year.
-const HTTPS_ONLY: &str = "max-age=31536000";
+const HSTS_VALUE: &str = "max-age=31536000";
 
 /// The first layer is the outermost.
 pub(crate) fn wrap(router: Router, service: &Arc<Service>) -> Router {
     let cors = (!service.origins.is_empty()).then(|| cors(&service.origins));
     let https_only = service.is_https.then(|| {
-        SetResponseHeaderLayer::overriding(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HTTPS_ONLY))
+        SetResponseHeaderLayer::overriding(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS_VALUE))
     });
     let rate_limits = Arc::new(RateLimits::new(service.limits.rate, service.trusted_hops));
     let time_limit =

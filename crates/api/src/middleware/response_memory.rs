@@ -21,13 +21,13 @@ use crate::reply::SharedBody;
 /// Responses up to this length are not counted.
 const SHORT_RESPONSE_BYTES: usize = 16 * 1024;
 /// What a streamed response holds: a piece that is being sent, and the next one.
-const STREAM_BYTES: usize = 2 * PIECE_BYTES;
+const STREAM_RESERVED_BYTES: usize = 2 * PIECE_BYTES;
 
 pub(super) async fn hold(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let bytes = match response.body().size_hint().exact() {
         Some(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
-        None => STREAM_BYTES,
+        None => STREAM_RESERVED_BYTES,
     };
     if bytes <= SHORT_RESPONSE_BYTES || response.extensions().get::<SharedBody>().is_some() {
         return response;
@@ -60,7 +60,7 @@ impl HeldBody {
             // It is the only frame.
             return Ok(Bytes::from_owner(HeldPiece { bytes, _held: self.held.take() }));
         }
-        if bytes.len() <= STREAM_BYTES {
+        if bytes.len() <= STREAM_RESERVED_BYTES {
             return Ok(bytes);
         }
         let held = self.service.metrics.hold_response(bytes.len(), self.service.limits.response_bytes);

@@ -1,7 +1,7 @@
 //! `/verifyRentalRequirements`: checks the caller as an applicant.
 
 use portico_app::screening::Applicant;
-use portico_app::screening::{Verification, Verified};
+use portico_app::screening::{self, Verification};
 use portico_domain::{CaseId, ClientId, Income, VerificationId, WalletId};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -46,8 +46,8 @@ struct Results {
     qualified_via_credit: bool,
 }
 
-impl From<Verified> for VerificationResult {
-    fn from(verified: Verified) -> Self {
+impl From<screening::VerificationResult> for VerificationResult {
+    fn from(verified: screening::VerificationResult) -> Self {
         Self {
             token_id: verified.token,
             verification_results: Results {

@@ -258,7 +258,7 @@ struct ListingRequirements {
     pref_income: Income,
 }
 
-async fn requirements(cx: Context, One(id): One) -> Result<Json<ListingRequirements>> {
+async fn requirements(cx: Context, ListingPath(id): ListingPath) -> Result<Json<ListingRequirements>> {
     let terms = cx.app().listings.terms(&cx.call, &id).await?;
     Ok(Json(ListingRequirements {
         listing_id: id.into(),
@@ -269,19 +269,19 @@ async fn requirements(cx: Context, One(id): One) -> Result<Json<ListingRequireme
     }))
 }
 
-struct One(ListingId);
+struct ListingPath(ListingId);
 
-impl Input for One {
+impl Input for ListingPath {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         from.path("ListingKey", "The listing's id").map(Self)
     }
 }
 
-async fn read(cx: Context, One(id): One) -> Result<Json<StoredListing>> {
+async fn read(cx: Context, ListingPath(id): ListingPath) -> Result<Json<StoredListing>> {
     Ok(Json(cx.app().listings.get(&cx.call, &id).await?.into()))
 }
 
-async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
+async fn remove(cx: Context, ListingPath(id): ListingPath) -> Result<Json<Message>> {
     cx.app().listings.delete(&cx.call, id).await?;
     Ok(Json(message("Listing deleted")))
 }

@@ -2,7 +2,7 @@
 
 use portico_app::applications::{
     ApplicationSummary, ApplicationView, CheckState, DecisionRequest, Evaluation, RecordedDecision, Sharing,
-    Step,
+    TimelineEntry,
 };
 use portico_app::screening::Check;
 use portico_domain::{Description, Timestamp, UserId};
@@ -171,7 +171,7 @@ struct ApplicationOut {
     #[schema(nullable = false)]
     notice_given: Option<GivenNoticeOut>,
     /// What happened to it, oldest first
-    timeline: Vec<StepOut>,
+    timeline: Vec<TimelineEntryOut>,
 }
 
 /// With whom the applicant shares flags and checks.
@@ -234,7 +234,7 @@ impl From<RecordedDecision> for DecisionOut {
 /// A change of an application.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ApplicationStep)]
-struct StepOut {
+struct TimelineEntryOut {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// The status from then on
@@ -245,8 +245,8 @@ struct StepOut {
     by: &'static str,
 }
 
-impl From<Step> for StepOut {
-    fn from(step: Step) -> Self {
+impl From<TimelineEntry> for TimelineEntryOut {
+    fn from(step: TimelineEntry) -> Self {
         Self { at: step.at(), status: step.status().into(), by: step.by.name() }
     }
 }

@@ -1,7 +1,7 @@
 //! `/v1/audit`: the audit log, and whether it was altered.
 
 use portico_app::audit::{
-    AnchorRecord, AuditFilter, AuditStatus, Fault, Inspection, LoggedEntry, Progress, Verified,
+    AnchorRecord, AuditFault, AuditFilter, AuditStatus, EndedVerification, Inspection, LoggedEntry, Progress,
 };
 use portico_domain::{Label, Timestamp, ValidationError};
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::problem::Result;
 use crate::reply::Json;
 
 /// Faults that a response names one by one.
-const MAX_TOLD_FAULTS: usize = 100;
+const MAX_REPORTED_FAULTS: usize = 100;
 
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Operation", vec![
@@ -231,17 +231,17 @@ struct FaultOut {
     text: String,
 }
 
-impl From<&Fault> for FaultOut {
-    fn from(fault: &Fault) -> Self {
+impl From<&AuditFault> for FaultOut {
+    fn from(fault: &AuditFault) -> Self {
         Self { code: fault.code(), entry: fault.entry(), text: fault.to_string() }
     }
 }
 
-impl From<Verified> for VerifiedOut {
-    fn from(Verified { at, found, is_compared }: Verified) -> Self {
+impl From<EndedVerification> for VerifiedOut {
+    fn from(EndedVerification { at, found, is_compared }: EndedVerification) -> Self {
         let is_complete = found.is_some();
         let Inspection { entries, faults, fault_count, anchored, .. } = found.unwrap_or_default();
-        let faults = faults.iter().take(MAX_TOLD_FAULTS).map(Into::into).collect();
+        let faults = faults.iter().take(MAX_REPORTED_FAULTS).map(Into::into).collect();
         Self { at, is_complete, is_compared, entries, anchored_entry: anchored, fault_count, faults }
     }
 }

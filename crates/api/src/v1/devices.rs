@@ -186,42 +186,45 @@ async fn register_all(cx: Context, input: RegisterAll) -> Result<Created<Devices
     Ok(Created(DevicesRegistered { message: "Devices registered", depin_device_ids }))
 }
 
-struct One(DeviceId);
+struct DevicePath(DeviceId);
 
-impl Input for One {
+impl Input for DevicePath {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         from.path("deviceId", "The device").map(Self)
     }
 }
 
-async fn read(cx: Context, One(id): One) -> Result<Json<DeviceOut>> {
+async fn read(cx: Context, DevicePath(id): DevicePath) -> Result<Json<DeviceOut>> {
     Ok(Json(cx.app().devices.get(&cx.call, &id).await?.into()))
 }
 
-async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
+async fn remove(cx: Context, DevicePath(id): DevicePath) -> Result<Json<Message>> {
     cx.app().devices.delete(&cx.call, id).await?;
     Ok(Json(message("Device deleted")))
 }
 
-struct OfUser(UserId, Paging);
+struct DevicesOfUser(UserId, Paging);
 
-impl Input for OfUser {
+impl Input for DevicesOfUser {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let (user, paging) = (from.path("userId", "Owner"), Paging::read(from));
         Some(Self(user?, paging))
     }
 }
 
-async fn list_of_user(cx: Context, OfUser(user, paging): OfUser) -> Result<PagedResponse<DeviceOut>> {
+async fn list_of_user(
+    cx: Context,
+    DevicesOfUser(user, paging): DevicesOfUser,
+) -> Result<PagedResponse<DeviceOut>> {
     PagedResponse::read(cx, user, paging, async |cx, user, after, limit| {
         Ok(cx.app().devices.of_user(&cx.call, &user, after, limit).await?.map(Into::into))
     })
     .await
 }
 
-struct OnNetwork(Network, Paging);
+struct DevicesOnNetwork(Network, Paging);
 
-impl Input for OnNetwork {
+impl Input for DevicesOnNetwork {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let (network, paging) = (from.path("network", "The network"), Paging::read(from));
         Some(Self(network?, paging))
@@ -230,7 +233,7 @@ impl Input for OnNetwork {
 
 async fn list_on_network(
     cx: Context,
-    OnNetwork(network, paging): OnNetwork,
+    DevicesOnNetwork(network, paging): DevicesOnNetwork,
 ) -> Result<PagedResponse<DeviceOut>> {
     PagedResponse::read(cx, network, paging, async |cx, network, after, limit| {
         Ok(cx.app().devices.on_network(&cx.call, &network, after, limit).await?.map(Into::into))

@@ -168,7 +168,7 @@ impl From<ListingDetails> for ListingDetailsOut {
     }
 }
 
-/// Also tells a listing from a later one with the same id. Without the quotation marks.
+/// The ETag without quotation marks; a later listing with the same id has another one.
 fn tag(version: ListingVersion) -> String {
     format!("{}-{:x}", version.version, version.seq)
 }

@@ -177,13 +177,13 @@ async fn create(cx: Context, Create(new): Create) -> Result<Created<PortfolioWri
     }))
 }
 
-struct Copy {
+struct CopyTemplateRequest {
     template: TemplateId,
     user: UserId,
     customize: bool,
 }
 
-impl Input for Copy {
+impl Input for CopyTemplateRequest {
     const BODY: bool = true;
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let template = from.path("predefinedPortfolioId", "The predefined portfolio");
@@ -208,7 +208,7 @@ struct PortfolioCopied {
     is_custom: bool,
 }
 
-async fn copy(cx: Context, input: Copy) -> Result<Created<PortfolioCopied>> {
+async fn copy(cx: Context, input: CopyTemplateRequest) -> Result<Created<PortfolioCopied>> {
     let based_on_predefined_id = input.template.as_str().into();
     let id = cx.app().portfolios.copy_template(&cx.call, input.template, input.user, input.customize).await?;
     Ok(Created(PortfolioCopied {
@@ -235,15 +235,15 @@ async fn list(cx: Context, List(user, paging): List) -> Result<PagedResponse<Por
     .await
 }
 
-struct One(PortfolioId);
+struct PortfolioPath(PortfolioId);
 
-impl Input for One {
+impl Input for PortfolioPath {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         from.path("portfolioId", "The portfolio").map(Self)
     }
 }
 
-async fn read(cx: Context, One(id): One) -> Result<Json<PortfolioOut>> {
+async fn read(cx: Context, PortfolioPath(id): PortfolioPath) -> Result<Json<PortfolioOut>> {
     Ok(Json(cx.app().portfolios.get(&cx.call, &id).await?.into()))
 }
 
@@ -308,7 +308,7 @@ async fn change(cx: Context, Change(id, change): Change) -> Result<Json<Portfoli
     Ok(Json(PortfolioWritten { message: "Portfolio changed", user_portfolio_id, total_allocation }))
 }
 
-async fn remove(cx: Context, One(id): One) -> Result<Json<Message>> {
+async fn remove(cx: Context, PortfolioPath(id): PortfolioPath) -> Result<Json<Message>> {
     cx.app().portfolios.delete(&cx.call, id).await?;
     Ok(Json(message("Portfolio deleted")))
 }

@@ -1,7 +1,7 @@
 //! `/v1/verifications` and the erasure of a person.
 
 use portico_app::screening::Check;
-use portico_app::screening::{CheckReport, Report};
+use portico_app::screening::{CheckReport, VerificationReport};
 use portico_domain::{Timestamp, UserId, VerificationId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -145,8 +145,8 @@ fn adverse(report: &CheckReport) -> Option<AdverseAction> {
     })
 }
 
-impl From<Report> for VerificationOut {
-    fn from(report: Report) -> Self {
+impl From<VerificationReport> for VerificationOut {
+    fn from(report: VerificationReport) -> Self {
         Self {
             id: report.id.into(),
             case_id: report.case.into(),

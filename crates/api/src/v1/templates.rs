@@ -159,15 +159,15 @@ async fn list_by_risk(cx: Context, ListByRisk(input): ListByRisk) -> Result<Page
     list(cx, input).await
 }
 
-struct One(TemplateId);
+struct TemplatePath(TemplateId);
 
-impl Input for One {
+impl Input for TemplatePath {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         from.path("portfolioId", "The predefined portfolio").map(Self)
     }
 }
 
-async fn read(cx: Context, One(id): One) -> Result<Json<TemplateOut>> {
+async fn read(cx: Context, TemplatePath(id): TemplatePath) -> Result<Json<TemplateOut>> {
     Ok(Json(cx.app().portfolios.template(&cx.call, &id).await?.into()))
 }
 
@@ -202,7 +202,7 @@ async fn change(cx: Context, Change(id, change): Change) -> Result<Json<Template
     }))
 }
 
-async fn deactivate(cx: Context, One(id): One) -> Result<Json<Message>> {
+async fn deactivate(cx: Context, TemplatePath(id): TemplatePath) -> Result<Json<Message>> {
     cx.app().portfolios.deactivate_template(&cx.call, id).await?;
     Ok(Json(message("Predefined portfolio deactivated")))
 }

@@ -7,7 +7,7 @@ use portico_store::ChangeApplication;
 use portico_store::audit::Entry;
 
 use super::Applications;
-use super::document::{Opened, Party, RecordedDecision};
+use super::document::{OpenedApplication, Party, RecordedDecision};
 use crate::access::require_credential;
 use crate::{Actor, Call, Core, Error, Result};
 
@@ -61,7 +61,7 @@ impl Applications {
         self.change(call, user, number, Change::Decide(request, party)).await
     }
 
-    fn withdrawn(&self, application: &mut Opened) -> Result<(ApplicationStatus, Entry)> {
+    fn withdrawn(&self, application: &mut OpenedApplication) -> Result<(ApplicationStatus, Entry)> {
         let status = application.stored.status.withdraw().map_err(Error::Conflict)?;
         let now = self.core.clock.now();
         application.document.changed(status, (Party::Applicant, now));
@@ -79,7 +79,7 @@ impl Applications {
     async fn decided(
         &self,
         call: &Call,
-        application: &mut Opened,
+        application: &mut OpenedApplication,
         (request, party): (&DecisionRequest, Party),
     ) -> Result<(ApplicationStatus, Entry)> {
         if request.if_match.as_ref().is_some_and(|tags| !tags.contains(&application.stored.tag())) {
@@ -115,7 +115,7 @@ impl Applications {
                     (decided, self.core.context(call))
                 }
             };
-            let Opened { stored, key, document } = application;
+            let OpenedApplication { stored, key, document } = application;
             let (document, version) = (document.seal(&key, &stored.id)?, stored.version);
             let op = ChangeApplication { id: stored.id, version, status, document, entry, by };
             match self.core.write(call, op).await {
@@ -143,9 +143,9 @@ impl Core {
     }
 
     /// The person's newest application to a listing.
-    pub(crate) async fn newest_application(&self, user: &UserId, listing: i64) -> Result<Opened> {
+    pub(crate) async fn newest_application(&self, user: &UserId, listing: i64) -> Result<OpenedApplication> {
         let key = self.keystore()?.person(user).await?.ok_or(NOT_FOUND)?;
         let stored = self.db.newest_application(&key.id(), listing).await?.ok_or(NOT_FOUND)?;
-        Opened::new(key, stored)
+        OpenedApplication::new(key, stored)
     }
 }

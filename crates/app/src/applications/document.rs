@@ -24,7 +24,7 @@ pub(crate) struct Document {
     /// The listing's owner, and the account with whom the applicant shares flags and checks.
     pub(crate) owner: UserId,
     pub(crate) account: AccountId,
-    /// By what the chain knows the application.
+    /// The application's reference on the chain.
     pub(crate) reference: Word,
     /// `None`: the listing has no terms.
     terms: Option<[i64; 4]>,
@@ -32,22 +32,22 @@ pub(crate) struct Document {
     pub(crate) checks: Vec<Check>,
     /// Where the bureaus have to have searched.
     pub(crate) country: Country,
-    /// Whose pipeline requires them.
+    /// The client id of the pipeline that requires the checks.
     pub(crate) client: Option<ClientId>,
-    pub(crate) timeline: Vec<Step>,
+    pub(crate) timeline: Vec<TimelineEntry>,
     pub(crate) decision: Option<RecordedDecision>,
     pub(crate) notice: Option<Notice>,
 }
 
 /// One change of an application.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Step {
+pub struct TimelineEntry {
     at: i64,
     status: String,
     pub by: Party,
 }
 
-impl Step {
+impl TimelineEntry {
     pub fn at(&self) -> Timestamp {
         Timestamp::from_micros(self.at)
     }
@@ -115,7 +115,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// Of a listing that nobody knows.
+    /// For an unknown listing.
     pub(crate) fn none(user: &UserId, country: Country) -> Self {
         let account = AccountId::stored(user.as_str());
         Self { owner: user.clone(), account, terms: None, checks: Vec::new(), country, client: None }
@@ -149,7 +149,7 @@ impl Document {
     }
 
     pub(crate) fn changed(&mut self, status: ApplicationStatus, (by, at): (Party, Timestamp)) {
-        self.timeline.push(Step { at: at.micros(), status: status.name().into(), by });
+        self.timeline.push(TimelineEntry { at: at.micros(), status: status.name().into(), by });
     }
 
     pub(crate) fn terms(&self) -> Option<Terms> {
@@ -183,13 +183,13 @@ fn context(id: &ApplicationId) -> [&[u8]; 3] {
 
 /// A stored application whose document is open.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedApplication {
     pub(crate) stored: StoredApplication,
     pub(crate) key: PersonKey,
     pub(crate) document: Document,
 }
 
-impl Opened {
+impl OpenedApplication {
     pub(crate) fn new(key: PersonKey, stored: StoredApplication) -> Result<Self> {
         let document = open_document(&key, &stored)?;
         Ok(Self { stored, key, document })
@@ -202,9 +202,12 @@ pub(crate) fn open_document(key: &PersonKey, stored: &StoredApplication) -> Resu
 
 impl Core {
     /// `None`: the applicant was erased.
-    pub(crate) async fn open_application(&self, stored: StoredApplication) -> Result<Option<Opened>> {
+    pub(crate) async fn open_application(
+        &self,
+        stored: StoredApplication,
+    ) -> Result<Option<OpenedApplication>> {
         let person = self.keystore()?.person_of(&stored.person).await?;
-        person.map(|(_, key)| Opened::new(key, stored)).transpose()
+        person.map(|(_, key)| OpenedApplication::new(key, stored)).transpose()
     }
 
     /// The row of a new application.

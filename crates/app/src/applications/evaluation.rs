@@ -11,7 +11,7 @@ use crate::keystore::PersonKey;
 use crate::results::{CheckReport, findings, outcome};
 use crate::{Core, Result};
 
-/// The newest verifications of a person that are looked at.
+/// Only this many of a person's newest verifications are evaluated.
 const MAX_VERIFICATIONS: i64 = 100;
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
@@ -159,7 +159,7 @@ pub struct Evaluation {
     pub complete: bool,
     /// `None`: there is nothing to attest.
     pub flags: Option<Flags>,
-    /// The flags or checks tell something about the score or the income.
+    /// Whether flags or checks reveal anything about score or income.
     pub(crate) discloses: bool,
     pub identity_changed: bool,
 }
@@ -212,7 +212,7 @@ impl Evaluation {
     }
 }
 
-/// Of income and credit, passing is reaching the frozen minimum, so that it tells no more than the flags.
+/// Income and credit pass at the frozen minimum, so that a check reveals no more than the flags.
 fn state(check: Check, terms: Option<&Terms>, findings: &PersonFindings, now: Timestamp) -> CheckState {
     let Some(known) = findings.newest(check) else {
         return CheckState { check, status: CheckStatus::Missing, expires_at: None };
@@ -241,7 +241,7 @@ fn flags(terms: &Terms, required: &[Check], findings: &PersonFindings, now: Time
     // Terms that require nothing are met by everyone who was verified.
     let earliest = earliest.or_else(|| Check::ALL.into_iter().filter_map(expiry).min())?;
     let expires_at = Timestamp::from_micros(earliest.micros().div_euclid(DAY_MICROS) * DAY_MICROS);
-    // A flag tells nothing about a check that the owner does not require: no notice could name it.
+    // Flags depend on required checks only: a notice must be able to name every check that a flag reveals.
     let credit = findings.credit(now).filter(|_| required.contains(&Check::SoftCredit));
     let income = findings.income(now).filter(|_| required.contains(&Check::Income));
     let passes = Passes::of(terms, credit, income.unwrap_or(Income::from_units(0)));

@@ -14,7 +14,7 @@ use portico_store::{
     StoredApplication,
 };
 
-use super::document::{Document, Opened, open_document};
+use super::document::{Document, OpenedApplication, open_document};
 use super::evaluation::{Evaluation, Flags};
 use crate::keystore::PersonKey;
 use crate::{Core, Error, Result};
@@ -24,14 +24,14 @@ const MAX_APPLICATIONS_PER_BATCH: i64 = 256;
 const MAX_EXPIRED_PER_BATCH: i64 = 256;
 const PEOPLE_PER_PAGE: i64 = 256;
 const ITEMS_PER_PAGE: i64 = 256;
-/// How many different sets of terms an account may ask about one person by, within [`DISCLOSURE_WINDOW_SECONDS`].
+/// The maximum of different sets of terms per account and person within [`DISCLOSURE_WINDOW_SECONDS`].
 const MAX_DISCLOSED_TERMS: i64 = 5;
 const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// How long an erasure has to end what it knows of: it also clears the flags of applications that nobody else can open.
+/// Grace period of a running erasure, which also clears flags of applications that only it can open.
 const ERASURE_GRACE: Duration = Duration::from_mins(1);
 
-/// People whose key is gone, and since when that is known.
+/// People whose key no longer exists, and when that was first seen.
 #[derive(Debug, Default)]
 pub struct Orphans(Mutex<HashMap<PersonId, Instant>>);
 
@@ -98,8 +98,8 @@ impl Core {
         Ok(settlement != Settlement::Outdated)
     }
 
-    async fn settlement(&self, application: &Opened) -> Result<SettleFlags> {
-        let Opened { stored, key, document } = application;
+    async fn settlement(&self, application: &OpenedApplication) -> Result<SettleFlags> {
+        let OpenedApplication { stored, key, document } = application;
         let now = self.clock.now();
         let newest = self.db.newest_application(&stored.person, stored.listing).await?;
         let has_flags = stored.status.is_shared() && newest.is_some_and(|newest| newest.id == stored.id);
@@ -130,7 +130,7 @@ impl Core {
         })
     }
 
-    /// An application's flags and checks now, whoever may see them.
+    /// An application's current flags and checks, without access rules.
     pub(crate) async fn evaluate(&self, document: &Document, key: &PersonKey) -> Result<Evaluation> {
         let findings = self.person_findings(&document.user, &document.country, key).await?;
         let terms = document.terms();
@@ -144,7 +144,7 @@ impl Core {
         stored.iter().map(|stored| Ok(open_document(key, stored)?.cleared_flags(now))).collect()
     }
 
-    /// Clears every flag on the chain: the keys that tell whose they are were lost.
+    /// Clears every flag on the chain, because the keys that identify their owners were lost.
     pub(crate) async fn clear_all_flags(&self) -> Result<()> {
         let mut after = Vec::new();
         loop {

@@ -7,14 +7,14 @@ use portico_store::{AdoptFormerApplication, FormerApplication};
 use super::document::{Conditions, Document, Party};
 use crate::{Core, Result};
 
-const BATCH: i64 = 256;
+const APPLICATIONS_PER_BATCH: i64 = 256;
 
 impl Core {
     /// Returns how many there were.
     pub(crate) async fn adopt_former_applications(&self) -> Result<u64> {
         let mut adopted = 0;
         loop {
-            let former = self.db.former_applications(BATCH).await?;
+            let former = self.db.former_applications(APPLICATIONS_PER_BATCH).await?;
             if former.is_empty() {
                 return Ok(adopted);
             }

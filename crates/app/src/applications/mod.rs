@@ -17,10 +17,10 @@ use portico_domain::applications::ApplicationMapping;
 use portico_domain::chain::Passes;
 use portico_domain::{AccountId, ErrorCode, ListingId, UserId};
 use portico_screening::Check;
-use portico_store::{StoredListing, SubmitApplications, Wanted};
+use portico_store::{ListingSubmission, StoredListing, SubmitApplications};
 
 pub(crate) use self::document::open_document;
-use self::document::{Conditions, Document, Opened, Party};
+use self::document::{Conditions, Document, OpenedApplication, Party};
 use self::evaluation::checks_of_terms;
 use crate::chain::Record;
 use crate::keystore::PersonKey;
@@ -28,7 +28,7 @@ use crate::listing_records::terms_of;
 use crate::{Actor, Call, Core, Error, Result};
 
 pub use decisions::DecisionRequest;
-pub use document::{RecordedDecision, Step};
+pub use document::{RecordedDecision, TimelineEntry};
 pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
 pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
@@ -52,9 +52,9 @@ impl Applications {
             let (key, lifetime) = self.core.person_key(&user).await?;
             let mut wanted = Vec::with_capacity(listings.len());
             for listing in &listings {
-                wanted.push(self.core.wanted(call, &key, &user, listing).await?);
+                wanted.push(self.core.new_submission(call, &key, &user, listing).await?);
             }
-            // Neither the event nor the audit log names the applicant beside the application.
+            // Neither the event nor the audit entry links the applicant to the application.
             let op = SubmitApplications {
                 user: user.clone(),
                 person: key.id(),
@@ -64,7 +64,7 @@ impl Applications {
                 by: self.core.by_itself(),
             };
             match self.core.write(call, op).await {
-                // The latter: the person was erased, and starts again.
+                // `IdentityRevoked`: the person was erased and starts again.
                 Err(Error::Outdated | Error::Conflict(ErrorCode::IdentityRevoked)) => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
@@ -131,7 +131,7 @@ impl Core {
         call: &Call,
         user: &UserId,
         listing: &ListingId,
-    ) -> Result<Opened> {
+    ) -> Result<OpenedApplication> {
         let number = self.visible_listing_number(call, user, listing).await?;
         self.newest_application(user, number).await
     }
@@ -162,9 +162,15 @@ impl Core {
     }
 
     /// A new application to a listing, with what it freezes.
-    async fn wanted(&self, call: &Call, key: &PersonKey, user: &UserId, id: &ListingId) -> Result<Wanted> {
+    async fn new_submission(
+        &self,
+        call: &Call,
+        key: &PersonKey,
+        user: &UserId,
+        id: &ListingId,
+    ) -> Result<ListingSubmission> {
         let Some(stored) = self.listing_on_record(id).await? else {
-            return Ok(Wanted { listing: id.clone(), new: None, refusal: None });
+            return Ok(ListingSubmission { listing: id.clone(), new: None, refusal: None });
         };
         let listing = &stored.listing;
         let refusal = match listing.user == *user {
@@ -177,7 +183,7 @@ impl Core {
         let conditions = self.conditions(&stored).await?;
         let document = Document::new(user, id, conditions, self.random()?, (party, now));
         let new = self.new_application(key, &document, stored.version.seq, now)?;
-        Ok(Wanted { listing: id.clone(), new: Some((new, stored.version)), refusal })
+        Ok(ListingSubmission { listing: id.clone(), new: Some((new, stored.version)), refusal })
     }
 
     /// What an application to this listing freezes: the terms, and the checks of the pipeline of the owner's account,

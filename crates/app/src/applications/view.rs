@@ -6,7 +6,7 @@ use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, U
 use portico_store::{Cursor, Page, StoredApplication};
 
 use super::Applications;
-use super::document::{Opened, RecordedDecision, Step, open_document};
+use super::document::{OpenedApplication, RecordedDecision, TimelineEntry, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
 use crate::access::require_credential;
@@ -18,7 +18,7 @@ pub struct ApplicationView {
     pub user: UserId,
     pub listing: ListingId,
     pub status: ApplicationStatus,
-    /// Tells a version of an application from all others.
+    /// The ETag of this version.
     pub tag: String,
     pub applied_at: Timestamp,
     /// `None`: the listing had no terms.
@@ -28,13 +28,13 @@ pub struct ApplicationView {
     pub is_withheld: bool,
     pub sharing: Sharing,
     pub decision: Option<RecordedDecision>,
-    /// Whole for the applicant alone; others see its date and the named checks.
+    /// Complete only for the applicant; others see its date and the named checks.
     pub notice: Option<Notice>,
     pub is_applicant: bool,
-    pub timeline: Vec<Step>,
+    pub timeline: Vec<TimelineEntry>,
 }
 
-/// With whom the applicant shares flags and checks.
+/// The owner and the account that see the applicant's flags and checks.
 #[derive(Debug)]
 pub struct Sharing {
     pub owner: UserId,
@@ -74,7 +74,7 @@ impl Applications {
         let application = self.core.visible_application(call, user, listing).await?;
         let is_applicant = call.actor.is_user(user);
         let evaluation = self.core.shown_to_owner(&application).await?;
-        let Opened { stored, document, .. } = application;
+        let OpenedApplication { stored, document, .. } = application;
         let is_shared = stored.status.is_shared();
         Ok(ApplicationView {
             terms: document.terms(),
@@ -150,7 +150,7 @@ impl Applications {
                 }
                 evaluation => evaluation?,
             };
-            let Opened { stored, document, .. } = application;
+            let OpenedApplication { stored, document, .. } = application;
             items.push(Applicant {
                 user: document.user,
                 applied_at: stored.created_at,
@@ -164,10 +164,10 @@ impl Applications {
 }
 
 impl Core {
-    /// Flags and checks as far as they are shared: nothing after the end of an application, and nothing about score
-    /// and income before it is counted that the owner's account learns it.
-    pub(crate) async fn shown_to_owner(&self, application: &Opened) -> Result<Evaluation> {
-        let Opened { stored, key, document } = application;
+    /// The flags and checks that the owner may see: none after the application has ended, and nothing about score or
+    /// income before the disclosure is counted.
+    pub(crate) async fn shown_to_owner(&self, application: &OpenedApplication) -> Result<Evaluation> {
+        let OpenedApplication { stored, key, document } = application;
         if !stored.status.is_shared() {
             return Ok(Evaluation::nothing());
         }

@@ -8,7 +8,7 @@ use portico_chain::reads;
 use portico_store::audit::Head;
 use portico_store::chain::{DesiredItem, ItemStatus, PutItems, Word};
 
-use super::inspection::{Anchor, Fault, Inspector, read_up_to};
+use super::inspection::{Anchor, AuditFault, Inspector, read_up_to};
 use crate::{Core, Result};
 
 /// How long a server that stops waits for the embedded chain to take the last anchor.
@@ -85,9 +85,13 @@ impl Core {
 
     /// Whether the log continues the one that the contract knows: what was appended since must be keyed. Without an
     /// anchor, and after a restore, the whole log is read.
-    async fn verify_since_anchor(&self, head: &Head, anchored: Option<Word>) -> Result<Result<(), Fault>> {
+    async fn verify_since_anchor(
+        &self,
+        head: &Head,
+        anchored: Option<Word>,
+    ) -> Result<Result<(), AuditFault>> {
         let (db, key) = (&self.db, self.db.audit_key());
-        let anchor = anchored.map_or(Anchor::Nothing, Anchor::At);
+        let anchor = anchored.map_or(Anchor::Missing, Anchor::Entry);
         let place = match anchored {
             Some(hash) => db.audit_seq(&hash).await?,
             None => None,

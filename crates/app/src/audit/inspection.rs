@@ -14,14 +14,14 @@ const ENTRIES_PER_READ: i64 = 1000;
 pub enum Anchor {
     /// The chain could not be read.
     Unknown,
-    Nothing,
+    Missing,
     /// The hash of the anchored entry.
-    At(Word),
+    Entry(Word),
 }
 
 /// What is wrong with a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum AuditFault {
     #[error("entry {entry} follows entry {previous}")]
     Gap { entry: i64, previous: i64 },
     #[error("the entries before {entry} have no keyed hashes, and should have: the log was rewritten")]
@@ -52,8 +52,8 @@ pub enum Fault {
     EntriesWait,
 }
 
-impl Fault {
-    /// For clients that show it in words of their own.
+impl AuditFault {
+    /// A stable code for clients.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Gap { .. } => "gap",
@@ -82,20 +82,20 @@ impl Fault {
     }
 }
 
-/// How many faults are told one by one: a log that another instance wrote has one in every entry.
-const MAX_TOLD_FAULTS: usize = 1000;
+/// Faults that are reported individually: a log that another instance wrote has one in every entry.
+const MAX_REPORTED_FAULTS: usize = 1000;
 
 /// Faults in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Faults {
-    told: Vec<Fault>,
+struct AuditFaults {
+    told: Vec<AuditFault>,
     count: u64,
 }
 
-impl Faults {
-    fn add(&mut self, fault: Fault) {
+impl AuditFaults {
+    fn add(&mut self, fault: AuditFault) {
         self.count += 1;
-        if self.told.len() < MAX_TOLD_FAULTS {
+        if self.told.len() < MAX_REPORTED_FAULTS {
             self.told.push(fault);
         }
     }
@@ -110,7 +110,7 @@ impl Faults {
 pub struct Inspection {
     pub entries: i64,
     /// Empty: the log is intact.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<AuditFault>,
     /// All of them, also those that are not told one by one.
     pub fault_count: u64,
     /// The number of the anchored entry.
@@ -135,9 +135,9 @@ pub(super) struct Inspector<'k> {
     superseded: bool,
     /// The number and time of the oldest entry that is not anchored.
     open: Option<(i64, Timestamp)>,
-    faults: Faults,
+    faults: AuditFaults,
     /// Entries whose hash is wrong. A lost key excuses those before it.
-    unproven: Faults,
+    unproven: AuditFaults,
 }
 
 impl<'k> Inspector<'k> {
@@ -158,26 +158,26 @@ impl<'k> Inspector<'k> {
             anchored: None,
             superseded: false,
             open: None,
-            faults: Faults::default(),
-            unproven: Faults::default(),
+            faults: AuditFaults::default(),
+            unproven: AuditFaults::default(),
         }
     }
 
-    pub(super) fn fault(&mut self, fault: Fault) {
+    pub(super) fn fault(&mut self, fault: AuditFault) {
         self.faults.add(fault);
     }
 
     fn read(&mut self, entry: &LoggedEntry) {
         self.entries += 1;
         if entry.seq != self.next {
-            self.fault(Fault::Gap { entry: entry.seq, previous: self.next - 1 });
+            self.fault(AuditFault::Gap { entry: entry.seq, previous: self.next - 1 });
         }
         if self.key.is_some_and(|key| entry.follows(&self.previous, Some(key))) {
             self.read_keyed(entry);
         } else if self.keyed || !entry.follows(&self.previous, None) {
-            self.unproven.add(Fault::Altered { entry: entry.seq });
+            self.unproven.add(AuditFault::Altered { entry: entry.seq });
         }
-        if self.anchor == Anchor::At(entry.hash) {
+        if self.anchor == Anchor::Entry(entry.hash) {
             (self.anchored, self.open) = (Some(entry.seq), None);
         } else if self.open.is_none() {
             self.open = Some((entry.seq, entry.at));
@@ -185,19 +185,19 @@ impl<'k> Inspector<'k> {
         (self.previous, self.next) = (entry.hash, entry.seq + 1);
     }
 
-    /// Nobody without the key can have written it.
+    /// Only a holder of the key can have written this entry.
     fn read_keyed(&mut self, entry: &LoggedEntry) {
         if !self.keyed && entry.seq > self.first {
             let key_was_lost = entry.action == KEYED && entry.detail.starts_with(KEY_LOST);
             if key_was_lost {
-                self.unproven = Faults::default();
+                self.unproven = AuditFaults::default();
             }
             if ![KEYED, RESTORED].contains(&&*entry.action) {
-                self.fault(Fault::KeyedTooLate { entry: entry.seq });
+                self.fault(AuditFault::KeyedTooLate { entry: entry.seq });
             }
         }
         self.keyed = true;
-        if let Anchor::At(hash) = self.anchor
+        if let Anchor::Entry(hash) = self.anchor
             && entry.action == RESTORED
             && supersedes(&entry.detail, &hash)
         {
@@ -207,15 +207,15 @@ impl<'k> Inspector<'k> {
 
     fn check_end(&mut self, head: &Head) {
         if (head.seq, head.hash) != (self.next - 1, self.previous) {
-            self.fault(Fault::OtherEnd { said: head.seq, found: self.next - 1 });
+            self.fault(AuditFault::OtherEnd { said: head.seq, found: self.next - 1 });
         }
         if self.key.is_some() && self.entries > 0 && !self.keyed {
-            self.fault(Fault::NothingKeyed);
+            self.fault(AuditFault::NothingKeyed);
         }
         let unproven = std::mem::take(&mut self.unproven);
         self.faults.append(unproven);
-        if matches!(self.anchor, Anchor::At(_)) && self.anchored.is_none() && !self.superseded {
-            self.fault(Fault::AnchorMissing);
+        if matches!(self.anchor, Anchor::Entry(_)) && self.anchored.is_none() && !self.superseded {
+            self.fault(AuditFault::AnchorMissing);
         }
     }
 
@@ -223,8 +223,10 @@ impl<'k> Inspector<'k> {
     pub(super) fn finish(mut self, head: &Head, late: Timestamp) -> Inspection {
         self.check_end(head);
         match (self.anchor, self.open) {
-            (Anchor::Nothing, Some((_, at))) if at < late => self.fault(Fault::NeverAnchored),
-            (Anchor::At(_), Some((entry, at))) if at < late => self.fault(Fault::AnchorLate { entry }),
+            (Anchor::Missing, Some((_, at))) if at < late => self.fault(AuditFault::NeverAnchored),
+            (Anchor::Entry(_), Some((entry, at))) if at < late => {
+                self.fault(AuditFault::AnchorLate { entry })
+            }
             _ => {}
         }
         Inspection {
@@ -237,7 +239,7 @@ impl<'k> Inspector<'k> {
     }
 
     /// What is wrong with the entries that were read, if anything.
-    pub(super) fn verdict(mut self, head: &Head) -> Result<(), Fault> {
+    pub(super) fn verdict(mut self, head: &Head) -> Result<(), AuditFault> {
         self.check_end(head);
         self.faults.told.into_iter().next().map_or(Ok(()), Err)
     }
@@ -301,20 +303,20 @@ mod tests {
             hash: [7; 32],
         };
         inspector.read(&entry);
-        inspector.unproven = Faults::default();
+        inspector.unproven = AuditFaults::default();
         let head = Head { log: [0; 32], seq: 1, hash: [7; 32], keyed: false };
         let found = inspector.finish(&head, NOW.minus_seconds(60 * 60)).faults;
-        found.iter().map(Fault::to_string).collect::<Vec<_>>().join("; ")
+        found.iter().map(AuditFault::to_string).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
     fn missing_or_late_anchor_is_a_fault() {
         let (recent, old) = (60, 2 * 60 * 60);
-        assert_eq!(faults(Anchor::At([7; 32]), old), "");
-        assert!(faults(Anchor::At([8; 32]), recent).contains("cut or rewritten"));
-        assert!(faults(Anchor::At([8; 32]), old).contains("entry 1 is older than an hour"));
-        assert!(faults(Anchor::Nothing, old).contains("name"));
-        assert_eq!(faults(Anchor::Nothing, recent), "");
+        assert_eq!(faults(Anchor::Entry([7; 32]), old), "");
+        assert!(faults(Anchor::Entry([8; 32]), recent).contains("cut or rewritten"));
+        assert!(faults(Anchor::Entry([8; 32]), old).contains("entry 1 is older than an hour"));
+        assert!(faults(Anchor::Missing, old).contains("name"));
+        assert_eq!(faults(Anchor::Missing, recent), "");
         assert_eq!(faults(Anchor::Unknown, old), "");
     }
 }

@@ -12,9 +12,9 @@ use portico_store::audit::{Append, Entry, KeyLog, TakeOverEntries};
 pub use portico_store::audit::{AuditFilter, LoggedEntry};
 use portico_store::chain::Word;
 
-pub use self::inspection::{Anchor, Fault, Inspection};
+pub use self::inspection::{Anchor, AuditFault, Inspection};
 use self::inspection::{Inspector, read_all};
-pub use self::verification::{AnchorRecord, AuditStatus, AuditVerification, Progress, Verified};
+pub use self::verification::{AnchorRecord, AuditStatus, AuditVerification, EndedVerification, Progress};
 use crate::access::require_operator;
 use crate::{Actor, Call, Core, Cursor, Page, Result};
 
@@ -78,7 +78,7 @@ impl Audit {
         inspect(&self.core, anchor, progress).await
     }
 
-    /// For reading entries. The reader is on record, what they look for is not: it may name a person.
+    /// Opens the log for reading. The read is audited without its filter, which may name a person.
     pub async fn reader(&self, call: &Call, filter: AuditFilter) -> Result<AuditReader> {
         require_operator(&call.actor)?;
         let entry = self.core.entry(call, "audit.read", "the audit log", "");
@@ -93,16 +93,16 @@ async fn inspect(core: &Core, anchor: Anchor, progress: impl FnMut(i64)) -> Resu
     let head = read_all(&core.db, &mut inspector, progress).await?;
     let now = core.clock.now();
     if core.db.audit_key().is_some_and(|key| key.log() != head.log) {
-        inspector.fault(Fault::Renamed);
+        inspector.fault(AuditFault::Renamed);
     }
     let late = now.minus_seconds(ANCHORED_WITHIN_SECONDS);
     if core.db.audit_waiting_since().await?.is_some_and(|since| since < late) {
-        inspector.fault(Fault::EntriesWait);
+        inspector.fault(AuditFault::EntriesWait);
     }
     Ok(inspector.finish(&head, late))
 }
 
-/// Reads entries for somebody whose reading is on record.
+/// Reads entries; [`Audit::reader`] audits the read.
 #[derive(Debug)]
 pub struct AuditReader {
     core: Arc<Core>,
@@ -151,7 +151,7 @@ impl Core {
         let (keystore, at, head) = (self.keystore()?, self.clock.now(), self.db.audit_head().await?);
         let log = (head.seq > 0).then_some(head.log);
         self.db.use_audit_key(keystore.audit_key_or_new(at, log).await?);
-        // Only once: whoever deletes all keyed entries must not get the rest keyed.
+        // Only once: otherwise deleting all keyed entries would get the rest keyed.
         if !keystore.audit_has_begun().await? {
             self.db.write(KeyLog { key_lost, at }).await?;
             keystore.note_audit_begun(at).await?;

@@ -19,7 +19,7 @@ pub struct AuditVerification(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     running: Option<Progress>,
-    latest: Option<Verified>,
+    latest: Option<EndedVerification>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Progress {
 
 /// A verification that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
+pub struct EndedVerification {
     pub at: Timestamp,
     /// `None`: it could not be completed, for example because the database did not answer.
     pub found: Option<Inspection>,
@@ -59,7 +59,7 @@ pub struct AuditStatus {
     /// `None`: the chain does not answer. `Some(None)`: it has no anchor of this log.
     pub anchor: Option<Option<AnchorRecord>>,
     pub running: Option<Progress>,
-    pub latest: Option<Verified>,
+    pub latest: Option<EndedVerification>,
 }
 
 impl AuditVerification {
@@ -112,8 +112,8 @@ impl Core {
     async fn verify_log(&self) {
         let recorded = async { self.recorded_anchor(&self.log_name().await?).await };
         let anchor = match recorded.await {
-            Ok(Some((_, hash))) => Anchor::At(hash),
-            Ok(None) => Anchor::Nothing,
+            Ok(Some((_, hash))) => Anchor::Entry(hash),
+            Ok(None) => Anchor::Missing,
             Err(error) => {
                 tracing::warn!(%error, "the end of the audit log is not compared with the chain");
                 Anchor::Unknown
@@ -128,8 +128,11 @@ impl Core {
         if let Err(error) = &found {
             tracing::warn!(%error, "the audit log could not be verified");
         }
-        let verified =
-            Verified { at: self.clock.now(), found: found.ok(), is_compared: anchor != Anchor::Unknown };
+        let verified = EndedVerification {
+            at: self.clock.now(),
+            found: found.ok(),
+            is_compared: anchor != Anchor::Unknown,
+        };
         self.audit_verification.lock().latest = Some(verified);
     }
 

@@ -8,7 +8,7 @@ use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretSlice};
 
 use super::sealing::{KEY_BYTES, broken, random_key};
-use super::{Keystore, Made};
+use super::{Keystore, NewKeyBytes};
 use crate::Result;
 
 /// The names of these keys; no user's name is one of them.
@@ -72,7 +72,7 @@ impl Keystore {
 }
 
 /// As a person's key is made.
-pub(super) fn random() -> Made {
+pub(super) fn random() -> NewKeyBytes {
     Ok(Zeroizing::new(random_key()?.to_vec()))
 }
 

@@ -1,5 +1,5 @@
-//! A key per person. Everything personal is sealed with it; whoever destroys it has erased the person, in every
-//! copy of the database.
+//! A key per person. Everything personal is sealed with it; destroying it erases the person in every copy of the
+//! database.
 //!
 //! The instance's root secret wraps master keys, a master key wraps the keys of people. Rotating makes a new
 //! master key and wraps every key anew, while servers go on reading.
@@ -23,7 +23,7 @@ pub use self::sealing::{PersonKey, Root};
 use crate::{Error, Result};
 
 /// A new key.
-type Made = Result<Zeroizing<Vec<u8>>>;
+type NewKeyBytes = Result<Zeroizing<Vec<u8>>>;
 
 /// The name of the seed of custody addresses; no user's name begins so.
 const CUSTODY: &str = "custody";
@@ -64,7 +64,7 @@ impl Keystore {
     }
 
     /// Whether the root secret is the right one for this keystore.
-    pub async fn fits(&self) -> Result<bool> {
+    pub async fn verify_root_key(&self) -> Result<bool> {
         let masters = self.store.masters().await?;
         Ok(masters.is_empty() || masters.iter().any(|master| self.root.unwrap(master).is_ok()))
     }
@@ -147,7 +147,7 @@ impl Keystore {
         &self,
         name: &str,
         at: Timestamp,
-        make: impl Fn() -> Made,
+        make: impl Fn() -> NewKeyBytes,
     ) -> Result<(PersonId, Zeroizing<Vec<u8>>)> {
         loop {
             if let Some(key) = self.find(name).await? {
@@ -172,7 +172,7 @@ impl Keystore {
         PersonKey::new(id, &key)
     }
 
-    /// Whom an id stands for, with their key; `None` once they are erased.
+    /// The user behind an id, with their key; `None` after erasure.
     pub async fn person_of(&self, id: &PersonId) -> Result<Option<(UserId, PersonKey)>> {
         let stored = self.store.key_of(id).await?;
         let Some(user) = stored.as_ref().and_then(|key| key.name.strip_prefix("user ")).map(UserId::stored)
@@ -188,8 +188,8 @@ impl Keystore {
         Ok(self.find_or_make(CUSTODY, at, instance::random).await?.1.to_vec().into())
     }
 
-    /// Destroys somebody's key. From here on nobody reads what it sealed, wherever a copy of that may be.
-    /// Answers with the erasure's place among all of them. The key may be in a log until [`Keystore::scrub`].
+    /// Destroys a person's key, which makes everything it sealed unreadable in every copy.
+    /// Returns the erasure's number. The key may be in a log until [`Keystore::scrub`].
     pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<(i64, Option<DestroyedKey>)> {
         let (erasure, destroyed) = self.store.erase(&name_of(user), at).await?;
         let Some(destroyed) = destroyed else { return Ok((erasure, None)) };
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_sealed_opens_with_the_same_key_in_the_same_place_only() {
+    async fn sealed_value_opens_only_with_same_key_and_place() {
         let folder = tempfile::tempdir().unwrap();
         let keys = keystore(&folder, 1).await;
         let (ada, bob) = (UserId::stored("ada"), UserId::stored("bob"));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_an_erasure_a_new_key_does_not_open_what_the_old_one_sealed() {
+    async fn new_key_after_erasure_opens_no_old_value() {
         let folder = tempfile::tempdir().unwrap();
         let keys = keystore(&folder, 1).await;
         let ada = UserId::stored("ada");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn somebody_is_erased_although_a_thread_has_just_read_a_key() {
+    async fn erasure_works_while_a_thread_reads_a_key() {
         let folder = tempfile::tempdir().unwrap();
         let keys = keystore(&folder, 1).await;
         let (ada, bob) = (UserId::stored("ada"), UserId::stored("bob"));

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Keys that are wrapped anew in one transaction.
 const REWRAP_BATCH: i64 = 256;
 /// Passes that find no key to wrap although some are left, before a rotation gives up.
-const FRUITLESS_PASSES: u32 = 3;
+const MAX_FRUITLESS_PASSES: u32 = 3;
 /// Another rotation began later.
 const SUPERSEDED: Error = Error::RotationSuperseded;
 
@@ -34,7 +34,7 @@ impl Keystore {
                 Rotation::Superseded => return Err(SUPERSEDED),
                 // A key may have been made meanwhile, by a server that did not know the new master key yet.
                 Rotation::KeysLeft if rotated > before => fruitless = 0,
-                Rotation::KeysLeft if fruitless < FRUITLESS_PASSES => fruitless += 1,
+                Rotation::KeysLeft if fruitless < MAX_FRUITLESS_PASSES => fruitless += 1,
                 Rotation::KeysLeft => {
                     return Err(Error::Bug("some keys are wrapped by a master key that is gone".into()));
                 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn rotation_keeps_every_value_readable_for_those_who_opened_the_keystore_before() {
+    async fn rotation_keeps_values_readable_for_open_keystores() {
         let folder = tempfile::tempdir().unwrap();
         let (server, tool) = (keystore(&folder, 1).await, keystore(&folder, 1).await);
         let users: Vec<UserId> = (0..600).map(|n| UserId::stored(format!("user-{n}"))).collect();
@@ -102,16 +102,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn another_root_secret_opens_the_keystore_only_after_a_rotation_that_named_it() {
+    async fn new_root_secret_opens_only_after_rotation() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (keystore(&folder, 1).await, keystore(&folder, 2).await);
         let ada = UserId::stored("ada");
         old.person_or_new(&ada, AT).await.unwrap();
-        assert!(!new.fits().await.unwrap());
+        assert!(!new.verify_root_key().await.unwrap());
         assert!(new.person(&ada).await.is_err());
         let root = Root::new(&vec![2; 32].into()).unwrap();
         old.rotate(Timestamp::from_micros(2), Some(&root), |_| ()).await.unwrap();
-        assert!(new.fits().await.unwrap() && old.fits().await.unwrap());
+        assert!(new.verify_root_key().await.unwrap() && old.verify_root_key().await.unwrap());
         assert!(new.person(&ada).await.unwrap().is_some());
     }
 }

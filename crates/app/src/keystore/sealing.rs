@@ -122,7 +122,7 @@ impl PersonKey {
         })
     }
 
-    /// By what the database refers to the person.
+    /// The person's id in the database.
     pub fn id(&self) -> PersonId {
         self.id
     }

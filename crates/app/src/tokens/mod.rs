@@ -30,7 +30,7 @@ const OWN_ISSUER: &str = "portico";
 const OWN_AUDIENCE: &str = "portico";
 /// Own tokens are valid for at most this long.
 pub const MAX_OWN_LIFETIME: Duration = Duration::from_hours(24);
-const MAX_REMEMBERED_TOKENS: usize = 10_000;
+const MAX_CACHED_TOKENS: usize = 10_000;
 pub struct Tokens {
     /// Own tokens name their profile: a sandbox issues them to anyone.
     profile: Profile,
@@ -134,7 +134,7 @@ impl Tokens {
         }
         let (actor, until) = Box::pin(self.verify_anew(token, seconds)).await?;
         let mut remembered = self.remembered();
-        if remembered.len() >= MAX_REMEMBERED_TOKENS {
+        if remembered.len() >= MAX_CACHED_TOKENS {
             remembered.clear();
         }
         remembered.insert(fingerprint, (actor.clone(), until));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use portico_app::applications::{ApplicationView, CheckStatus, DecisionRequest};
 use portico_app::clock::Clock as _;
-use portico_app::screening::Verified;
+use portico_app::screening::VerificationResult;
 use portico_app::{Call, Error, Result};
 use portico_domain::applications::{ApplicationStatus, Decision};
 use portico_domain::listing_changes::ListingChange;
@@ -163,7 +163,7 @@ fn is_absent<T>(result: &Result<T>) -> bool {
 }
 
 /// A screened applicant with an application to a listing of ann's.
-async fn applied(world: &World, terms: [i64; 4]) -> (ListingId, Verified) {
+async fn applied(world: &World, terms: [i64; 4]) -> (ListingId, VerificationResult) {
     let oak = world.offer("oak", &ann(), terms).await;
     let verified = world.screen(&bob(), Inputs::ALL).await.unwrap();
     apply(world, &oak).await.unwrap();

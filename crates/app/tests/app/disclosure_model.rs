@@ -31,7 +31,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use crate::world::{Facts, Inputs, World, listing, member, operator, person, terms_of};
 
 const DEFAULT_CASES: u32 = 40;
-const MAX_STEPS: usize = 26;
+const MAX_ACTIONS: usize = 26;
 const LISTINGS: [&str; 3] = ["oak", "elm", "fir"];
 const DAY: i64 = 24 * 60 * 60;
 const VALID: i64 = 30 * DAY;
@@ -84,7 +84,7 @@ const PIPELINES: [&[Check]; 5] =
 
 /// An argument is an index into the constants above, or the number of a landlord.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum Action {
     Create {
         listing: usize,
         by: usize,
@@ -136,52 +136,52 @@ enum Step {
     Tidy,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn any_action() -> impl Strategy<Value = Action> {
     let (l, by) = (0..LISTINGS.len(), 0..2_usize);
     prop_oneof![
-        2 => (l.clone(), by.clone()).prop_map(|(listing, by)| Step::Create { listing, by }),
+        2 => (l.clone(), by.clone()).prop_map(|(listing, by)| Action::Create { listing, by }),
         5 => (l.clone(), by.clone(), 0..TERMS.len())
-            .prop_map(|(listing, by, terms)| Step::SetTerms { listing, by, terms }),
+            .prop_map(|(listing, by, terms)| Action::SetTerms { listing, by, terms }),
         1 => (l.clone(), by.clone(), any::<bool>())
-            .prop_map(|(listing, by, paused)| Step::SetPaused { listing, by, paused }),
-        2 => (l.clone(), by.clone()).prop_map(|(listing, by)| Step::Delete { listing, by }),
-        1 => (by, 0..PIPELINES.len()).prop_map(|(by, pipeline)| Step::Require { by, pipeline }),
-        7 => l.clone().prop_map(|listing| Step::Apply { listing }),
-        3 => l.clone().prop_map(|listing| Step::Withdraw { listing }),
+            .prop_map(|(listing, by, paused)| Action::SetPaused { listing, by, paused }),
+        2 => (l.clone(), by.clone()).prop_map(|(listing, by)| Action::Delete { listing, by }),
+        1 => (by, 0..PIPELINES.len()).prop_map(|(by, pipeline)| Action::Require { by, pipeline }),
+        7 => l.clone().prop_map(|listing| Action::Apply { listing }),
+        3 => l.clone().prop_map(|listing| Action::Withdraw { listing }),
         2 => (l, 0..4_usize, any::<bool>(), 0..PIPELINES.len())
-            .prop_map(|(listing, by, adverse, reasons)| Step::Decide { listing, by, adverse, reasons }),
+            .prop_map(|(listing, by, adverse, reasons)| Action::Decide { listing, by, adverse, reasons }),
         5 => (0..INPUTS.len(), 0..PROFILES.len())
-            .prop_map(|(inputs, profile)| Step::Verify { inputs, profile }),
-        1 => (0..3_usize, 0..Check::ALL.len()).prop_map(|(result, check)| Step::Dispute { result, check }),
-        2 => prop_oneof![1_i64..48, 200..400_i64, 600..900_i64].prop_map(|hours| Step::Wait { hours }),
-        1 => Just(Step::Erase),
-        1 => Just(Step::Tidy),
+            .prop_map(|(inputs, profile)| Action::Verify { inputs, profile }),
+        1 => (0..3_usize, 0..Check::ALL.len()).prop_map(|(result, check)| Action::Dispute { result, check }),
+        2 => prop_oneof![1_i64..48, 200..400_i64, 600..900_i64].prop_map(|hours| Action::Wait { hours }),
+        1 => Just(Action::Erase),
+        1 => Just(Action::Tidy),
     ]
 }
 
 /// A landlord's search for a score: one set of terms after the other, by the same listing.
-fn search() -> impl Strategy<Value = Vec<Step>> {
+fn search() -> impl Strategy<Value = Vec<Action>> {
     let terms = proptest::sample::subsequence((0..TERMS.len()).collect::<Vec<_>>(), 5..9).prop_shuffle();
     (prop_oneof![Just((0, 0)), Just((1, 0)), Just((2, 1))], terms).prop_map(|((listing, by), terms)| {
         let round = |terms| {
-            [Step::Withdraw { listing }, Step::SetTerms { listing, by, terms }, Step::Apply { listing }]
+            [Action::Withdraw { listing }, Action::SetTerms { listing, by, terms }, Action::Apply { listing }]
         };
         terms.into_iter().flat_map(round).collect()
     })
 }
 
 /// Every sequence begins with listings of both landlords and a result.
-fn sequence() -> impl Strategy<Value = (bool, Vec<Step>)> {
+fn sequence() -> impl Strategy<Value = (bool, Vec<Action>)> {
     let offers = [(0, 0, 3), (1, 0, 5), (2, 1, 9)];
-    let begin: Vec<Step> = offers
+    let begin: Vec<Action> = offers
         .into_iter()
         .flat_map(|(listing, by, terms)| {
-            [Step::Create { listing, by }, Step::SetTerms { listing, by, terms }]
+            [Action::Create { listing, by }, Action::SetTerms { listing, by, terms }]
         })
-        .chain([Step::Verify { inputs: 0, profile: 1 }])
+        .chain([Action::Verify { inputs: 0, profile: 1 }])
         .collect();
-    let some_steps = prop_oneof![24 => step().prop_map(|step| vec![step]), 1 => search()];
-    let rest = proptest::collection::vec(some_steps, 4..MAX_STEPS);
+    let some_steps = prop_oneof![24 => any_action().prop_map(|action| vec![action]), 1 => search()];
+    let rest = proptest::collection::vec(some_steps, 4..MAX_ACTIONS);
     (any::<bool>(), rest)
         .prop_map(move |(colleagues, rest)| (colleagues, [begin.clone(), rest.concat()].concat()))
 }
@@ -419,9 +419,9 @@ impl Model {
         self.applications.iter().rposition(|application| application.incarnation == incarnation)
     }
 
-    fn perform(&mut self, step: Step) {
-        match step {
-            Step::Create { listing, by } => {
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Create { listing, by } => {
                 if self.listings[listing].is_none() {
                     self.incarnations += 1;
                     let incarnation = self.incarnations;
@@ -429,17 +429,17 @@ impl Model {
                         Some(Offer { incarnation, owner: by, terms: None, paused: false });
                 }
             }
-            Step::SetTerms { listing, by, terms } => {
+            Action::SetTerms { listing, by, terms } => {
                 if self.offer(listing, by).is_some() {
                     self.listings[listing].as_mut().unwrap().terms = Some(TERMS[terms]);
                 }
             }
-            Step::SetPaused { listing, by, paused } => {
+            Action::SetPaused { listing, by, paused } => {
                 if self.offer(listing, by).is_some() {
                     self.listings[listing].as_mut().unwrap().paused = paused;
                 }
             }
-            Step::Delete { listing, by } => {
+            Action::Delete { listing, by } => {
                 let Some(offer) = self.offer(listing, by) else { return };
                 self.listings[listing] = None;
                 for application in &mut self.applications {
@@ -449,19 +449,19 @@ impl Model {
                     }
                 }
             }
-            Step::Require { by, pipeline } => {
+            Action::Require { by, pipeline } => {
                 let account = self.account(by);
                 self.pipelines[account] = Some(PIPELINES[pipeline].to_vec());
             }
-            Step::Apply { listing } => self.apply(listing),
-            Step::Withdraw { listing } => {
+            Action::Apply { listing } => self.apply(listing),
+            Action::Withdraw { listing } => {
                 let Some(newest) = self.newest(listing).filter(|n| self.applications[*n].is_open) else {
                     return;
                 };
                 let application = &mut self.applications[newest];
                 (application.is_open, application.is_shared, application.on_chain) = (false, false, None);
             }
-            Step::Decide { listing, by, reasons, .. } => {
+            Action::Decide { listing, by, reasons, .. } => {
                 let may = by == 3 || (by < 2 && self.offer(listing, by).is_some());
                 let Some(newest) = self.newest(listing).filter(|n| may && self.applications[*n].is_open)
                 else {
@@ -477,8 +477,8 @@ impl Model {
                     self.settle(Some(newest));
                 }
             }
-            Step::Verify { inputs, profile } => self.verify(INPUTS[inputs], profile),
-            Step::Dispute { result, check } => {
+            Action::Verify { inputs, profile } => self.verify(INPUTS[inputs], profile),
+            Action::Dispute { result, check } => {
                 let (now, check) = (self.now, Check::ALL[check]);
                 let Some(index) = self.results.len().checked_sub(1 + result) else { return };
                 let result = &mut self.results[index];
@@ -486,13 +486,13 @@ impl Model {
                     result.disputed.insert(check);
                 }
             }
-            Step::Wait { hours } => self.now += hours * 60 * 60,
-            Step::Erase => {
+            Action::Wait { hours } => self.now += hours * 60 * 60,
+            Action::Erase => {
                 self.applications.clear();
                 self.results.clear();
                 self.disclosed.clear();
             }
-            Step::Tidy => {}
+            Action::Tidy => {}
         }
     }
 
@@ -570,33 +570,33 @@ impl Run {
     }
 
     /// What the callers other than the applicant are told.
-    async fn perform(&mut self, step: Step) -> String {
+    async fn perform(&mut self, action: Action) -> String {
         let app = &self.world.app;
         // No two findings have the same time.
         self.world.clock.advance_seconds(1);
-        match step {
-            Step::Create { listing: number, by } => {
+        match action {
+            Action::Create { listing: number, by } => {
                 let new = listing(LISTINGS[number], ["ann", "amy"][by]);
                 told(&app.listings.create(&self.landlord(by), new).await)
             }
-            Step::SetTerms { listing, by, terms } => {
+            Action::SetTerms { listing, by, terms } => {
                 told(&self.world.set_terms(&self.landlord(by), &id(listing), TERMS[terms]).await)
             }
-            Step::SetPaused { listing, by, paused } => {
+            Action::SetPaused { listing, by, paused } => {
                 let status = Some(if paused { ListingStatus::Paused } else { ListingStatus::Active });
                 let change = ListingChange { status, ..ListingChange::default() };
                 told(&app.listings.edit(&self.landlord(by), id(listing), change, None).await)
             }
-            Step::Delete { listing, by } => {
+            Action::Delete { listing, by } => {
                 let deleted = told(&app.listings.delete(&self.landlord(by), id(listing)).await);
                 app.maintenance.record_flags().await.unwrap();
                 deleted
             }
-            Step::Require { by, pipeline } => {
+            Action::Require { by, pipeline } => {
                 self.world.require(&self.landlord(by), PIPELINES[pipeline]).await;
                 String::new()
             }
-            Step::Decide { listing, by, adverse, reasons } => {
+            Action::Decide { listing, by, adverse, reasons } => {
                 let call = match by {
                     0 | 1 => self.landlord(by),
                     2 => person("eve"),
@@ -614,28 +614,28 @@ impl Run {
         }
     }
 
-    /// The applicant's steps. What the applicant is told may depend on the secrets.
-    async fn perform_own(&mut self, step: Step) {
+    /// The applicant's actions. What the applicant is told may depend on the secrets.
+    async fn perform_own(&mut self, action: Action) {
         let (app, own) = (&self.world.app, person("bob"));
-        match step {
-            Step::Apply { listing } => drop(app.applications.apply(&own, bob(), vec![id(listing)]).await),
-            Step::Withdraw { listing } => drop(app.applications.withdraw(&own, &bob(), &id(listing)).await),
-            Step::Verify { inputs, profile } => {
+        match action {
+            Action::Apply { listing } => drop(app.applications.apply(&own, bob(), vec![id(listing)]).await),
+            Action::Withdraw { listing } => drop(app.applications.withdraw(&own, &bob(), &id(listing)).await),
+            Action::Verify { inputs, profile } => {
                 self.world.set_facts(PROFILES[profile][self.which]);
                 let verified = self.world.screen(&own, INPUTS[inputs]).await.unwrap();
                 self.results.push(verified.id);
             }
-            Step::Dispute { result, check } => {
+            Action::Dispute { result, check } => {
                 if let Some(index) = self.results.len().checked_sub(1 + result) {
                     drop(app.screening.dispute(&own, &self.results[index], Check::ALL[check]).await);
                 }
             }
-            Step::Wait { hours } => self.world.clock.advance_seconds(hours * 60 * 60),
-            Step::Erase => {
+            Action::Wait { hours } => self.world.clock.advance_seconds(hours * 60 * 60),
+            Action::Erase => {
                 app.people.erase(&own, &bob()).await.unwrap();
                 self.results.clear();
             }
-            Step::Tidy => app.maintenance.tidy().await.unwrap(),
+            Action::Tidy => app.maintenance.tidy().await.unwrap(),
             other => panic!("not the applicant's: {other:?}"),
         }
     }
@@ -704,23 +704,23 @@ fn told<T: Debug>(result: &portico_app::Result<T>) -> String {
 }
 
 /// Runs a sequence in both worlds, and says what is wrong.
-async fn check(colleagues: bool, steps: &[Step], profile: Profile) -> Result<(), String> {
+async fn check(colleagues: bool, actions: &[Action], profile: Profile) -> Result<(), String> {
     let mut runs = [Run::new(0, colleagues, profile).await, Run::new(1, colleagues, profile).await];
-    let outcome = run_in_both(colleagues, steps, &mut runs).await;
+    let outcome = run_in_both(colleagues, actions, &mut runs).await;
     for run in &runs {
         run.world.app.maintenance.close().await.unwrap();
     }
     outcome
 }
 
-async fn run_in_both(colleagues: bool, steps: &[Step], runs: &mut [Run; 2]) -> Result<(), String> {
+async fn run_in_both(colleagues: bool, actions: &[Action], runs: &mut [Run; 2]) -> Result<(), String> {
     let mut model = Model { colleagues, now: runs[0].now(), ..Model::default() };
-    for (number, step) in steps.iter().enumerate() {
-        let fail = |what: String| Err(format!("after step {number}, {step:?}: {what}"));
+    for (number, action) in actions.iter().enumerate() {
+        let fail = |what: String| Err(format!("after action {number}, {action:?}: {what}"));
         model.now += 1;
-        model.perform(*step);
+        model.perform(*action);
         let [a, b] = &mut *runs;
-        let (one, two) = (a.perform(*step).await, b.perform(*step).await);
+        let (one, two) = (a.perform(*action).await, b.perform(*action).await);
         if one != two {
             return fail(format!("the answers differ:\n  {one}\n  {two}"));
         }
@@ -828,22 +828,23 @@ fn nobody_learns_more_than_the_rules_say() {
         failure_persistence: None,
         ..Config::default()
     };
-    let outcome = TestRunner::new(config).run(&(sequence(), any::<bool>()), |((colleagues, steps), live)| {
-        let profile = if live { Profile::Live } else { Profile::Sandbox };
-        // In a thread of its own, because a thread keeps its connections open as long as it lives.
-        let outcome = std::thread::scope(|scope| {
-            let run = || {
-                let runtime =
-                    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-                runtime.unwrap().block_on(check(colleagues, &steps, profile))
-            };
-            scope.spawn(run).join()
+    let outcome =
+        TestRunner::new(config).run(&(sequence(), any::<bool>()), |((colleagues, actions), live)| {
+            let profile = if live { Profile::Live } else { Profile::Sandbox };
+            // In a thread of its own, because a thread keeps its connections open as long as it lives.
+            let outcome = std::thread::scope(|scope| {
+                let run = || {
+                    let runtime =
+                        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+                    runtime.unwrap().block_on(check(colleagues, &actions, profile))
+                };
+                scope.spawn(run).join()
+            });
+            match outcome {
+                Ok(outcome) => outcome.map_err(TestCaseError::fail),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
         });
-        match outcome {
-            Ok(outcome) => outcome.map_err(TestCaseError::fail),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    });
     if let Err(error) = outcome {
         panic!("{error}");
     }

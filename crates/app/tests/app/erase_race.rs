@@ -15,7 +15,7 @@ use crate::world::{Inputs, World, person};
 on_both_engines! { erase_race }
 
 /// People who race at the same time.
-const AT_ONCE: usize = 8;
+const CONCURRENT_RACES: usize = 8;
 
 /// How many times somebody is erased in the middle of their own writes, in each profile.
 fn races() -> usize {
@@ -79,8 +79,9 @@ async fn race(world: &World, number: usize, listing: &ListingId) {
 async fn erase_race(world: World) {
     let listing = world.offer("elm", &person("landlord"), [620, 700, 50_000, 60_000]).await;
     let races = races();
-    for first in (0..races).step_by(AT_ONCE) {
-        join_all((first..races.min(first + AT_ONCE)).map(|number| race(&world, number, &listing))).await;
+    for first in (0..races).step_by(CONCURRENT_RACES) {
+        join_all((first..races.min(first + CONCURRENT_RACES)).map(|number| race(&world, number, &listing)))
+            .await;
     }
     let users: Vec<UserId> = (0..races).map(|number| UserId::stored(format!("runner-{number}"))).collect();
     let mut living = HashSet::new();

@@ -13,7 +13,7 @@ use portico_app::clock::{CalendarClock, Clock, Ids, Randomness};
 use portico_app::consents::Consents;
 use portico_app::keystore::{Keystore, Root};
 use portico_app::readiness::WriteProof;
-use portico_app::screening::{Applicant, Bureaus, Verification, Verified};
+use portico_app::screening::{Applicant, Bureaus, Verification, VerificationResult};
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
 use portico_app::{Actor, Call, Core, ListingDetails, Portico, Profile};
@@ -312,12 +312,20 @@ impl World {
         self.app.screening.put_pipeline(call, change).await.unwrap();
     }
 
-    pub(crate) async fn verify(&self, call: &Call, last_name: &'static str) -> portico_app::Result<Verified> {
+    pub(crate) async fn verify(
+        &self,
+        call: &Call,
+        last_name: &'static str,
+    ) -> portico_app::Result<VerificationResult> {
         self.screen(call, Inputs { last_name: Some(last_name), ..Inputs::ALL }).await
     }
 
     /// In a new case.
-    pub(crate) async fn screen(&self, call: &Call, inputs: Inputs) -> portico_app::Result<Verified> {
+    pub(crate) async fn screen(
+        &self,
+        call: &Call,
+        inputs: Inputs,
+    ) -> portico_app::Result<VerificationResult> {
         self.app.screening.verify(call, verification(self.applicant(inputs))).await
     }
 
@@ -327,7 +335,7 @@ impl World {
         call: &Call,
         inputs: Inputs,
         case: &str,
-    ) -> portico_app::Result<Verified> {
+    ) -> portico_app::Result<VerificationResult> {
         let case = Some(CaseId::stored(case));
         let request = Verification { case, ..verification(self.applicant(inputs)) };
         self.app.screening.verify(call, request).await

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
-use portico_store::chain::{ItemVersion, Versioned, Word};
+use portico_store::chain::{ItemVersion, VersionedItem, Word};
 
 use super::{Content, ItemKind, anchor, check_key, checks, former_checks, identity, registry};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ fn points(credit: Credit) -> u16 {
     u16::try_from(credit.units()).unwrap_or(u16::MAX)
 }
 
-fn listing_item(item: &Versioned) -> Result<registry::Item> {
+fn listing_item(item: &VersionedItem) -> Result<registry::Item> {
     let (key, version) = (item.key.into(), unsigned(item.version));
     Ok(match Content::decode(ItemKind::Listing, &item.payload)? {
         Content::Listing { terms, digest } => registry::Item {
@@ -42,7 +42,7 @@ fn listing_item(item: &Versioned) -> Result<registry::Item> {
     })
 }
 
-fn identity_item(item: &Versioned) -> Result<identity::Item> {
+fn identity_item(item: &VersionedItem) -> Result<identity::Item> {
     let (revoked, holder, commitment) = match Content::decode(ItemKind::Identity, &item.payload)? {
         Content::Identity { holder, commitment } => (false, holder, commitment.into()),
         _ => (true, Address::ZERO, B256::ZERO),
@@ -51,7 +51,7 @@ fn identity_item(item: &Versioned) -> Result<identity::Item> {
     Ok(identity::Item { tokenId: token_id, version: unsigned(item.version), revoked, holder, commitment })
 }
 
-fn check_item(item: &Versioned) -> Result<checks::Item> {
+fn check_item(item: &VersionedItem) -> Result<checks::Item> {
     match Content::decode(ItemKind::Check, &item.payload)? {
         Content::Check { listing, applicant, flags } => Ok(checks::Item {
             listing: listing.into(),
@@ -65,7 +65,7 @@ fn check_item(item: &Versioned) -> Result<checks::Item> {
     }
 }
 
-fn anchor_item(item: &Versioned) -> Result<anchor::Item> {
+fn anchor_item(item: &VersionedItem) -> Result<anchor::Item> {
     match Content::decode(ItemKind::Anchor, &item.payload)? {
         Content::Anchor { head } => {
             Ok(anchor::Item { log: item.key.into(), version: unsigned(item.version), head: head.into() })
@@ -74,7 +74,7 @@ fn anchor_item(item: &Versioned) -> Result<anchor::Item> {
     }
 }
 
-pub fn calldata(kind: ItemKind, items: &[Versioned]) -> Result<Bytes> {
+pub fn calldata(kind: ItemKind, items: &[VersionedItem]) -> Result<Bytes> {
     Ok(match kind {
         ItemKind::Listing => {
             let items = items.iter().map(listing_item).collect::<Result<_>>()?;
@@ -185,7 +185,7 @@ mod tests {
                 Content::Check { listing, applicant, .. } => check_key(&listing, &applicant),
                 _ => [5; 32],
             };
-            let item = Versioned { key, version: 3, payload: content.encode() };
+            let item = VersionedItem { key, version: 3, payload: content.encode() };
             let data = calldata(content.kind(), &[item]).unwrap();
             let drawn = ItemVersion { kind: content.kind().number(), key, version: 3 };
             assert_eq!(carried(content.kind(), &data).unwrap(), [drawn]);

@@ -36,8 +36,8 @@ pub fn content_digest(salt: &Word, content: &[(&'static str, String)]) -> Word {
 /// on what is offered; a transaction for each change would only cost.
 ///
 /// Later fields follow the original ones as a group: either none has a value and the group is absent, so that digests
-/// of earlier records stay valid, or all are there, an empty text for one without a value. The number of texts tells
-/// which: a value cannot pass for one of another field.
+/// of earlier records stay valid, or all are there, an empty text for one without a value. The number of texts
+/// identifies the fields, so that a value cannot pass for another field's.
 pub fn public_content(listing: &Listing) -> PublicContent {
     let later = [
         ("bedRoomCount", text(listing.bedrooms)),

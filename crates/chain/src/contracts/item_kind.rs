@@ -65,7 +65,8 @@ impl ItemKind {
         }
     }
 
-    /// The most items of a transaction. One transaction never tells that two applications are one person's.
+    /// The maximum of items per transaction. 1 for checks, so that a transaction cannot link two applications of one
+    /// person.
     pub(crate) fn batch_limit(self) -> i64 {
         match self {
             Self::Check => 1,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    Accepted, Heartbeat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
+    AcceptedListing, Heartbeat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
 };
 use portico_store::sql::{Op, Tx};
 
@@ -17,9 +17,9 @@ use crate::{Error, Result};
 
 /// A group that is durable in the database.
 #[derive(Debug)]
-pub struct Committed {
+pub struct CommittedGroup {
     /// One per record.
-    pub answers: Vec<Result<Accepted, Refusal>>,
+    pub answers: Vec<Result<AcceptedListing, Refusal>>,
     /// The nonce of the batch with the new records.
     pub nonce: Option<i64>,
 }
@@ -47,7 +47,7 @@ const MAX_SEALED_ITEMS: usize = 128;
 
 impl<N: Node> Engine<N> {
     /// Stores a group of listings and signs one call for them. Both are durable when this returns.
-    pub async fn commit(&self, records: Arc<[NewRecord]>, now: Timestamp) -> Result<Committed> {
+    pub async fn commit(&self, records: Arc<[NewRecord]>, now: Timestamp) -> Result<CommittedGroup> {
         if self.unmined_items() > to_i64(self.settings.backlog as u64) {
             return Err(Error::Busy);
         }
@@ -75,7 +75,7 @@ impl<N: Node> Engine<N> {
         if let Some(batch) = batch {
             self.remember(lease, batch);
         }
-        Ok(Committed { answers, nonce })
+        Ok(CommittedGroup { answers, nonce })
     }
 
     /// Reads back whether a commit with a lost reply happened.
@@ -139,9 +139,9 @@ impl<N: Node> Engine<N> {
         use crate::node::Sent;
         let newest = self.with_open(lease, nonce, |open| open.newest().cloned());
         let Some(Some(attempt)) = newest else { return Ok(()) };
-        self.watch.at(Failpoint::Sending)?;
+        self.failpoints.at(Failpoint::Sending)?;
         let sent = self.node.send(&attempt.raw).await;
-        self.watch.at(Failpoint::Sent)?;
+        self.failpoints.at(Failpoint::Sent)?;
         if let Err(Error::Refused(why)) = &sent {
             tracing::warn!(nonce, why, "the node refused a transaction; it is sent again later");
             self.memory().trouble = Some(why.clone());

@@ -8,13 +8,13 @@ use portico_store::chain::{
     BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch,
 };
 
-use super::engine::{Engine, Open, micros, since};
+use super::engine::{Engine, TrackedBatch, micros, since};
 use super::lease::to_i64;
 use crate::node::{Block, Node};
 use crate::signer::Price;
 use crate::{Error, Result};
 
-/// A nonce that nobody signed is filled after it was missing for so long.
+/// A nonce that nobody signed is filled after this time.
 const NONCE_GAP_TIMEOUT_MICROS: i64 = 5_000_000;
 
 impl<N: Node> Engine<N> {
@@ -60,7 +60,7 @@ impl<N: Node> Engine<N> {
     pub(super) async fn deliver(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut waiting = self.open(lease);
         waiting.retain(|nonce, open| open.batch.status == BatchStatus::Signed && *nonce >= to_i64(used));
-        // What was in blocks that are gone the node had before, all of it: that goes back at once.
+        // The node already had the transactions of reorganised blocks: send all of them again immediately.
         let window = waiting.values().filter(|open| open.was_mined).count().max(self.settings.window);
         let (mut lost, mut heard) = (None, false);
         for (nonce, open) in waiting.into_iter().take(window) {
@@ -76,17 +76,17 @@ impl<N: Node> Engine<N> {
             }
             match self.send_under(lease, nonce, now).await {
                 Ok(()) => (lost, heard) = (None, true),
-                // One answer that gets lost holds up nobody else; after two the node is away.
+                // One lost reply does not stop the others; after two the node counts as unreachable.
                 Err(error @ Error::Unreachable(_)) if lost.is_none() => lost = Some(error),
                 Err(error) => return Err(error),
             }
         }
-        // Who was heard in between is not away: what got lost is sent again with the next ones, without a pause.
+        // A reply arrived in between, so the node is reachable: lost transactions are sent again with the next ones.
         lost.filter(|_| !heard).map_or(Ok(()), Err)
     }
 
     /// Whether a transaction does not get in for what it pays.
-    fn needs_more(&self, open: &Open, head: &Block, now: Timestamp) -> bool {
+    fn needs_more(&self, open: &TrackedBatch, head: &Block, now: Timestamp) -> bool {
         let stuck = open.next_since.is_some_and(|(at, block)| {
             since(at, now) >= micros(self.settings.replace) && head.number >= block + 2
         });
@@ -94,7 +94,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Stores an attempt that pays more, unless it may not.
-    async fn replace(&self, lease: Lease, open: &Open, now: Timestamp) -> Result<()> {
+    async fn replace(&self, lease: Lease, open: &TrackedBatch, now: Timestamp) -> Result<()> {
         let Some(newest) = open.newest() else { return Ok(()) };
         let Some(mut signer) = self.signer_under(lease) else { return Ok(()) };
         let (least, today) = (Price::of(newest).raised(), signer.price);
@@ -114,10 +114,10 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    /// On a chain that mines at once: sends a batch and sees it mined. What became of it is written down later.
+    /// On a chain that mines immediately: sends a batch and reads its receipt; the outcome is stored later.
     pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<Settled>> {
         let Some(lease) = self.lease() else { return Ok(None) };
-        // Those before it first, if they were signed by the task that follows and not sent yet.
+        // First sends earlier batches that the follower signed and has not sent.
         for before in self.unsent_before(lease, nonce) {
             self.send_under(lease, before, now).await?;
         }
@@ -127,7 +127,7 @@ impl<N: Node> Engine<N> {
             return Ok(None);
         };
         let Some(receipt) = self.node.receipt(hash.into()).await? else { return Ok(None) };
-        // Whatever is unusual is seen to by the task that follows.
+        // The follower handles everything unusual.
         if !receipt.success || !self.refused(&receipt).is_empty() || !self.stale(&receipt).is_empty() {
             return Ok(None);
         }
@@ -136,7 +136,7 @@ impl<N: Node> Engine<N> {
         Ok(Some(Settled { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
-    /// Writes down what became of batches that were delivered at once.
+    /// Stores the outcomes of batches that were delivered immediately.
     pub async fn note_delivered(&self, settled: Vec<Settled>) -> Result<()> {
         for settled in settled.chunk_by(|one, next| one.lease == next.lease) {
             self.settle(settled[0].lease, settled.to_vec()).await?;

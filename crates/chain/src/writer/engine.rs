@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, Signed, SignedBatch};
+use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, SignedBatch, SignedTransaction};
 use portico_store::sql::{Op, Tx};
 
 use super::{Failpoint, FailpointHook, Settings};
@@ -28,8 +28,8 @@ pub struct Engine<N> {
     pub(super) chain_id: u64,
     pub(super) contracts: Contracts,
     pub(super) settings: Settings,
-    pub(super) watch: Arc<dyn FailpointHook>,
-    pub(super) memory: Mutex<Memory>,
+    pub(super) failpoints: Arc<dyn FailpointHook>,
+    pub(super) memory: Mutex<EngineState>,
     pub(super) reverts: AtomicU32,
     pub(super) caught_up: AtomicBool,
     /// Batches that were sent to a node for the first time.
@@ -43,8 +43,8 @@ pub struct Engine<N> {
 
 /// A copy of the database's state of our signer, and the last observed state of the chain.
 #[derive(Debug)]
-pub(super) struct Memory {
-    pub(super) held: Option<Held>,
+pub(super) struct EngineState {
+    pub(super) held: Option<HeldLease>,
     pub(super) fees: Fees,
     pub(super) head: Option<Block>,
     /// Other holders' observed epoch and beat, and since when they have not changed.
@@ -52,7 +52,7 @@ pub(super) struct Memory {
     pub(super) trouble: Option<String>,
 }
 
-impl Memory {
+impl EngineState {
     fn new() -> Self {
         Self {
             held: None,
@@ -64,18 +64,18 @@ impl Memory {
         }
     }
 
-    pub(super) fn under(&mut self, lease: Lease) -> Option<&mut Held> {
+    pub(super) fn under(&mut self, lease: Lease) -> Option<&mut HeldLease> {
         self.held.as_mut().filter(|held| held.lease == lease)
     }
 }
 
 /// A lease and the batches signed under it.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct HeldLease {
     pub(super) lease: Lease,
     pub(super) key: Key,
     pub(super) next_nonce: i64,
-    pub(super) open: BTreeMap<i64, Open>,
+    pub(super) open: BTreeMap<i64, TrackedBatch>,
     /// A block known to be on the chain, after all blocks that contain our batches.
     pub(super) compared: Option<(u64, B256)>,
     /// Since when the chain expects a nonce that nobody signed.
@@ -84,7 +84,7 @@ pub(super) struct Held {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Open {
+pub(super) struct TrackedBatch {
     pub(super) batch: OpenBatch,
     /// When its newest attempt was last sent.
     pub(super) sent: Option<Timestamp>,
@@ -99,7 +99,7 @@ pub(super) struct Open {
     pub(super) was_mined: bool,
 }
 
-impl From<OpenBatch> for Open {
+impl From<OpenBatch> for TrackedBatch {
     fn from(batch: OpenBatch) -> Self {
         Self {
             batch,
@@ -113,7 +113,7 @@ impl From<OpenBatch> for Open {
     }
 }
 
-impl From<SignedBatch> for Open {
+impl From<SignedBatch> for TrackedBatch {
     fn from(signed: SignedBatch) -> Self {
         let items = i64::try_from(signed.items).unwrap_or(i64::MAX);
         Self::from(OpenBatch {
@@ -129,8 +129,8 @@ impl From<SignedBatch> for Open {
     }
 }
 
-impl Open {
-    pub(super) fn newest(&self) -> Option<&Signed> {
+impl TrackedBatch {
+    pub(super) fn newest(&self) -> Option<&SignedTransaction> {
         self.batch.attempts.last()
     }
 }
@@ -138,7 +138,7 @@ impl Open {
 /// A unit of work with a failpoint before its commit.
 struct WithFailpoint<O> {
     op: O,
-    watch: Arc<dyn FailpointHook>,
+    failpoints: Arc<dyn FailpointHook>,
 }
 
 impl<O: Op> Op for WithFailpoint<O> {
@@ -146,7 +146,7 @@ impl<O: Op> Op for WithFailpoint<O> {
     async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<O::Out> {
         let out = self.op.run(tx).await?;
         let failed = |error: Error| portico_store::Error::Unavailable(error.to_string());
-        self.watch.at(Failpoint::Committing).map_err(failed)?;
+        self.failpoints.at(Failpoint::Committing).map_err(failed)?;
         Ok(out)
     }
 }
@@ -170,7 +170,7 @@ impl<N: Node> Engine<N> {
         keys: Vec<Key>,
         (chain_id, contracts): (u64, Contracts),
         settings: Settings,
-        watch: Arc<dyn FailpointHook>,
+        failpoints: Arc<dyn FailpointHook>,
     ) -> Self {
         Self {
             node: Arc::new(node),
@@ -179,8 +179,8 @@ impl<N: Node> Engine<N> {
             chain_id,
             contracts,
             settings,
-            watch,
-            memory: Mutex::new(Memory::new()),
+            failpoints,
+            memory: Mutex::new(EngineState::new()),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
             given: AtomicU64::new(0),
@@ -196,8 +196,8 @@ impl<N: Node> Engine<N> {
             node: self.node.clone(),
             db: self.db.clone(),
             keys: vec![key],
-            memory: Mutex::new(Memory::new()),
-            watch: self.watch.clone(),
+            memory: Mutex::new(EngineState::new()),
+            failpoints: self.failpoints.clone(),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
             given: AtomicU64::new(0),
@@ -228,8 +228,9 @@ impl<N: Node> Engine<N> {
     pub fn status(&self) -> Status {
         let memory = self.memory();
         let held = memory.held.as_ref();
-        let unmined =
-            |held: &Held| held.open.values().filter(|open| open.batch.status == BatchStatus::Signed).count();
+        let unmined = |held: &HeldLease| {
+            held.open.values().filter(|open| open.batch.status == BatchStatus::Signed).count()
+        };
         Status {
             head: memory.head.clone(),
             signer: held.map(|held| held.key.address()),
@@ -266,7 +267,7 @@ impl<N: Node> Engine<N> {
         payers
     }
 
-    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+    pub(super) fn memory(&self) -> MutexGuard<'_, EngineState> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -284,7 +285,7 @@ impl<N: Node> Engine<N> {
         Ok((held.lease, self.signer(held, self.price(memory.fees))))
     }
 
-    fn signer(&self, held: &Held, price: Price) -> CallSigner {
+    fn signer(&self, held: &HeldLease, price: Price) -> CallSigner {
         CallSigner { key: held.key.clone(), chain_id: self.chain_id, contracts: self.contracts, price }
     }
 
@@ -302,9 +303,9 @@ impl<N: Node> Engine<N> {
     }
 
     pub(super) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
-        self.watch.at(Failpoint::Writing)?;
-        let outcome = self.db.write(WithFailpoint { op, watch: self.watch.clone() }).await;
-        self.watch.at(Failpoint::Written)?;
+        self.failpoints.at(Failpoint::Writing)?;
+        let outcome = self.db.write(WithFailpoint { op, failpoints: self.failpoints.clone() }).await;
+        self.failpoints.at(Failpoint::Written)?;
         Ok(outcome?)
     }
 
@@ -332,7 +333,7 @@ impl<N: Node> Engine<N> {
         &self,
         lease: Lease,
         nonce: i64,
-        change: impl FnOnce(&mut Open) -> T,
+        change: impl FnOnce(&mut TrackedBatch) -> T,
     ) -> Option<T> {
         self.memory().under(lease)?.open.get_mut(&nonce).map(change)
     }
@@ -341,7 +342,7 @@ impl<N: Node> Engine<N> {
     pub(super) fn unsent_before(&self, lease: Lease, nonce: i64) -> Vec<i64> {
         let mut memory = self.memory();
         let Some(held) = memory.under(lease) else { return Vec::new() };
-        let unsent = |open: &Open| open.batch.status == BatchStatus::Signed && open.sent.is_none();
+        let unsent = |open: &TrackedBatch| open.batch.status == BatchStatus::Signed && open.sent.is_none();
         held.open.range(..nonce).filter(|(_, open)| unsent(open)).map(|(nonce, _)| *nonce).collect()
     }
 

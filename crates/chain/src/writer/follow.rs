@@ -7,12 +7,12 @@ use alloy_primitives::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_store::chain::{
-    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, Versioned, Word,
+    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, VersionedItem, Word,
 };
 
-use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, Open};
+use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
 use super::lease::to_i64;
-use crate::catch_up::{CaughtUp, overtake};
+use crate::catch_up::{CatchUpSummary, overtake};
 use crate::contracts::{ItemKind, calldata, carried, rejected, stale};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
@@ -50,7 +50,7 @@ impl<N: Node> Engine<N> {
         self.raise_nonce(used, now).await?;
         self.undo(lease, &head, used).await?;
         self.find(lease, &head, used, now).await?;
-        // Only now it counts as seen: what it undid and what it brought are known.
+        // The head counts as seen only now, when its effects are stored.
         self.memory().head = Some(head.clone());
         self.finish(lease, &head).await?;
         self.fill_gap(lease, now).await?;
@@ -66,7 +66,7 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    /// Signs what waits, as far as the window goes; tells whether nothing is left.
+    /// Signs waiting items up to the window; returns whether none are left.
     async fn seal_waiting(&self, now: Timestamp) -> Result<bool> {
         let nothing_waits = self.seal_window(now).await?;
         self.has_waiting.store(!nothing_waits, Ordering::Release);
@@ -74,8 +74,8 @@ impl<N: Node> Engine<N> {
     }
 
     async fn seal_window(&self, now: Timestamp) -> Result<bool> {
-        // What does not fit is signed later: items that travel alone are many. One always goes, so that a flood of
-        // listings does not hold up everything else.
+        // The rest is signed later. At least one batch is signed, so that a flood of listings does not block other
+        // items.
         let room = self.settings.window.saturating_sub(self.status().unmined);
         for _ in 0..room.max(1) {
             if self.is_stopped() {
@@ -88,8 +88,8 @@ impl<N: Node> Engine<N> {
         Ok(false)
     }
 
-    /// What is open under a lease.
-    pub(super) fn open(&self, lease: Lease) -> BTreeMap<i64, Open> {
+    /// The open batches of a lease.
+    pub(super) fn open(&self, lease: Lease) -> BTreeMap<i64, TrackedBatch> {
         self.memory().under(lease).map(|held| held.open.clone()).unwrap_or_default()
     }
 
@@ -97,8 +97,8 @@ impl<N: Node> Engine<N> {
         if settled.is_empty() {
             return Ok(());
         }
-        // Before anybody knows whether it will be written down: the answer may get lost, and then the blocks
-        // have to be compared with the chain all the same.
+        // Set before the write: its reply may get lost, and the blocks must be compared with the chain in that case
+        // too.
         for Settled { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
             self.with_open(lease, *nonce, |open| open.batch.block = *block);
         }
@@ -145,8 +145,8 @@ impl<N: Node> Engine<N> {
         self.note_mined(lease, head, mined).await
     }
 
-    /// Writes down what was found. The chain may have changed since its head was read, so that the blocks are
-    /// not those before that head; unless that is certain, all of them are compared the next time.
+    /// Stores what was found. The chain may have changed since its head was read: unless the blocks are certainly
+    /// before that head, all are compared next time.
     async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
         let blocks =
             mined.iter().filter(|settled| !settled.status.is_over()).filter_map(|settled| settled.block);
@@ -166,11 +166,11 @@ impl<N: Node> Engine<N> {
     }
 
     /// A nonce is used and none of our transactions has it: once that is certain, its items are signed again.
-    async fn missing(&self, lease: Lease, open: &Open, head: &Block, now: Timestamp) -> Result<()> {
+    async fn missing(&self, lease: Lease, open: &TrackedBatch, head: &Block, now: Timestamp) -> Result<()> {
         let nonce = open.batch.nonce;
         let since = match open.missing_since {
             Some(since) if self.is_on_chain(since).await? => since,
-            // Not at first sight: a node may count a transaction a moment before it has its receipt.
+            // Not on first sight: a node may count a transaction shortly before it has the receipt.
             _ => {
                 self.with_open(lease, nonce, |open| open.missing_since = Some((head.number, head.hash)));
                 return Ok(());
@@ -186,7 +186,7 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    async fn receipt_of(&self, open: &Open) -> Result<Option<(Word, Receipt)>> {
+    async fn receipt_of(&self, open: &TrackedBatch) -> Result<Option<(Word, Receipt)>> {
         for attempt in open.batch.attempts.iter().rev() {
             if let Some(receipt) = self.node.receipt(attempt.hash.into()).await? {
                 return Ok(Some((attempt.hash, receipt)));
@@ -228,7 +228,7 @@ impl<N: Node> Engine<N> {
 
     /// The chain may be ahead of a database that was restored: then the item is written again, above it.
     async fn note_stale(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
-        let mut done = CaughtUp::default();
+        let mut done = CatchUpSummary::default();
         for ItemVersion { kind, key, version } in self.stale(receipt) {
             let Some(known) = ItemKind::from_number(kind) else { continue };
             let Some(item) = self.db.chain_item(kind, &key).await? else { continue };
@@ -236,11 +236,11 @@ impl<N: Node> Engine<N> {
             if item.version != version {
                 continue;
             }
-            let item = Versioned { key, version, payload: item.payload };
+            let item = VersionedItem { key, version, payload: item.payload };
             overtake(&*self.node, &self.db, self.contracts, (known, &[item]), now, &mut done).await?;
         }
         if !done.is_unchanged() {
-            let CaughtUp { again, ended, .. } = done;
+            let CatchUpSummary { again, ended, .. } = done;
             tracing::warn!(
                 again,
                 ended,
@@ -262,7 +262,7 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    async fn requeue(&self, open: &Open, batch: Settled, now: Timestamp) -> Result<()> {
+    async fn requeue(&self, open: &TrackedBatch, batch: Settled, now: Timestamp) -> Result<()> {
         let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
             (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),

@@ -7,9 +7,9 @@ use alloy_primitives::Address;
 use portico_domain::Timestamp;
 use portico_store::chain::{Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease};
 
-use super::engine::{Engine, Held, micros, since};
+use super::engine::{Engine, HeldLease, micros, since};
 use crate::Result;
-use crate::catch_up::{CaughtUp, catch_up};
+use crate::catch_up::{CatchUpSummary, catch_up};
 use crate::node::Node;
 use crate::signer::Key;
 
@@ -63,7 +63,7 @@ impl<N: Node> Engine<N> {
         let take = TakeLease { address: key.address().0.0, seen, first_nonce };
         let Some(row) = self.write(take).await? else { return Ok(false) };
         let open = self.db.open_batches(row.id).await?;
-        let held = Held {
+        let held = HeldLease {
             lease: Lease { signer: row.id, epoch: row.epoch },
             key: key.clone(),
             next_nonce: row.next_nonce,
@@ -153,7 +153,7 @@ impl<N: Node> Engine<N> {
         );
         let done = catch_up(&*self.node, &self.db, self.contracts, now, |_| ()).await?;
         if !done.is_unchanged() {
-            let CaughtUp { raised, again, ended, .. } = done;
+            let CatchUpSummary { raised, again, ended, .. } = done;
             tracing::warn!(raised, again, ended, "the database was behind the chain, and has caught up");
         }
         // Only now: until then the next process does it.

@@ -14,7 +14,7 @@ mod service;
 
 use std::time::Duration;
 
-pub use commit::Committed;
+pub use commit::CommittedGroup;
 pub use engine::{Engine, Status};
 pub use service::{Now, Writer};
 

@@ -30,7 +30,7 @@ impl<N: Node> Engine<N> {
     /// Batches whose block is no longer part of the chain are on their way again.
     pub(super) async fn undo(&self, lease: Lease, head: &Block, used: u64) -> Result<()> {
         if self.only_grew(lease, head).await? {
-            // What is new in it is noted below.
+            // Its new blocks are recorded below.
             self.compared(lease, Some(head));
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use portico_domain::Timestamp;
-use portico_store::chain::{Accepted, NewRecord, Refusal, Settled};
+use portico_store::chain::{AcceptedListing, NewRecord, Refusal, Settled};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -32,10 +32,10 @@ const LINGER: Duration = Duration::from_millis(2);
 
 struct Job {
     record: NewRecord,
-    answer: oneshot::Sender<Result<Accepted>>,
+    answer: oneshot::Sender<Result<AcceptedListing>>,
 }
 
-type Answers = Vec<(oneshot::Sender<Result<Accepted>>, Result<Accepted, Refusal>)>;
+type Answers = Vec<(oneshot::Sender<Result<AcceptedListing>>, Result<AcceptedListing, Refusal>)>;
 
 struct Group {
     answers: Answers,
@@ -45,9 +45,9 @@ struct Group {
 /// Mined batches that are not stored yet. They are stored with the next group, whose commit waits for the disk
 /// anyway, or alone if there is none.
 #[derive(Debug, Default)]
-struct Delivered(Mutex<Vec<Settled>>);
+struct UnstoredSettlements(Mutex<Vec<Settled>>);
 
-impl Delivered {
+impl UnstoredSettlements {
     fn add(&self, settled: Settled) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(settled);
     }
@@ -67,8 +67,8 @@ impl Delivered {
 
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Begins at this time of the clock, and goes on evenly when that is set: timers of leases and of sending again neither stop nor
-/// run out.
+/// A clock that starts at `begin` and then follows the monotonic clock, so that setting the system clock affects
+/// neither leases nor resend timers.
 fn steady(begin: Timestamp) -> Now {
     let began = tokio::time::Instant::now();
     Arc::new(move || {
@@ -121,11 +121,11 @@ impl<N: Node> Writer<N> {
         let (engine, wake) = (Arc::new(engine), Arc::new(Notify::new()));
         let (jobs, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
         let (groups, committed) = mpsc::channel(MAX_WAITING_GROUPS);
-        let common = Arc::new(Common {
+        let common = Arc::new(SharedWriter {
             engine: engine.clone(),
             wake: wake.clone(),
             now: now.clone(),
-            delivered: Delivered::default(),
+            delivered: UnstoredSettlements::default(),
             just_answered: AtomicUsize::new(0),
         });
         let ended = Arc::new(Notify::new());
@@ -151,7 +151,7 @@ impl<N: Node> Writer<N> {
     }
 
     /// Stores a listing and signs it; on a chain that mines immediately, returns when it is mined.
-    pub async fn record(&self, record: NewRecord) -> Result<Accepted> {
+    pub async fn record(&self, record: NewRecord) -> Result<AcceptedListing> {
         let (answer, answered) = oneshot::channel();
         self.jobs.try_send(Job { record, answer }).map_err(|_| Error::Busy)?;
         answered.await.map_err(|_| Error::Stopped("the writer has stopped"))?
@@ -169,22 +169,22 @@ impl<N: Node> Writer<N> {
     }
 }
 
-struct Common<N> {
+struct SharedWriter<N> {
     engine: Arc<Engine<N>>,
     wake: Arc<Notify>,
     now: Now,
-    delivered: Delivered,
+    delivered: UnstoredSettlements,
     /// How many clients were just answered.
     just_answered: AtomicUsize,
 }
 
 /// Commits everything that has arrived as one group, and continues while the group is delivered.
 async fn commit_groups<N: Node>(
-    common: Arc<Common<N>>,
+    common: Arc<SharedWriter<N>>,
     mut inbox: mpsc::Receiver<Job>,
     groups: mpsc::Sender<Group>,
 ) {
-    let Common { engine, wake, now, delivered, just_answered } = &*common;
+    let SharedWriter { engine, wake, now, delivered, just_answered } = &*common;
     let limit = engine.settings.batch;
     let mut jobs = Vec::with_capacity(limit);
     while let Ok(place) = groups.reserve().await
@@ -228,7 +228,7 @@ fn gather_time(unmined: usize, window: usize) -> Option<Duration> {
     (unmined >= window).then(|| GATHER_STEP * u32::try_from(times).unwrap_or(1))
 }
 
-fn refuse(answers: Vec<oneshot::Sender<Result<Accepted>>>, error: &Error) {
+fn refuse(answers: Vec<oneshot::Sender<Result<AcceptedListing>>>, error: &Error) {
     tracing::warn!(%error, requests = answers.len(), "a group of listings was not stored");
     for answer in answers {
         let _ = answer.send(Err(match error {
@@ -247,8 +247,8 @@ fn send_answers(answers: Answers) {
 }
 
 /// Sends groups in order. If the chain mines immediately, callers are answered after that.
-async fn deliver_groups<N: Node>(common: Arc<Common<N>>, mut groups: mpsc::Receiver<Group>) {
-    let Common { engine, wake, now, delivered, just_answered } = &*common;
+async fn deliver_groups<N: Node>(common: Arc<SharedWriter<N>>, mut groups: mpsc::Receiver<Group>) {
+    let SharedWriter { engine, wake, now, delivered, just_answered } = &*common;
     let at_once = engine.node().confirmations() == 0;
     loop {
         let mut next = if delivered.is_empty() {
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn time_goes_on_evenly() {
+    async fn clock_ignores_system_clock_changes() {
         let now = steady(Timestamp::from_micros(7_200_000_000));
         assert_eq!(now().micros(), 7_200_000_000);
         // Nothing reads the machine's clock any more, so setting it has no effect.

@@ -20,7 +20,7 @@ use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
 use portico_chain::{Error, Result, setup};
 use portico_domain::ListingId;
-use portico_store::chain::{Accepted, NewRecord, Word};
+use portico_store::chain::{AcceptedListing, NewRecord, Word};
 use portico_store::{ChangeContext, Db, DeleteListing};
 use serde_json::json;
 use tempfile::TempDir;
@@ -66,11 +66,11 @@ impl Portico {
         Self { writer: Writer::start(engine, now()), db: db.clone(), contracts }
     }
 
-    async fn record(&self, id: &str) -> Result<Accepted> {
+    async fn record(&self, id: &str) -> Result<AcceptedListing> {
         self.writer.record(samples::record(id, digest(id), now())).await
     }
 
-    async fn record_for(&self, id: &str, payer: Option<Word>) -> Result<Accepted> {
+    async fn record_for(&self, id: &str, payer: Option<Word>) -> Result<AcceptedListing> {
         self.writer.record(NewRecord { payer, ..samples::record(id, digest(id), now()) }).await
     }
 

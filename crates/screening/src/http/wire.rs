@@ -72,18 +72,18 @@ struct Envelope<'a> {
 }
 
 #[derive(Deserialize)]
-struct OnFile {
+struct RecordResult {
     found: bool,
 }
 
 #[derive(Deserialize)]
-struct Earned<'a> {
+struct IncomeResult<'a> {
     #[serde(borrow)]
     yearly: &'a RawValue,
 }
 
 #[derive(Deserialize)]
-struct Scored<'a> {
+struct CreditResult<'a> {
     #[serde(borrow)]
     score: &'a RawValue,
     #[serde(borrow)]
@@ -125,12 +125,12 @@ pub(super) fn progress(body: &[u8], request: &Request<'_>) -> Result<Progress, B
 /// Parses numbers from their text: an amount never passes through a binary float.
 fn finding(check: Check, result: &str) -> Option<Finding> {
     match check {
-        Check::Eviction => object(result).map(|OnFile { found }| Finding::Eviction { found }),
+        Check::Eviction => object(result).map(|RecordResult { found }| Finding::Eviction { found }),
         Check::CriminalBackground => {
-            object(result).map(|OnFile { found }| Finding::CriminalBackground { found })
+            object(result).map(|RecordResult { found }| Finding::CriminalBackground { found })
         }
         Check::Income => {
-            let Earned { yearly } = object(result)?;
+            let IncomeResult { yearly } = object(result)?;
             Some(Finding::Income { yearly: Income::parse(yearly.get()).ok()? })
         }
         Check::SoftCredit => scored(&object(result)?),
@@ -138,7 +138,7 @@ fn finding(check: Check, result: &str) -> Option<Finding> {
 }
 
 /// What the bureau may leave out must be right if it is there: the notice to the applicant quotes it.
-fn scored(result: &Scored<'_>) -> Option<Finding> {
+fn scored(result: &CreditResult<'_>) -> Option<Finding> {
     let score = Score::new(points(result.score)?).ok()?;
     let range = match result.range {
         None => None,

@@ -43,17 +43,17 @@ pub struct Latency {
 }
 
 /// Responses whose latency is kept.
-const KEPT_LATENCIES: usize = 100;
+const MAX_KEPT_LATENCIES: usize = 100;
 
 #[derive(Debug, Default)]
-struct Recent {
+struct RecentRequests {
     latencies: VecDeque<Duration>,
     last_failure: Option<(&'static str, Instant)>,
 }
 
-impl Recent {
+impl RecentRequests {
     fn add(&mut self, latency: Duration) {
-        if self.latencies.len() == KEPT_LATENCIES {
+        if self.latencies.len() == MAX_KEPT_LATENCIES {
             self.latencies.pop_front();
         }
         self.latencies.push_back(latency);
@@ -74,7 +74,7 @@ pub(super) struct BureauRoute {
     breaker: Option<Breaker>,
     answered: AtomicU64,
     failed: AtomicU64,
-    recent: Mutex<Recent>,
+    recent: Mutex<RecentRequests>,
 }
 
 /// In the order of [`Check::ALL`].

@@ -110,12 +110,12 @@ pub(super) async fn target(url: &str, manifest: &Manifest) -> Result<Target> {
     Ok(target)
 }
 
-/// Moves the tables aside and restores the dump, in one transaction.
+/// Moves the tables to another schema and restores the dump, in one transaction.
 pub(super) fn replace(
     url: &str,
     folder: &Path,
     target: &Target,
-    aside: Option<&str>,
+    replaced: Option<&str>,
     backup: &str,
 ) -> Result<()> {
     let environment = ClientEnvironment::new(url)?;
@@ -133,7 +133,7 @@ pub(super) fn replace(
         .stdout(Stdio::null())
         .spawn()
         .with_context(|| missing("psql"))?;
-    let fed = feed(&mut script, &mut restore, &make_room(target, aside, backup));
+    let fed = feed(&mut script, &mut restore, &make_room(target, replaced, backup));
     let (script, restore) = (script.wait()?, restore.wait()?);
     if !restore.success() {
         bail!("psql could not restore the database: it is as it was");

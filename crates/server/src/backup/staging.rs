@@ -43,7 +43,7 @@ fn staging_prefix(data: &Path) -> Result<String> {
     Ok(format!("{STAGING_PREFIX}{}-", hex::encode(&digest.as_ref()[..4])))
 }
 
-/// What restores left behind that did not get as far as exchanging files.
+/// Removes staging folders of restores that failed before the exchange.
 fn remove_abandoned(folder: &Path, prefix: &str) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))? {
         let entry = entry?;

@@ -21,25 +21,25 @@ pub(super) struct Global {
     /// sqlite:PATH or postgres://… [default: SQLite inside the data folder]
     #[arg(long, global = true, env = "PORTICO_DATABASE", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
-    /// A file with it, for a URL with a password
+    /// A file that contains the URL, if it has a password
     #[arg(long, global = true, env = "PORTICO_DATABASE_URL_FILE", value_name = "FILE")]
     database_url_file: Option<PathBuf>,
     /// Where the keys of people are: sqlite:PATH or postgres://… [default: keys.db in the data folder]
     #[arg(long, global = true, env = "PORTICO_KEYSTORE", value_name = "URL", hide_env_values = true)]
     keystore: Option<String>,
-    /// A file with it, for a URL with a password
+    /// A file that contains the URL, if it has a password
     #[arg(long, global = true, env = "PORTICO_KEYSTORE_URL_FILE", value_name = "FILE")]
     keystore_url_file: Option<PathBuf>,
     /// The chain to record on: embedded, or http(s)://… (several with commas between) [default: embedded]
     #[arg(long, global = true, env = "PORTICO_CHAIN", value_name = "URL", hide_env_values = true)]
     chain: Option<String>,
-    /// A file with it, for a URL with a password or a key
+    /// A file that contains the URL, if it has a password or a key
     #[arg(long, global = true, env = "PORTICO_CHAIN_URL_FILE", value_name = "FILE")]
     chain_url_file: Option<PathBuf>,
     /// The key that opens the keystore: 64 hexadecimal digits [sandbox: made on first start]
     #[arg(long, global = true, env = "PORTICO_ENCRYPTION_KEY", value_name = "HEX", hide_env_values = true)]
     encryption_key: Option<String>,
-    /// A file with it
+    /// A file that contains the key
     #[arg(long, global = true, env = "PORTICO_ENCRYPTION_KEY_FILE", value_name = "FILE")]
     encryption_key_file: Option<PathBuf>,
     /// A TOML file with settings

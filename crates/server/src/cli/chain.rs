@@ -14,7 +14,7 @@ pub(super) enum ChainCommand {
         after_help = "Example:\n  PORTICO_CHAIN_KEY=… portico chain deploy --chain https://rpc.example --database postgres://…"
     )]
     Deploy(ChainArgs),
-    /// Tells how the chain and the queue stand
+    /// Shows the state of chain and queue
     Status(ChainArgs),
     /// Compares every item in the database with the chain
     #[command(after_help = "Examples:\n  portico chain reconcile\n  portico chain reconcile --mend")]

@@ -85,10 +85,10 @@ enum Command {
         #[arg(long, value_enum, default_value_t = ProfileName::Sandbox)]
         profile: ProfileName,
     },
-    /// Brings the database to this version's shape, or tells where it stands
+    /// Migrates the database, or shows its version
     #[command(subcommand)]
     Migrate(MigrateCommand),
-    /// Deploys the contracts, tells how the chain stands, compares it with the database
+    /// Deploys the contracts, shows the chain's state, compares it with the database
     #[command(subcommand)]
     Chain(ChainCommand),
     /// Fills a sandbox with demonstration data; works while the server runs
@@ -103,7 +103,7 @@ enum Command {
     /// Erases a person: unreadable at once, in every copy; works while the server runs
     #[command(after_help = "Example:\n  portico erase --user ada")]
     Erase {
-        /// Who
+        /// The user's id
         #[arg(long, value_name = "USER")]
         user: String,
         /// Take the id as it is: an earlier version stored one that is refused today
@@ -113,7 +113,7 @@ enum Command {
     /// Changes the keys under which personal data is encrypted; works while the server runs
     #[command(subcommand)]
     Encryption(EncryptionCommand),
-    /// Tells whether the audit log was altered
+    /// Verifies the audit log
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Makes backups of the database and the embedded chain, and proves them
@@ -173,7 +173,7 @@ enum EncryptionCommand {
         /// sqlite:PATH or postgres://…
         #[arg(long, value_name = "URL", required_unless_present = "to_url_file")]
         to: Option<String>,
-        /// A file with it, for a URL with a password
+        /// A file that contains the URL, if it has a password
         #[arg(long, value_name = "FILE", conflicts_with = "to")]
         to_url_file: Option<PathBuf>,
     },
@@ -219,9 +219,9 @@ struct RestoreArgs {
 
 #[derive(Debug, Subcommand)]
 enum MigrateCommand {
-    /// Brings the database to this version's shape
+    /// Migrates the database
     Up,
-    /// Tells where the database stands
+    /// Shows the database's version
     Status,
 }
 

@@ -5,7 +5,7 @@ use portico_app::budgets::{Budgets, DailyLimits};
 
 use super::Settings;
 
-const LIVE: Budgets = Budgets {
+const LIVE_BUDGETS: Budgets = Budgets {
     checks: DailyLimits { person: 40, account: 2_000 },
     records: DailyLimits { person: 500, account: 5_000 },
     chain_reads: 100,
@@ -14,7 +14,7 @@ const LIVE: Budgets = Budgets {
 pub(super) fn budgets(settings: &Settings) -> Budgets {
     let default = match settings.profile_or_sandbox() {
         Profile::Sandbox => Budgets::default(),
-        Profile::Live => LIVE,
+        Profile::Live => LIVE_BUDGETS,
     };
     Budgets {
         checks: DailyLimits {
@@ -38,8 +38,11 @@ mod tests {
     fn live_has_budgets_by_default_and_a_setting_changes_one() {
         assert_eq!(budgets(&Settings::default()), Budgets::default());
         let live = Settings { profile: Some(ProfileName::Live), ..Settings::default() };
-        assert_eq!(budgets(&live), LIVE);
+        assert_eq!(budgets(&live), LIVE_BUDGETS);
         let changed = budgets(&Settings { checks_per_person: Some(0), ..live });
-        assert_eq!(changed, Budgets { checks: DailyLimits { person: 0, ..LIVE.checks }, ..LIVE });
+        assert_eq!(
+            changed,
+            Budgets { checks: DailyLimits { person: 0, ..LIVE_BUDGETS.checks }, ..LIVE_BUDGETS }
+        );
     }
 }

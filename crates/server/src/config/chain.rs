@@ -7,7 +7,7 @@ use portico_chain::signer::Key;
 use portico_domain::endpoints;
 use secrecy::SecretString;
 
-use super::{Faults, Settings};
+use super::{ConfigErrors, Settings};
 
 const DEFAULT_CONFIRMATIONS: u64 = 12;
 const DEFAULT_FEE_CAP_GWEI: u64 = 500;
@@ -39,7 +39,7 @@ pub(crate) struct ChainConfig {
 }
 
 impl ChainConfig {
-    pub(super) fn new(settings: &Settings, faults: &mut Faults) -> Self {
+    pub(super) fn new(settings: &Settings, faults: &mut ConfigErrors) -> Self {
         Self {
             url: url(settings, faults),
             id: settings.chain_id,
@@ -52,7 +52,7 @@ impl ChainConfig {
     }
 }
 
-fn url(settings: &Settings, faults: &mut Faults) -> ChainUrl {
+fn url(settings: &Settings, faults: &mut ConfigErrors) -> ChainUrl {
     let urls: Vec<String> = match settings.chain.as_deref().unwrap_or("embedded") {
         "embedded" => return ChainUrl::Embedded,
         urls => urls.split(',').map(|url| url.trim().to_owned()).collect(),
@@ -67,7 +67,7 @@ fn url(settings: &Settings, faults: &mut Faults) -> ChainUrl {
     url
 }
 
-fn contracts(settings: &Settings, faults: &mut Faults) -> Option<Contracts> {
+fn contracts(settings: &Settings, faults: &mut ConfigErrors) -> Option<Contracts> {
     let list = settings.chain_contracts.as_deref()?;
     let addresses: Option<Vec<_>> = list.split(',').map(|address| address.trim().parse().ok()).collect();
     let contracts = addresses
@@ -77,13 +77,13 @@ fn contracts(settings: &Settings, faults: &mut Faults) -> Option<Contracts> {
     faults.take("chain_contracts", contracts)
 }
 
-fn owner(settings: &Settings, faults: &mut Faults) -> Option<Address> {
+fn owner(settings: &Settings, faults: &mut ConfigErrors) -> Option<Address> {
     let owner = settings.chain_owner.as_deref()?.trim().parse().ok();
     let owner = owner.filter(|owner: &Address| !owner.is_zero());
     faults.take("chain_owner", owner.ok_or("must be an account's address, 0x and 40 hexadecimal digits"))
 }
 
-fn keys(settings: &Settings, faults: &mut Faults) -> Vec<SecretString> {
+fn keys(settings: &Settings, faults: &mut ConfigErrors) -> Vec<SecretString> {
     let text = settings.chain_key.clone().unwrap_or_default();
     let keys = text.split([',', '\n']).map(str::trim).filter(|key| !key.is_empty());
     let keys: Vec<SecretString> = keys.map(SecretString::from).collect();

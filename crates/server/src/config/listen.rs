@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use portico_app::Profile;
 
-use super::{Faults, Settings};
+use super::{ConfigErrors, Settings};
 use crate::tls::TlsFiles;
 
 const DEFAULT_MAX_CONNECTIONS: usize = 4096;
@@ -23,7 +23,7 @@ pub(crate) struct ListenConfig {
 }
 
 impl ListenConfig {
-    pub(super) fn new(settings: &Settings, faults: &mut Faults) -> Option<Self> {
+    pub(super) fn new(settings: &Settings, faults: &mut ConfigErrors) -> Option<Self> {
         let parse = |address: &str| {
             address.parse::<SocketAddr>().map_err(|_| "must be ADDRESS:PORT, such as 127.0.0.1:8080")
         };
@@ -60,7 +60,7 @@ pub(super) fn warnings(settings: &Settings, listen: &ListenConfig) -> Vec<&'stat
     let mut warnings = Vec::new();
     match settings.profile_or_sandbox() {
         Profile::Sandbox if is_open => warnings.push(
-            "the sandbox listens beyond this machine: whoever reaches it can read and change everything, as anybody",
+            "the sandbox listens beyond this machine: anyone who reaches it can read and change everything, as any user",
         ),
         Profile::Live if is_open && !is_behind_proxy && listen.tls.is_none() => warnings.push(
             "a live instance listens beyond this machine with neither TLS nor a proxy: credentials and personal data \
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn listening(settings: &Settings) -> ListenConfig {
-        ListenConfig::new(settings, &mut Faults::default()).unwrap()
+        ListenConfig::new(settings, &mut ConfigErrors::default()).unwrap()
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_certificate_needs_its_key() {
         let settings = Settings { tls_cert: Some("cert".into()), ..Settings::default() };
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         ListenConfig::new(&settings, &mut faults);
         assert!(faults.0[0].contains("tls_key"), "{:?}", faults.0);
     }

@@ -13,8 +13,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use portico_api::AllowedHosts;
 use portico_api::basemap::Basemap;
+use portico_api::{AllowedHosts, DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_RESPONSE_BYTES};
 use portico_app::Profile;
 use portico_app::budgets::Budgets;
 use portico_app::clock::{Clock as _, SystemClock};
@@ -35,7 +35,7 @@ pub use self::in_force::Sources;
 pub(crate) use self::listen::ListenConfig;
 pub use self::secrets::secrets_shown;
 pub use self::settings::Settings;
-use crate::data::Data;
+use crate::data::DataFolder;
 
 const DEFAULT_RETENTION_DAYS: u32 = 30;
 
@@ -57,7 +57,7 @@ impl From<ProfileName> for Profile {
 
 /// The validated configuration.
 pub struct Config {
-    pub data: Data,
+    pub data: DataFolder,
     pub database: Location,
     pub profile: Option<Profile>,
     pub log: String,
@@ -89,9 +89,9 @@ pub struct Config {
 
 /// Collects configuration errors.
 #[derive(Default)]
-struct Faults(Vec<String>);
+struct ConfigErrors(Vec<String>);
 
-impl Faults {
+impl ConfigErrors {
     fn add(&mut self, fault: impl Into<String>) {
         self.0.push(fault.into());
     }
@@ -104,9 +104,9 @@ impl Faults {
 impl Config {
     /// Validates the settings that the role needs.
     pub fn new(mut settings: Settings, role: Role) -> Result<Self> {
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         settings.read_secrets(&mut faults);
-        let data = Data::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
+        let data = DataFolder::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
         let chain = ChainConfig::new(&settings, &mut faults);
         let issuer = faults.take("issuer", network::issuer(&settings)).flatten();
         let database = database(&settings, &data, &mut faults);
@@ -140,8 +140,10 @@ impl Config {
             trusted_hops: settings.trusted_hops.unwrap_or(0),
             rate_limit,
             budgets,
-            max_in_flight: settings.max_in_flight.unwrap_or(1024),
-            max_response_bytes: settings.max_response_memory.unwrap_or(128).saturating_mul(1 << 20),
+            max_in_flight: settings.max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
+            max_response_bytes: settings
+                .max_response_memory
+                .map_or(DEFAULT_MAX_RESPONSE_BYTES, |mib| mib.saturating_mul(1 << 20)),
             country,
             issuer,
             console_client: settings.console_client.take(),
@@ -177,7 +179,7 @@ impl Settings {
     }
 }
 
-fn database(settings: &Settings, data: &Data, faults: &mut Faults) -> Option<Location> {
+fn database(settings: &Settings, data: &DataFolder, faults: &mut ConfigErrors) -> Option<Location> {
     match &settings.database {
         Some(url) => faults.take("database", Location::parse(url)),
         None => Some(Location::Sqlite(data.database())),
@@ -185,7 +187,7 @@ fn database(settings: &Settings, data: &Data, faults: &mut Faults) -> Option<Loc
 }
 
 /// Only a file that is named must be there.
-fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut Faults) -> Basemap {
+fn basemap(settings: &Settings, data: &DataFolder, role: Role, faults: &mut ConfigErrors) -> Basemap {
     let path = settings.basemap.clone().unwrap_or_else(|| data.basemap());
     let basemap = Basemap::new(path.clone());
     match basemap.check() {
@@ -201,7 +203,7 @@ fn basemap(settings: &Settings, data: &Data, role: Role, faults: &mut Faults) ->
     basemap
 }
 
-fn check_encryption_key(settings: &Settings, faults: &mut Faults) {
+fn check_encryption_key(settings: &Settings, faults: &mut ConfigErrors) {
     if let Some(key) = &settings.encryption_key
         && (key.len() != 64 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()))
     {
@@ -214,7 +216,7 @@ fn check_server(
     settings: &Settings,
     listen: Option<&ListenConfig>,
     chain: &ChainConfig,
-    faults: &mut Faults,
+    faults: &mut ConfigErrors,
 ) {
     // Built only to collect errors, so any sandbox key does.
     let screening = build(&settings.screening, &settings.bureaus, &vec![0; ROOT_BYTES].into())
@@ -233,7 +235,12 @@ fn check_server(
     }
 }
 
-fn check_live(settings: &Settings, chain: &ChainConfig, screening: Option<Screening>, faults: &mut Faults) {
+fn check_live(
+    settings: &Settings,
+    chain: &ChainConfig,
+    screening: Option<Screening>,
+    faults: &mut ConfigErrors,
+) {
     if chain.url == ChainUrl::Embedded {
         faults.add("chain: a live instance needs a real chain: --chain https://…");
     }

@@ -7,13 +7,13 @@ use portico_app::Profile;
 use portico_app::tokens::ExternalIssuer;
 use portico_domain::endpoints;
 
-use super::{Faults, Settings};
+use super::{ConfigErrors, Settings};
 
 const DEFAULT_JWKS_REFRESH_SECONDS: u64 = 30;
 /// Requests a second.
 const LIVE_RATE_LIMIT: u32 = 100;
 
-pub(super) fn origins(settings: &Settings, faults: &mut Faults) -> Vec<String> {
+pub(super) fn origins(settings: &Settings, faults: &mut ConfigErrors) -> Vec<String> {
     let origins = settings.cors_origin.clone().unwrap_or_default();
     for origin in origins.iter().filter(|origin| !is_origin(origin)) {
         faults.add(format!("cors_origin: {origin} is no origin, such as https://app.example"));
@@ -21,7 +21,7 @@ pub(super) fn origins(settings: &Settings, faults: &mut Faults) -> Vec<String> {
     origins
 }
 
-/// A sandbox is somebody's own.
+/// A sandbox serves its own developer.
 pub(super) fn rate_limit(settings: &Settings) -> u32 {
     settings.rate_limit.unwrap_or(match settings.profile_or_sandbox() {
         Profile::Sandbox => 0,
@@ -83,8 +83,8 @@ pub(super) fn issuer(settings: &Settings) -> Result<Option<ExternalIssuer>, &'st
     }
 }
 
-/// Whoever can change what an issuer says on the way can sign in as anybody.
-pub(super) fn check_live_issuer(settings: &Settings, faults: &mut Faults) {
+/// An attacker who can alter the issuer's responses can sign in as anybody.
+pub(super) fn check_live_issuer(settings: &Settings, faults: &mut ConfigErrors) {
     for (setting, url) in [("issuer", &settings.issuer), ("jwks_url", &settings.jwks_url)] {
         if let Some(Err(fault)) = url.as_deref().map(endpoints::check_secure) {
             let flag = setting.replace('_', "-");
@@ -111,7 +111,7 @@ mod tests {
         ];
         for origin in wrong {
             let settings = Settings { cors_origin: Some(vec![origin.into()]), ..Settings::default() };
-            let mut faults = Faults::default();
+            let mut faults = ConfigErrors::default();
             origins(&settings, &mut faults);
             assert!(faults.0[0].contains("cors_origin") && faults.0[0].contains(origin), "{:?}", faults.0);
         }

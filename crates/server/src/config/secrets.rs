@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{Faults, Settings};
+use super::{ConfigErrors, Settings};
 
 /// Where systemd puts the credentials of a service.
-const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 /// The flags that hold a secret, or a URL that may hold one.
 const FLAGS: [&str; 5] = ["--encryption-key", "--chain-key", "--database", "--keystore", "--chain"];
 
@@ -21,12 +21,12 @@ struct Source<'s> {
 
 impl Settings {
     /// Reads the files that hold secrets. A value wins over a file, a file over a credential.
-    pub(super) fn read_secrets(&mut self, faults: &mut Faults) {
-        let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
+    pub(super) fn read_secrets(&mut self, faults: &mut ConfigErrors) {
+        let credentials = std::env::var_os(CREDENTIALS_VARIABLE).map(PathBuf::from);
         self.read_secrets_in(credentials.as_deref(), faults);
     }
 
-    fn read_secrets_in(&mut self, credentials: Option<&Path>, faults: &mut Faults) {
+    fn read_secrets_in(&mut self, credentials: Option<&Path>, faults: &mut ConfigErrors) {
         let sources = [
             Source {
                 value: &mut self.encryption_key,
@@ -149,7 +149,7 @@ mod tests {
             database_url_file: Some(write("url", "postgres://from-file/x\n")),
             ..Settings::default()
         };
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         settings.read_secrets_in(Some(folder.path()), &mut faults);
         assert_eq!(faults.0, [""; 0]);
         assert_eq!(settings.encryption_key.as_deref(), Some("value"));
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_named() {
         let mut settings = Settings { keystore_url_file: Some("/nowhere".into()), ..Settings::default() };
-        let mut faults = Faults::default();
+        let mut faults = ConfigErrors::default();
         settings.read_secrets_in(None, &mut faults);
         assert!(faults.0[0].starts_with("keystore_url_file /nowhere cannot be read"), "{:?}", faults.0);
     }

@@ -87,10 +87,10 @@ async fn every_action_on_a_person_is_audited(app: &App) {
         .collect();
     assert_eq!(found, expected);
     let path = format!("/v1/identities/{}", made.token);
-    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_message(200);
     assert_eq!(done(app, &made.token).await, by(&ada.user, &["identity.revoked"]));
     let path = format!("/v1/users/{}/personal-data", ada.user);
-    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_message(200);
     assert_eq!(done(app, &ada.user).await, by(&ada.user, &["verifications.listed", "person.erased"]));
 }
 
@@ -102,12 +102,12 @@ async fn commands_and_the_operator_are_audited_by_name(app: &App) {
     let key = app.operator().split('_').nth(1).unwrap();
     let made = app.verified(&bob.token, "", &applicant("Lovelace")).await;
     let path = format!("/v1/identities/{}", made.token);
-    app.request(Method::DELETE, &path).key(app.operator()).send().await.only_says(200);
+    app.request(Method::DELETE, &path).key(app.operator()).send().await.only_message(200);
     let found = done(app, &made.token).await;
     assert_eq!((found.len(), found[0].1.as_str()), (1, "identity.revoked"));
     assert!(found[0].0.starts_with("operator's key ") && found[0].0.contains(key), "{found:?}");
     let path = format!("/v1/users/{}/personal-data", bob.user);
-    app.request(Method::DELETE, &path).bearer(&bearer).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&bearer).send().await.only_message(200);
     let erased = "person.erased".to_owned();
     assert_eq!(done(app, &ada.user).await, [("operator at the command line".to_owned(), erased.clone())]);
     assert_eq!(done(app, &bob.user).await, [(format!("administrator {root}"), erased)]);
@@ -180,9 +180,9 @@ async fn audit_log_has_no_personal_data(app: &App) {
 }
 
 /// A seeded generator.
-struct Jitter(u64);
+struct Rng(u64);
 
-impl Jitter {
+impl Rng {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % bound
@@ -190,25 +190,25 @@ impl Jitter {
 }
 
 /// The value with one byte changed; `None` if it is empty.
-fn altered(value: &Cell, dice: &mut Jitter) -> Option<Cell> {
+fn altered(value: &Cell, rng: &mut Rng) -> Option<Cell> {
     match value {
         Cell::Null => None,
         Cell::Int(int) => {
             let mut bytes = int.to_be_bytes();
-            bytes[dice.below(8)] ^= u8::try_from(1 + dice.below(255)).unwrap();
+            bytes[rng.below(8)] ^= u8::try_from(1 + rng.below(255)).unwrap();
             Some(Cell::Int(i64::from_be_bytes(bytes)))
         }
         Cell::Bytes(bytes) => {
             let mut bytes = bytes.clone();
-            let at = dice.below(bytes.len());
-            bytes[at] ^= u8::try_from(1 + dice.below(255)).unwrap();
+            let at = rng.below(bytes.len());
+            bytes[at] ^= u8::try_from(1 + rng.below(255)).unwrap();
             Some(Cell::Bytes(bytes))
         }
         Cell::Text(text) if text.is_empty() => None,
         Cell::Text(text) => {
             let mut bytes = text.clone().into_bytes();
-            let at = dice.below(bytes.len());
-            let other = b' ' + u8::try_from(dice.below(95)).unwrap();
+            let at = rng.below(bytes.len());
+            let other = b' ' + u8::try_from(rng.below(95)).unwrap();
             bytes[at] = if other == bytes[at] { other ^ 1 } else { other };
             // Not every byte is valid in a text.
             String::from_utf8(bytes).ok().map(Cell::Text)
@@ -238,10 +238,10 @@ async fn every_altered_byte_is_found(engine: Engine) {
     let last = raw.rows("SELECT max(seq) FROM audit", &[]).await[0][0].int();
     assert!(last >= 12, "{last}");
     assert_eq!(whole.entries, last);
-    let mut dice = Jitter(4);
+    let mut rng = Rng(4);
     let (mut edits, mut found) = (0, 0);
     while edits < 1000 {
-        let seq = Cell::Int(1 + i64::try_from(dice.below(usize::try_from(last).unwrap())).unwrap());
+        let seq = Cell::Int(1 + i64::try_from(rng.below(usize::try_from(last).unwrap())).unwrap());
         let columns = [
             "seq",
             "at",
@@ -254,14 +254,14 @@ async fn every_altered_byte_is_found(engine: Engine) {
             "head hash",
             "head log",
         ];
-        let column = columns[dice.below(columns.len())];
+        let column = columns[rng.below(columns.len())];
         let (table, column, key, row) = match column.strip_prefix("head ") {
             Some(column) => ("audit_head", column, "id", Cell::Int(1)),
             None => ("audit", column, "seq", seq),
         };
         let get = format!("SELECT {column} FROM {table} WHERE {key} = ?1");
         let before = raw.rows(&get, std::slice::from_ref(&row)).await[0][0].clone();
-        let Some(after) = altered(&before, &mut dice) else { continue };
+        let Some(after) = altered(&before, &mut rng) else { continue };
         assert_ne!(before, after);
         let set = format!("UPDATE {table} SET {column} = ?2 WHERE {key} = ?1");
         // Positions are unique.

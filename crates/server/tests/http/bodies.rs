@@ -114,7 +114,7 @@ async fn text_has_limits(app: &App) {
         let id = unique("long");
         app.post("/listings", with(listing(&id, "ada"), json!({name: "ü".repeat(longest)})))
             .await
-            .only_says(201);
+            .only_message(201);
         let pointer = format!("/{name}");
         listing_has_faults(app, json!({name: "ü".repeat(longest + 1)}), &[(&pointer, "too_long")]).await;
         for empty in ["", "   ", "\u{2003}\u{a0}"] {
@@ -122,12 +122,12 @@ async fn text_has_limits(app: &App) {
         }
     }
     let longest = "🏠".repeat(255);
-    app.post("/listings", listing(&longest, "ada")).await.only_says(201);
+    app.post("/listings", listing(&longest, "ada")).await.only_message(201);
     app.post("/listings", listing(&format!("{longest}x"), "ada"))
         .await
         .has_faults(&[("/listingId", "too_long")]);
     let portfolio = |description: String| json!({"userId": "ada", "riskLevel": "Moderate", "isCustom": true, "description": description});
-    app.post("/v1/user-portfolio", portfolio("x".repeat(4000))).await.says(201);
+    app.post("/v1/user-portfolio", portfolio("x".repeat(4000))).await.json_without_message(201);
     app.post("/v1/user-portfolio", portfolio("x".repeat(4001)))
         .await
         .has_faults(&[("/description", "too_long")]);
@@ -135,7 +135,7 @@ async fn text_has_limits(app: &App) {
         let items = vec![item("A", json!(0)); count];
         json!({"userId": "ada", "riskLevel": "Moderate", "isCustom": true, "protocolItems": items})
     };
-    app.post("/v1/user-portfolio", items(1000)).await.says(201);
+    app.post("/v1/user-portfolio", items(1000)).await.json_without_message(201);
     app.post("/v1/user-portfolio", items(1001)).await.has_faults(&[("/protocolItems", "too_many")]);
 }
 
@@ -164,7 +164,7 @@ async fn invalid_unicode_is_refused(app: &App) {
         assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));
     }
     let id = unique("text");
-    post(app, "/listings", with_city(&id, br"\ud83c\udfe0 \u00fc \/")).await.only_says(201);
+    post(app, "/listings", with_city(&id, br"\ud83c\udfe0 \u00fc \/")).await.only_message(201);
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200)[0]["city"], "🏠 ü /");
     // A name with a truncated UTF-8 sequence.
     let answer = post(app, "/listings", r#"{"\ud800": 1}"#).await;
@@ -197,7 +197,7 @@ async fn numbers_have_limits(app: &App) {
         assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]), "{rent}");
     }
     for rent in ["-0", "0e999999999", "1E+3", "99999999999", "0.1000000000000000000000000000000"] {
-        post(app, "/listings", with_rent(&unique("number"), rent)).await.only_says(201);
+        post(app, "/listings", with_rent(&unique("number"), rent)).await.only_message(201);
     }
     listing_has_faults(
         app,
@@ -239,7 +239,7 @@ async fn deep_nesting_is_refused(app: &App) {
     }
     // Brackets inside a string do not nest.
     let body = with(listing(&unique("flat"), "ada"), json!({"streetAddress": "[".repeat(200)}));
-    app.post("/listings", body).await.only_says(201);
+    app.post("/listings", body).await.only_message(201);
 }
 
 async fn unusual_valid_json_is_accepted(app: &App) {
@@ -248,14 +248,14 @@ async fn unusual_valid_json_is_accepted(app: &App) {
         " \r\n\t{{ \"listing\\u0049d\"\n:\"{id}\" ,\"userId\":\"\\u0061da\",\"streetAddress\":\"\\\"1\\\" Oak\",\"city\":\"Austin\",
         \"state\":\"TX\",\"postalCode\":\"1\",\"unknown\":{{\"a\":[1e999,{{}},[],null]}},\"\":0}} \n"
     );
-    post(app, "/listings", body).await.only_says(201);
+    post(app, "/listings", body).await.only_message(201);
     let stored = app.get(&format!("/listings?listingId={id}")).await.json(200);
     assert_eq!((&stored[0]["userId"], &stored[0]["streetAddress"]), (&json!("ada"), &json!("\"1\" Oak")));
 }
 
 async fn refused_update_changes_nothing(app: &App) {
     let body = json!({"userId": unique("ada"), "name": "Before", "riskLevel": "Moderate", "isCustom": true});
-    let made = app.post("/v1/user-portfolio", body).await.says(201);
+    let made = app.post("/v1/user-portfolio", body).await.json_without_message(201);
     let path = format!("/v1/user-portfolio/{}", made["userPortfolioId"].as_str().unwrap());
     let before = app.get(&path).await.json(200);
     // The first part is valid, the second is not.

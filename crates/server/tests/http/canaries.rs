@@ -1,5 +1,5 @@
-//! People whose every value is unlike anything else go through every door; afterwards none of it is found
-//! anywhere, in no form, while a value that was planted is.
+//! People with unique values call every operation; afterwards none of the values is found anywhere, in any encoding,
+//! while a planted one is.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -172,7 +172,7 @@ fn people() -> u64 {
 }
 
 /// Sends one person through every operation; returns all responses.
-async fn through_every_door(app: &App, signer: &Signer, claims: &Value, canary: &Canary) -> Vec<u8> {
+async fn call_every_operation(app: &App, signer: &Signer, claims: &Value, canary: &Canary) -> Vec<u8> {
     let number = canary.number;
     let (user, case) = (format!("person-{number}"), format!("case-{number}"));
     let bearer =
@@ -391,13 +391,13 @@ async fn no_personal_value_leaks(engine: Engine) {
         (app.minted(&token).await.0 == wallet.address.to_lowercase()).then_some(())
     })
     .await;
-    bureau.breaks("income");
+    bureau.fail_check("income");
     app.verify(&bearer, "", &json!({"OpenBankingToken": "token"})).await.status(503);
-    bureau.is_mended();
+    bureau.clear_failures();
 
     let canaries: Vec<Canary> = (0..people()).map(Canary::new).collect();
     let answers: Vec<Vec<u8>> = stream::iter(&canaries)
-        .map(|canary| through_every_door(&app, &signer, &claims, canary))
+        .map(|canary| call_every_operation(&app, &signer, &claims, canary))
         .buffer_unordered(8)
         .collect()
         .await;

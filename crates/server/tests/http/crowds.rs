@@ -241,7 +241,7 @@ fn slow_readers_hold_little_memory() {
         assert!(answer.contains("too many long responses"), "{answer}");
         assert!(ask(app.address(), address(100), "/listings?limit=2").await.0.starts_with("HTTP/1.1 200"));
         assert_healthy(app.address(), address(100)).await;
-        // Who takes nothing is disconnected, and long responses go on.
+        // Slow clients are disconnected, and long responses continue.
         until("nothing is held", 60, async || (held(&app).await == 0).then_some(())).await;
         assert_eq!(app.get("/listings").await.json(200).as_array().unwrap().len(), 400);
         assert!(peak(&app) < 400 << 10, "{} KiB", peak(&app));

@@ -61,7 +61,7 @@ async fn sealed(app: &App, who: &Session, last: &str, income: u32) -> Sealed {
 }
 
 /// Calls every operation that opens sealed data.
-async fn doors(app: &App, of: &Sealed) -> Vec<(&'static str, Answer)> {
+async fn unsealing_operations(app: &App, of: &Sealed) -> Vec<(&'static str, Answer)> {
     let token = &of.who.token;
     let last = of.body["LastName"].as_str().unwrap();
     vec![
@@ -80,7 +80,7 @@ async fn sealed_value_opens_only_in_its_place(engine: Engine) {
     let second = sealed(&app, &ada, "Byron", 22_222).await;
     let other = sealed(&app, &bob, "Hopper", 33_333).await;
     for of in [&first, &second, &other] {
-        for (door, answer) in doors(&app, of).await {
+        for (door, answer) in unsealing_operations(&app, of).await {
             assert_eq!(answer.status, 200, "{door}: {}", answer.text());
         }
     }
@@ -111,7 +111,7 @@ async fn sealed_value_opens_only_in_its_place(engine: Engine) {
             for (of, foreign) in [(one, two), (two, one)] {
                 let income = foreign.body["OpenBankingToken"].as_str().unwrap();
                 let income = income.replace("income-", "\"IncomEstimate\":");
-                for (door, answer) in doors(&app, of).await {
+                for (door, answer) in unsealing_operations(&app, of).await {
                     if closed.contains(&door) {
                         assert!(
                             answer.status >= 500 || answer.status == 404,
@@ -136,7 +136,7 @@ async fn sealed_value_opens_only_in_its_place(engine: Engine) {
         }
     }
     assert_eq!(swaps, 20);
-    for (door, answer) in doors(&app, &first).await {
+    for (door, answer) in unsealing_operations(&app, &first).await {
         assert_eq!(answer.status, 200, "put back, {door} opens again: {}", answer.text());
     }
 }

@@ -76,9 +76,9 @@ async fn is_forgotten(app: &App, known: &Known) {
 
 async fn erasure_is_immediate(app: &App) {
     let known = known(app).await;
-    erase(app, &known.who.token, &known.who.user).await.only_says(200);
+    erase(app, &known.who.token, &known.who.user).await.only_message(200);
     is_forgotten(app, &known).await;
-    erase(app, &known.who.token, &known.who.user).await.only_says(200);
+    erase(app, &known.who.token, &known.who.user).await.only_message(200);
     is_forgotten(app, &known).await;
 }
 
@@ -91,7 +91,7 @@ async fn concurrent_erasures_all_complete(app: &App) {
     .await;
     let erased = join_all(people.iter().map(|(who, _)| erase(app, &who.token, &who.user))).await;
     for ((who, made), answer) in people.iter().zip(erased) {
-        answer.only_says(200);
+        answer.only_message(200);
         app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
     }
 }
@@ -99,7 +99,7 @@ async fn concurrent_erasures_all_complete(app: &App) {
 async fn erased_user_can_start_again(app: &App) {
     let known = known(app).await;
     let Known { who, listing, .. } = &known;
-    erase(app, &who.token, &who.user).await.only_says(200);
+    erase(app, &who.token, &who.user).await.only_message(200);
     is_forgotten(app, &known).await;
     let again = app.verified(&who.token, "", &applicant("Byron")).await;
     assert_ne!(again.token, known.made.token);
@@ -127,8 +127,8 @@ async fn only_the_person_and_the_operator_erase(app: &App) {
         erase(app, &bob.token, &known.who.user).await.refused(403, "forbidden");
         app.validate(&bob.token, &known.made.id, "Ada", "Lovelace").await.status(200);
         match who {
-            0 => erase(app, &root, &known.who.user).await.only_says(200),
-            1 => erase(app, &known.who.token, &known.who.user).await.only_says(200),
+            0 => erase(app, &root, &known.who.user).await.only_message(200),
+            1 => erase(app, &known.who.token, &known.who.user).await.only_message(200),
             _ => drop(app.prints(&["erase", "--user", &known.who.user])),
         }
         is_forgotten(app, &known).await;
@@ -143,7 +143,7 @@ async fn erased_persons_keys_are_revoked(app: &App) {
     for key in [&ada.key, &second, &bob.key] {
         assert!(works(key).await);
     }
-    erase(app, &ada.token, &ada.user).await.only_says(200);
+    erase(app, &ada.token, &ada.user).await.only_message(200);
     for key in [&ada.key, &second] {
         let refused = app.to_get("/stage/listings/user/nobody").key(key).send().await;
         refused.refused(401, "unauthenticated");
@@ -152,13 +152,13 @@ async fn erased_persons_keys_are_revoked(app: &App) {
     let listed = app.to_get("/v1/keys").bearer(&ada.token).send().await.json(200);
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert!(listed.as_array().unwrap().iter().all(|key| key["revokedAt"].is_string()), "{listed}");
-    // Who comes back makes new ones.
+    // A returning user makes new ones.
     assert!(works(&app.sign_in(&ada.user).await.key).await);
 }
 
 async fn unknown_user_can_be_erased(app: &App) {
     let ada = app.someone().await;
-    erase(app, &ada.token, &ada.user).await.only_says(200);
+    erase(app, &ada.token, &ada.user).await.only_message(200);
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
 }
 
@@ -231,7 +231,7 @@ async fn restored_database_applies_erasures_again(engine: Engine) {
 
     let again = |url: &Option<String>| url.iter().fold(options(), |options, url| options.database(url));
     let app = again(&url).start().await;
-    erase(&app, &gone.who.token, &gone.who.user).await.only_says(200);
+    erase(&app, &gone.who.token, &gone.who.user).await.only_message(200);
     is_forgotten(&app, &gone).await;
     stop(app).await;
 
@@ -283,7 +283,7 @@ async fn data_after_an_erasure_survives_restarts(engine: Engine) {
     let mut made = Vec::new();
     for who in [&ada, &bob] {
         app.verified(&who.token, "", &applicant("Lovelace")).await;
-        erase(&app, &who.token, &who.user).await.only_says(200);
+        erase(&app, &who.token, &who.user).await.only_message(200);
         made.push(app.verified(&who.token, "", &applicant("Byron")).await);
     }
     stop(app).await;

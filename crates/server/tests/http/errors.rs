@@ -88,9 +88,9 @@ async fn wrong_content_type_is_415(app: &App) {
     }
     for kind in ["application/json", "Application/JSON; charset=utf-8", "application/vnd.portico+json"] {
         let answer = post().header("content-type", kind).bare_body(body(&unique("typed"))).send().await;
-        answer.only_says(201);
+        answer.only_message(201);
     }
-    post().bare_body(body(&unique("typed"))).send().await.only_says(201);
+    post().bare_body(body(&unique("typed"))).send().await.only_message(201);
 }
 
 async fn body_over_a_mebibyte_is_413(app: &App) {
@@ -103,7 +103,7 @@ async fn body_over_a_mebibyte_is_413(app: &App) {
     let post = |body: String| app.request(Method::POST, "/listings").body(body).send();
     post(exactly(limit + 1)).await.refused(413, "body_too_large");
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));
-    post(exactly(limit)).await.only_says(201);
+    post(exactly(limit)).await.only_message(201);
     // The same, chunked without a content length.
     let chunks = format!("{:x}\r\n{}\r\n0\r\n\r\n", limit + 1, exactly(limit + 1));
     let head = format!(
@@ -121,7 +121,7 @@ async fn body_far_over_the_limit_is_413(app: &App) {
     for _ in 0..10 {
         let mut raw = Raw::begin_post(app, "/listings", body.len(), "");
         raw.send_if_heard(&body);
-        assert_eq!(raw::status(&raw.rest()), 413);
+        assert_eq!(raw::status(&raw.read_to_end()), 413);
     }
 }
 
@@ -229,17 +229,17 @@ async fn ids_in_paths_may_hold_anything(app: &App) {
             [id.as_str()]
         );
         let saved = json!({"userId": user, "listingId": id});
-        app.to_post("/stage/savedListings", &saved).key(key).send().await.only_says(200);
+        app.to_post("/stage/savedListings", &saved).key(key).send().await.only_message(200);
         let saved = app.to_get(&format!("/stage/savedListings/{path_user}")).key(key).send().await.json(200);
         assert_eq!(saved["savedListings"], json!({"UserKey": user, "ListingIds": {"SS": [id]}}));
         let unsave = format!("/stage/savedListings/{path_user}/{path_id}");
-        app.request(Method::DELETE, &unsave).key(key).send().await.only_says(200);
+        app.request(Method::DELETE, &unsave).key(key).send().await.only_message(200);
         let check = format!("/applications/{path_user}/{path_id}/check");
         app.post(&check, json!({"userId": user, "listingIds": []})).await.refused(409, "own_listing");
         let applicant = format!("{user}!");
         let applications = format!("/applications/{}", encoded(&applicant));
         let check = format!("{applications}/{path_id}/check");
-        app.post(&check, json!({"userId": applicant, "listingIds": []})).await.only_says(201);
+        app.post(&check, json!({"userId": applicant, "listingIds": []})).await.only_message(201);
         let applied = app.to_get(&applications).key(key).send().await.json(200);
         assert_eq!(applied, json!({"userId": applicant, "listingIds": [id]}));
         app.delete(&format!("/listings/{path_id}")).await.status(200);
@@ -331,11 +331,11 @@ async fn error_does_not_echo_input(app: &App) {
     ];
     for answer in answers {
         let status = answer.status;
-        assert!((400..500).contains(&status), "{}: {status}", answer.asked);
+        assert!((400..500).contains(&status), "{}: {status}", answer.request);
         let shown = format!("{:?} {}", answer.headers, answer.text());
-        assert!(!shown.contains(SECRET) && !shown.contains("900-00"), "{}: {shown}", answer.asked);
+        assert!(!shown.contains(SECRET) && !shown.contains("900-00"), "{}: {shown}", answer.request);
         for internal in ["SELECT", "sqlite", "rusqlite", "postgres", "crates/", ".rs", "panicked", "Some("] {
-            assert!(!shown.contains(internal), "{}: {internal} in {shown}", answer.asked);
+            assert!(!shown.contains(internal), "{}: {internal} in {shown}", answer.request);
         }
         answer.problem(status);
     }
@@ -347,7 +347,7 @@ async fn log_has_no_personal_data(engine: Engine) {
     let ada = app.sign_in(&format!("{SECRET}-user")).await;
     let body =
         with(listing(&format!("{SECRET}-id"), &ada.user), json!({"city": SECRET, "streetAddress": SECRET}));
-    app.to_post("/listings", &body).bearer(&ada.token).once(SECRET).send().await.only_says(201);
+    app.to_post("/listings", &body).bearer(&ada.token).once(SECRET).send().await.only_message(201);
     app.to_post("/listings", &body).bearer(&ada.token).send().await.problem(409);
     app.to_post("/listings", &json!({"city": [SECRET]})).bearer(&ada.token).send().await.problem(400);
     app.request(Method::POST, "/listings").body(format!("{{{SECRET}")).send().await.problem(400);
@@ -382,7 +382,7 @@ fn truncated_body_changes_nothing() {
         let body = listing(&id, "ada").to_string();
         let raw = Raw::begin_post(app, "/listings", body.len() + 1, &body);
         raw.fall_silent();
-        let told = raw.rest();
+        let told = raw.read_to_end();
         assert!(told.is_empty() || raw::status(&told) == 400, "{told}");
         let answer = app.get(&format!("/listings?listingId={id}")).await;
         assert_eq!(answer.json(200), json!([]));
@@ -460,7 +460,7 @@ fn overloaded_server_sheds_load() {
         }
         assert!(app.get("/metrics").await.text().contains("portico_http_requests_shed_total"));
         slow.send(rest);
-        let answer = slow.rest();
+        let answer = slow.read_to_end();
         assert_eq!(raw::status(&answer), 201, "{answer}");
         assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["slow"]);
     });

@@ -75,17 +75,17 @@ async fn a_stopped_process_goes_on(engine: Engine) {
     let is_long = std::env::var_os("PORTICO_LONG").is_some();
     app.signal("STOP");
     tokio::time::sleep(Duration::from_secs(if is_long { 20 } else { 1 })).await;
-    // Whoever asks meanwhile is answered when it goes on.
+    // Requests that arrive meanwhile are answered after it continues.
     let body = listing("during", "ada");
     let asked = app.to_post("/listings", &body).once("during").send();
     let (answer, ()) = tokio::join!(asked, async {
         tokio::time::sleep(Duration::from_secs(if is_long { 40 } else { 1 })).await;
         app.signal("CONT");
     });
-    answer.only_says(201);
+    answer.only_message(201);
     becomes_ready(&app, 200).await;
     writes_work(&app).await;
-    app.to_post("/listings", &body).once("during").send().await.only_says(201);
+    app.to_post("/listings", &body).once("during").send().await.only_message(201);
     assert_eq!(listings_of(&app, "ada").await, ["before", "during"]);
 }
 
@@ -298,7 +298,7 @@ fn writes_are_done_once_while_connections_are_killed() {
                         return;
                     }
                     503 => assert!(Instant::now() < end, "{}", answer.text()),
-                    other => panic!("{other}: {} {}", answer.asked, answer.text()),
+                    other => panic!("{other}: {} {}", answer.request, answer.text()),
                 }
             }
         };

@@ -70,10 +70,10 @@ async fn key_retry_does_not_get_the_secret(app: &App) {
         let body = json!({"name": name});
         app.to_post("/v1/keys", &body).bearer(&ada.token).once(&key).send().await
     };
-    let first = create("laptop").await.says(201);
+    let first = create("laptop").await.json_without_message(201);
     let secret = first["apiKey"].as_str().unwrap();
     for _ in 0..2 {
-        assert_eq!(create("laptop").await.says(201), json!({"id": first["id"]}));
+        assert_eq!(create("laptop").await.json_without_message(201), json!({"id": first["id"]}));
     }
     create("phone").await.refused(422, "idempotency_key_reused");
     let own = app.to_get("/v1/keys").bearer(&ada.token).send().await.json(200);
@@ -83,8 +83,10 @@ async fn key_retry_does_not_get_the_secret(app: &App) {
 
 async fn every_post_takes_a_key(app: &App) {
     let ada = app.someone().await;
-    let template =
-        app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
+    let template = app
+        .post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"}))
+        .await
+        .json_without_message(201);
     let template = template["predefinedPortfolioId"].as_str().unwrap();
     app.offer(&["oak", "elm"]).await;
     let applied = json!({"userId": ada.user, "listingIds": ["oak"]});
@@ -134,7 +136,7 @@ async fn every_post_takes_a_key(app: &App) {
 async fn another_body_under_the_same_key_is_422(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
     let first = device(&user);
-    send(app, "/v1/depin-device", &first, &key).await.says(201);
+    send(app, "/v1/depin-device", &first, &key).await.json_without_message(201);
     send(app, "/v1/depin-device", &device(&user), &key).await.refused(422, "idempotency_key_reused");
     let devices = app.get(&format!("/v1/depin-devices/user/{user}")).await.json(200);
     assert_eq!(ids(&devices, "network"), [first["network"].as_str().unwrap()]);
@@ -162,10 +164,10 @@ async fn another_caller_may_use_the_same_key(app: &App) {
 
 async fn another_route_may_use_the_same_key(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
-    send(app, "/v1/depin-device", &device(&user), &key).await.says(201);
+    send(app, "/v1/depin-device", &device(&user), &key).await.json_without_message(201);
     let body = json!({"userId": user, "riskLevel": "Moderate", "isCustom": true});
-    send(app, "/v1/user-portfolio", &body, &key).await.says(201);
-    send(app, "/listings", &listing(&unique("a"), &user), &key).await.only_says(201);
+    send(app, "/v1/user-portfolio", &body, &key).await.json_without_message(201);
+    send(app, "/listings", &listing(&unique("a"), &user), &key).await.only_message(201);
 }
 
 async fn same_route_with_other_path_is_another_request(app: &App) {
@@ -173,18 +175,18 @@ async fn same_route_with_other_path_is_another_request(app: &App) {
     app.offer(&["oak", "elm"]).await;
     let body = json!({"userId": user, "listingIds": []});
     let check = |listing: &str| format!("/applications/{user}/{listing}/check");
-    send(app, &check("oak"), &body, &key).await.only_says(201);
+    send(app, &check("oak"), &body, &key).await.only_message(201);
     send(app, &check("elm"), &body, &key).await.refused(422, "idempotency_key_reused");
-    send(app, &check("oak"), &body, &key).await.only_says(201);
+    send(app, &check("oak"), &body, &key).await.only_message(201);
 }
 
 async fn refused_request_can_be_corrected_under_its_key(app: &App) {
     let (user, key) = (unique("ada"), unique("key"));
     send(app, "/v1/depin-device", &json!({"userId": user}), &key).await.problem(400);
     let taken = device(&user);
-    app.post("/v1/depin-device", taken.clone()).await.says(201);
+    app.post("/v1/depin-device", taken.clone()).await.json_without_message(201);
     send(app, "/v1/depin-device", &taken, &key).await.refused(409, "device_exists");
-    send(app, "/v1/depin-device", &device(&user), &key).await.says(201);
+    send(app, "/v1/depin-device", &device(&user), &key).await.json_without_message(201);
 }
 
 async fn first_response_is_replayed_after_changes(app: &App) {
@@ -192,14 +194,14 @@ async fn first_response_is_replayed_after_changes(app: &App) {
     let body = device(&user);
     let first = send(app, "/v1/depin-device", &body, &key).await.json(201);
     let id = first["depinDeviceId"].as_str().unwrap();
-    app.delete(&format!("/v1/depin-device/{id}")).await.only_says(200);
+    app.delete(&format!("/v1/depin-device/{id}")).await.only_message(200);
     assert_eq!(send(app, "/v1/depin-device", &body, &key).await.json(201), first);
     assert_eq!(app.get(&format!("/v1/depin-devices/user/{user}")).await.json(200), json!([]));
 }
 
 async fn a_key_has_a_length(app: &App) {
     let user = unique("ada");
-    send(app, "/v1/depin-device", &device(&user), &"k".repeat(255)).await.says(201);
+    send(app, "/v1/depin-device", &device(&user), &"k".repeat(255)).await.json_without_message(201);
     for key in ["", "a b", &"k".repeat(256)] {
         let answer = send(app, "/v1/depin-device", &device(&user), key).await;
         answer.has_faults(&[("Idempotency-Key", "out_of_range")]);
@@ -214,7 +216,7 @@ async fn requests_without_a_key_all_run(app: &App) {
     let user = unique("ada");
     let body = json!({"userId": user, "riskLevel": "Moderate", "isCustom": true});
     for _ in 0..3 {
-        app.post("/v1/user-portfolio", body.clone()).await.says(201);
+        app.post("/v1/user-portfolio", body.clone()).await.json_without_message(201);
     }
     let made = app.get(&format!("/v1/user-portfolios/{user}")).await.json(200);
     assert_eq!(ids(&made, "userPortfolioId").len(), 3);

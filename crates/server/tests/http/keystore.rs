@@ -98,7 +98,7 @@ async fn keystore_is_moved_and_the_old_one_is_gone(engine: Engine) {
     let listed = Raw::file(&to).rows("SELECT name FROM erasures ORDER BY seq", &[]).await;
     assert_eq!(listed, [[Cell::Text(format!("user {}", bob.user))]]);
     let path = format!("/v1/users/{}/personal-data", ada.user);
-    app.request(reqwest::Method::DELETE, &path).bearer(&ada.token).send().await.only_says(200);
+    app.request(reqwest::Method::DELETE, &path).bearer(&ada.token).send().await.only_message(200);
     let listed = Raw::file(&to).rows("SELECT name FROM erasures ORDER BY seq", &[]).await;
     assert_eq!(listed.last().unwrap()[0].text(), format!("user {}", ada.user));
     let verify = ["audit", "verify", "--keystore", &url(&to)];

@@ -21,14 +21,14 @@ fn full_disk() -> Stdio {
 fn writer_survives_a_log_on_a_full_disk() {
     run(async {
         let app = Options::new(Engine::Sqlite).stderr(full_disk()).start().await;
-        app.post("/listings", listing("before", "ada")).await.only_says(201);
+        app.post("/listings", listing("before", "ada")).await.only_message(201);
         let raw = Raw::open(&app).await;
         // The writer logs a failed commit itself.
         raw.change("ALTER TABLE counters RENAME TO counters_away", &[]).await.unwrap();
         let refused = app.post("/listings", listing("meanwhile", "ada")).await;
         assert!(refused.status >= 500, "{}", refused.text());
         raw.change("ALTER TABLE counters_away RENAME TO counters", &[]).await.unwrap();
-        app.post("/listings", listing("after", "ada")).await.only_says(201);
+        app.post("/listings", listing("after", "ada")).await.only_message(201);
         app.get("/readyz").await.status(200);
     });
 }
@@ -39,7 +39,7 @@ async fn closed_log_pipe_does_not_fail_requests(engine: Engine) {
     drop(reader);
     let app = Options::new(engine).flags(&["--log", "debug"]).stderr(writer.into()).start().await;
     for number in 0..20 {
-        app.post("/listings", listing(&format!("l-{number}"), "ada")).await.only_says(201);
+        app.post("/listings", listing(&format!("l-{number}"), "ada")).await.only_message(201);
         app.get("/listings/none").await.problem(405);
     }
     app.get("/readyz").await.status(200);
@@ -52,7 +52,7 @@ async fn full_log_pipe_does_not_delay_requests(engine: Engine) {
     for _ in 0..300 {
         app.get("/listings").await.status(200);
     }
-    app.post("/listings", listing("a", "ada")).await.only_says(201);
+    app.post("/listings", listing("a", "ada")).await.only_message(201);
     app.signal("TERM");
     assert!(app.ended().await);
     drop(reader);
@@ -83,7 +83,7 @@ async fn readiness_requires_a_successful_write(engine: Engine) {
         }
     }
     until("the service is ready", 20, async || (app.get("/readyz").await.status == 200).then_some(())).await;
-    app.post("/listings", listing("a", "ada")).await.only_says(201);
+    app.post("/listings", listing("a", "ada")).await.only_message(201);
 }
 
 async fn disconnect_others(raw: &Raw) {

@@ -47,8 +47,10 @@ async fn in_pages(app: &App, path: &str, limit: usize) -> (Vec<Value>, usize) {
 async fn pages_of_every_list_are_complete(app: &App) {
     const COUNT: u32 = 23;
     let (user, city, network) = (unique("pager"), unique("Pageville"), unique("Pagenet"));
-    let template =
-        app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
+    let template = app
+        .post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"}))
+        .await
+        .json_without_message(201);
     let template = template["predefinedPortfolioId"].as_str().unwrap();
     let oak = unique("oak");
     app.add_listing(listing(&oak, &user)).await;
@@ -61,11 +63,11 @@ async fn pages_of_every_list_are_complete(app: &App) {
         });
         app.add_listing(with(listing(&unique("page"), &user), more)).await;
         let portfolio = json!({"userId": user, "riskLevel": "Moderate", "isCustom": true});
-        app.post("/v1/user-portfolio", portfolio).await.says(201);
+        app.post("/v1/user-portfolio", portfolio).await.json_without_message(201);
         let device = json!({"userId": user, "network": network, "deviceIdentifier": number.to_string()});
-        app.post("/v1/depin-device", device).await.says(201);
+        app.post("/v1/depin-device", device).await.json_without_message(201);
         let applied = json!({"userId": unique("applicant"), "listingIds": [oak]});
-        app.to_post("/applications", &applied).key(app.operator()).send().await.only_says(201);
+        app.to_post("/applications", &applied).key(app.operator()).send().await.only_message(201);
     }
     let lists = [
         (format!("/listings?userId={user}"), COUNT as usize + 1),

@@ -21,10 +21,10 @@ async fn server_behind_proxy() -> (App, Proxy) {
 
 #[track_caller]
 fn assert_unavailable(answer: Answer) {
-    assert_ne!(answer.header("retry-after"), "", "{}: {}", answer.asked, answer.text());
+    assert_ne!(answer.header("retry-after"), "", "{}: {}", answer.request, answer.text());
     let text = answer.text().to_lowercase();
     for internal in ["postgres", "connection", "127.0.0.1", "tcp", "sql"] {
-        assert!(!text.contains(internal), "{}: {text}", answer.asked);
+        assert!(!text.contains(internal), "{}: {text}", answer.request);
     }
     answer.refused(503, "unavailable");
 }
@@ -69,8 +69,8 @@ fn database_outage_is_503_and_recovers() {
 
         proxy.recover();
         works_again(&app, 10).await;
-        app.to_post("/listings", &one).once("during").send().await.only_says(201);
-        app.to_post("/listings", &one).once("during").send().await.only_says(201);
+        app.to_post("/listings", &one).once("during").send().await.only_message(201);
+        app.to_post("/listings", &one).once("during").send().await.only_message(201);
         assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["before", "during"]);
         app.to_get("/stage/listing/before").key(&key).send().await.json(200);
         app.delete("/listings/before").await.status(200);
@@ -122,7 +122,7 @@ fn hanging_database_is_503() {
         }
         proxy.recover();
         works_again(&app, 30).await;
-        app.post("/listings", listing("after", "ada")).await.only_says(201);
+        app.post("/listings", listing("after", "ada")).await.only_message(201);
     });
 }
 
@@ -138,7 +138,7 @@ fn aborted_list_does_not_look_complete() {
                     "listingId": format!("{long}{number}"), "userId": long, "streetAddress": long,
                     "city": "c", "state": "s", "postalCode": long,
                 });
-                app.post("/listings", body).await.only_says(201);
+                app.post("/listings", body).await.only_message(201);
             })
             .buffer_unordered(32)
             .collect::<Vec<()>>()
@@ -149,7 +149,7 @@ fn aborted_list_does_not_look_complete() {
         assert!(beginning.contains("200 OK"), "{beginning}");
         proxy.disconnect();
         assert_unavailable(app.get("/readyz").await);
-        let rest = raw.rest();
+        let rest = raw.read_to_end();
         assert!(!rest.ends_with("\r\n0\r\n\r\n"), "{} bytes came, and an end", rest.len());
         app.logs("a streamed list failed").await;
     });
@@ -199,7 +199,7 @@ fn two_replicas_share_one_database() {
         let secret = key["apiKey"].as_str().unwrap();
         second.to_get("/stage/savedListings/ada").key(secret).send().await.json(200);
         let revoke = format!("/v1/keys/{}", key["id"].as_str().unwrap());
-        second.request(Method::DELETE, &revoke).bearer(&ada.token).send().await.only_says(200);
+        second.request(Method::DELETE, &revoke).bearer(&ada.token).send().await.only_message(200);
         first.to_get("/stage/savedListings/ada").key(secret).send().await.refused(401, "unauthenticated");
         // Concurrently on both: each device is registered once.
         let sends = (0..100).map(async |number| {

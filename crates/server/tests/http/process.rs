@@ -43,10 +43,10 @@ async fn shutdown_finishes_requests_in_flight(engine: Engine) {
         })
         .await;
         slow.send(rest);
-        let answer = slow.rest();
+        let answer = slow.read_to_end();
         assert_eq!(raw::status(&answer), 201, "{answer}");
         assert!(app.ended().await, "it ends well");
-        assert_eq!(raw::status(&idle.rest()), 200);
+        assert_eq!(raw::status(&idle.read_to_end()), 200);
     }
     let app = installation.start().await;
     assert_eq!(ids(&app.get("/listings").await.json(200), "listingId"), ["TERM", "INT"]);
@@ -99,10 +99,10 @@ fn slow_requests_time_out() {
     let mut slow_head = Raw::connect(app);
     slow_head.send("GET /healthz HTTP/1.1\r\nHost: loc");
     for (what, raw) in [("nothing was sent", silent), ("half a head was sent", slow_head)] {
-        let told = raw.rest();
+        let told = raw.read_to_end();
         assert!(told.is_empty() || raw::status(&told) == 408, "{what}: {told}");
     }
-    let told = slow_body.rest();
+    let told = slow_body.read_to_end();
     assert_eq!(raw::status(&told), 408, "{told}");
     assert!(told.contains("content-type: application/problem+json\r\n"), "{told}");
     let problem = raw::json(&told);
@@ -121,7 +121,7 @@ fn oversized_headers_are_refused() {
             "GET {target} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n",
             app.address()
         ));
-        let told = raw.rest();
+        let told = raw.read_to_end();
         assert!(told.is_empty() || matches!(raw::status(&told), 414 | 431), "{told}");
     }
     run(async { app.get("/healthz").await.status(200) });
@@ -146,7 +146,7 @@ fn invalid_http_gets_400_or_nothing() {
         let mut raw = Raw::connect(app);
         raw.send_if_heard(&request);
         raw.fall_silent();
-        let told = raw.rest();
+        let told = raw.read_to_end();
         let refused =
             told.is_empty() || told.get(9..12).is_some_and(|status| matches!(status, "400" | "501" | "505"));
         assert!(refused, "{request:?}: {told}");

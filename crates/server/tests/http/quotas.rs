@@ -170,7 +170,7 @@ async fn result_pays_for_the_flags_of_every_application(engine: Engine) {
 }
 
 #[test]
-fn final_blocks_are_read_once_and_strangers_reads_are_limited() {
+fn final_blocks_are_cached_and_reads_limited() {
     crate::support::run(async {
         let anvil = Anvil::shared();
         anvil.ask("anvil_mine", json!(["0x190"])).await;

@@ -55,9 +55,9 @@ async fn responses_have_no_store_and_nosniff(app: &App) {
         app.post("/v1/sandbox/sessions", json!({"userId": unique("ada")})).await,
     ];
     for answer in answers {
-        assert_eq!(answer.header("cache-control"), "no-store", "{}", answer.asked);
-        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{}", answer.asked);
-        assert_ne!(answer.header("x-request-id"), "", "{}", answer.asked);
+        assert_eq!(answer.header("cache-control"), "no-store", "{}", answer.request);
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{}", answer.request);
+        assert_ne!(answer.header("x-request-id"), "", "{}", answer.request);
     }
 }
 
@@ -82,7 +82,7 @@ async fn reference_page_loads_nothing_external(app: &App) {
     }
     let is_script = |answer: &&Answer| answer.header("content-type").contains("javascript");
     assert!(answers.iter().filter(is_script).count() >= 2, "{answers:?}");
-    let start = answers.iter().find(|answer| answer.asked.contains("initializer")).unwrap();
+    let start = answers.iter().find(|answer| answer.request.contains("initializer")).unwrap();
     assert!(start.text().contains("/openapi.json"), "{}", start.text());
     assert!(!start.text().contains("://"), "{}", start.text());
     answers.push(page);

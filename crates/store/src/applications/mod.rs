@@ -22,7 +22,7 @@ pub use flags::{Disclosure, ExpireFlags, SettleFlags, Settlement};
 pub(crate) use former::forget_former_applications;
 pub use former::{AdoptFormerApplication, FormerApplication};
 
-/// Per person, whatever became of them.
+/// Applications per person, in any status.
 const MAX_APPLICATIONS: i64 = 10_000;
 
 /// The listing of an application whose listing is unknown.
@@ -74,7 +74,7 @@ macro_rules! shared {
 use {columns, select, shared};
 
 impl StoredApplication {
-    /// Tells this version of this application, with the findings that it was computed from, from all others.
+    /// Identifies this version of the application and the findings behind it.
     pub fn tag(&self) -> String {
         format!("{}.{}-{}", self.version, self.generation, self.id)
     }
@@ -144,21 +144,21 @@ async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> R
 
 /// One listing of a submission.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct ListingSubmission {
     pub listing: ListingId,
     /// With the state of the listing that it was made from; `None`: the listing does not exist.
     pub new: Option<(NewApplication, ListingVersion)>,
-    /// Why there can be no new application. An open one stays whatever this is.
+    /// Why no new application can be made. An open one is kept in any case.
     pub refusal: Option<ErrorCode>,
 }
 
-/// Submits applications. All or nothing; a listing with an open application is left alone.
+/// Submits applications, all or none. Listings with an open application are skipped.
 #[derive(Debug)]
 pub struct SubmitApplications {
     pub user: UserId,
     pub person: PersonId,
     pub lifetime: Lifetime,
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<ListingSubmission>,
     /// Pays a record for each new application.
     pub budget: Budget,
     pub by: ChangeContext,
@@ -174,7 +174,7 @@ static LOCK_LISTING: Sql = dialects(
 static OPEN: Sql =
     sql("SELECT id FROM applications WHERE person = ?1 AND listing = ?2 AND status = 'submitted'");
 
-/// Decided ones before it: only the newest application to a listing has flags.
+/// Recomputes the flags of earlier applications to the listing: only the newest one has flags.
 static SUPERSEDE: Sql = sql(concat!(
     "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND listing = ?2 AND id <> ?3 AND ",
     shared!()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
-use super::{Lease, Signed, SignedBatch};
+use super::{Lease, SignedBatch, SignedTransaction};
 use crate::sql::{Op, Sql, Tx, sql};
 use crate::word::{Word, word};
 use crate::{Error, Result};
@@ -116,7 +116,7 @@ pub(super) async fn insert_batch<T: Tx>(
 async fn insert_attempt<T: Tx>(
     tx: &mut T,
     (signer, nonce): (i64, i64),
-    attempt: &Signed,
+    attempt: &SignedTransaction,
     at: Timestamp,
 ) -> Result<()> {
     let params = [
@@ -136,7 +136,7 @@ async fn insert_attempt<T: Tx>(
 pub struct ReplaceAttempt {
     pub lease: Lease,
     pub nonce: i64,
-    pub signed: Signed,
+    pub signed: SignedTransaction,
     pub at: Timestamp,
 }
 
@@ -157,7 +157,7 @@ pub const FILLER: i64 = -1;
 pub struct FillNonce {
     pub lease: Lease,
     pub nonce: i64,
-    pub signed: Signed,
+    pub signed: SignedTransaction,
     pub at: Timestamp,
 }
 
@@ -225,7 +225,7 @@ impl Op for SettleBatches {
 /// Reverts of a batch with a single item before that item fails.
 const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
-// An item that was alone stays alone: it may have to be.
+// Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static REQUEUE: Sql = sql(
     "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
      failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \

@@ -113,7 +113,7 @@ impl Op for PutItems {
     }
 }
 
-// An item that was alone stays alone: it may have to be.
+// Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static AGAIN: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
      signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, failed = 0, wanted_at = ?6 \

@@ -22,7 +22,7 @@ pub use items::{
 pub(crate) use items::{put_item, retire};
 pub use queue::{FailedItem, QueuedBatch, WaitingItems};
 pub use record::{
-    Accepted, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
+    AcceptedListing, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
 pub(crate) use signers::IDENTITY;
 pub use signers::{
@@ -42,14 +42,14 @@ pub type Address = [u8; 20];
 
 /// An item as it goes into a contract call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versioned {
+pub struct VersionedItem {
     pub key: Word,
     pub version: i64,
     pub payload: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signed {
+pub struct SignedTransaction {
     pub hash: Word,
     pub raw: Vec<u8>,
     /// Per gas, in wei.
@@ -61,7 +61,7 @@ pub struct Signed {
 /// Signs a contract call inside the transaction that takes its nonce. Signing is deterministic, so that a unit of
 /// work can be retried.
 pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
-    fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> Result<Signed>;
+    fn sign(&self, nonce: i64, kind: i64, items: &[VersionedItem]) -> Result<SignedTransaction>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,12 +124,12 @@ pub struct OpenBatch {
     /// The attempt that was mined.
     pub mined: Option<Word>,
     /// Oldest first.
-    pub attempts: Vec<Signed>,
+    pub attempts: Vec<SignedTransaction>,
 }
 
 struct BatchRow {
     batch: OpenBatch,
-    attempt: Option<Signed>,
+    attempt: Option<SignedTransaction>,
 }
 
 impl FromRow for BatchRow {
@@ -144,7 +144,9 @@ impl FromRow for BatchRow {
         let (hash, raw): (Option<Word>, Option<Vec<u8>>) = (c.get()?, c.get()?);
         let (max_fee, tip): (Option<i64>, Option<i64>) = (c.get()?, c.get()?);
         let attempt = match (hash, raw, max_fee, tip) {
-            (Some(hash), Some(raw), Some(max_fee), Some(tip)) => Some(Signed { hash, raw, max_fee, tip }),
+            (Some(hash), Some(raw), Some(max_fee), Some(tip)) => {
+                Some(SignedTransaction { hash, raw, max_fee, tip })
+            }
             _ => None,
         };
         let batch = OpenBatch { nonce, kind, items, payers, status, block, mined, attempts: Vec::new() };
@@ -205,7 +207,7 @@ impl FromRow for Backlog {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedItem {
     pub kind: i64,
-    pub item: Versioned,
+    pub item: VersionedItem,
     pub deleted: bool,
     pub status: ItemStatus,
 }
@@ -213,7 +215,7 @@ pub struct ListedItem {
 impl FromRow for ListedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let kind = c.get()?;
-        let item = Versioned { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
+        let item = VersionedItem { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
         let (deleted, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
         Ok(Self { kind, item, deleted, status: ItemStatus::of(failed, state) })
     }

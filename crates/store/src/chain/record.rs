@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batches::{Payers, insert_batch};
 use super::items::{DesiredItem, put_item};
-use super::{Lease, Signed, Signer, Versioned};
+use super::{Lease, SignedTransaction, Signer, VersionedItem};
 use crate::counters::{ChangeContext, record};
 use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
 use crate::word::{Word, word};
@@ -20,13 +20,13 @@ pub struct NewRecord {
     pub by: ChangeContext,
     pub idempotency_key: Option<IdempotencyKey>,
     pub budget: Budget,
-    /// A digest of the account whose share of the waiting listings it takes; `None`: nobody's.
+    /// Digest of the account whose share of the waiting listings is charged; `None`: no account.
     pub payer: Option<Word>,
 }
 
 /// The response for an accepted listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
+pub struct AcceptedListing {
     pub id: ListingId,
     pub hash: Word,
 }
@@ -37,7 +37,7 @@ pub struct SignedBatch {
     pub kind: i64,
     pub items: usize,
     pub payers: Payers,
-    pub signed: Signed,
+    pub signed: SignedTransaction,
 }
 
 /// Stores listings and signs one contract call for all of them.
@@ -54,7 +54,7 @@ pub struct RecordListings {
 }
 
 /// The result for each listing, and the batch with the new ones.
-pub type Recorded = (Vec<Result<Accepted, Refusal>>, Option<SignedBatch>);
+pub type Recorded = (Vec<Result<AcceptedListing, Refusal>>, Option<SignedBatch>);
 
 /// Why one listing of a group was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl From<Refusal> for Error {
 
 enum RecordOutcome {
     Refused(Refusal),
-    Replayed(Accepted),
+    Replayed(AcceptedListing),
     /// The same request is already in the group, at this index, under the same key.
     Duplicate(usize),
     New,
@@ -118,7 +118,7 @@ impl Op for RecordListings {
         for (new, outcome) in self.records.iter().zip(&outcomes) {
             if let (Some(idempotency_key), RecordOutcome::New) = (&new.idempotency_key, outcome) {
                 idempotency_key
-                    .keep(tx, &Accepted { id: new.listing.id.clone(), hash: batch.signed.hash })
+                    .keep(tx, &AcceptedListing { id: new.listing.id.clone(), hash: batch.signed.hash })
                     .await?;
             }
         }
@@ -148,7 +148,7 @@ impl RecordListings {
         new: &NewRecord,
         nonce: i64,
         waiting: i64,
-        items: &mut Vec<Versioned>,
+        items: &mut Vec<VersionedItem>,
     ) -> Result<RecordOutcome> {
         if let Some(idempotency_key) = &new.idempotency_key {
             match idempotency_key.claim(tx).await {
@@ -166,7 +166,7 @@ impl RecordListings {
         }
         recorded(tx, new).await?;
         let version = put_item(tx, &new.desired, Some((self.lease.signer, nonce))).await?;
-        items.push(Versioned { key: new.desired.key, version, payload: new.desired.payload.clone() });
+        items.push(VersionedItem { key: new.desired.key, version, payload: new.desired.payload.clone() });
         Ok(RecordOutcome::New)
     }
 
@@ -187,8 +187,8 @@ impl RecordListings {
         }
     }
 
-    fn answers(&self, outcomes: &[RecordOutcome], hash: Word) -> Vec<Result<Accepted, Refusal>> {
-        let accepted = |new: &NewRecord| Accepted { id: new.listing.id.clone(), hash };
+    fn answers(&self, outcomes: &[RecordOutcome], hash: Word) -> Vec<Result<AcceptedListing, Refusal>> {
+        let accepted = |new: &NewRecord| AcceptedListing { id: new.listing.id.clone(), hash };
         let answer = |(new, outcome): (&NewRecord, &RecordOutcome)| match outcome {
             RecordOutcome::Refused(refusal) => Err(*refusal),
             RecordOutcome::Replayed(accepted) => Ok(accepted.clone()),
@@ -231,7 +231,7 @@ static WAITING: Sql = sql("SELECT key, version, payload FROM chain_items \
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
 
-impl FromRow for Versioned {
+impl FromRow for VersionedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         Ok(Self { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? })
     }
@@ -253,7 +253,8 @@ impl Op for SealWaiting {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
         let Some((kind, share)) = tx.one::<(i64, i64)>(&NEXT, &[]).await? else { return Ok(None) };
         let limit = share.min(self.limit);
-        let waiting: Vec<Versioned> = tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
+        let waiting: Vec<VersionedItem> =
+            tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(waiting.len());
         for item in waiting {

@@ -22,8 +22,8 @@ pub struct Master {
     pub created_at: Timestamp,
 }
 
-/// By what the database refers to a person: random, and known only to the keystore. Once the key is destroyed, nobody
-/// can tell whose it was.
+/// The database's id for a person: random, and mapped to the user only in the keystore. Destroying the key makes it
+/// unlinkable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PersonId(pub [u8; 16]);
 
@@ -101,7 +101,7 @@ static ADD: Sql =
 static REWRAP: Sql =
     sql("UPDATE keys SET master = ?2, wrapped = ?3 WHERE name = ?1 AND master = ?4 AND wrapped = ?5");
 static ERASE: Sql = sql("DELETE FROM keys WHERE name = ?1 RETURNING id, name, master, wrapped");
-/// Above the person's earlier erasures, whatever the replicas' clocks say.
+/// Numbered above the person's earlier erasures, even if the replicas' clocks disagree.
 static ADD_ERASURE: Sql = dialects(
     "INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) RETURNING seq",
     "INSERT INTO erasures (seq, name, at) VALUES \

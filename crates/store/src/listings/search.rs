@@ -15,7 +15,7 @@ use crate::page::{Cursor, Keyed};
 /// Minimum size of the first read if the filter may reject candidates.
 const MIN_FIRST_BATCH: usize = 32;
 const MAX_BATCH: usize = 1024;
-/// So many matches are sorted in memory; more are read in the order that is asked for.
+/// Up to this many matches are sorted in memory; more are read along the index of the order.
 const MAX_SORTED: usize = 2000;
 
 /// Determines the candidates and their order.

@@ -152,7 +152,7 @@ async fn exists(connection: &Object, table: &str) -> Result<bool> {
 struct Pending {
     backup: String,
     /// The schema with what was replaced, if there was anything.
-    aside: Option<String>,
+    replaced: Option<String>,
 }
 
 async fn pending(connection: &Object) -> Result<Option<Pending>> {
@@ -161,7 +161,7 @@ async fn pending(connection: &Object) -> Result<Option<Pending>> {
     }
     let found = connection.query_opt("SELECT backup, aside FROM portico_restore.pending", &[]).await?;
     let Some(row) = found else { return Ok(None) };
-    Ok(Some(Pending { backup: row.try_get(0)?, aside: row.try_get(1)? }))
+    Ok(Some(Pending { backup: row.try_get(0)?, replaced: row.try_get(1)? }))
 }
 
 /// Fails if a restore into this database was cut off.
@@ -176,37 +176,37 @@ pub(super) async fn check_not_interrupted(url: &str) -> Result<()> {
     }
 }
 
-/// The statements that move what is there out of the way, and mark the restore as incomplete. They belong into the
+/// The statements that move the existing tables to another schema and mark the restore as incomplete. Run them in the
 /// transaction that restores.
-pub fn make_room(target: &Target, aside: Option<&str>, backup: &str) -> String {
+pub fn make_room(target: &Target, replaced: Option<&str>, backup: &str) -> String {
     let mut statements = vec!["DROP SCHEMA IF EXISTS portico_restore CASCADE;\n".to_owned()];
-    if let Some(aside) = aside {
-        statements.push(format!("CREATE SCHEMA {aside};\n"));
-        let move_aside = |relation| format!("ALTER {relation} SET SCHEMA {aside};\n");
-        statements.extend(target.relations.iter().map(move_aside));
+    if let Some(replaced) = replaced {
+        statements.push(format!("CREATE SCHEMA {replaced};\n"));
+        let move_to_replaced = |relation| format!("ALTER {relation} SET SCHEMA {replaced};\n");
+        statements.extend(target.relations.iter().map(move_to_replaced));
     }
     statements.push("CREATE SCHEMA portico_restore;\n".to_owned());
     statements.push("CREATE TABLE portico_restore.pending (backup text NOT NULL, aside text);\n".to_owned());
     let backup = backup.replace('\'', "''");
-    let aside = aside.map_or("NULL".to_owned(), |aside| format!("'{aside}'"));
-    statements.push(format!("INSERT INTO portico_restore.pending VALUES ('{backup}', {aside});\n"));
+    let replaced = replaced.map_or("NULL".to_owned(), |replaced| format!("'{replaced}'"));
+    statements.push(format!("INSERT INTO portico_restore.pending VALUES ('{backup}', {replaced});\n"));
     statements.concat()
 }
 
 /// Puts back what a restore that is not complete replaced.
 pub async fn undo(url: &str) -> Result<()> {
     let connection = pool(url, None, 1)?.get().await?;
-    let Some(Pending { aside, .. }) = pending(&connection).await? else { return Ok(()) };
+    let Some(Pending { replaced, .. }) = pending(&connection).await? else { return Ok(()) };
     let mut statements = vec!["BEGIN".to_owned(), "DROP SCHEMA portico_restore CASCADE".to_owned()];
     let restored = relations(&connection, "public").await?;
     statements.extend(restored.iter().map(|relation| {
         let (kind, name) = relation.split_once(" public.").unwrap_or(("TABLE", relation));
         format!("DROP {kind} IF EXISTS public.{name} CASCADE")
     }));
-    if let Some(aside) = aside {
-        let replaced = relations(&connection, &aside).await?;
+    if let Some(schema) = replaced {
+        let replaced = relations(&connection, &schema).await?;
         statements.extend(replaced.iter().map(|relation| format!("ALTER {relation} SET SCHEMA public")));
-        statements.push(format!("DROP SCHEMA {aside}"));
+        statements.push(format!("DROP SCHEMA {schema}"));
     }
     statements.push("COMMIT".to_owned());
     batch(&connection, &statements.join(";\n")).await

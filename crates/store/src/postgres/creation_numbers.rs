@@ -12,7 +12,7 @@ use crate::sql::{Sql, Weight, sql};
 
 static LAST: Sql = sql("SELECT last_value FROM creation_numbers");
 /// Smaller keys are not ours: the sequence began with a moment of this century.
-const LEAST_KEY: i64 = 1 << 61;
+const MIN_KEY: i64 = 1 << 61;
 static ANNOUNCED: Sql = sql(
     "SELECT min(key) FROM (SELECT (classid::BIGINT << 32) | objid::BIGINT AS key FROM pg_locks \
      WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock' \
@@ -20,11 +20,11 @@ static ANNOUNCED: Sql = sql(
 );
 
 impl Postgres {
-    /// Every row up to this creation number is visible that ever will be. Reads that begin later see them all.
+    /// The creation number up to which no further row can appear. Later reads see all rows up to it.
     pub(crate) async fn settle(&self) -> Result<i64> {
-        // In this order: whoever announces itself in between draws larger numbers.
+        // In this order: a transaction that announces itself in between draws larger numbers.
         let last = self.read::<(i64,)>(&LAST, &[], Weight::Point).await?;
-        let announced = self.read::<(Option<i64>,)>(&ANNOUNCED, &[LEAST_KEY.into()], Weight::Point).await?;
+        let announced = self.read::<(Option<i64>,)>(&ANNOUNCED, &[MIN_KEY.into()], Weight::Point).await?;
         let last = last.first().map_or(i64::MIN, |(last,)| *last);
         let announced = announced.first().and_then(|(key,)| *key);
         // The numbers of the block that begins there were drawn before.

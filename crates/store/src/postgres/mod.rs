@@ -24,7 +24,7 @@ use crate::{Error, Result};
 use connection::{batch, prepare, prepare_cached, query};
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use pool::{PooledConnection, SharedClient};
-use transaction::{PgTx, jitter};
+use transaction::{PgTx, random_below};
 
 /// A separate schema, so that a backup can leave it out.
 const KEYSTORE_SCHEMA: &str = "portico_keys";
@@ -46,7 +46,7 @@ struct Inner {
     reads: Pool,
     writes: Pool,
     last_seq: Arc<AtomicI64>,
-    /// Up to here every row is visible that ever will be.
+    /// The creation number up to which no further row can appear.
     settled: AtomicI64,
     audit_key: AuditKeyCell,
 }
@@ -82,7 +82,7 @@ impl Postgres {
         batch(&connection, &format!("DROP SCHEMA IF EXISTS {KEYSTORE_SCHEMA} CASCADE")).await
     }
 
-    /// Tells clusters apart, each of which has files of its own. A standby has its primary's.
+    /// The cluster's `system_identifier`. A standby has its primary's.
     pub(crate) async fn cluster(url: &str) -> Result<i64> {
         let connection = connection::pool(url, None, 1)?.get().await?;
         let row = connection.query_one("SELECT system_identifier FROM pg_control_system()", &[]).await?;
@@ -181,7 +181,8 @@ impl Postgres {
                 // The server's state is unknown: close the connection.
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(Error::Again(why)) => reason = why,
-                // Whoever has just written the same is seen by the next attempts; a bug stays one.
+                // A row that a concurrent transaction wrote is seen by the next attempts; if they fail too, it is a
+                // bug.
                 Err(Error::Duplicate(why)) => {
                     duplicates += 1;
                     if duplicates == MAX_DUPLICATES {
@@ -197,7 +198,7 @@ impl Postgres {
             }
             connection.release();
             // Jitter, so that the same two do not conflict again.
-            let wait = (u64::from(attempt) + 1) * 2 + jitter(8).unsigned_abs();
+            let wait = (u64::from(attempt) + 1) * 2 + random_below(8).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(wait)).await;
         }
         tracing::warn!(reason, "a unit of work conflicted with others too often");

@@ -22,8 +22,8 @@ pub(super) const CREATION_NUMBER_BLOCK: i64 = 1024;
 static DRAW_CREATION_NUMBERS: Sql = sql("SELECT nextval('creation_numbers') FROM \
      (SELECT pg_advisory_xact_lock_shared(last_value) FROM creation_numbers OFFSET 0) AS announced");
 
-/// Pseudo-random; not secret.
-pub(super) fn jitter(limit: i64) -> i64 {
+/// A pseudo-random number from 0 to below the limit; not secret.
+pub(super) fn random_below(limit: i64) -> i64 {
     use std::hash::{BuildHasher, RandomState};
     let bits = RandomState::new().hash_one(0_u8);
     i64::try_from(bits % limit.unsigned_abs()).unwrap_or(0)
@@ -88,7 +88,7 @@ impl<'c> PgTx<'c> {
             (prepare_cached(connection, &EVENT).await?, prepare_cached(connection, &COUNT).await?);
         let events: Vec<Vec<Val<'_>>> =
             events.iter().map(|event| event.iter().map(OwnedValue::borrow).collect()).collect();
-        let shard = jitter(COUNTER_SHARDS);
+        let shard = random_below(COUNTER_SHARDS);
         let totals: Vec<[Val<'_>; 4]> = totals
             .iter()
             .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
@@ -137,7 +137,7 @@ impl Tx for PgTx<'_> {
     /// Time-ordered and unique: microseconds, then random bits that tell replicas apart.
     fn seq(&mut self) -> Val<'static> {
         let micros = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_micros());
-        let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | jitter(1 << 11);
+        let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | random_below(1 << 11);
         let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
         Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
     }

@@ -80,7 +80,7 @@ pub enum CaseSelector {
     /// The named case, opened if it does not exist.
     Named,
     /// No name: an unfinished case of this user, else a new one.
-    Made,
+    Generated,
 }
 
 #[derive(Debug, Clone)]
@@ -109,7 +109,9 @@ impl Op for OpenCase {
             CaseSelector::Named => {
                 tx.one(&NAMED, &[account.as_str().into(), new.name.as_ref().into()]).await?
             }
-            CaseSelector::Made => tx.one(&UNFINISHED, &[(&new.user).into(), account.as_str().into()]).await?,
+            CaseSelector::Generated => {
+                tx.one(&UNFINISHED, &[(&new.user).into(), account.as_str().into()]).await?
+            }
         };
         let Some(case) = known else {
             let params = [
@@ -122,7 +124,7 @@ impl Op for OpenCase {
                 new.custody.into(),
                 new.wished_wallet.as_deref().into(),
                 new.secret.as_deref().into(),
-                (*of == CaseSelector::Made).into(),
+                (*of == CaseSelector::Generated).into(),
                 self.by.at.into(),
             ];
             if tx.exec(&INSERT, &params).await? == 0 {

@@ -59,16 +59,16 @@ static RELEASE_SLOT: Sql = sql("DELETE FROM name_guesses WHERE id = ?1");
 
 /// Logs the outcome; a correct guess returns its slot.
 #[derive(Debug)]
-pub struct Guessed {
+pub struct SettleGuess {
     pub place: i64,
-    pub fits: bool,
+    pub is_correct: bool,
     pub entry: Entry,
 }
 
-impl Op for Guessed {
+impl Op for SettleGuess {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        if self.fits {
+        if self.is_correct {
             tx.exec(&RELEASE_SLOT, &[self.place.into()]).await?;
         }
         append(tx, &self.entry).await

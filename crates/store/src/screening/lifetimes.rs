@@ -28,7 +28,7 @@ static LOCK: Sql = dialects(
     "SELECT 0",
     "SELECT 1::BIGINT FROM (SELECT pg_advisory_xact_lock(0, (?1::BIGINT)::INTEGER) OFFSET 0) AS locked",
 );
-// A statement of its own: it has to see what was committed while the lock was waited for.
+// A separate statement, so that it sees what was committed while this transaction waited for the lock.
 static LATER: Sql = sql("SELECT seq FROM erasures_applied WHERE subject = ?1 AND seq > ?2 LIMIT 1");
 
 impl Lifetime {

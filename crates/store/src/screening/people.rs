@@ -45,8 +45,8 @@ impl Op for ForgetInputs {
     }
 }
 
-// The case stays, so that its token cannot be minted again, but no longer names the person. Nothing more is written
-// for it: whoever does locks its row, and sees this.
+// The case stays, so that its token cannot be minted again, but no longer names the person. Later writes for the case
+// lock this row first and see that it was erased.
 static CASES: Sql =
     sql("UPDATE cases SET user_id = '', account = '', name = NULL, secret = NULL, custody = NULL, \
      wished_wallet = NULL, revoked_at = coalesce(revoked_at, ?2) WHERE user_id = ?1 RETURNING id, token");
@@ -70,11 +70,11 @@ static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.e
 /// data which the person stores later stays.
 pub struct ErasePerson<R, C> {
     pub user: UserId,
-    /// By what applications refer to them; `None` if that is lost already.
+    /// The person's id in applications; `None` if it is already lost.
     pub person: Option<PersonId>,
     /// The end of a token.
     pub revoked: R,
-    /// The end of an application's flags; `None` if nobody can tell which they are.
+    /// Clears an application's flags; `None` if the flags cannot be identified.
     pub cleared: C,
     pub erasure: ErasureToApply,
     /// The machine's time, which keys have.
@@ -123,7 +123,7 @@ where
         if is_new {
             self.delete_rows(tx).await?;
         }
-        // Whoever applied it before may not have known by what applications refer to the person.
+        // The replica that applied it first may not have known the person's id in applications.
         let shared = self.delete_applications(tx).await?;
         if is_new {
             append(tx, &self.entry).await?;

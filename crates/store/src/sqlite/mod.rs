@@ -33,7 +33,7 @@ const MAX_CONCURRENT_SCANS: usize = 4;
 /// Pages kept by all asynchronous threads together, of which there are as many as cores.
 const POINT_CACHE_KIB: u32 = 80 * 1024;
 /// Pages kept by each of them at least, on machines with many cores.
-const LEAST_POINT_CACHE_KIB: u32 = 8 * 1024;
+const MIN_POINT_CACHE_KIB: u32 = 8 * 1024;
 /// Pages kept by each thread that scans.
 const SCAN_CACHE_KIB: u32 = 2 * 1024;
 /// Pages kept by the writer. After each commit `SQLite` walks over all of them, so that more is not better.
@@ -45,7 +45,7 @@ const EXPECTED_PAGE_ROWS: usize = 20;
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// The service's data. There is a search index beside it.
+    /// The service's data, with a search index in a second file.
     Data,
     /// Keys of people.
     Keys,
@@ -57,7 +57,7 @@ pub(crate) struct Sqlite(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Tells this database's connections from those of another one on the same thread.
+    /// Distinguishes this database's connections from those of others on the same thread.
     id: u64,
     path: PathBuf,
     writer: Writer,
@@ -152,13 +152,13 @@ impl Sqlite {
         &self.0.writer.audit_key
     }
 
-    /// Copies the write-ahead log back and empties it, so that the database is one file again; tells whether
-    /// nobody held on to it for too long.
+    /// Checkpoints and truncates the write-ahead log, so that the database is one file. False: a reader held on to it
+    /// for too long.
     pub(crate) fn empty_log(&self) -> Result<bool> {
         Ok(portico_sqlite::truncate_wal(&connect(&self.0.path, SCAN_CACHE_KIB)?)?)
     }
 
-    /// Empties the log, or tells that it is not empty.
+    /// Truncates the log; fails if a reader prevents it.
     pub(crate) async fn forget(&self) -> Result<()> {
         let this = self.clone();
         let emptied = tokio::task::spawn_blocking(move || this.empty_log()).await;
@@ -228,7 +228,7 @@ impl Sqlite {
 fn point_cache_kib() -> u32 {
     let threads =
         std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
-    (POINT_CACHE_KIB / threads).max(LEAST_POINT_CACHE_KIB)
+    (POINT_CACHE_KIB / threads).max(MIN_POINT_CACHE_KIB)
 }
 
 fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Val<'_>]) -> Result<()> {

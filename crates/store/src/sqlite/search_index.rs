@@ -26,7 +26,7 @@ use crate::page::{Cursor, Keyed, as_limit};
 use crate::{Error, Result};
 
 /// Listings per transaction of the index.
-const BATCH: usize = 8192;
+const MAX_BATCH_LISTINGS: usize = 8192;
 const CACHE_KIB: u32 = 32 * 1024;
 const READER_CACHE_KIB: u32 = 6 * 1024;
 /// Collects listings for a batch, so that it is worth its commit.
@@ -36,7 +36,7 @@ const BUSY_BATCH_DELAY: Duration = Duration::from_millis(500);
 /// Between two attempts to rebuild a damaged index.
 const REBUILD_INTERVAL: Duration = Duration::from_mins(1);
 /// A batch of this size means load.
-const BUSY_BATCH: usize = 512;
+const BUSY_BATCH_LISTINGS: usize = 512;
 
 #[derive(Debug, Clone)]
 pub(super) struct SearchIndex(Arc<Shared>);
@@ -97,7 +97,11 @@ impl SearchIndex {
                 }
                 let is_damaged = shared.damaged.load(Ordering::Acquire);
                 if !is_damaged && shared.dirty.swap(false, Ordering::AcqRel) {
-                    delay = if index.catch_up(&shared) < BUSY_BATCH { BATCH_DELAY } else { BUSY_BATCH_DELAY };
+                    delay = if index.catch_up(&shared) < BUSY_BATCH_LISTINGS {
+                        BATCH_DELAY
+                    } else {
+                        BUSY_BATCH_DELAY
+                    };
                 }
                 if !std::mem::replace(&mut is_verified, true)
                     && let Err(Error::Bug(why)) = index.verify()
@@ -181,7 +185,7 @@ struct Index {
 impl Index {
     /// Replaces an index of another version or another database, or one that cannot be read.
     fn open(path: &Path) -> Result<Self> {
-        match Self::connect(path).and_then(|index| Ok(index.fits()?.then_some(index))) {
+        match Self::connect(path).and_then(|index| Ok(index.is_current()?.then_some(index))) {
             Ok(Some(index)) => return Ok(index),
             Ok(None) => {}
             Err(error) => tracing::error!(%error, "the search index is damaged: it is rebuilt"),
@@ -215,7 +219,7 @@ impl Index {
             emptied?;
             self.create()
         };
-        // First: whoever reads a revision from here on does not read the index.
+        // Reset first: searches that begin now do not use the index.
         shared.revision.store(0, Ordering::Release);
         shared.epoch.fetch_add(1, Ordering::AcqRel);
         match reset() {
@@ -256,7 +260,7 @@ impl Index {
     }
 
     /// Whether the index has this version, and its last listing is still the same one.
-    fn fits(&self) -> Result<bool> {
+    fn is_current(&self) -> Result<bool> {
         let version: i64 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if version != VERSION {
             return Ok(false);
@@ -305,7 +309,7 @@ impl Index {
                 Ok(Some((revision, listings))) => {
                     shared.revision.store(revision, Ordering::Release);
                     many = listings;
-                    if listings < BATCH {
+                    if listings < MAX_BATCH_LISTINGS {
                         break;
                     }
                 }
@@ -331,7 +335,7 @@ impl Index {
     /// Returns the new revision and the batch size; `None`: nothing to index.
     fn batch(&self, revision: i64) -> Result<Option<(i64, usize)>> {
         let next: Vec<Keyed<Listing>> =
-            rows(&self.connection, CHANGED_AFTER, &[revision.into(), as_limit(BATCH).into()])?;
+            rows(&self.connection, CHANGED_AFTER, &[revision.into(), as_limit(MAX_BATCH_LISTINGS).into()])?;
         let Some(last) = next.last() else { return Ok(None) };
         let revision = last.at.key;
         let tx = self.connection.unchecked_transaction()?;

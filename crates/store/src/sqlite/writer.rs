@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_group_that_a_full_disk_has_undone_nothing_is_counted() {
+    async fn full_disk_rolls_back_the_counts_of_the_group() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
         let mut connection = connect(&path, 1024).unwrap();

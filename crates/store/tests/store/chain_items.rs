@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use portico_store::chain::{
     BatchStatus, DesiredItem, FailItems, ItemStatus, ItemVersion, Lease, NO_BATCH_LIMIT, PutItems,
-    PutItemsAgain, QueuedBatch, Requeue, RetryItems, SealWaiting, Settled, Sign, Signed, SignedBatch,
-    StoredItem, TakeLease, Versioned, WaitingItems,
+    PutItemsAgain, QueuedBatch, Requeue, RetryItems, SealWaiting, Settled, Sign, SignedBatch,
+    SignedTransaction, StoredItem, TakeLease, VersionedItem, WaitingItems,
 };
 
 use crate::engines::Db;
@@ -26,9 +26,9 @@ const KIND: i64 = 3;
 struct Unsigned;
 
 impl Sign for Unsigned {
-    fn sign(&self, nonce: i64, _: i64, _: &[Versioned]) -> portico_store::Result<Signed> {
+    fn sign(&self, nonce: i64, _: i64, _: &[VersionedItem]) -> portico_store::Result<SignedTransaction> {
         let nonce = u8::try_from(nonce).unwrap();
-        Ok(Signed { hash: [nonce; 32], raw: vec![nonce], max_fee: 1, tip: 1 })
+        Ok(SignedTransaction { hash: [nonce; 32], raw: vec![nonce], max_fee: 1, tip: 1 })
     }
 }
 

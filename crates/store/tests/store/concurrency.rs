@@ -29,7 +29,7 @@ on_both_engines! {
 }
 
 /// Runs every future in its own task.
-async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+async fn run_concurrently<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     work: impl IntoIterator<Item = F>,
 ) -> Vec<T> {
     let tasks: Vec<_> = work.into_iter().map(tokio::spawn).collect();
@@ -49,7 +49,7 @@ async fn totals_are_exact_after_concurrent_changes(db: Db) {
     store_all(&db, (0..100).map(in_state)).await;
     let made = (100..300).map(|n| (Some(in_state(n)), String::new()));
     let deleted = (0..100).map(|n| (None, format!("l-{n}")));
-    let outcomes = at_once(made.chain(deleted).map(|(listing, id)| {
+    let outcomes = run_concurrently(made.chain(deleted).map(|(listing, id)| {
         let db = db.handle();
         async move {
             match listing {
@@ -80,7 +80,7 @@ fn split<T>(outcomes: Vec<Result<T>>) -> (usize, Vec<Error>) {
 }
 
 async fn one_of_many_concurrent_creates_succeeds(db: Db) {
-    let outcomes = at_once((0..50).map(|n| {
+    let outcomes = run_concurrently((0..50).map(|n| {
         let (db, op) = (db.handle(), create(Listing { user: text(&format!("user-{n}")), ..listing("a") }));
         async move { db.write(op).await }
     }))
@@ -94,7 +94,7 @@ async fn one_of_many_concurrent_creates_succeeds(db: Db) {
 
 async fn one_of_many_concurrent_deletes_succeeds(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
-    let outcomes = at_once((0..50).map(|_| {
+    let outcomes = run_concurrently((0..50).map(|_| {
         let db = db.handle();
         async move { db.write(delete("a")).await }
     }))
@@ -112,7 +112,7 @@ async fn saving_and_applying_at_once_counts_once(db: Db) {
     for _ in 0..30 {
         submissions.push(submission(&db, 1, &["a"], NOW).await);
     }
-    let outcomes = at_once(submissions.into_iter().map(|submission| {
+    let outcomes = run_concurrently(submissions.into_iter().map(|submission| {
         let db = db.handle();
         async move {
             let (user, listing) = (text("ann"), text("a"));
@@ -138,7 +138,7 @@ async fn concurrent_applicants_do_not_deadlock(db: Db) {
     for who in 0..40 {
         submissions.push(submission(&db, who, &ids, NOW).await);
     }
-    let outcomes = at_once(submissions.into_iter().map(|submission| {
+    let outcomes = run_concurrently(submissions.into_iter().map(|submission| {
         let db = db.handle();
         async move { db.write(submission).await }
     }))
@@ -164,7 +164,7 @@ async fn concurrent_changes_of_a_template_lose_no_update(db: Db) {
             TemplateChange { items: Some(items(&[("x", share)])), ..none() },
             TemplateChange { active: Some(round % 2 == 0), ..none() },
         ];
-        let outcomes = at_once(changes.map(|change| {
+        let outcomes = run_concurrently(changes.map(|change| {
             let db = db.handle();
             async move { db.write(ChangeTemplate { id: text("t"), change, by: by() }).await }
         }))
@@ -190,7 +190,7 @@ async fn concurrent_changes_of_a_template_lose_no_update(db: Db) {
 
 async fn concurrent_template_changes_all_move_the_time(db: Db) {
     db.write(create_template(template("t"))).await.unwrap();
-    let outcomes = at_once((0..100).map(|_| {
+    let outcomes = run_concurrently((0..100).map(|_| {
         let (db, change) = (db.handle(), TemplateChange::default());
         async move { db.write(ChangeTemplate { id: text("t"), change, by: by() }).await }
     }))
@@ -212,7 +212,7 @@ async fn concurrent_changes_of_a_portfolio_lose_no_update(db: Db) {
         PortfolioChange { risk: Some(RiskLevel::Conservative), ..none() },
         PortfolioChange { items: Some(items(&[("x", 7)])), ..none() },
     ];
-    let outcomes = at_once(changes.into_iter().cycle().take(40).map(|change| {
+    let outcomes = run_concurrently(changes.into_iter().cycle().take(40).map(|change| {
         let db = db.handle();
         async move { db.write(ChangePortfolio { id: text("p"), change, by: by() }).await }
     }))
@@ -236,7 +236,7 @@ async fn concurrent_risk_changes_are_counted_exactly(db: Db) {
     for n in 0..20 {
         db.write(create_portfolio(portfolio(&format!("p-{n}")))).await.unwrap();
     }
-    let outcomes = at_once((0..200).map(|n| {
+    let outcomes = run_concurrently((0..200).map(|n| {
         let db = db.handle();
         let risk = Some(RiskLevel::ALL[n % 5]);
         let (id, change) =
@@ -257,7 +257,7 @@ async fn concurrent_risk_changes_are_counted_exactly(db: Db) {
 
 async fn concurrent_copy_and_deactivation_are_counted_exactly(db: Db) {
     db.write(create_template(template("t"))).await.unwrap();
-    let outcomes = at_once((0..60).map(|n| {
+    let outcomes = run_concurrently((0..60).map(|n| {
         let db = db.handle();
         async move {
             if n == 30 {
@@ -278,7 +278,7 @@ async fn concurrent_copy_and_deactivation_are_counted_exactly(db: Db) {
 }
 
 async fn writes_are_visible_immediately(db: Db) {
-    let outcomes = at_once((0..50).map(|n| {
+    let outcomes = run_concurrently((0..50).map(|n| {
         let db = db.handle();
         async move {
             let id = format!("{n}");

@@ -31,7 +31,7 @@ on_both_engines! {
     last_use_of_a_key_only_moves_ahead,
     a_user_is_a_tenant_of_their_own_at_first,
     a_user_belongs_to_the_tenant_that_was_joined_last,
-    what_was_a_users_own_comes_along_to_an_account_of_the_name,
+    own_rows_move_to_account_of_same_name,
 }
 
 pub(crate) fn key(id: &str, scope: KeyScope) -> StoredKey {
@@ -259,8 +259,8 @@ async fn a_user_belongs_to_the_tenant_that_was_joined_last(db: Db) {
     assert_eq!(db.tenant_of(&text("Ann")).await.unwrap(), user("Ann"), "nobody else is moved");
 }
 
-/// Whose issuer begins to name an account like the user, as earlier versions took it.
-async fn what_was_a_users_own_comes_along_to_an_account_of_the_name(db: Db) {
+/// An issuer begins to name an account like the user, as earlier versions stored it.
+async fn own_rows_move_to_account_of_same_name(db: Db) {
     let put = async |tenant, client: &str| {
         let change = Pipeline { client: Some(text(client)), ..Pipeline::default() };
         db.write(PutPipeline { tenant, change, by: by() }).await

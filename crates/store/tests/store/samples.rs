@@ -16,7 +16,7 @@ use portico_store::keystore::PersonId;
 use portico_store::screening::Lifetime;
 use portico_store::{
     Budget, ChangeContext, CreateListing, CreatePortfolio, CreateTemplate, Cursor, DeleteListing, Error,
-    NewApplication, Page, RegisterDevice, Result, SubmitApplications, Wanted,
+    ListingSubmission, NewApplication, Page, RegisterDevice, Result, SubmitApplications,
 };
 
 use crate::engines::Db;
@@ -107,7 +107,7 @@ pub(crate) async fn submission(db: &Db, who: u8, ids: &[&str], at: Timestamp) ->
             let id = format!("application-{}", NEXT.fetch_add(1, Ordering::Relaxed));
             (application(&id, stored.version.seq, at), stored.version)
         });
-        wanted.push(Wanted { listing: text(id), new, refusal: None });
+        wanted.push(ListingSubmission { listing: text(id), new, refusal: None });
     }
     let user = text("ann");
     let lifetime = Lifetime::new(&user, 0);

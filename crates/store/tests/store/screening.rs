@@ -6,7 +6,7 @@ use portico_store::audit::{Append, Entry};
 use portico_store::chain::{Address, DesiredItem};
 use portico_store::screening::{
     AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck,
-    ForgetAppliedErasures, Guess, Guessed, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity,
+    ForgetAppliedErasures, Guess, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, SettleGuess,
     StoreVerification, StoredVerification, TakeGuess,
 };
 use portico_store::{Budget, Error, Result, StoredApplication};
@@ -142,11 +142,11 @@ async fn a_case_is_opened_once_by_one_person(db: Db) {
 }
 
 async fn generated_case_is_reused_until_it_has_a_result(db: Db) {
-    let first = open(&db, case("c", "ann", 1), CaseSelector::Made).await.unwrap();
-    assert_eq!(open(&db, case("d", "ann", 2), CaseSelector::Made).await.unwrap(), first);
-    assert_eq!(open(&db, case("e", "bob", 3), CaseSelector::Made).await.unwrap().id, text("e"));
+    let first = open(&db, case("c", "ann", 1), CaseSelector::Generated).await.unwrap();
+    assert_eq!(open(&db, case("d", "ann", 2), CaseSelector::Generated).await.unwrap(), first);
+    assert_eq!(open(&db, case("e", "bob", 3), CaseSelector::Generated).await.unwrap().id, text("e"));
     db.write(result("v", &first)).await.unwrap();
-    assert_eq!(open(&db, case("f", "ann", 4), CaseSelector::Made).await.unwrap().id, text("f"));
+    assert_eq!(open(&db, case("f", "ann", 4), CaseSelector::Generated).await.unwrap().id, text("f"));
 }
 
 pub(crate) type Begin = BeginChecks<ReversingSeal>;
@@ -268,8 +268,8 @@ async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     let take = async |at: i64| db.write(guess(at)).await.unwrap();
-    let settle = async |place: i64, fits: bool| {
-        db.write(Guessed { place, fits, entry: entry("identity.validated", "v") }).await.unwrap();
+    let settle = async |place: i64, is_correct: bool| {
+        db.write(SettleGuess { place, is_correct, entry: entry("identity.validated", "v") }).await.unwrap();
     };
     for _ in 0..8 {
         settle(take(0).await.unwrap(), true).await;
@@ -365,7 +365,7 @@ async fn nothing_is_written_for_a_person_who_was_erased_meanwhile(db: Db) {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
-    // Whoever begins now does so after the erasure, and others were never erased.
+    // Work that begins now is after the erasure, and others were never erased.
     open_after(&db, 5, case("e", "ann", 4), CaseSelector::Named).await.unwrap();
     open(&db, case("f", "bob", 5), CaseSelector::Named).await.unwrap();
 }

@@ -17,7 +17,7 @@ on_both_engines! {
     rebuilds_when_version_differs,
     rebuilds_when_database_is_smaller,
     rebuilds_when_database_differs,
-    rebuilds_when_database_differs_and_last_listing_is_deleted,
+    rebuilds_when_last_listing_differs,
     rebuilds_when_database_differs_with_the_same_ids,
     emptied_database_finds_nothing,
     deleted_listings_are_not_found,
@@ -181,7 +181,7 @@ async fn rebuilds_when_database_differs(db: Db) {
     assert_finds(&place, "Boston", &[]).await;
 }
 
-async fn rebuilds_when_database_differs_and_last_listing_is_deleted(db: Db) {
+async fn rebuilds_when_last_listing_differs(db: Db) {
     let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
     fill(&db, "a", 3, "Austin").await;
     db.write(delete("a1")).await.unwrap();

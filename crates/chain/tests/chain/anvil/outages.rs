@@ -137,7 +137,7 @@ fn payer_holds_only_its_share_also_after_a_restart() {
         let names: Vec<String> = (0..12).map(|n| format!("listing-{n}")).collect();
         let asked = names.iter().map(|id| portico.record_for(id, greedy));
         let outcomes = futures_util::future::join_all(asked).await;
-        let is_full = |outcome: &Result<Accepted>| {
+        let is_full = |outcome: &Result<AcceptedListing>| {
             let full = portico_store::Error::TooMany(ErrorCode::TooManyWaiting);
             matches!(outcome, Err(Error::Store(error)) if error.to_string() == full.to_string())
         };

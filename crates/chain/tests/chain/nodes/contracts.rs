@@ -11,7 +11,7 @@ use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, setup};
-use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, Versioned, Word};
+use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, VersionedItem, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
 use crate::node_fixture::{NodeFixture, follow_all, now, until};
@@ -28,7 +28,12 @@ super::on_both_nodes! {
     largest_batch_of_every_kind_has_enough_gas,
 }
 
-async fn call(fixture: &NodeFixture, contracts: Contracts, kind: ItemKind, items: &[Versioned]) -> Receipt {
+async fn call(
+    fixture: &NodeFixture,
+    contracts: Contracts,
+    kind: ItemKind,
+    items: &[VersionedItem],
+) -> Receipt {
     let signer = fixture.signer(&fixture.key, contracts).await;
     let nonce = i64::try_from(fixture.node.nonce(fixture.key.address()).await.unwrap()).unwrap();
     let signed = signer.sign(nonce, kind.number(), items).unwrap();
@@ -36,8 +41,8 @@ async fn call(fixture: &NodeFixture, contracts: Contracts, kind: ItemKind, items
     fixture.mined(signed.hash).await
 }
 
-fn listing(id: &str, version: i64, digest: Word) -> Versioned {
-    Versioned { key: samples::key_of(id), version, payload: samples::payload(digest) }
+fn listing(id: &str, version: i64, digest: Word) -> VersionedItem {
+    VersionedItem { key: samples::key_of(id), version, payload: samples::payload(digest) }
 }
 
 async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
@@ -123,7 +128,7 @@ async fn differences_are_found_and_repaired(fixture: NodeFixture) {
     follow_all(&engine, &db).await;
     // Another process with the same key bypasses this database.
     let nonce = i64::try_from(engine.node().nonce(signer.key.address()).await.unwrap()).unwrap();
-    let item = Versioned { key: [6; 32], version: 7, payload: samples::payload([9; 32]) };
+    let item = VersionedItem { key: [6; 32], version: 7, payload: samples::payload([9; 32]) };
     let signed = signer.sign(nonce, samples::LISTING, &[item]).unwrap();
     assert_eq!(engine.node().send(&signed.raw).await.unwrap(), Sent::Accepted);
     let mined = || async { engine.node().receipt(signed.hash.into()).await.unwrap().is_some() };
@@ -253,7 +258,7 @@ async fn listing_in_a_batch_of_64_costs_at_most_55_000_gas(fixture: NodeFixture)
 }
 
 /// Nonzero bytes cost most.
-fn expensive(kind: ItemKind, n: u16) -> Versioned {
+fn expensive(kind: ItemKind, n: u16) -> VersionedItem {
     let word = |first: u8| -> Word {
         let mut word = [first; 32];
         word[..2].copy_from_slice(&(n + 257).to_be_bytes());
@@ -278,7 +283,7 @@ fn expensive(kind: ItemKind, n: u16) -> Versioned {
         }
         ItemKind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
     };
-    Versioned { key, version: i64::MAX - 1, payload: content.encode() }
+    VersionedItem { key, version: i64::MAX - 1, payload: content.encode() }
 }
 
 async fn largest_batch_of_every_kind_has_enough_gas(fixture: NodeFixture) {

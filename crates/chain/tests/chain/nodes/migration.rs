@@ -14,7 +14,7 @@ use portico_chain::{AnyNode, Error, Node as _, binding, reads, setup};
 use portico_store::Db;
 use portico_store::chain::{
     AdoptChain, ChainIdentity, DesiredItem, Heartbeat, ItemStatus, Lease, PutItems, ReleaseLease,
-    RetireItems, SealWaiting, Sign, Signed, TakeLease, Versioned, Word,
+    RetireItems, SealWaiting, Sign, SignedTransaction, TakeLease, VersionedItem, Word,
 };
 
 use crate::node_fixture::{NodeFixture, follow_all, now};
@@ -56,9 +56,14 @@ fn former_code(kind: ItemKind) -> Bytes {
 struct FormerSigner(CallSigner);
 
 impl Sign for FormerSigner {
-    fn sign(&self, nonce: i64, kind: i64, items: &[Versioned]) -> portico_store::Result<Signed> {
+    fn sign(
+        &self,
+        nonce: i64,
+        kind: i64,
+        items: &[VersionedItem],
+    ) -> portico_store::Result<SignedTransaction> {
         assert_eq!(kind, ItemKind::Check.number());
-        let item = |item: &Versioned| FormerChecks::Item {
+        let item = |item: &VersionedItem| FormerChecks::Item {
             listing: LISTING.into(),
             applicant: item.payload[32..64].try_into().unwrap(),
             version: item.version.unsigned_abs(),
@@ -164,10 +169,10 @@ impl Former {
     async fn migrate(
         &self,
         fixture: &NodeFixture,
-        watch: &dyn FailpointHook,
+        failpoints: &dyn FailpointHook,
     ) -> portico_chain::Result<Option<Migration>> {
         let keys = [fixture.key.clone()];
-        migrate_with_failpoints(&fixture.node, &self.db, &keys, &fixture.options(true), watch).await
+        migrate_with_failpoints(&fixture.node, &self.db, &keys, &fixture.options(true), failpoints).await
     }
 
     /// Nothing of the old flags is left, and new ones are recorded on the new contract.
@@ -232,8 +237,8 @@ impl FailpointHook for FailAt {
 async fn interrupted_migration_is_finished_by_the_next(fixture: NodeFixture) {
     for point in 0.. {
         let former = Former::new(&fixture, &point.to_string()).await;
-        let watch = FailAt { point, passed: AtomicUsize::new(0) };
-        let was_interrupted = former.migrate(&fixture, &watch).await.is_err();
+        let failpoints = FailAt { point, passed: AtomicUsize::new(0) };
+        let was_interrupted = former.migrate(&fixture, &failpoints).await.is_err();
         if was_interrupted {
             // Done already if only the answer to the last step was lost.
             former.migrate(&fixture, &NoFailpoints).await.unwrap();

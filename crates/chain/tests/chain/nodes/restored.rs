@@ -18,8 +18,8 @@ use crate::samples;
 
 super::on_both_nodes! {
     restored_database_catches_up_with_the_chain,
-    id_used_again_after_a_restore_is_written_above_the_chain,
-    item_that_was_delivered_before_the_restore_counts_as_success,
+    reused_id_is_written_above_the_chain,
+    item_delivered_before_restore_succeeds,
     catching_up_twice_changes_nothing,
     records_that_the_database_lost_are_found_and_ended,
 }
@@ -107,7 +107,7 @@ async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {
     is_clean(&engine, &restored, contracts).await;
 }
 
-async fn id_used_again_after_a_restore_is_written_above_the_chain(fixture: NodeFixture) {
+async fn reused_id_is_written_above_the_chain(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let engine = fixture.engine_on(&fixture.db, contracts);
     put(&fixture.db, &[(samples::key_of("ash"), listing([3; 32]))]).await;
@@ -132,7 +132,7 @@ async fn id_used_again_after_a_restore_is_written_above_the_chain(fixture: NodeF
     is_clean(&engine, &restored, contracts).await;
 }
 
-async fn item_that_was_delivered_before_the_restore_counts_as_success(fixture: NodeFixture) {
+async fn item_delivered_before_restore_succeeds(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let engine = fixture.engine_on(&fixture.db, contracts);
     put(&fixture.db, &[(samples::key_of("ash"), listing([3; 32]))]).await;

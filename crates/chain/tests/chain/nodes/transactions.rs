@@ -6,7 +6,7 @@ use portico_chain::contracts::{ItemKind, calldata, registry};
 use portico_chain::node::{BlockId, Sent, Transaction};
 use portico_chain::signer::Price;
 use portico_chain::{Error, Node as _};
-use portico_store::chain::{Sign as _, Versioned};
+use portico_store::chain::{Sign as _, VersionedItem};
 
 use crate::node_fixture::NodeFixture;
 use crate::samples;
@@ -27,7 +27,7 @@ super::on_both_nodes! {
 async fn a_transaction_is_accepted_once_and_known_afterwards(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let signer = fixture.signer(&fixture.key, contracts).await;
-    let listing = Versioned { key: samples::key_of("a"), version: 1, payload: samples::payload([5; 32]) };
+    let listing = VersionedItem { key: samples::key_of("a"), version: 1, payload: samples::payload([5; 32]) };
     let signed = signer.sign(4, ItemKind::Listing.number(), &[listing]).unwrap();
     let hash = B256::from(signed.hash);
     assert_eq!(fixture.node.send(&signed.raw).await.unwrap(), Sent::Accepted);

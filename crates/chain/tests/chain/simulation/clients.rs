@@ -6,7 +6,7 @@ use std::sync::Arc;
 use alloy_primitives::hex;
 use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::{ErrorCode, Timestamp};
-use portico_store::chain::{Accepted, NewRecord, Refusal, StoredItem, Word};
+use portico_store::chain::{AcceptedListing, NewRecord, Refusal, StoredItem, Word};
 use portico_store::{IdempotencyKey, Seal};
 
 use super::ledger::POISON;
@@ -167,7 +167,7 @@ impl Clients {
     pub(crate) fn told(
         &mut self,
         request: &Request,
-        answer: &Result<Accepted, Refusal>,
+        answer: &Result<AcceptedListing, Refusal>,
     ) -> Result<(), String> {
         let slot = &mut self.slots[request.slot];
         match answer {

@@ -317,7 +317,7 @@ fn issuer_alone_is_discovered() {
 }
 
 #[test]
-fn undiscovered_issuer_is_tried_again_and_readiness_tells() {
+fn undiscovered_issuer_is_retried_and_not_ready() {
     run(async {
         let keys = KeyEndpoint::start();
         let signer = Signer::es256("e");

@@ -24,7 +24,7 @@ async fn account_key_acts_for_users_of_the_account(app: &App) {
     let (own, others) = (unique("own"), unique("others"));
     let body = listing(&own, &member);
     app.to_post("/listings", &body).key(&key).send().await.refused(403, "forbidden");
-    app.to_post("/listings", &body).bearer(&token).send().await.only_says(201);
+    app.to_post("/listings", &body).bearer(&token).send().await.only_message(201);
     app.add_listing(listing(&others, &stranger)).await;
 
     let saved = |user: &str| format!("/stage/savedListings/{user}");
@@ -32,13 +32,13 @@ async fn account_key_acts_for_users_of_the_account(app: &App) {
     app.to_get(&saved(&stranger)).key(&key).send().await.refused(403, "forbidden");
     let delete = |id: &str| app.request(Method::DELETE, &format!("/stage/listing/{id}")).key(&key).send();
     delete(&others).await.refused(403, "forbidden");
-    delete(&own).await.only_says(200);
+    delete(&own).await.only_message(200);
 
     // A user who moves to another account keeps their data.
     let other_account = unique("other");
     let token = app.token(&["--sub", &member, "--account", &other_account]);
     let body = listing(&unique("moved"), &member);
-    app.to_post("/listings", &body).bearer(&token).send().await.only_says(201);
+    app.to_post("/listings", &body).bearer(&token).send().await.only_message(201);
     app.to_get(&saved(&member)).key(&key).send().await.refused(403, "forbidden");
     let key = app.new_key(&["--account", &other_account]);
     app.to_get(&saved(&member)).key(&key).send().await.json(200);
@@ -114,7 +114,12 @@ async fn live_keys_begin_with_live(engine: Engine) {
     let app = Options::new(engine).live().start().await;
     assert!(app.new_key(&[]).starts_with("live_"));
     let token = app.token(&["--sub", "ada"]);
-    let made = app.to_post("/v1/keys", &json!({"name": "mine"})).bearer(&token).send().await.says(201);
+    let made = app
+        .to_post("/v1/keys", &json!({"name": "mine"}))
+        .bearer(&token)
+        .send()
+        .await
+        .json_without_message(201);
     let key = made["apiKey"].as_str().unwrap();
     assert!(key.starts_with("live_"));
     app.to_get("/stage/savedListings/ada").key(key).send().await.json(200);

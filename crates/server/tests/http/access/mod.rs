@@ -61,12 +61,12 @@ impl<'a> World<'a> {
     /// Creates something as the operator.
     async fn make(&self, path: &str, body: Value) -> Value {
         let answer = self.app.to_post(path, &body).key(self.app.operator()).send().await;
-        assert!((200..300).contains(&answer.status), "{}: {}", answer.asked, answer.text());
+        assert!((200..300).contains(&answer.status), "{}: {}", answer.request, answer.text());
         answer.json(answer_status(path))
     }
 
     /// Creates the resource of a placeholder; returns its id.
-    async fn stand_in(&self, placeholder: &str) -> String {
+    async fn placeholder_id(&self, placeholder: &str) -> String {
         let owner = &self.owner;
         let made = match placeholder {
             "$owner" | "$person" => return owner.clone(),
@@ -151,7 +151,7 @@ impl<'a> World<'a> {
             let rest = &filled[at + 1..];
             let length = rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len());
             let placeholder = filled[at..=at + length].to_owned();
-            filled = filled.replacen(&placeholder, &self.stand_in(&placeholder).await, 1);
+            filled = filled.replacen(&placeholder, &self.placeholder_id(&placeholder).await, 1);
         }
         filled
     }
@@ -227,7 +227,7 @@ async fn permissions_match_the_table(app: &App, verdicts: fn(&Row) -> Option<[Ve
         for (caller, expected) in CALLERS.into_iter().zip(verdicts) {
             let answer = world.call(row, caller).await;
             if answer.status / 100 != 2 && answer.status < 500 {
-                let (status, asked) = (answer.status, answer.asked.clone());
+                let (status, asked) = (answer.status, answer.request.clone());
                 // Every refusal is a problem document, and a 401 has a challenge.
                 let challenge = answer.header("www-authenticate").to_owned();
                 answer.problem(status);

@@ -46,11 +46,11 @@ async fn a_token_says_who_someone_is(app: &App) {
     assert!(is_valid(app, &token).await);
     app.offer(&["oak"]).await;
     let body = json!({"userId": user, "listingIds": ["oak"]});
-    app.to_post("/applications", &body).bearer(&token).send().await.only_says(201);
+    app.to_post("/applications", &body).bearer(&token).send().await.only_message(201);
     let other = signer.sign(&claims(&unique("bob")));
     app.to_post("/applications", &body).bearer(&other).send().await.refused(403, "forbidden");
     let admin = signer.sign(&with(claims(&unique("root")), json!({"scope": "read admin"})));
-    app.to_post("/applications", &body).bearer(&admin).send().await.only_says(201);
+    app.to_post("/applications", &body).bearer(&admin).send().await.only_message(201);
 }
 
 async fn published_key_verifies_tokens(app: &App) {
@@ -227,5 +227,5 @@ async fn other_claims_do_not_make_an_administrator(app: &App) {
         request.send().await.refused(403, "forbidden");
     }
     let token = signer.sign(&with(claims(&unique("root")), json!({"scope": ["user", "admin"]})));
-    app.to_post("/v1/predefined-portfolio", &template).bearer(&token).send().await.says(201);
+    app.to_post("/v1/predefined-portfolio", &template).bearer(&token).send().await.json_without_message(201);
 }

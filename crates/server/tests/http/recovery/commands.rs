@@ -29,7 +29,7 @@ fn postgres_backup_is_restored_on_a_real_node() {
 async fn erase(app: &App, user: &str) {
     let path = format!("/v1/users/{user}/personal-data");
     let root = app.token(&["--sub", "root", "--scope", "admin"]);
-    app.request(Method::DELETE, &path).bearer(&root).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&root).send().await.only_message(200);
 }
 
 async fn backup_is_restored(engine: Engine, on: On) {
@@ -64,7 +64,7 @@ async fn backup_is_restored(engine: Engine, on: On) {
     app.request(Method::DELETE, "/listings/oak").key(app.operator()).send().await;
     erase(&app, &gone.user).await;
     let path = format!("/v1/identities/{}", revoked.token);
-    app.request(Method::DELETE, &path).bearer(&stays.token).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&stays.token).send().await.only_message(200);
     app.burned(&revoked.token).await;
     app.burned(&erased.token).await;
     is_delivered(&app).await;

@@ -87,7 +87,7 @@ async fn screen_until(is_over: &AtomicBool, app: &App, acknowledged: &Acknowledg
         let kept = app.verified(&stays.token, "", &applicant("Lovelace")).await;
         acknowledged.people.lock().unwrap().push((stays, kept));
         let path = format!("/v1/users/{}/personal-data", gone.user);
-        app.request(Method::DELETE, &path).bearer(&gone.token).send().await.only_says(200);
+        app.request(Method::DELETE, &path).bearer(&gone.token).send().await.only_message(200);
         acknowledged.erased.lock().unwrap().push((gone, erased));
     }
 }

@@ -71,7 +71,7 @@ fn lost_database_comes_back_from_a_continuous_copy() {
         drop(replication);
         // After the copy; only the keystore knows it.
         let path = format!("/v1/users/{}/personal-data", gone.user);
-        app.request(Method::DELETE, &path).bearer(&gone.token).send().await.only_says(200);
+        app.request(Method::DELETE, &path).bearer(&gone.token).send().await.only_message(200);
         is_delivered(&app).await;
         stop(app).await;
         // The disk is lost, and the keystore and the keys are elsewhere.

@@ -50,8 +50,8 @@ async fn applications(app: &App, who: &Session) -> Value {
 
 async fn application_round_trips_with_exact_fields(app: &App) {
     let ada = app.someone().await;
-    apply(app, &ada, json!(["oak", "elm"])).await.only_says(201);
-    apply(app, &ada, json!(["ash"])).await.only_says(201);
+    apply(app, &ada, json!(["oak", "elm"])).await.only_message(201);
+    apply(app, &ada, json!(["ash"])).await.only_message(201);
     assert_eq!(
         applications(app, &ada).await,
         json!({"userId": ada.user, "listingIds": ["oak", "elm", "ash"]})
@@ -60,8 +60,8 @@ async fn application_round_trips_with_exact_fields(app: &App) {
 
 async fn applying_twice_changes_nothing(app: &App) {
     let ada = app.someone().await;
-    apply(app, &ada, json!(["oak", "elm", "oak"])).await.only_says(201);
-    apply(app, &ada, json!(["elm", "ash"])).await.only_says(201);
+    apply(app, &ada, json!(["oak", "elm", "oak"])).await.only_message(201);
+    apply(app, &ada, json!(["elm", "ash"])).await.only_message(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["oak", "elm", "ash"]));
 }
 
@@ -69,7 +69,7 @@ async fn applications_are_listed_with_their_times(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let path = format!("/v1/users/{}/applications", encoded(&ada.user));
     assert_eq!(app.to_get(&path).bearer(&ada.token).send().await.json(200), json!([]));
-    apply(app, &ada, json!(["oak", "elm", "ash"])).await.only_says(201);
+    apply(app, &ada, json!(["oak", "elm", "ash"])).await.only_message(201);
     let listed = app.to_get(&path).bearer(&ada.token).send().await.json(200);
     let ids: Vec<&Value> = listed.as_array().unwrap().iter().map(|found| &found["listingId"]).collect();
     assert_eq!(ids, ["oak", "elm", "ash"]);
@@ -110,7 +110,7 @@ async fn user_without_application_is_not_found(app: &App) {
 
 async fn applicant_reads_and_writes_only_their_own(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
-    apply(app, &ada, json!(["oak"])).await.only_says(201);
+    apply(app, &ada, json!(["oak"])).await.only_message(201);
     let path = format!("/applications/{}", ada.user);
     app.get(&path).await.refused(401, "unauthenticated");
     app.to_get(&path).bearer(&bob.token).send().await.refused(403, "forbidden");
@@ -125,19 +125,19 @@ async fn operator_key_applies_for_others(app: &App) {
     let (ada, oak) = (app.someone().await, unique("oak"));
     app.add_listing(listing(&oak, "landlord")).await;
     let body = json!({"userId": ada.user, "listingIds": [oak]});
-    app.to_post("/applications", &body).key(app.operator()).send().await.only_says(201);
+    app.to_post("/applications", &body).key(app.operator()).send().await.only_message(201);
     let answer = app.to_get(&format!("/applications/{}", ada.user)).key(app.operator()).send().await;
     assert_eq!(answer.json(200), body);
 }
 
 async fn check_adds_the_listing_of_the_path(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
-    apply(app, &bob, json!(["elm/2", "oak"])).await.only_says(201);
+    apply(app, &bob, json!(["elm/2", "oak"])).await.only_message(201);
     let path = format!("/applications/{}/elm%2F2/check", ada.user);
-    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_says(201);
+    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_message(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["elm/2"]));
     let body = json!({"userId": ada.user, "listingIds": ["oak", " elm/2"]});
-    app.to_post(&path, &body).bearer(&ada.token).send().await.only_says(201);
+    app.to_post(&path, &body).bearer(&ada.token).send().await.only_message(201);
     assert_eq!(applications(app, &ada).await["listingIds"], json!(["elm/2", "oak"]));
 }
 
@@ -155,7 +155,7 @@ async fn check_names_the_user_of_the_path(app: &App) {
 async fn deleting_a_listing_ends_its_applications(app: &App) {
     let (ada, id, other) = (app.someone().await, unique("oak"), unique("elm"));
     app.add_listing(listing(&id, "landlord")).await;
-    apply(app, &ada, json!([id, other])).await.only_says(201);
+    apply(app, &ada, json!([id, other])).await.only_message(201);
     app.delete(&format!("/listings/{id}")).await.status(200);
     assert_eq!(applications(app, &ada).await["listingIds"], json!([other]));
 }
@@ -170,7 +170,7 @@ async fn new_owner_of_an_id_inherits_nothing(app: &App) {
     let (ada, landlord, next) = (app.someone().await, app.someone().await, app.someone().await);
     let id = unique("oak");
     record(app, &id, &landlord.user).await;
-    apply_to_known(app, &ada, json!([id])).await.only_says(201);
+    apply_to_known(app, &ada, json!([id])).await.only_message(201);
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.flags_become(&ada.user, &id, [true; 4]).await;
     let reference = app.reference(&ada.user, &id).await;
@@ -178,7 +178,7 @@ async fn new_owner_of_an_id_inherits_nothing(app: &App) {
         .key(&landlord.key)
         .send()
         .await
-        .only_says(200);
+        .only_message(200);
     until("the flags are cleared on the chain", 30, async || {
         app.flags_on_chain(&reference, &id).await.is_none().then_some(())
     })
@@ -214,8 +214,8 @@ async fn only_the_applicant_and_the_operator_apply(app: &App) {
         answer.refused(404, "application_not_found");
     }
     for path in ["/applications".to_owned(), format!("/applications/{}/{id}/check", ada.user)] {
-        app.to_post(&path, &body).key(&ada.key).send().await.only_says(201);
-        app.to_post(&path, &body).key(app.operator()).send().await.only_says(201);
+        app.to_post(&path, &body).key(&ada.key).send().await.only_message(201);
+        app.to_post(&path, &body).key(app.operator()).send().await.only_message(201);
     }
 }
 
@@ -223,7 +223,7 @@ async fn listing_owner_reads_the_check(app: &App) {
     let (ada, landlord, stranger) = (app.someone().await, app.someone().await, app.someone().await);
     let id = unique("oak");
     app.add_listing(listing(&id, &landlord.user)).await;
-    apply_to_known(app, &ada, json!([id])).await.only_says(201);
+    apply_to_known(app, &ada, json!([id])).await.only_message(201);
     let check = format!("/applications/{}/{id}/check", ada.user);
     let records = format!("/v1/applications/{}/{id}/records", ada.user);
     for path in [&check, &records] {
@@ -248,7 +248,7 @@ async fn live_owner_cannot_apply_for_somebody(engine: Engine) {
     app.to_post(&path, &body).key(&eve.key).send().await.refused(403, "forbidden");
     app.to_get(&path).bearer(&eve.token).send().await.refused(404, "application_not_found");
     // The applicant herself can apply, and the owner can read it.
-    app.to_post(&path, &body).bearer(&ada.token).send().await.only_says(201);
+    app.to_post(&path, &body).bearer(&ada.token).send().await.only_message(201);
     app.flags_become(&ada.user, "probe", [true; 4]).await;
     app.to_get(&path).bearer(&eve.token).send().await.status(200);
 }
@@ -262,7 +262,7 @@ async fn applications_end_with_their_listing_after_restart(engine: Engine) {
     for id in ["kept", "deleted", "old"] {
         record(&app, id, "landlord").await;
     }
-    apply_to_known(&app, &ada, json!(["kept", "deleted"])).await.only_says(201);
+    apply_to_known(&app, &ada, json!(["kept", "deleted"])).await.only_message(201);
     app.delete("/listings/deleted").await.status(200);
     // As left by an older version.
     let raw = Raw::open(&app).await;

@@ -12,7 +12,7 @@ on_both_engines! {
     shared:
         application_after_verification_sets_flags,
         verification_after_application_sets_flags,
-        passing_is_reaching_it,
+        score_equal_to_the_minimum_passes,
         flags_wait_for_every_required_check,
         new_verification_attests_again,
         new_terms_attest_anew,
@@ -57,7 +57,7 @@ async fn application_after_verification_sets_flags(app: &App) {
     let oak = unique("oak");
     record(app, &oak, terms((720, 721), (90_000, 90_000))).await;
     let path = format!("/applications/{}/{oak}/check", ada.user);
-    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_says(201);
+    app.post(&path, json!({"userId": ada.user, "listingIds": []})).await.only_message(201);
     the_contract_agrees(app, &ada, &oak, [true, false, false, false]).await;
 }
 
@@ -72,7 +72,7 @@ async fn verification_after_application_sets_flags(app: &App) {
     the_contract_agrees(app, &ada, &oak, [false, false, true, false]).await;
 }
 
-async fn passing_is_reaching_it(app: &App) {
+async fn score_equal_to_the_minimum_passes(app: &App) {
     for (credit, income, expected) in [
         ((720, 720), (85_000, 85_000), ALL),
         ((720, 721), (85_000, 85_001), [true, false, true, false]),

@@ -245,7 +245,7 @@ async fn revoked_token_stays_revoked(app: &App) {
     let made = app.verified(&ada.token, &query, &applicant("Lovelace")).await;
     app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.status(200);
     for _again in 0..2 {
-        revoke(app, &ada.token, &made.token).await.only_says(200);
+        revoke(app, &ada.token, &made.token).await.only_message(200);
         app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
         app.identity(&ada.token, &case, "w").await.refused(409, "identity_revoked");
         app.verify(&ada.token, &query, &applicant("Lovelace")).await.refused(409, "identity_revoked");
@@ -256,7 +256,7 @@ async fn revoked_token_stays_revoked(app: &App) {
     assert_eq!(report["revoked"], true);
     // Even if revoked before it is minted.
     let early = token(app.identity(&ada.token, &unique("case"), "w").await);
-    revoke(app, &ada.token, &early).await.only_says(200);
+    revoke(app, &ada.token, &early).await.only_message(200);
     app.burned(&early).await;
 }
 
@@ -269,11 +269,15 @@ async fn only_owner_and_operator_revoke_a_token(app: &App) {
     revoke(app, &bob.token, &made.token).await.refused(404, "identity_not_found");
     app.request(Method::DELETE, &path).key(&bob.key).send().await.refused(404, "identity_not_found");
     app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.status(200);
-    revoke(app, &root, &made.token).await.only_says(200);
+    revoke(app, &root, &made.token).await.only_message(200);
     app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
     for key in [&ada.key, app.operator()] {
         let made = token(app.identity(&ada.token, &unique("case"), "w").await);
-        app.request(Method::DELETE, &format!("/v1/identities/{made}")).key(key).send().await.only_says(200);
+        app.request(Method::DELETE, &format!("/v1/identities/{made}"))
+            .key(key)
+            .send()
+            .await
+            .only_message(200);
         app.burned(&made).await;
     }
 }

@@ -45,7 +45,7 @@ async fn listing_round_trips_with_exact_fields(app: &App) {
         "listingId": id, "userId": user, "streetAddress": "12 Oak Street", "city": "Austin", "state": "TX",
         "postalCode": "78701", "monthlyRent": 2100.25, "bedRoomCount": 2, "bathroomCount": 1,
     });
-    app.post("/listings", body.clone()).await.only_says(201);
+    app.post("/listings", body.clone()).await.only_message(201);
     assert_eq!(found(app, &format!("listingId={id}")).await, json!([body]));
 }
 
@@ -72,7 +72,7 @@ async fn numbers_are_shown_shortest_and_exact(app: &App) {
             r#"{{"listingId":"{id}","userId":"{user}","streetAddress":"s","city":"c","state":"TX","postalCode":"1",
             "monthlyRent":{sent},"bedRoomCount":5.0,"bathroomCount":0}}"#
         );
-        app.request(reqwest::Method::POST, "/listings").body(body).send().await.only_says(201);
+        app.request(reqwest::Method::POST, "/listings").body(body).send().await.only_message(201);
         let answer = app.get(&format!("/listings?listingId={id}")).await;
         let expected = format!(r#""monthlyRent":{shown},"bedRoomCount":5,"bathroomCount":0}}]"#);
         assert!(answer.text().ends_with(&expected), "{sent}: {}", answer.text());
@@ -91,7 +91,7 @@ async fn text_is_trimmed(app: &App) {
         "listingId": format!("  {id} "), "userId": user, "streetAddress": " 1  Main St\u{2003}",
         "city": " New  York", "state": "NY ", "postalCode": " 10001 ",
     });
-    app.post("/listings", body).await.only_says(201);
+    app.post("/listings", body).await.only_message(201);
     let expected = json!([{
         "listingId": id, "userId": user, "streetAddress": "1  Main St", "city": "New  York", "state": "NY",
         "postalCode": "10001",

@@ -23,7 +23,7 @@ async fn numbers_are_returned_as_strings(app: &App) {
     let (listing, applicant) = (number(), number());
     let body =
         json!({"listingId": listing, "applicantId": applicant, "requirementsMet": [true, false, true]});
-    app.post("/requirements", body).await.only_says(201);
+    app.post("/requirements", body).await.only_message(201);
     let expected = json!({
         "listingId": listing.to_string(), "applicantId": applicant.to_string(),
         "requirementsMet": [true, false, true],
@@ -36,7 +36,7 @@ async fn numeric_strings_are_numbers(app: &App) {
     let body = json!({
         "listingId": listing.to_string(), "applicantId": format!("00{applicant}"), "requirementsMet": [],
     });
-    app.post("/requirements", body).await.only_says(201);
+    app.post("/requirements", body).await.only_message(201);
     let expected = json!({
         "listingId": listing.to_string(), "applicantId": applicant.to_string(), "requirementsMet": [],
     });
@@ -47,7 +47,7 @@ async fn a_record_is_replaced(app: &App) {
     let (listing, applicant) = (number(), number());
     for met in [json!([true, true]), json!([false])] {
         let body = json!({"listingId": listing, "applicantId": applicant, "requirementsMet": met});
-        app.post("/requirements", body).await.only_says(201);
+        app.post("/requirements", body).await.only_message(201);
         assert_eq!(read(app, listing, applicant).await["requirementsMet"], met);
     }
 }
@@ -55,7 +55,7 @@ async fn a_record_is_replaced(app: &App) {
 async fn missing_record_is_not_found(app: &App) {
     let (listing, applicant) = (number(), number());
     let body = json!({"listingId": listing, "applicantId": applicant, "requirementsMet": [true]});
-    app.post("/requirements", body).await.only_says(201);
+    app.post("/requirements", body).await.only_message(201);
     let swapped = app.get(&format!("/requirements/{applicant}/{listing}")).await;
     swapped.refused(404, "requirements_not_found");
 }
@@ -91,7 +91,7 @@ async fn record_errors_are_all_reported(app: &App) {
 async fn numbers_are_limited_to_exact_json_range(app: &App) {
     let (largest, applicant) = (9_007_199_254_740_991_u64, number());
     let body = json!({"listingId": largest, "applicantId": applicant, "requirementsMet": vec![true; 1000]});
-    app.post("/requirements", body).await.only_says(201);
+    app.post("/requirements", body).await.only_message(201);
     assert_eq!(read(app, largest, applicant).await["listingId"], largest.to_string());
     let body = json!({"listingId": largest + 1, "applicantId": applicant, "requirementsMet": []});
     app.post("/requirements", body).await.has_faults(&[("/listingId", "out_of_range")]);

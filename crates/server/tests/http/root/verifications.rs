@@ -456,10 +456,10 @@ async fn retry_repeats_only_failed_checks_with_same_reference(engine: Engine) {
     let app = Options::new(engine).settings(&format!("{}tries = 1\n", bureau.settings())).start().await;
     let (ada, query) = (app.someone().await, format!("?caseId={}", unique("case")));
     let body = with(applicant("Lovelace"), json!({"City": "Austin", "OpenBankingSubscriptionId": "s-1"}));
-    bureau.breaks("softCredit");
-    bureau.breaks("income");
+    bureau.fail_check("softCredit");
+    bureau.fail_check("income");
     come_back(app.verify(&ada.token, &query, &body).await);
-    let first = bureau.asked();
+    let first = bureau.take_requests();
     let names: Vec<&str> = first.iter().map(|asked| asked.check.as_str()).collect();
     assert_eq!(names, ["criminalBackground", "eviction", "income", "softCredit"]);
     for (asked, told) in first.iter().zip([
@@ -468,28 +468,28 @@ async fn retry_repeats_only_failed_checks_with_same_reference(engine: Engine) {
         &["OpenBankingSubscriptionId", "OpenBankingToken"],
         &["FirstName", "LastName", "SSN"],
     ]) {
-        let mut names = asked.told.clone();
+        let mut names = asked.fields.clone();
         names.sort();
         assert_eq!(names, told, "a bureau is told what its check uses, and nothing more");
     }
     let references: BTreeSet<&str> = first.iter().map(|asked| asked.reference.as_str()).collect();
     assert_eq!(references.len(), 4);
-    bureau.is_mended();
+    bureau.clear_failures();
     app.verify(&ada.token, &query, &body).await.json(200);
-    assert_eq!(bureau.asked(), first[2..], "only what failed is asked again, under its reference");
+    assert_eq!(bureau.take_requests(), first[2..], "only what failed is asked again, under its reference");
     app.verify(&ada.token, &query, &body).await.json(200);
-    assert_eq!(bureau.asked(), [], "what was found is not paid for twice");
+    assert_eq!(bureau.take_requests(), [], "what was found is not paid for twice");
     // Other inputs are a new check.
     let answer =
         app.verify(&ada.token, &query, &with(body.clone(), json!({"SSN": "900-00-0500"}))).await.json(200);
     assert_eq!(answer["verificationResults"]["QualifiedViaCredit"], false);
-    let anew = bureau.asked();
+    let anew = bureau.take_requests();
     assert_eq!(anew.len(), 1, "{anew:?}");
     assert_eq!(anew[0].check, "softCredit");
     assert_ne!(anew[0].reference, first[3].reference);
     // Another case is no retry.
     app.verify(&ada.token, &format!("?caseId={}", unique("case")), &body).await.json(200);
-    assert_eq!(bureau.asked().len(), 4);
+    assert_eq!(bureau.take_requests().len(), 4);
 }
 
 async fn repeated_result_asks_no_bureau(engine: Engine) {
@@ -497,11 +497,11 @@ async fn repeated_result_asks_no_bureau(engine: Engine) {
     let app = Options::new(engine).settings(&bureau.settings()).start().await;
     let ada = app.someone().await;
     let first = app.verify(&ada.token, "", &applicant("Lovelace")).await.json(200);
-    assert_eq!(bureau.asked().len(), 4);
+    assert_eq!(bureau.take_requests().len(), 4);
     let id = first["verificationResults"]["Id"].as_str().unwrap();
     let again = app.verify(&ada.token, &format!("?verifiedId={id}"), &applicant("Hopper")).await.json(200);
     assert_eq!(again, first);
-    assert_eq!(bureau.asked(), []);
+    assert_eq!(bureau.take_requests(), []);
 }
 
 async fn http_bureaus_and_real_node_give_same_results(engine: Engine) {

@@ -91,7 +91,7 @@ async fn deleted_record_is_not_found_on_both_surfaces(app: &App) {
     let id = unique("gone");
     app.add_listing(listing(&id, "ada")).await;
     let path = format!("/stage/listing/{id}");
-    app.request(Method::DELETE, &path).key(app.operator()).send().await.only_says(200);
+    app.request(Method::DELETE, &path).key(app.operator()).send().await.only_message(200);
     get(app, &path).await.refused(404, "listing_not_found");
     search(app, "ListingId", &id).await.refused(404, "no_listings");
     assert_eq!(app.get(&format!("/listings?listingId={id}")).await.json(200), json!([]));

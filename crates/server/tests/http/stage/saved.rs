@@ -46,7 +46,7 @@ async fn saved_listings_come_with_their_details(app: &App) {
         app.add_listing(listing(id, "bob")).await;
     }
     for id in [&elm, &oak] {
-        save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+        save(app, json!({"userId": user, "listingId": id})).await.only_message(200);
     }
     let details = [record(&elm, "bob", json!({})), record(&oak, "bob", json!({}))];
     assert_eq!(saved(app, &user).await, list(&user, &[&elm, &oak], &details), "in the order of saving");
@@ -55,21 +55,21 @@ async fn saved_listings_come_with_their_details(app: &App) {
 async fn saving_twice_changes_nothing(app: &App) {
     let user = unique("ada");
     for id in ["a", "b", "a"] {
-        save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+        save(app, json!({"userId": user, "listingId": id})).await.only_message(200);
     }
     assert_eq!(saved(app, &user).await["savedListings"]["ListingIds"], json!({"SS": ["a", "b"]}));
 }
 
 async fn unknown_listing_can_be_saved_without_details(app: &App) {
     let (user, id) = (unique("ada"), unique("nowhere"));
-    save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    save(app, json!({"userId": user, "listingId": id})).await.only_message(200);
     assert_eq!(saved(app, &user).await, list(&user, &[&id], &[]));
 }
 
 async fn deleted_listing_stays_saved_without_details(app: &App) {
     let (user, id) = (unique("ada"), unique("oak"));
     app.add_listing(listing(&id, "bob")).await;
-    save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+    save(app, json!({"userId": user, "listingId": id})).await.only_message(200);
     app.delete(&format!("/listings/{id}")).await.status(200);
     assert_eq!(saved(app, &user).await, list(&user, &[&id], &[]));
 }
@@ -77,9 +77,9 @@ async fn deleted_listing_stays_saved_without_details(app: &App) {
 async fn saved_listing_is_removed_once(app: &App) {
     let user = unique("ada");
     for id in ["a", "b"] {
-        save(app, json!({"userId": user, "listingId": id})).await.only_says(200);
+        save(app, json!({"userId": user, "listingId": id})).await.only_message(200);
     }
-    unsave(app, &user, "a").await.only_says(200);
+    unsave(app, &user, "a").await.only_message(200);
     assert_eq!(saved(app, &user).await, list(&user, &["b"], &[]));
     unsave(app, &user, "a").await.refused(404, "saved_listing_not_found");
     unsave(app, &unique("nobody"), "b").await.refused(404, "saved_listing_not_found");
@@ -89,7 +89,7 @@ async fn lists_are_per_user(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     let id = unique("nowhere");
     let body = json!({"userId": ada.user, "listingId": id});
-    app.to_post("/stage/savedListings", &body).key(&ada.key).send().await.only_says(200);
+    app.to_post("/stage/savedListings", &body).key(&ada.key).send().await.only_message(200);
     app.to_post("/stage/savedListings", &body).key(&bob.key).send().await.refused(403, "forbidden");
     let path = format!("/stage/savedListings/{}", ada.user);
     app.to_get(&path).key(&bob.key).send().await.refused(403, "forbidden");

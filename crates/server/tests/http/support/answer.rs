@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The request, for messages.
-    pub(crate) asked: String,
+    pub(crate) request: String,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
@@ -27,13 +27,13 @@ impl Answer {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        assert!(self.headers.get_all(name).iter().count() <= 1, "{}: {name} is there twice", self.asked);
+        assert!(self.headers.get_all(name).iter().count() <= 1, "{}: {name} is there twice", self.request);
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header is ASCII"))
     }
 
     #[track_caller]
     pub(crate) fn status(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}: {}", self.asked, self.text());
+        assert_eq!(self.status, status, "{}: {}", self.request, self.text());
         self
     }
 
@@ -41,14 +41,14 @@ impl Answer {
     #[track_caller]
     pub(crate) fn json(self, status: u16) -> Value {
         let answer = self.status(status);
-        assert_eq!(answer.header("content-type"), "application/json", "{}", answer.asked);
+        assert_eq!(answer.header("content-type"), "application/json", "{}", answer.request);
         serde_json::from_slice(&answer.body)
-            .unwrap_or_else(|error| panic!("{}: {error}: {}", answer.asked, answer.text()))
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", answer.request, answer.text()))
     }
 
     /// The body without its `message`, which must exist.
     #[track_caller]
-    pub(crate) fn says(self, status: u16) -> Value {
+    pub(crate) fn json_without_message(self, status: u16) -> Value {
         let mut body = self.json(status);
         let message = body.as_object_mut().and_then(|body| body.remove("message"));
         assert!(
@@ -60,40 +60,40 @@ impl Answer {
 
     /// Asserts that the body is only `{message}`.
     #[track_caller]
-    pub(crate) fn only_says(self, status: u16) {
-        assert_eq!(self.says(status), serde_json::json!({}));
+    pub(crate) fn only_message(self, status: u16) {
+        assert_eq!(self.json_without_message(status), serde_json::json!({}));
     }
 
     /// The problem document of an error; asserts its shape.
     #[track_caller]
     pub(crate) fn problem(self, status: u16) -> Value {
         let answer = self.status(status);
-        let asked = &answer.asked;
-        assert_eq!(answer.header("content-type"), "application/problem+json", "{asked}");
+        let request = &answer.request;
+        assert_eq!(answer.header("content-type"), "application/problem+json", "{request}");
         let body: Value = serde_json::from_slice(&answer.body).expect("a problem is JSON");
-        let text = |name: &str| body[name].as_str().unwrap_or_else(|| panic!("{asked}: {name} in {body}"));
-        assert_eq!(body["status"], status, "{asked}");
-        assert!(!text("title").is_empty() && !text("detail").is_empty(), "{asked}: {body}");
-        assert_eq!(text("detail"), text("message"), "{asked}");
+        let text = |name: &str| body[name].as_str().unwrap_or_else(|| panic!("{request}: {name} in {body}"));
+        assert_eq!(body["status"], status, "{request}");
+        assert!(!text("title").is_empty() && !text("detail").is_empty(), "{request}: {body}");
+        assert_eq!(text("detail"), text("message"), "{request}");
         let is_code = |code: &str| {
             !code.is_empty()
                 && code.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         };
-        assert!(is_code(text("code")), "{asked}: {body}");
-        assert_eq!(text("requestId"), answer.header("x-request-id"), "{asked}");
+        assert!(is_code(text("code")), "{request}: {body}");
+        assert_eq!(text("requestId"), answer.header("x-request-id"), "{request}");
         let known = ["title", "status", "detail", "message", "code", "errors", "requestId"];
         for (name, value) in body.as_object().expect("a problem is an object") {
-            assert!(known.contains(&name.as_str()), "{asked}: {name} is new in a problem: {value}");
+            assert!(known.contains(&name.as_str()), "{request}: {name} is new in a problem: {value}");
         }
         for fault in body["errors"].as_array().into_iter().flatten() {
             let fault = fault.as_object().expect("a fault is an object");
-            assert!(fault.contains_key("pointer") ^ fault.contains_key("parameter"), "{asked}: {fault:?}");
-            assert!(fault["code"].as_str().is_some_and(is_code), "{asked}: {fault:?}");
-            assert!(fault["message"].as_str().is_some_and(|text| !text.is_empty()), "{asked}: {fault:?}");
+            assert!(fault.contains_key("pointer") ^ fault.contains_key("parameter"), "{request}: {fault:?}");
+            assert!(fault["code"].as_str().is_some_and(is_code), "{request}: {fault:?}");
+            assert!(fault["message"].as_str().is_some_and(|text| !text.is_empty()), "{request}: {fault:?}");
             for (name, value) in fault {
                 let is_known = ["pointer", "parameter", "code", "message"].contains(&name.as_str());
                 let is_limit = ["min", "max"].contains(&name.as_str()) && value.is_i64();
-                assert!(is_known || is_limit, "{asked}: {fault:?}");
+                assert!(is_known || is_limit, "{request}: {fault:?}");
             }
         }
         body
@@ -102,8 +102,8 @@ impl Answer {
     /// Asserts status and error code.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) {
-        let asked = self.asked.clone();
-        assert_eq!(self.problem(status)["code"], code, "{asked}");
+        let request = self.request.clone();
+        assert_eq!(self.problem(status)["code"], code, "{request}");
     }
 
     /// The validation errors of a 400: `(pointer or parameter, code)`.
@@ -120,12 +120,12 @@ impl Answer {
     /// Asserts a 400 with exactly these errors, in any order.
     #[track_caller]
     pub(crate) fn has_faults(self, expected: &[(&str, &str)]) {
-        let asked = self.asked.clone();
+        let request = self.request.clone();
         let mut found = self.faults();
         found.sort();
         let mut expected: Vec<(String, String)> =
             expected.iter().map(|(place, code)| ((*place).into(), (*code).into())).collect();
         expected.sort();
-        assert_eq!(found, expected, "{asked}");
+        assert_eq!(found, expected, "{request}");
     }
 }

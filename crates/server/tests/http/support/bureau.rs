@@ -13,16 +13,16 @@ use super::{RUNTIME, tokens};
 const SECRET: &str = "a secret that bureau and tests share";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RecordedRequest {
     pub(crate) check: String,
     pub(crate) reference: String,
     /// The names of the applicant's fields.
-    pub(crate) told: Vec<String>,
+    pub(crate) fields: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    asked: Vec<Asked>,
+    requests: Vec<RecordedRequest>,
     broken: HashSet<String>,
 }
 
@@ -68,20 +68,20 @@ impl Bureau {
     }
 
     /// Makes a check fail.
-    pub(crate) fn breaks(&self, check: &str) {
+    pub(crate) fn fail_check(&self, check: &str) {
         self.state.lock().unwrap().broken.insert(check.into());
     }
 
     /// Makes all checks work again.
-    pub(crate) fn is_mended(&self) {
+    pub(crate) fn clear_failures(&self) {
         self.state.lock().unwrap().broken.clear();
     }
 
     /// Takes the recorded requests.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        let mut asked = std::mem::take(&mut self.state.lock().unwrap().asked);
-        asked.sort_by(|one, other| one.check.cmp(&other.check));
-        asked
+    pub(crate) fn take_requests(&self) -> Vec<RecordedRequest> {
+        let mut requests = std::mem::take(&mut self.state.lock().unwrap().requests);
+        requests.sort_by(|one, other| one.check.cmp(&other.check));
+        requests
     }
 }
 
@@ -93,8 +93,8 @@ async fn serve(mut stream: TcpStream, state: &Mutex<State>) -> std::io::Result<(
     let applicant = &question["applicant"];
     let broken = {
         let mut state = state.lock().unwrap();
-        let told = applicant.as_object().map(|told| told.keys().cloned().collect()).unwrap_or_default();
-        state.asked.push(Asked { check: check.clone(), reference: reference.clone(), told });
+        let fields = applicant.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default();
+        state.requests.push(RecordedRequest { check: check.clone(), reference: reference.clone(), fields });
         state.broken.contains(&check)
     };
     let last = text(&applicant["LastName"]).to_lowercase();

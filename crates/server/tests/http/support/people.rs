@@ -52,7 +52,7 @@ impl App {
     /// Applies for listings.
     pub(crate) async fn apply(&self, bearer: &str, user: &str, listings: &[&str]) {
         let body = json!({"userId": user, "listingIds": listings});
-        self.to_post("/applications", &body).bearer(bearer).send().await.only_says(201);
+        self.to_post("/applications", &body).bearer(bearer).send().await.only_message(201);
     }
 
     /// An application, as a person sees it.

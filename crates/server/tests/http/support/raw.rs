@@ -52,7 +52,7 @@ impl Raw {
     }
 
     /// Everything until the server closes the connection.
-    pub(crate) fn rest(mut self) -> String {
+    pub(crate) fn read_to_end(mut self) -> String {
         let mut heard = Vec::new();
         match self.0.read_to_end(&mut heard) {
             Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => {
@@ -67,7 +67,7 @@ impl Raw {
 pub(crate) fn exchange(app: &App, request: impl AsRef<[u8]>) -> String {
     let mut raw = Raw::connect(app);
     raw.send(request);
-    raw.rest()
+    raw.read_to_end()
 }
 
 #[track_caller]

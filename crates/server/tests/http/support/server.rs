@@ -454,7 +454,7 @@ impl App {
 
     /// Stores a listing; returns its body.
     pub(crate) async fn add_listing(&self, body: Value) -> Value {
-        self.to_post("/listings", &body).key(self.operator()).send().await.only_says(201);
+        self.to_post("/listings", &body).key(self.operator()).send().await.only_message(201);
         body
     }
 }
@@ -506,6 +506,6 @@ impl Request {
         let answer = request.send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let body = answer.bytes().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
-        Answer { asked, status, headers, body: body.into() }
+        Answer { request: asked, status, headers, body: body.into() }
     }
 }

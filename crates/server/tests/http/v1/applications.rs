@@ -232,7 +232,7 @@ async fn withdrawal_clears_the_flags_and_ends_the_sharing(app: &App) {
     app.apply(&ada.token, &ada.user, &[&id]).await;
     app.flags_become(&ada.user, &id, ALL).await;
     let reference = app.reference(&ada.user, &id).await;
-    withdraw(app, &ada, &id).await.only_says(200);
+    withdraw(app, &ada, &id).await.only_message(200);
     assert_eq!(app.flags(&ada.user, &id).await, NONE);
     until("the flags are cleared on the chain", 30, async || {
         app.flags_on_chain(&reference, &id).await.is_none().then_some(())
@@ -259,11 +259,11 @@ async fn what_has_ended_does_not_change(app: &App) {
     let approve = || decide(app, &owner, &ada, &id, json!({"decision": "approved"}));
     approve().await.refused(404, "application_not_found");
     app.apply(&ada.token, &ada.user, &[&id]).await;
-    withdraw(app, &ada, &id).await.only_says(200);
+    withdraw(app, &ada, &id).await.only_message(200);
     withdraw(app, &ada, &id).await.refused(409, "application_withdrawn");
     approve().await.refused(409, "application_withdrawn");
     app.apply(&ada.token, &ada.user, &[&id]).await;
-    approve().await.only_says(201);
+    approve().await.only_message(201);
     withdraw(app, &ada, &id).await.refused(409, "application_decided");
     decide(app, &owner, &ada, &id, json!({"decision": "declined"})).await.refused(409, "application_decided");
     let seen = app.application(&ada, &ada.user, &id).await;
@@ -299,7 +299,7 @@ async fn strangers_and_owners_have_their_limits(app: &App) {
     }
     app.request(Method::DELETE, &path).key(app.operator()).send().await.refused(403, "forbidden");
     assert_eq!(app.application(&ada, &ada.user, &id).await["status"], "submitted");
-    app.to_post(&decision, &body).key(app.operator()).send().await.only_says(201);
+    app.to_post(&decision, &body).key(app.operator()).send().await.only_message(201);
     assert_eq!(app.application(&ada, &ada.user, &id).await["timeline"][1]["by"], "operator");
 }
 
@@ -326,7 +326,7 @@ async fn decision_is_made_once(app: &App) {
     app.apply(&ada.token, &ada.user, &[&id]).await;
     for _ in 0..2 {
         let request = app.to_post(&format!("{}/decision", path(&ada, &id)), &json!({"decision": "approved"}));
-        request.bearer(&owner.token).once("decide-once").send().await.only_says(201);
+        request.bearer(&owner.token).once("decide-once").send().await.only_message(201);
     }
 }
 
@@ -341,14 +341,14 @@ async fn decision_of_an_older_version_is_refused(app: &App) {
         request.bearer(&owner.token).header("If-Match", etag).send().await
     };
     let first = read().await;
-    withdraw(app, &ada, &id).await.only_says(200);
+    withdraw(app, &ada, &id).await.only_message(200);
     app.apply(&ada.token, &ada.user, &[&id]).await;
     let second = read().await;
     assert_ne!(first, second);
     decide(&first).await.refused(412, "precondition_failed");
     decide("nonsense").await.has_faults(&[("If-Match", "not_an_etag")]);
     assert_eq!(app.application(&ada, &ada.user, &id).await["status"], "submitted");
-    decide(&second).await.only_says(201);
+    decide(&second).await.only_message(201);
 }
 
 async fn only_the_applicant_reads_the_notice(app: &App) {
@@ -358,7 +358,7 @@ async fn only_the_applicant_reads_the_notice(app: &App) {
     app.apply(&ada.token, &ada.user, &[&id]).await;
     app.flags_become(&ada.user, &id, [false, false, true, true]).await;
     let body = json!({"decision": "declined", "reasons": ["eviction", "softCredit"], "note": "Sorry"});
-    decide(app, &owner, &ada, &id, body).await.only_says(201);
+    decide(app, &owner, &ada, &id, body).await.only_message(201);
     let (own, theirs) =
         (app.application(&ada, &ada.user, &id).await, app.application(&owner, &ada.user, &id).await);
     for seen in [&own, &theirs] {
@@ -390,7 +390,7 @@ async fn only_the_applicant_reads_the_notice(app: &App) {
     // Without reasons there is none.
     let bob = app.someone().await;
     app.apply(&bob.token, &bob.user, &[&id]).await;
-    decide(app, &owner, &bob, &id, json!({"decision": "declined"})).await.only_says(201);
+    decide(app, &owner, &bob, &id, json!({"decision": "declined"})).await.only_message(201);
     assert_eq!(app.application(&bob, &bob.user, &id).await.get("notice"), None);
 }
 
@@ -455,7 +455,7 @@ async fn disputed_finding_is_shown_until_a_new_one(app: &App) {
         &[("eviction", "not_passed"), ("softCredit", "passed")],
     );
     for _ in 0..2 {
-        dispute(app, &ada, &made.id, "eviction").await.only_says(201);
+        dispute(app, &ada, &made.id, "eviction").await.only_message(201);
     }
     are(
         &app.application(&owner, &ada.user, &id).await,
@@ -479,12 +479,12 @@ async fn own_and_paused_listings_take_no_applications(app: &App) {
         app.to_post("/applications", &body).bearer(&who.token).send().await
     };
     apply(&owner).await.refused(409, "own_listing");
-    apply(&ada).await.only_says(201);
+    apply(&ada).await.only_message(201);
     for status in ["paused", "rented"] {
         let edit = app.request(Method::PATCH, &format!("/v1/listings/{id}")).bearer(&owner.token);
         edit.json(&json!({"status": status})).send().await.status(200);
         apply(&bob).await.refused(409, "listing_not_available");
-        apply(&ada).await.only_says(201);
+        apply(&ada).await.only_message(201);
     }
     let path = format!("/applications/{}/{id}/check", bob.user);
     let body = json!({"userId": bob.user, "listingIds": []});

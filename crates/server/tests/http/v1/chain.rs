@@ -209,7 +209,7 @@ async fn check(app: &App, user: &str, listing: &str) -> [bool; 4] {
 async fn apply(app: &App, user: &str, listing: &str) {
     app.offer(&[listing]).await;
     let body = json!({"userId": user, "listingIds": []});
-    app.post(&format!("/applications/{user}/{listing}/check"), body).await.only_says(201);
+    app.post(&format!("/applications/{user}/{listing}/check"), body).await.only_message(201);
 }
 
 async fn before_a_verification_nothing_is_passed(app: &App) {
@@ -245,7 +245,7 @@ async fn attested_flags_are_read_from_the_chain(app: &App) {
     assert!(block["transactions"].as_array().unwrap().contains(&found[0]["transactionHash"]), "{block}");
     assert_eq!(check(app, &ada.user, &other).await, NOTHING, "a listing without terms has no flags");
     let path = format!("/v1/applications/{}/{id}", ada.user);
-    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_message(200);
     assert_eq!(check(app, &ada.user, &id).await, NOTHING);
     until("the record is gone", 30, async || (app.get(&records).await.json(200) == json!([])).then_some(()))
         .await;

@@ -22,7 +22,7 @@ on_both_engines! {
 /// Returns the id.
 async fn register(app: &App, user: &str, network: &str, identifier: &str) -> String {
     let body = json!({"userId": user, "network": network, "deviceIdentifier": identifier});
-    let answer = app.post("/v1/depin-device", body).await.says(201);
+    let answer = app.post("/v1/depin-device", body).await.json_without_message(201);
     answer["depinDeviceId"].as_str().unwrap().to_owned()
 }
 
@@ -33,7 +33,7 @@ async fn read(app: &App, id: &str) -> Value {
 async fn device_round_trips_with_exact_fields(app: &App) {
     let (user, network) = (unique("ada"), unique("Helium"));
     let body = json!({"userId": user, "network": format!(" {network} "), "deviceIdentifier": "112qB3"});
-    let registered = app.post("/v1/depin-device", body).await.says(201);
+    let registered = app.post("/v1/depin-device", body).await.json_without_message(201);
     let id = registered["depinDeviceId"].as_str().unwrap();
     let expected =
         json!({"depinDeviceId": id, "userId": user, "network": network, "deviceIdentifier": "112qB3"});
@@ -95,7 +95,7 @@ async fn deleted_device_can_be_registered_again(app: &App) {
     let (ada, network) = (unique("ada"), unique("Helium"));
     let id = register(app, &ada, &network, "one").await;
     let path = format!("/v1/depin-device/{id}");
-    app.delete(&path).await.only_says(200);
+    app.delete(&path).await.only_message(200);
     app.get(&path).await.refused(404, "device_not_found");
     app.delete(&path).await.refused(404, "device_not_found");
     assert_eq!(app.get(&format!("/v1/depin-devices/user/{ada}")).await.json(200), json!([]));
@@ -124,7 +124,10 @@ async fn several_devices_are_registered_at_once(app: &App) {
     let (user, network) = (unique("ada"), unique("Helium"));
     let rows: Vec<Value> =
         (0..1000).map(|n| json!({"network": network, "deviceIdentifier": format!("d-{n}")})).collect();
-    let answer = app.post("/v1/depin-devices", json!({"userId": user, "devices": rows})).await.says(201);
+    let answer = app
+        .post("/v1/depin-devices", json!({"userId": user, "devices": rows}))
+        .await
+        .json_without_message(201);
     let registered = answer["depinDeviceIds"].as_array().unwrap();
     assert_eq!(registered.len(), 1000);
     let device = read(app, registered[999].as_str().unwrap()).await;
@@ -146,7 +149,7 @@ async fn one_taken_device_refuses_all_and_is_named(app: &App) {
     let list = app.get(&format!("/v1/depin-devices/user/{user}")).await.json(200);
     assert_eq!(list, json!([]), "nothing is registered");
     let rest = json!({"userId": user, "devices": [row("one"), row("two")]});
-    app.post("/v1/depin-devices", rest).await.says(201);
+    app.post("/v1/depin-devices", rest).await.json_without_message(201);
 }
 
 async fn errors_of_several_devices_name_their_row(app: &App) {

@@ -174,7 +174,7 @@ async fn revoked_token_is_not_claimed(app: &App) {
         .bearer(&ada.token)
         .send()
         .await
-        .only_says(200);
+        .only_message(200);
     let signature = wallet.sign(asked["message"].as_str().unwrap());
     claim(app, &ada, &token, &asked["nonce"], &signature).await.refused(409, "identity_revoked");
     message(app, &ada, &token, "").await.refused(409, "identity_revoked");

@@ -18,7 +18,7 @@ async fn applicants_are_listed_for_the_listings_owner(app: &App) {
     let (ada, bob) = (app.someone().await, app.someone().await);
     for who in [&ada, &bob, &ada] {
         let body = json!({"userId": who.user, "listingIds": [id]});
-        app.to_post("/applications", &body).bearer(&who.token).send().await.only_says(201);
+        app.to_post("/applications", &body).bearer(&who.token).send().await.only_message(201);
     }
     let path = format!("/v1/listings/{}/applicants", encoded(&id));
     let list = app.to_get(&path).bearer(&owner.token).send().await.json(200);
@@ -43,7 +43,7 @@ async fn nobody_else_sees_the_applicants(app: &App) {
     let (owner, ada, id) = (app.someone().await, app.someone().await, unique("oak"));
     app.add_listing(listing(&id, &owner.user)).await;
     let body = json!({"userId": ada.user, "listingIds": [id]});
-    app.to_post("/applications", &body).bearer(&ada.token).send().await.only_says(201);
+    app.to_post("/applications", &body).bearer(&ada.token).send().await.only_message(201);
     let path = format!("/v1/listings/{id}/applicants");
     app.get(&path).await.refused(401, "unauthenticated");
     app.to_get(&path).bearer(&ada.token).send().await.refused(403, "forbidden");

@@ -46,10 +46,15 @@ fn actions(entries: &Value) -> Vec<String> {
 /// A user with a key that was made and revoked; the key's id.
 async fn with_a_revoked_key(app: &App) -> (String, String) {
     let ada = app.someone().await;
-    let made = app.to_post("/v1/keys", &json!({"name": "k"})).bearer(&ada.token).send().await.says(201);
+    let made = app
+        .to_post("/v1/keys", &json!({"name": "k"}))
+        .bearer(&ada.token)
+        .send()
+        .await
+        .json_without_message(201);
     let id = made["id"].as_str().unwrap().to_owned();
     let revoke = app.request(Method::DELETE, &format!("/v1/keys/{id}")).bearer(&ada.token);
-    revoke.send().await.only_says(200);
+    revoke.send().await.only_message(200);
     (ada.user, id)
 }
 
@@ -197,7 +202,7 @@ async fn operator_sees_how_much_there_is_of_a_user(app: &App) {
     assert_eq!(seen(&user).await, expected(&user, Some(&account), 1, 1));
 
     let path = format!("/v1/users/{user}/personal-data");
-    app.request(Method::DELETE, &path).bearer(&token).send().await.only_says(200);
+    app.request(Method::DELETE, &path).bearer(&token).send().await.only_message(200);
     let after = seen(&user).await;
     for gone in ["applications", "verifications", "keys"] {
         assert_eq!(after[gone], 0, "{after}");
@@ -212,7 +217,7 @@ async fn administrator_revokes_any_key(app: &App) {
     let admin = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
     let secret = app.new_key(&["--account", &unique("acme")]);
     let id = secret.split('_').nth(1).unwrap();
-    app.request(Method::DELETE, &format!("/v1/keys/{id}")).bearer(&admin).send().await.only_says(200);
+    app.request(Method::DELETE, &format!("/v1/keys/{id}")).bearer(&admin).send().await.only_message(200);
     moment(&listed_key(app, id).await.unwrap()["revokedAt"]);
     app.to_get("/listings?listingId=x").key(&secret).send().await.refused(401, "unauthenticated");
 }
@@ -295,7 +300,7 @@ async fn rejected_item_is_queued_again(engine: Engine) {
     let app = Options::new(engine).start().await;
     let (id, user) = (unique("home"), unique("ada"));
     let body = on_chain(&id, &user);
-    app.to_post("/stage/listings", &body).key(app.operator()).send().await.says(201);
+    app.to_post("/stage/listings", &body).key(app.operator()).send().await.json_without_message(201);
     let records = format!("/v1/listings/{id}/records");
     until("it is recorded", 30, async || {
         let records = app.get(&records).await.json(200);
@@ -317,7 +322,7 @@ async fn rejected_item_is_queued_again(engine: Engine) {
     assert_eq!(app.get(&records).await.json(200)[0]["status"], "refused");
 
     let retry = app.request(Method::POST, "/v1/chain/queue/retry").key(app.operator()).once("again");
-    assert_eq!(retry.send().await.says(200), json!({"items": 1}));
+    assert_eq!(retry.send().await.json_without_message(200), json!({"items": 1}));
     until("it is recorded again", 30, async || {
         let records = app.get(&records).await.json(200);
         (records[0]["status"] == "mined" && records[0]["version"] == 3).then_some(())
@@ -326,7 +331,7 @@ async fn rejected_item_is_queued_again(engine: Engine) {
     let queue = read(&app, "/v1/chain/queue").await.json(200);
     assert_eq!((&queue["failed"], &queue["failedItems"]), (&json!(0), &json!([])), "{queue}");
     let again = app.request(Method::POST, "/v1/chain/queue/retry").key(app.operator());
-    assert_eq!(again.send().await.says(200), json!({"items": 0}));
+    assert_eq!(again.send().await.json_without_message(200), json!({"items": 0}));
     let entries = read(&app, "/v1/audit?action=chain.").await.json(200);
     assert_eq!(actions(&entries), ["chain.retried"]);
     assert_eq!(entries[0]["detail"], "1 items");

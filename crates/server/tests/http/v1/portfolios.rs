@@ -31,7 +31,7 @@ fn bare(user: &str) -> Value {
 
 /// Returns the id.
 async fn make(app: &App, body: Value) -> String {
-    let answer = app.post("/v1/user-portfolio", body).await.says(201);
+    let answer = app.post("/v1/user-portfolio", body).await.json_without_message(201);
     answer["userPortfolioId"].as_str().unwrap().to_owned()
 }
 
@@ -40,7 +40,7 @@ async fn read(app: &App, id: &str) -> Value {
 }
 
 async fn template(app: &App, body: Value) -> String {
-    let answer = app.post("/v1/predefined-portfolio", body).await.says(201);
+    let answer = app.post("/v1/predefined-portfolio", body).await.json_without_message(201);
     answer["predefinedPortfolioId"].as_str().unwrap().to_owned()
 }
 
@@ -52,7 +52,7 @@ async fn portfolio_round_trips_with_exact_fields(app: &App) {
         "protocolItems": [item("Filecoin", json!(60)), item("Helium", json!(12.5))],
         "basedOnPredefinedId": based_on, "isCustom": true,
     });
-    let made = app.post("/v1/user-portfolio", body.clone()).await.says(201);
+    let made = app.post("/v1/user-portfolio", body.clone()).await.json_without_message(201);
     let id = made["userPortfolioId"].as_str().unwrap();
     assert_eq!(made, json!({"userPortfolioId": id, "totalAllocation": 72.5}));
     let portfolio = read(app, id).await;
@@ -72,7 +72,7 @@ async fn history_tells_what_changed(app: &App) {
         json!({"name": "Storage"}),
         json!({"riskLevel": "Aggressive", "protocolItems": [item("Filecoin", json!(62.5))]}),
     ] {
-        app.put(&path, body).await.says(200);
+        app.put(&path, body).await.json_without_message(200);
     }
     let edits = app.get(&history).await.json(200);
     let expected = json!([
@@ -112,7 +112,7 @@ async fn allocations_are_exact(app: &App) {
     for (shares, total) in cases {
         let items: Vec<Value> = shares.iter().map(|share| item("A", share.clone())).collect();
         let body = with(bare(&unique("ada")), json!({"protocolItems": items}));
-        let made = app.post("/v1/user-portfolio", body).await.says(201);
+        let made = app.post("/v1/user-portfolio", body).await.json_without_message(201);
         assert_eq!(made["totalAllocation"], total, "{shares:?}");
         let portfolio = read(app, made["userPortfolioId"].as_str().unwrap()).await;
         assert_eq!(portfolio["totalAllocation"], total, "{shares:?}");
@@ -123,7 +123,7 @@ async fn allocations_total_at_most_100(app: &App) {
     let of = |shares: [Value; 2]| {
         with(bare("ada"), json!({"protocolItems": shares.map(|share| item("A", share))}))
     };
-    let made = app.post("/v1/user-portfolio", of([json!(60), json!(40)])).await.says(201);
+    let made = app.post("/v1/user-portfolio", of([json!(60), json!(40)])).await.json_without_message(201);
     assert_eq!(made["totalAllocation"], json!(100));
     app.post("/v1/user-portfolio", of([json!(60), json!(40.0001)]))
         .await
@@ -151,8 +151,10 @@ async fn a_copy_has_the_content_of_its_template(app: &App) {
     let content =
         json!({"name": "Balanced", "description": "Half", "riskLevel": "Aggressive", "protocolItems": items});
     let (user, based_on) = (unique("ada"), template(app, content.clone()).await);
-    let copied =
-        app.post(&format!("/v1/user-portfolio/copy/{based_on}"), json!({"userId": user})).await.says(201);
+    let copied = app
+        .post(&format!("/v1/user-portfolio/copy/{based_on}"), json!({"userId": user}))
+        .await
+        .json_without_message(201);
     let id = copied["userPortfolioId"].as_str().unwrap();
     assert_eq!(copied, json!({"userPortfolioId": id, "basedOnPredefinedId": based_on, "isCustom": false}));
     let portfolio = read(app, id).await;
@@ -167,7 +169,8 @@ async fn a_copy_may_be_customized(app: &App) {
     let based_on = template(app, json!({"name": "T", "riskLevel": "Moderate"})).await;
     for customize in [true, false] {
         let body = json!({"userId": unique("ada"), "customize": customize});
-        let copied = app.post(&format!("/v1/user-portfolio/copy/{based_on}"), body).await.says(201);
+        let copied =
+            app.post(&format!("/v1/user-portfolio/copy/{based_on}"), body).await.json_without_message(201);
         assert_eq!(copied["isCustom"], customize);
         assert_eq!(read(app, copied["userPortfolioId"].as_str().unwrap()).await["isCustom"], customize);
     }
@@ -176,11 +179,14 @@ async fn a_copy_may_be_customized(app: &App) {
 async fn copy_is_independent_of_its_template(app: &App) {
     let based_on = template(app, json!({"name": "First", "riskLevel": "Moderate"})).await;
     let body = json!({"userId": unique("ada")});
-    let copied = app.post(&format!("/v1/user-portfolio/copy/{based_on}"), body).await.says(201);
+    let copied =
+        app.post(&format!("/v1/user-portfolio/copy/{based_on}"), body).await.json_without_message(201);
     let id = copied["userPortfolioId"].as_str().unwrap();
     let before = read(app, id).await;
-    app.put(&format!("/v1/predefined-portfolio/{based_on}"), json!({"name": "Second"})).await.says(200);
-    app.delete(&format!("/v1/predefined-portfolio/{based_on}")).await.only_says(200);
+    app.put(&format!("/v1/predefined-portfolio/{based_on}"), json!({"name": "Second"}))
+        .await
+        .json_without_message(200);
+    app.delete(&format!("/v1/predefined-portfolio/{based_on}")).await.only_message(200);
     assert_eq!(read(app, id).await, before);
 }
 
@@ -225,7 +231,7 @@ async fn update_changes_only_given_fields(app: &App) {
     ];
     for change in changes {
         let before = read(app, &id).await;
-        let written = app.put(&path, change.clone()).await.says(200);
+        let written = app.put(&path, change.clone()).await.json_without_message(200);
         let after = read(app, &id).await;
         let total = if change.get("protocolItems").is_some() {
             json!(0.3)
@@ -248,7 +254,9 @@ async fn updated_at_grows(app: &App) {
     let id = make(app, bare(&unique("ada"))).await;
     let mut last = String::new();
     for _ in 0..10 {
-        app.put(&format!("/v1/user-portfolio/{id}"), json!({"name": "Again"})).await.says(200);
+        app.put(&format!("/v1/user-portfolio/{id}"), json!({"name": "Again"}))
+            .await
+            .json_without_message(200);
         let updated = moment(&read(app, &id).await["updatedAt"]).as_str().unwrap().to_owned();
         assert!(updated > last, "{updated} > {last}");
         last = updated;
@@ -278,7 +286,7 @@ async fn a_deleted_portfolio_is_gone(app: &App) {
     let user = unique("ada");
     let (id, kept) = (make(app, bare(&user)).await, make(app, bare(&user)).await);
     let path = format!("/v1/user-portfolio/{id}");
-    app.delete(&path).await.only_says(200);
+    app.delete(&path).await.only_message(200);
     app.get(&path).await.refused(404, "portfolio_not_found");
     app.delete(&path).await.refused(404, "portfolio_not_found");
     let list = app.get(&format!("/v1/user-portfolios/{user}")).await.json(200);

@@ -42,12 +42,14 @@ async fn new_instance_has_empty_statistics(engine: Engine) {
     });
     assert_eq!(listings(&app).await, none);
     // With one template of one level, the other levels are still empty; and without it, so is the list.
-    let made =
-        app.post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"})).await.says(201);
+    let made = app
+        .post("/v1/predefined-portfolio", json!({"name": "T", "riskLevel": "Moderate"}))
+        .await
+        .json_without_message(201);
     assert_eq!(ids(&app.get("/v1/predefined-portfolios").await.json(200), "name"), ["T"]);
     app.get("/v1/predefined-portfolios/risk/Aggressive").await.refused(404, "no_active_templates");
     let id = made["predefinedPortfolioId"].as_str().unwrap();
-    app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_says(200);
+    app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_message(200);
     app.get("/v1/predefined-portfolios").await.refused(404, "no_active_templates");
     app.get("/v1/predefined-portfolios/risk/Moderate").await.refused(404, "no_active_templates");
 }
@@ -63,7 +65,10 @@ async fn device_statistics_follow_every_change(engine: Engine) {
     ] {
         let body = json!({"userId": user, "network": network, "deviceIdentifier": identifier});
         made.push(
-            app.post("/v1/depin-device", body).await.says(201)["depinDeviceId"].as_str().unwrap().to_owned(),
+            app.post("/v1/depin-device", body).await.json_without_message(201)["depinDeviceId"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
         );
     }
     let again = json!({"userId": "ada", "network": "Helium", "deviceIdentifier": "1"});
@@ -73,7 +78,7 @@ async fn device_statistics_follow_every_change(engine: Engine) {
         "userDistribution": {"ada": 2, "bob": 2},
     });
     assert_eq!(devices(&app).await, expected);
-    app.delete(&format!("/v1/depin-device/{}", made[3])).await.only_says(200);
+    app.delete(&format!("/v1/depin-device/{}", made[3])).await.only_message(200);
     app.delete(&format!("/v1/depin-device/{}", made[3])).await.problem(404);
     let expected = json!({
         "totalDevices": 3, "networkDistribution": {"Helium": 3}, "userDistribution": {"ada": 2, "bob": 1},
@@ -85,17 +90,17 @@ async fn portfolio_statistics_follow_every_change(engine: Engine) {
     let app = Options::new(engine).start().await;
     let template = async |risk: &str, active: bool| {
         let body = json!({"name": "T", "riskLevel": risk, "isActive": active});
-        let made = app.post("/v1/predefined-portfolio", body).await.says(201);
+        let made = app.post("/v1/predefined-portfolio", body).await.json_without_message(201);
         made["predefinedPortfolioId"].as_str().unwrap().to_owned()
     };
     let (first, second) = (template("Moderate", true).await, template("Aggressive", true).await);
     template("Moderate", false).await;
     let own = json!({"userId": "ada", "riskLevel": "Conservative", "isCustom": true});
-    let made = app.post("/v1/user-portfolio", own.clone()).await.says(201);
+    let made = app.post("/v1/user-portfolio", own.clone()).await.json_without_message(201);
     let based = with(own.clone(), json!({"basedOnPredefinedId": first, "isCustom": false}));
-    app.post("/v1/user-portfolio", based).await.says(201);
+    app.post("/v1/user-portfolio", based).await.json_without_message(201);
     let copy = json!({"userId": "bob", "customize": true});
-    app.post(&format!("/v1/user-portfolio/copy/{second}"), copy).await.says(201);
+    app.post(&format!("/v1/user-portfolio/copy/{second}"), copy).await.json_without_message(201);
     app.post("/v1/user-portfolio", with(own, json!({"protocolItems": [item("A", json!(101))]})))
         .await
         .problem(400);
@@ -108,11 +113,15 @@ async fn portfolio_statistics_follow_every_change(engine: Engine) {
     });
     assert_eq!(portfolios(&app).await, expected);
     for _ in 0..2 {
-        app.delete(&format!("/v1/predefined-portfolio/{first}")).await.only_says(200);
+        app.delete(&format!("/v1/predefined-portfolio/{first}")).await.only_message(200);
     }
-    app.put(&format!("/v1/predefined-portfolio/{second}"), json!({"riskLevel": "Moderate"})).await.says(200);
+    app.put(&format!("/v1/predefined-portfolio/{second}"), json!({"riskLevel": "Moderate"}))
+        .await
+        .json_without_message(200);
     let id = made["userPortfolioId"].as_str().unwrap();
-    app.put(&format!("/v1/user-portfolio/{id}"), json!({"riskLevel": "Moderate Aggressive"})).await.says(200);
+    app.put(&format!("/v1/user-portfolio/{id}"), json!({"riskLevel": "Moderate Aggressive"}))
+        .await
+        .json_without_message(200);
     let expected = json!({
         "predefinedPortfolios": {"total": 3, "active": 1, "riskDistribution": {"Moderate": 3}},
         "userPortfolios": {
@@ -121,8 +130,10 @@ async fn portfolio_statistics_follow_every_change(engine: Engine) {
         },
     });
     assert_eq!(portfolios(&app).await, expected, "distributions count all, active or not");
-    app.delete(&format!("/v1/user-portfolio/{id}")).await.only_says(200);
-    app.put(&format!("/v1/predefined-portfolio/{first}"), json!({"isActive": true})).await.says(200);
+    app.delete(&format!("/v1/user-portfolio/{id}")).await.only_message(200);
+    app.put(&format!("/v1/predefined-portfolio/{first}"), json!({"isActive": true}))
+        .await
+        .json_without_message(200);
     let expected = json!({
         "predefinedPortfolios": {"total": 3, "active": 2, "riskDistribution": {"Moderate": 3}},
         "userPortfolios": {
@@ -140,8 +151,8 @@ async fn listing_statistics_follow_every_change(engine: Engine) {
     }
     app.post("/listings", listing("a", "ada")).await.problem(409);
     let body = json!({"userId": "bob", "listingIds": ["a", "b", "a"]});
-    app.to_post("/applications", &body).key(app.operator()).send().await.only_says(201);
-    app.to_post("/applications", &body).key(app.operator()).send().await.only_says(201);
+    app.to_post("/applications", &body).key(app.operator()).send().await.only_message(201);
+    app.to_post("/applications", &body).key(app.operator()).send().await.only_message(201);
     let expected = json!({
         "totalListings": 3, "onChain": 0, "offChain": 3, "totalApplications": 2,
         "stateDistribution": {"NY": 1, "TX": 2},
@@ -159,10 +170,10 @@ async fn statistics_are_right_after_many_changes_at_once(engine: Engine) {
     let changes = (0..200).map(async |number| {
         let user = format!("user {}", number % 4);
         let body = json!({"userId": user, "network": "Helium", "deviceIdentifier": number.to_string()});
-        let made = app.post("/v1/depin-device", body).await.says(201);
+        let made = app.post("/v1/depin-device", body).await.json_without_message(201);
         if number % 2 == 0 {
             let id = made["depinDeviceId"].as_str().unwrap();
-            app.delete(&format!("/v1/depin-device/{id}")).await.only_says(200);
+            app.delete(&format!("/v1/depin-device/{id}")).await.only_message(200);
         }
     });
     futures_util::future::join_all(changes).await;

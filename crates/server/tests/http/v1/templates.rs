@@ -23,7 +23,7 @@ on_both_engines! {
 
 /// Returns the id.
 async fn make(app: &App, body: Value) -> String {
-    let answer = app.post("/v1/predefined-portfolio", body).await.says(201);
+    let answer = app.post("/v1/predefined-portfolio", body).await.json_without_message(201);
     answer["predefinedPortfolioId"].as_str().unwrap().to_owned()
 }
 
@@ -46,7 +46,7 @@ async fn template_round_trips_with_exact_fields(app: &App) {
         "name": "Balanced", "description": "Half storage, half wireless", "riskLevel": "Moderate Conservative",
         "protocolItems": [item("Filecoin", json!(62.5)), item("Helium", json!(37.4999))], "isActive": true,
     });
-    let made = app.post("/v1/predefined-portfolio", body.clone()).await.says(201);
+    let made = app.post("/v1/predefined-portfolio", body.clone()).await.json_without_message(201);
     let id = made["predefinedPortfolioId"].as_str().unwrap();
     assert_eq!(made, json!({"predefinedPortfolioId": id, "totalAllocation": 99.9999}));
     let template = read(app, id).await;
@@ -61,7 +61,7 @@ async fn absent_template_fields_have_defaults(app: &App) {
     let made = app
         .post("/v1/predefined-portfolio", json!({"name": "Bare", "riskLevel": "Moderate"}))
         .await
-        .says(201);
+        .json_without_message(201);
     let id = made["predefinedPortfolioId"].as_str().unwrap();
     assert_eq!(made["totalAllocation"], json!(0));
     let template = read(app, id).await;
@@ -130,7 +130,7 @@ async fn update_changes_only_given_fields(app: &App) {
     ];
     for change in changes {
         let before = read(app, &id).await;
-        let written = app.put(&path, change.clone()).await.says(200);
+        let written = app.put(&path, change.clone()).await.json_without_message(200);
         let after = read(app, &id).await;
         let total = if change.get("protocolItems").is_some() {
             json!(0.3)
@@ -170,7 +170,7 @@ async fn deactivating_twice_succeeds(app: &App) {
     make(app, json!({"name": "Another", "riskLevel": "Moderate"})).await;
     assert!(is_listed(app, &id).await);
     for _ in 0..2 {
-        app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_says(200);
+        app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_message(200);
         assert!(!is_listed(app, &id).await);
         assert_eq!(read(app, &id).await["isActive"], false, "the record stays");
     }
@@ -178,8 +178,10 @@ async fn deactivating_twice_succeeds(app: &App) {
 
 async fn deactivated_template_can_be_reactivated(app: &App) {
     let id = make(app, json!({"name": "Back", "riskLevel": "Moderate"})).await;
-    app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_says(200);
-    app.put(&format!("/v1/predefined-portfolio/{id}"), json!({"isActive": true})).await.says(200);
+    app.delete(&format!("/v1/predefined-portfolio/{id}")).await.only_message(200);
+    app.put(&format!("/v1/predefined-portfolio/{id}"), json!({"isActive": true}))
+        .await
+        .json_without_message(200);
     assert!(is_listed(app, &id).await);
 }
 

@@ -9,7 +9,7 @@ use crate::samples::{create, find_after, find_all, found, ids, listing, money, r
 on_both_engines! {
     listings_come_in_the_order_that_is_asked_for,
     fewest_bedrooms_are_a_bound,
-    more_matches_than_are_sorted_in_memory_have_the_same_order,
+    order_holds_beyond_the_in_memory_limit,
     a_listing_made_while_paging_is_not_repeated,
 }
 
@@ -91,7 +91,7 @@ async fn fewest_bedrooms_are_a_bound(db: Db) {
     expect(&db, held, &cases).await;
 }
 
-async fn more_matches_than_are_sorted_in_memory_have_the_same_order(db: Db) {
+async fn order_holds_beyond_the_in_memory_limit(db: Db) {
     const COUNT: usize = 2_060;
     let rent = |n: usize| (n * 7919 % 1000).to_string();
     let bedrooms = |n: usize| if n.is_multiple_of(50) { 3 } else { 1 };

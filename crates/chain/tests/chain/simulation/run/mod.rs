@@ -15,10 +15,10 @@ use std::task::Poll;
 use alloy_primitives::{Address, B256};
 use portico_chain::contracts::{Content, Contracts, check_key};
 use portico_chain::signer::{CallSigner, Key, Price};
-use portico_chain::writer::{Committed, Engine};
+use portico_chain::writer::{CommittedGroup, Engine};
 use portico_chain::{Error, Result};
 use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{Accepted, PutItems, Refusal, Settled};
+use portico_store::chain::{AcceptedListing, PutItems, Refusal, Settled};
 use portico_store::{ChangeContext, Db, DeleteListing};
 
 pub(crate) use self::summary::Summary;
@@ -35,11 +35,11 @@ const SECOND: i64 = 1_000_000;
 /// The description of a violated invariant.
 pub(crate) type Broken = String;
 
-type Answers = Vec<(Request, Result<Accepted, Refusal>)>;
+type Answers = Vec<(Request, Result<AcceptedListing, Refusal>)>;
 
 enum Outcome {
     Followed(Result<()>),
-    Committed(Vec<Request>, Result<Committed>),
+    Committed(Vec<Request>, Result<CommittedGroup>),
     Delivered(Answers, Result<Option<Settled>>),
     Captured(Result<()>),
 }
