@@ -13,7 +13,7 @@ export PORTICO_ANVIL := $(CACHE)/tools/bin/anvil
 export PORTICO_CAST := $(CACHE)/tools/bin/cast
 # Copies a SQLite database continuously.
 export PORTICO_LITESTREAM := $(CACHE)/tools/litestream/bin/litestream
-.PHONY: help run build web openapi shots test check bench bench-peers fuzz kills rotate-race erase-race restore-drill crowds people simulate contracts-fuzz clean
+.PHONY: help run build web openapi shots test check bench bench-peers fuzz kills faults rotate-race erase-race restore-drill crowds people simulate contracts-fuzz clean
 
 help: ## Shows this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -62,8 +62,12 @@ fuzz: build ## Fuzzes both engines with new requests, for SECONDS_EACH (default 
 	@scripts/need postgres schemathesis
 	@PORTICO_FUZZ_SECONDS=$${SECONDS_EACH:-600} scripts/fuzz
 
-kills: ## Kills a busy server repeatedly (CYCLES, default 100)
-	@PORTICO_KILL_CYCLES=$${CYCLES:-100} cargo test --locked --workspace --test http kills -- --nocapture
+kills: ## Kills a busy server repeatedly (CYCLES, default 300)
+	@PORTICO_KILL_CYCLES=$${CYCLES:-300} cargo test --locked --workspace --test http kills -- --nocapture
+
+faults: ## Full disks, read-only files and stopped processes (SIGSTOP for 60 seconds), on both engines
+	@scripts/need postgres
+	@PORTICO_LONG=1 scripts/with-postgres cargo test --locked --workspace --test http faults:: -- --nocapture --test-threads 1
 
 rotate-race: ## Two rotations at once under reads, on both engines (ROUNDS, default 200)
 	@scripts/need postgres

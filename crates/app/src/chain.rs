@@ -17,6 +17,7 @@ use portico_domain::{ErrorCode, Timestamp};
 use portico_store::chain::{Backlog, BatchStatus, StoredAttempt, StoredItem, Word};
 pub use portico_store::chain::{BatchTransaction, ItemStatus};
 use portico_store::{Cursor, Page};
+use tokio::time::Instant;
 
 use crate::{Call, Core, Error, Profile, Result};
 
@@ -40,6 +41,27 @@ impl From<portico_chain::Error> for Error {
             Chain::Reverted(_) => Self::Bug("a contract refused a call that it must not refuse".into()),
             other => Self::Unavailable(other.to_string()),
         }
+    }
+}
+
+/// Polls for a record. They end after a time, not after a number of polls: a poll of a slow node takes long.
+struct Polls {
+    began: Instant,
+    interval: Duration,
+}
+
+impl Polls {
+    fn new(interval: Duration) -> Self {
+        Self { began: Instant::now(), interval }
+    }
+
+    /// Fails when it is time to answer that the record is pending.
+    async fn wait_for_next(&self) -> Result<()> {
+        if self.began.elapsed() >= RECORD_TIMEOUT {
+            return Err(PENDING);
+        }
+        tokio::time::sleep(self.interval).await;
+        Ok(())
     }
 }
 
@@ -265,11 +287,10 @@ impl Core {
     where
         F: Future<Output = portico_chain::Result<(u64, Option<T>)>>,
     {
-        let began = tokio::time::Instant::now();
-        let interval = match self.chain_reader()?.0 {
+        let polls = Polls::new(match self.chain_reader()?.0 {
             AnyNode::Embedded(_) => POLL_INTERVAL,
             AnyNode::Remote(_) => REMOTE_POLL_INTERVAL,
-        };
+        });
         loop {
             match self.db.chain_item_state(kind.number(), key).await? {
                 None | Some((_, true, _)) => return Ok(None),
@@ -285,10 +306,7 @@ impl Core {
                     }
                 }
             }
-            if began.elapsed() >= RECORD_TIMEOUT {
-                return Err(PENDING);
-            }
-            tokio::time::sleep(interval).await;
+            polls.wait_for_next().await?;
         }
     }
 
@@ -374,4 +392,28 @@ fn trace_foreign(found: &Transaction, receipt: Option<&Receipt>) -> TracedTransa
 
 fn outcome(receipt: &Receipt) -> TransactionStatus {
     if receipt.success { TransactionStatus::Mined } else { TransactionStatus::Failed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn pending_record_is_answered_after_a_time_however_slow_a_read_is() {
+        for (millis, most) in [(0, 101), (300, 7), (900, 3), (5000, 1)] {
+            let read = Duration::from_millis(millis);
+            let (began, polls, mut reads) = (Instant::now(), Polls::new(POLL_INTERVAL), 0);
+            let answer = loop {
+                tokio::time::sleep(read).await;
+                reads += 1;
+                if let Err(error) = polls.wait_for_next().await {
+                    break error;
+                }
+            };
+            assert!(matches!(answer, Error::Pending(ErrorCode::RecordPending)), "{answer:?}");
+            let took = began.elapsed();
+            assert!((RECORD_TIMEOUT..=RECORD_TIMEOUT + read + POLL_INTERVAL).contains(&took), "{took:?}");
+            assert!(reads <= most, "{reads} reads of {read:?}");
+        }
+    }
 }

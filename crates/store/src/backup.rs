@@ -6,6 +6,7 @@ use portico_sqlite::{Snapshot, integrity_faults, open_immutable};
 
 use crate::audit::{Head, LoggedEntry};
 use crate::database_facts::ReadFacts;
+use crate::keys::{ReadRevocations, Revocation};
 use crate::migrate::{self, Status};
 use crate::sql::{Op, Tx};
 use crate::sqlite::{migrations::MIGRATIONS, read_with};
@@ -15,7 +16,7 @@ use crate::{Error, Result};
 pub use crate::database_facts::{Facts, SignerFacts};
 pub use crate::postgres::backup::{
     ClientEnvironment, PostgresSnapshot, Target, complete as complete_postgres_restore, inspect_target,
-    make_room, undo as undo_postgres_restore,
+    make_room, replaced_revocations, undo as undo_postgres_restore,
 };
 
 const ENTRIES_PER_READ: i64 = 1000;
@@ -76,6 +77,10 @@ impl SqliteSnapshot {
 
     pub fn facts(&mut self) -> Result<Facts> {
         read_with(self.0.connection(), &ReadFacts)
+    }
+
+    pub fn revocations(&mut self) -> Result<Vec<Revocation>> {
+        read_with(self.0.connection(), &ReadRevocations)
     }
 
     /// Into a new file, which is durable when this returns.

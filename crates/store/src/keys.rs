@@ -12,6 +12,7 @@ use crate::{Cursor, Db, Error, Page, Result};
 static INSERT: Sql =
     sql("INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at, expires_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+static REVOKED: Sql = sql("SELECT id, revoked_at FROM api_keys WHERE revoked_at IS NOT NULL ORDER BY seq");
 static REVOKE: Sql = sql("UPDATE api_keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL");
 macro_rules! select {
     ($rest:literal) => {
@@ -162,6 +163,54 @@ impl Op for RevokeKey {
         }
         append(tx, &self.entry).await?;
         record(tx, &self.by, "key.revoked", self.id.as_str(), &[]).await
+    }
+}
+
+/// A key that was revoked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revocation {
+    pub key: KeyId,
+    pub at: Timestamp,
+}
+
+impl FromRow for Revocation {
+    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
+        Ok(Self { key: c.get()?, at: c.get()? })
+    }
+}
+
+/// Reads every revocation.
+pub(crate) struct ReadRevocations;
+
+impl Op for ReadRevocations {
+    type Out = Vec<Revocation>;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Revocation>> {
+        tx.rows(&REVOKED, &[]).await
+    }
+}
+
+/// Revokes the keys again that a restored database has as valid, and were revoked in the one that it replaces.
+#[derive(Debug)]
+pub struct RevokeAgain {
+    pub revoked: Vec<Revocation>,
+    /// For each key, which becomes its subject.
+    pub entry: Entry,
+    pub by: ChangeContext,
+}
+
+impl Op for RevokeAgain {
+    /// How many keys were valid.
+    type Out = usize;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize> {
+        let mut count = 0;
+        for Revocation { key, at } in &self.revoked {
+            if tx.exec(&REVOKE, &[key.into(), (*at).into()]).await? > 0 {
+                append(tx, &Entry { subject: key.to_string(), ..self.entry.clone() }).await?;
+                record(tx, &self.by, "key.revoked", key.as_str(), &[]).await?;
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 }
 

@@ -46,7 +46,7 @@ pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, Repl
 pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use error::{Error, Result};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
-pub use keys::{CreateKey, JoinTenant, NoteKeyUse, RevokeKey, StoredKey};
+pub use keys::{CreateKey, JoinTenant, NoteKeyUse, Revocation, RevokeAgain, RevokeKey, StoredKey};
 pub use listings::{
     CreateListing, DeleteListing, EditListing, ListingClusters, ListingCodec, ListingItem, ListingVersion,
     StoredListing,

@@ -7,6 +7,7 @@ mod create;
 mod manifest;
 mod postgres;
 mod restore;
+mod revocations;
 mod staging;
 mod swap;
 mod verify;

@@ -17,6 +17,7 @@ use secrecy::SecretSlice;
 
 use super::manifest::{Engine, FileMark, Manifest};
 use super::postgres;
+use super::revocations::{Revocations, revoke_again};
 use super::staging::Staging;
 use super::swap::{Move, Plan, check_not_interrupted, complete_interrupted};
 use super::verify::{check_facts, verified};
@@ -71,7 +72,9 @@ pub(crate) async fn restore_in_place(config: &Config) -> Result<String> {
         None => None,
     };
     let mut said = vec!["the database is joined with the present".to_owned()];
-    said.extend(prepare(config, IN_PLACE, &db, &config.data.chain(), root.as_ref()).await?);
+    said.extend(
+        prepare(config, IN_PLACE, &db, &config.data.chain(), root.as_ref(), Revocations::InPlace).await?,
+    );
     db.close().context("the database cannot be closed")?;
     Ok(said.join("\n"))
 }
@@ -154,10 +157,12 @@ async fn restore_sqlite(
         let to = if file.name == CHAIN { &chain_file } else { &database };
         copy(&folder.join(&file.name), to, file)?;
     }
+    let revocations = Revocations::in_sqlite(place);
     let mut said = {
         let opened = Db::open(&Location::Sqlite(database.clone()), Role::Tool).await;
         let db = opened.context("the database in the backup cannot be opened")?;
-        let said = prepare(config, &format!("backup {}", manifest.id), &db, &chain_file, root).await?;
+        let source = format!("backup {}", manifest.id);
+        let said = prepare(config, &source, &db, &chain_file, root, revocations).await?;
         db.close().context("the restored database cannot be closed")?;
         said
     };
@@ -217,7 +222,7 @@ async fn restore_postgres(
         if !is_resumed {
             check_facts(&PostgresSnapshot::open(url).await?.facts().await?, manifest)?;
         }
-        prepare_postgres(config, folder, manifest, &chain_file, root).await
+        prepare_postgres(config, url, folder, manifest, &chain_file, root).await
     };
     match prepare.await {
         Ok(done) => said.extend(done),
@@ -243,6 +248,7 @@ async fn restore_postgres(
 
 async fn prepare_postgres(
     config: &Config,
+    url: &str,
     folder: &Path,
     manifest: &Manifest,
     chain_file: &Path,
@@ -251,8 +257,10 @@ async fn prepare_postgres(
     if let Some(file) = manifest.files.iter().find(|file| file.name == CHAIN) {
         copy(&folder.join(CHAIN), chain_file, file)?;
     }
+    let revocations = Revocations::in_postgres(url).await;
     let db = Db::open_restored(&config.database).await.context("the restored database cannot be opened")?;
-    let done = prepare(config, &format!("backup {}", manifest.id), &db, chain_file, root).await;
+    let source = format!("backup {}", manifest.id);
+    let done = prepare(config, &source, &db, chain_file, root, revocations).await;
     db.close().context("the restored database cannot be closed")?;
     done
 }
@@ -323,7 +331,8 @@ async fn check_audit_log(app: &Portico) -> Result<()> {
     }
 }
 
-/// Joins the restored database with the present: the chain, the keystore's erasures, and an entry in the audit log.
+/// Joins the restored database with the present: the chain, an entry in the audit log, revoked keys, and the keystore's
+/// erasures.
 /// `source` is what was restored. Returns what was done.
 async fn prepare(
     config: &Config,
@@ -331,6 +340,7 @@ async fn prepare(
     db: &Db,
     chain_file: &Path,
     root: Option<&SecretSlice<u8>>,
+    revocations: Revocations,
 ) -> Result<Vec<String>> {
     let mut said = Vec::new();
     let app = match root {
@@ -355,6 +365,7 @@ async fn prepare(
         }
     };
     chain::record_restore(db, source, superseded).await?;
+    said.extend(revoke_again(db, source, revocations).await?);
     if let Some(app) = app {
         let applied = app.maintenance.apply_erasures().await.context("erasures could not be applied")?;
         said.push(format!("{applied} erasures since the backup are applied"));

@@ -344,16 +344,21 @@ async fn retry_is_answered_after_a_change_of_the_root_secret(engine: Engine) {
         let key = app.to_post("/v1/keys", &body).bearer(&who.token).once("k").send().await.json(201);
         key["id"].clone()
     };
-    // Made-up values of the sandbox's bureau stay too.
-    let someone = with(applicant("Lovelace"), json!({"SSN": "123-45-6789"}));
-    let score = async |app: &App, who: &Session| {
-        let made = app.verified(&who.token, &format!("?caseId={}", unique("case")), &someone).await;
-        let path = format!("/v1/verifications/{}", made.id);
-        app.to_get(&path).bearer(&who.token).send().await.json(200)["creditScore"].clone()
+    // Made-up values of the sandbox's bureau stay too: neither the SSN nor the token names one.
+    let made_up = async |app: &App, who: &Session| {
+        let mut found = Vec::new();
+        for n in 0..4 {
+            let more = json!({"SSN": format!("123-45-678{n}"), "OpenBankingToken": format!("token {n}")});
+            let (query, body) = (format!("?caseId={}", unique("case")), with(applicant("Lovelace"), more));
+            let results = app.verify(&who.token, &query, &body).await.json(200)["verificationResults"].take();
+            let income = results["IncomEstimate"].as_f64().expect("an income");
+            found.push((income, results["QualifiedViaCredit"].as_bool().expect("an answer")));
+        }
+        found
     };
     let app = start(ENCRYPTION_KEY).await;
     let ada = app.someone().await;
-    let (first, points) = (made(&app, &ada).await, score(&app, &ada).await);
+    let (first, values) = (made(&app, &ada).await, made_up(&app, &ada).await);
     rotate(&app, ENCRYPTION_KEY, &["--new-key-file", file.to_str().unwrap()]);
     assert_eq!(made(&app, &ada).await, first);
     let app = {
@@ -365,7 +370,10 @@ async fn retry_is_answered_after_a_change_of_the_root_secret(engine: Engine) {
     assert_eq!(made(&app, &ada).await, first, "it is done once");
     rotate(&app, &next, &[]);
     assert_eq!(made(&app, &ada).await, first);
-    assert_eq!(score(&app, &ada).await, points);
+    assert_eq!(made_up(&app, &ada).await, values);
+    // Another instance's bureau has another key, so it would show if the key changed.
+    let other = Options::new(engine).start().await;
+    assert_ne!(made_up(&other, &other.someone().await).await, values);
 }
 
 /// The keystore with its master key opens only with the right root secret.

@@ -17,6 +17,7 @@ on_both_engines! {
     own:
         keystore_is_moved_and_the_old_one_is_gone,
         interrupted_move_is_run_to_its_end,
+        move_to_an_older_copy_is_refused,
         erased_keys_are_in_no_file,
         files_are_open_to_their_owner_only;
 }
@@ -147,6 +148,29 @@ async fn interrupted_move_is_run_to_its_end(engine: Engine) {
     let app = place.options().flags(&["--keystore", &url(&to)]).start().await;
     let path = format!("/v1/verifications/{}", made.id);
     app.to_get(&path).bearer(&ada.token).send().await.status(200);
+}
+
+async fn move_to_an_older_copy_is_refused(engine: Engine) {
+    let place = Installation::new(engine).await;
+    let to = place.data().with_file_name("elsewhere.db");
+    let app = place.start().await;
+    let bob = app.someone().await;
+    app.verified(&bob.token, "", &applicant("Byron")).await;
+    let app = stop(app).await;
+    std::fs::copy(app.data.join("keys.db"), &to).unwrap();
+    let app = place.start().await;
+    let ada = app.someone().await;
+    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.prints(&["erase", "--user", &bob.user]);
+    let app = stop(app).await;
+    let key = wrapped(&app.data.join("keys.db"), &ada.user).await;
+    let said = error(&command(&app, &["encryption", "move", "--to", &url(&to)]).output().unwrap());
+    assert!(said.contains("an older copy of this keystore is there"), "{said}");
+    assert_eq!(wrapped(&app.data.join("keys.db"), &ada.user).await, key);
+    let app = place.start().await;
+    let path = format!("/v1/verifications/{}", made.id);
+    app.to_get(&path).bearer(&ada.token).send().await.status(200);
+    app.prints(&["erase", "--user", &ada.user]);
 }
 
 /// Everything that the test's PostgreSQL server keeps: tables and its log.

@@ -325,7 +325,14 @@ static COUNT_SHARED: Sql = sql(concat!(
 static PEOPLE: Sql =
     sql("SELECT DISTINCT person FROM applications WHERE person > ?1 ORDER BY person LIMIT ?2");
 
+static COUNT_ALL_SHARED: Sql = sql(concat!("SELECT count(*) FROM applications WHERE ", shared!()));
+
 impl Db {
+    /// How many applications their listings' owners see.
+    pub async fn count_shared_applications(&self) -> Result<i64> {
+        Ok(self.one::<(i64,)>(&COUNT_ALL_SHARED, &[]).await?.map_or(0, |(count,)| count))
+    }
+
     pub async fn application(&self, id: &ApplicationId) -> Result<Option<StoredApplication>> {
         self.one(&GET, &[id.into()]).await
     }

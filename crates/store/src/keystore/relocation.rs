@@ -96,6 +96,8 @@ pub enum Moved {
     Before,
 }
 
+const OLDER_COPY: &str = "an older copy of this keystore is there: move it away, or name another place";
+
 impl Keystore {
     /// Whether it is being moved elsewhere, and takes no changes.
     pub async fn is_moving(&self) -> Result<bool> {
@@ -103,7 +105,8 @@ impl Keystore {
     }
 
     /// Copies everything to another place and proves it. From here on this keystore takes no changes, and the other
-    /// one has its id. `Conflict`-free: run again, it goes on where it was.
+    /// one has its id. `Conflict`-free: run again, it goes on where it was. Fails, and takes changes again, if the other
+    /// place has a copy that no earlier run made: it may lack keys, and have keys that were erased.
     pub async fn copy_to(&self, target: &Self) -> Result<Moved> {
         let id = self.id().await?;
         let was_moving = self.is_moving().await?;
@@ -114,7 +117,14 @@ impl Keystore {
                 self.0.write(Freeze(was_moving)).await?;
                 return Err(Error::Unavailable("this is where the keystore is".into()));
             }
-            same if same == id => return Ok(Moved::Before),
+            // An earlier run copied everything only if it also froze this keystore.
+            same if same == id && was_moving && self.is_covered_by(target).await? => {
+                return Ok(Moved::Before);
+            }
+            same if same == id => {
+                self.0.write(Freeze(was_moving)).await?;
+                return Err(Error::Unavailable(OLDER_COPY.into()));
+            }
             other if other == copy_of(&id) || target.masters().await?.is_empty() => {
                 target.0.write(TakeId(copy_of(&id))).await?;
             }
@@ -148,6 +158,26 @@ impl Keystore {
             after = last.seq;
             page(Import { erasures, ..Import::default() }).await?;
         }
+    }
+
+    /// Whether nothing is lost if this keystore is removed: the other one knows every erasure, and has every key that it
+    /// has not erased since. A server may have used it since it was copied, and wrapped its keys by another master key.
+    async fn is_covered_by(&self, target: &Self) -> Result<bool> {
+        let mut is_covered = true;
+        self.each_page(async |page| {
+            for key in &page.keys {
+                let copy = target.key(&key.name).await?;
+                let known = self.erasures_of(&key.name).await?.len();
+                is_covered &= copy.is_some_and(|copy| copy.id == key.id)
+                    || target.erasures_of(&key.name).await?.len() > known;
+            }
+            for erasure in &page.erasures {
+                is_covered &= target.erasures_of(&erasure.name).await?.contains(erasure);
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(is_covered)
     }
 
     async fn holds(&self, page: &Import) -> Result<()> {

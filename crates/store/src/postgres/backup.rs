@@ -3,12 +3,14 @@
 use std::sync::atomic::AtomicI64;
 
 use deadpool_postgres::Object;
+use portico_domain::{KeyId, Timestamp};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::connection::{batch, describe, is_plain, pool};
 use super::transaction::PgTx;
 use crate::database_facts::{Facts, ReadFacts};
+use crate::keys::Revocation;
 use crate::sql::Op as _;
 use crate::{Error, Result};
 
@@ -210,6 +212,21 @@ pub async fn undo(url: &str) -> Result<()> {
     }
     statements.push("COMMIT".to_owned());
     batch(&connection, &statements.join(";\n")).await
+}
+
+/// The keys that were revoked in what a restore that is not complete replaced; `None`: it replaced nothing.
+pub async fn replaced_revocations(url: &str) -> Result<Option<Vec<Revocation>>> {
+    let connection = pool(url, None, 1)?.get().await?;
+    let Some(schema) = pending(&connection).await?.and_then(|pending| pending.replaced) else {
+        return Ok(None);
+    };
+    let sql =
+        format!("SELECT id, revoked_at FROM {schema}.api_keys WHERE revoked_at IS NOT NULL ORDER BY seq");
+    let revocation = |row: &tokio_postgres::Row| {
+        let (key, at): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+        Ok(Revocation { key: KeyId::stored(key), at: Timestamp::from_micros(at) })
+    };
+    connection.query(&sql, &[]).await?.iter().map(revocation).collect::<Result<_>>().map(Some)
 }
 
 /// The restore is complete.

@@ -19,11 +19,11 @@ on_both_engines! {
     rejected_item_is_queued_again_once,
 }
 
-const KIND: i64 = 3;
+pub(crate) const KIND: i64 = 3;
 
 /// Signs nothing: the store keeps what it is given.
 #[derive(Debug)]
-struct Unsigned;
+pub(crate) struct Unsigned;
 
 impl Sign for Unsigned {
     fn sign(&self, nonce: i64, _: i64, _: &[VersionedItem]) -> portico_store::Result<SignedTransaction> {
@@ -32,7 +32,7 @@ impl Sign for Unsigned {
     }
 }
 
-async fn put(db: &Db, keys: &[u8]) {
+pub(crate) async fn put(db: &Db, keys: &[u8]) {
     let desired = |key: &u8| DesiredItem {
         kind: KIND,
         key: [*key; 32],
@@ -50,11 +50,11 @@ async fn item(db: &Db, key: u8) -> StoredItem {
     db.chain_item(KIND, &[key; 32]).await.unwrap().unwrap()
 }
 
-fn first_version(key: u8) -> ItemVersion {
+pub(crate) fn first_version(key: u8) -> ItemVersion {
     ItemVersion { kind: KIND, key: [key; 32], version: 1 }
 }
 
-async fn lease(db: &Db) -> Lease {
+pub(crate) async fn lease(db: &Db) -> Lease {
     let take = TakeLease { address: [8; 20], seen: (0, 0), first_nonce: 0 };
     let row = db.write(take).await.unwrap().unwrap();
     Lease { signer: row.id, epoch: row.epoch }

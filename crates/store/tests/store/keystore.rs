@@ -1,7 +1,8 @@
 //! The keystore: one rotation wins, and no key is wrapped by a master key that does not exist.
 
 use portico_domain::Timestamp;
-use portico_store::keystore::{Keystore, Master, PersonId, Rotation, Wrapped};
+use portico_store::Error;
+use portico_store::keystore::{Keystore, Master, Moved, PersonId, Rotation, Wrapped};
 
 use crate::engines::Db;
 use crate::samples::NOW;
@@ -13,6 +14,8 @@ on_both_engines! {
     a_rotation_that_began_earlier_is_superseded,
     a_rotation_is_not_finished_while_keys_are_left,
     erasures_are_found_by_name,
+    a_keystore_is_not_moved_to_an_older_copy,
+    a_move_goes_on_after_its_target_was_used,
 }
 
 async fn open(db: &Db) -> Keystore {
@@ -103,4 +106,57 @@ async fn erasures_are_found_by_name(db: Db) {
     keys.erase("user bob", NOW).await.unwrap();
     let found: Vec<i64> = keys.erasures_of("user ann").await.unwrap().iter().map(|e| e.seq).collect();
     assert_eq!(found, [first, second]);
+}
+
+async fn is_refused(keys: &Keystore, target: &Keystore) -> bool {
+    match keys.copy_to(target).await {
+        Err(Error::Unavailable(why)) => why.contains("an older copy of this keystore is there"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Somebody's key, in two places that are used alike.
+async fn two_copies(db: &Db) -> [Keystore; 2] {
+    let (first, copies) = (open(db).await, [open(db).await, open(db).await]);
+    first.add_master(master(1, NOW)).await.unwrap();
+    first.add(key("ann", 1)).await.unwrap();
+    first.erase("bob", NOW).await.unwrap();
+    for copy in &copies {
+        assert_eq!(first.copy_to(copy).await.unwrap(), Moved::Copied(1));
+    }
+    copies
+}
+
+async fn a_keystore_is_not_moved_to_an_older_copy(db: Db) {
+    let [keys, copy] = two_copies(&db).await;
+    assert!(is_refused(&keys, &copy).await, "nobody has begun to move it");
+    keys.erase("ann", NOW).await.unwrap();
+    assert!(is_refused(&keys, &copy).await);
+    assert!(!keys.is_moving().await.unwrap());
+    keys.add(key("bob", 1)).await.unwrap();
+    // Another move of it was interrupted.
+    assert_eq!(keys.copy_to(&open(&db).await).await.unwrap(), Moved::Copied(1));
+    assert!(is_refused(&keys, &copy).await, "it lacks an erasure");
+    assert!(keys.is_moving().await.unwrap());
+
+    let [keys, copy] = two_copies(&db).await;
+    // Bob has a key again.
+    keys.add(key("bob", 1)).await.unwrap();
+    assert_eq!(keys.copy_to(&open(&db).await).await.unwrap(), Moved::Copied(2));
+    assert!(is_refused(&keys, &copy).await, "it lacks a key");
+}
+
+async fn a_move_goes_on_after_its_target_was_used(db: Db) {
+    let (keys, target) = (open(&db).await, open(&db).await);
+    keys.add_master(master(1, NOW)).await.unwrap();
+    for name in ["ann", "bob"] {
+        keys.add(key(name, 1)).await.unwrap();
+    }
+    assert_eq!(keys.copy_to(&target).await.unwrap(), Moved::Copied(2));
+    assert_eq!(keys.copy_to(&target).await.unwrap(), Moved::Before);
+    target.erase("ann", NOW).await.unwrap();
+    target.add(key("carl", 1)).await.unwrap();
+    target.add_master(master(2, NOW)).await.unwrap();
+    target.rewrap(&[2], vec![(key("bob", 1), key("bob", 2))]).await.unwrap();
+    assert_eq!(keys.copy_to(&target).await.unwrap(), Moved::Before);
 }

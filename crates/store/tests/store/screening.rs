@@ -61,7 +61,7 @@ async fn open_after(db: &Db, erasure: i64, case: Case, of: CaseSelector) -> Resu
     db.write(OpenCase { new: NewCase { case, of }, lifetime, entry, by: by() }).await
 }
 
-fn desired(token: u8, deleted: bool) -> DesiredItem {
+pub(crate) fn desired(token: u8, deleted: bool) -> DesiredItem {
     let (key, payload) = ([token; 32], vec![token]);
     DesiredItem { kind: 2, key, payload, deleted, salt: None, above: 0, batch_limit: 1, at: NOW }
 }
@@ -330,9 +330,10 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     }
 }
 
-type Erase = ErasePerson<fn(&[u8; 16]) -> DesiredItem, fn(&StoredApplication) -> Result<Option<DesiredItem>>>;
+pub(crate) type Erase =
+    ErasePerson<fn(&[u8; 16]) -> DesiredItem, fn(&StoredApplication) -> Result<Option<DesiredItem>>>;
 
-fn erase(erasure: ErasureToApply) -> Erase {
+pub(crate) fn erase(erasure: ErasureToApply) -> Erase {
     ErasePerson {
         user: text("ann"),
         person: Some(person(1)),

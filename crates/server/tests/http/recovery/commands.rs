@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Instance, On, agrees_with_the_chain, is_delivered, is_proved, record, replaced_folders, stop};
-use crate::support::{App, Cell, Engine, Raw, applicant, run, unique, with};
+use crate::support::{App, Cell, Engine, Raw, applicant, listing, run, unique, with};
 
 #[test]
 fn sqlite_backup_is_restored_with_its_embedded_chain() {
@@ -24,6 +24,61 @@ fn postgres_backup_is_restored_with_its_embedded_chain() {
 #[test]
 fn postgres_backup_is_restored_on_a_real_node() {
     run(backup_is_restored(Engine::Postgres, On::Anvil));
+}
+
+#[test]
+fn sqlite_keys_that_were_revoked_stay_revoked() {
+    run(keys_that_were_revoked_stay_revoked(Engine::Sqlite));
+}
+
+#[test]
+fn postgres_keys_that_were_revoked_stay_revoked() {
+    run(keys_that_were_revoked_stay_revoked(Engine::Postgres));
+}
+
+/// Also says what nobody can know.
+async fn keys_that_were_revoked_stay_revoked(engine: Engine) {
+    let instance = Instance::new(engine, On::EmbeddedChain).await;
+    let app = instance.start().await;
+    let ada = app.someone().await;
+    let make = async |name: &str| {
+        let made = app.to_post("/v1/keys", &json!({"name": name})).bearer(&ada.token).send().await.json(201);
+        let text = |member: &str| made[member].as_str().unwrap().to_owned();
+        (text("id"), text("apiKey"))
+    };
+    let ((lost, lost_key), (kept, kept_key)) = (make("lost").await, make("kept").await);
+    app.add_listing(listing("elm", "landlord")).await;
+    app.apply(&ada.token, &ada.user, &["elm"]).await;
+    let backup = instance.path("backup");
+    instance.prints(&["backup", "create", &backup]);
+    let path = format!("/v1/keys/{lost}");
+    app.request(Method::DELETE, &path).bearer(&ada.token).send().await.only_message(200);
+    stop(app).await;
+
+    let said = instance.prints(&["restore", &backup]);
+    assert!(said.contains("1 API keys that were revoked since the backup are revoked again"), "{said}");
+    assert!(said.contains("1 applications are shared"), "{said}");
+    assert!(!said.contains("VALID AGAIN"), "{said}");
+    let app = instance.start().await;
+    let answers = async |key: &str| app.to_get("/listings").key(key).send().await.status;
+    assert_eq!((answers(&lost_key).await, answers(&kept_key).await), (401, 200));
+    let sql = "SELECT actor, detail FROM audit WHERE action = 'key.revoked' AND subject = ?1";
+    let entries = Raw::open(&app).await.rows(sql, &[Cell::Text(lost.clone())]).await;
+    assert_eq!(entries.len(), 1);
+    assert!(entries[0][1].text().starts_with("again, after the restore of backup "), "{entries:?}");
+    stop(app).await;
+
+    let not_known = |said: &str| {
+        assert!(said.contains("VALID AGAIN") && said.contains("`portico key list`"), "{said}");
+        assert!(said.contains(&kept) && !said.contains(&kept_key), "{said}");
+    };
+    not_known(&instance.prints(&["restore", "--in-place"]));
+    if engine == Engine::Sqlite {
+        std::fs::write(instance.data().join("portico.db"), "damaged").unwrap();
+        let said = instance.prints(&["restore", &backup]);
+        not_known(&said);
+        assert!(said.contains("cannot be read") && said.contains(&lost), "{said}");
+    }
 }
 
 async fn erase(app: &App, user: &str) {
