@@ -1,14 +1,14 @@
 // One application, as its applicant sees it.
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { applyFor, recordHome, requireChecks, verify } from './harness/applications';
+import { applyFor, recordListing, requireChecks, verify } from './harness/applications';
 
 const app = useConsole(async (app) => {
   await requireChecks(app, 'ada', 'ada-homes', { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true });
 });
 
-test('an applicant sees what is missing, follows it and verifies, and the flags are met', async () => {
-  await recordHome(app, 'oak-1');
+test('an applicant sees what is missing, verifies, and meets the flags', async () => {
+  await recordListing(app, 'oak-1');
   await applyFor(app, 'kim', 'oak-1');
   const page = await app.open('/applications', { as: 'kim', width: 390, height: 844 });
   await page.getByText('Still to check: eviction, income, and credit.').waitFor();
@@ -41,8 +41,8 @@ test('an applicant sees what is missing, follows it and verifies, and the flags 
   await axe(page);
 });
 
-test('a withdrawal is confirmed, says what it ended, and leaves a second application possible', async () => {
-  await recordHome(app, 'oak-2');
+test('a withdrawal is confirmed, and one can apply again', async () => {
+  await recordListing(app, 'oak-2');
   await verify(app, 'lou', 'oak-2');
   await applyFor(app, 'lou', 'oak-2');
   const page = await app.open('/applications', { as: 'lou' });
@@ -77,7 +77,7 @@ test('a withdrawal is confirmed, says what it ended, and leaves a second applica
 });
 
 test('a withdrawal after the decision is explained', async () => {
-  await recordHome(app, 'oak-3');
+  await recordListing(app, 'oak-3');
   await applyFor(app, 'max', 'oak-3');
   const page = await app.open('/applications', { as: 'max' });
   page.monitor.allow(/409/);
@@ -92,7 +92,7 @@ test('a withdrawal after the decision is explained', async () => {
 });
 
 test('an application to a listing that was taken down is closed', async () => {
-  await recordHome(app, 'oak-4');
+  await recordListing(app, 'oak-4');
   await applyFor(app, 'nan', 'oak-4');
   await fetch(`${app.url}/listings/oak-4`, { method: 'DELETE' });
   const page = await app.open('/applications', { as: 'nan' });
@@ -111,7 +111,7 @@ test('an unknown application says so', async () => {
 
 // Last: it moves the clock of the server.
 test('expired findings say so, and offer a new verification', async () => {
-  await recordHome(app, 'oak-5');
+  await recordListing(app, 'oak-5');
   await verify(app, 'pat', 'oak-5');
   await applyFor(app, 'pat', 'oak-5');
   await app.post('/v1/sandbox/clock', { advanceSeconds: 31 * 86_400 });

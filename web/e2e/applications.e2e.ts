@@ -11,7 +11,7 @@ test('without applications the page explains how to start', async () => {
   await axe(page);
 });
 
-test('applications show their listings and flags, and what to do while nothing is verified', async () => {
+test('applications show listings, flags and what to do next', async () => {
   await app.post('/listings', newListing('oak-12', { userId: 'ada', streetAddress: '12 <i>Oak</i> Street' }));
   await app.post('/listings', newListing('elm-3', { userId: 'ada', streetAddress: '3 Elm Street' }));
   await app.post('/applications', { userId: 'ben', listingIds: ['oak-12', 'elm-3'] }, await app.tokenHeaders('ben'));

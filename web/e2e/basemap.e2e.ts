@@ -34,7 +34,7 @@ function coloursOfTiles(page: Page): Promise<Record<string, number>> {
   });
 }
 
-test('without a street map cities have names, and the map says that streets are missing', async () => {
+test('without streets cities have names, and the map says so', async () => {
   const page = await app.open('/listings/austin');
   await page.getByRole('application').locator('.map-label.city > span', { hasText: 'Austin' }).waitFor();
   expect(await page.getByText('© OpenStreetMap contributors').count()).toBe(0);

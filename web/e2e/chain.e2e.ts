@@ -87,23 +87,30 @@ test('a pending transaction is polled, and a replaced one links its replacement'
   const page = await app.open('/');
   let status = 'pending';
   await page.route('**/v1/chain/transactions/*', async (route) => {
-    const { blockNumber, ...rest } = await (await route.fetch()).json();
-    await route.fulfill({ json: status === 'mined' ? { ...rest, blockNumber, status } : { ...rest, status } });
+    const { blockNumber, gasUsed, logs, ...rest } = await (await route.fetch()).json();
+    const receipt = status === 'mined' ? { blockNumber, gasUsed, logs } : {};
+    await route.fulfill({ json: { ...rest, ...receipt, status } });
   });
   await page.goto(`${app.url}/console/chain/transactions/${hash}`);
   await page.getByText('waits for a block').waitFor();
+  // Decoded as soon as the node has it; the logs come with the block.
+  await page.getByText('record(Item[] items)').waitFor();
+  await page.getByText('Not in a block yet').first().waitFor();
   await axe(page);
   status = 'mined';
   await page.getByText('It is in a block.').waitFor();
+  await page.getByText('Recorded(bytes32 indexed key, uint64 version, bytes32 digest)').waitFor();
 
   const other = `0x${'ab'.repeat(32)}`;
   await page.unroute('**/v1/chain/transactions/*');
   await page.route('**/v1/chain/transactions/*', async (route) => {
-    const answer = await (await route.fetch()).json();
-    await route.fulfill({ json: { ...answer, status: 'replaced', replacedBy: other } });
+    // Without its data: the node no longer has it.
+    const { from, nonce, contract, items } = await (await route.fetch()).json();
+    await route.fulfill({ json: { hash, from, nonce, contract, items, status: 'replaced', replacedBy: other } });
   });
   await page.reload();
   await page.getByText('took its place').waitFor();
+  await page.getByText('does not have this transaction').waitFor();
   expect(await page.getByTitle(other).getAttribute('href')).toBe(`/console/chain/transactions/${other}`);
   await axe(page);
 });

@@ -26,7 +26,7 @@ const rowOf = async (page: Awaited<ReturnType<typeof app.open>>, name: string | 
   return row.getByRole('cell').allInnerTexts();
 };
 
-test('shares are compared network by network, and differences are said in words', async () => {
+test('shares are compared by network, with differences in words', async () => {
   const template = await createTemplate('Reference mix', [item('Filecoin', 60), item('Helium', 30), item('Storj', 5)]);
   const own = await createPortfolio('cora', 'My mix', [item('filecoin', 80), item('Render', 15), item('Storj', 5)]);
   const page = await app.open(`/portfolios/compare?ids=${template},${own}`, { as: 'cora' });
@@ -65,7 +65,7 @@ test('portfolios are added from the page, and four are the most', async () => {
   await page.getByRole('columnheader', { name: /^Four/ }).waitFor({ state: 'detached' });
 });
 
-test('cards are chosen by their checkboxes, and a copy says how it differs from its template', async () => {
+test('cards are chosen by checkboxes, and a copy says how it differs', async () => {
   const template = await createTemplate('Origin', [item('Filecoin', 60), item('Helium', 40)]);
   const changed = [item('Filecoin', 70), item('Render', 30)];
   await createPortfolio('chip', 'Descendant', changed, { basedOnPredefinedId: template });
@@ -138,7 +138,7 @@ test('a network has one colour on every page', async () => {
   expect(await legend.locator('rect').getAttribute('fill')).toBe(helium);
 });
 
-test('the investor’s home page shows portfolios, devices and templates that changed', async () => {
+test('the investor’s home page shows portfolios, devices and new templates', async () => {
   const template = await createTemplate('Moving', [item('Filecoin', 60)]);
   await createPortfolio('ivan', 'My moving', [item('Filecoin', 60)], { basedOnPredefinedId: template });
   await createPortfolio('ivan', 'Other', [item('Helium', 60)]);

@@ -1,6 +1,7 @@
 // What developers use: palette and shortcuts, decoded transactions, addresses, trying operations, their home page.
 import { expect, test } from 'vitest';
 import { axe, useConsole, type OpenPage } from './harness';
+import { applyFor, verify } from './harness/applications';
 
 const app = useConsole();
 
@@ -67,7 +68,8 @@ test('shortcuts open pages and their list, and do nothing while somebody types',
 
 test('a transaction is decoded, with its logs and a link to the listing that was looked for', async () => {
   const hash = await record('decoded-one');
-  const page = await app.open(`/chain/transactions/${hash}`, { as: 'stranger' });
+  // Without the chain's JSON-RPC, as in live.
+  const page = await app.open(`/chain/transactions/${hash}`, { as: 'stranger', config: { profile: 'sandbox' } });
   await page.getByText('record(Item[] items)').waitFor();
   await page.getByText('in cents: 55,000').first().waitFor();
   await page.getByText('Recorded(bytes32 indexed key, uint64 version, bytes32 digest)').waitFor();
@@ -84,6 +86,44 @@ test('a transaction is decoded, with its logs and a link to the listing that was
   await own.getByRole('link', { name: 'Listing decoded-one' }).first().waitFor();
 });
 
+test('an application is linked for its applicant and for the owner of the listing, and for nobody else', async () => {
+  await record('applied-to');
+  await verify(app, 'chloe', 'applied-to');
+  await applyFor(app, 'chloe', 'applied-to');
+  const headers = await app.tokenHeaders('chloe');
+  const recorded = async () => {
+    const response = await fetch(`${app.url}/v1/applications/chloe/applied-to/records`, { headers });
+    return ((await response.json()) as { status: string; transactionHash?: string }[])[0];
+  };
+  await expect.poll(async () => (await recorded())?.status).toBe('mined');
+  const path = `/chain/transactions/${(await recorded())?.transactionHash}`;
+
+  const applicant = await app.open(path, { as: 'chloe' });
+  const own = applicant.getByRole('link', { name: 'Your application to applied-to' });
+  await own.first().waitFor();
+  // In the call and in the log.
+  expect(await own.count()).toBe(2);
+  await axe(applicant);
+  await own.first().click();
+  await applicant.getByText('Minimum credit: met').waitFor();
+  expect(new URL(applicant.url()).pathname).toMatch(/^\/console\/applications\/./);
+
+  const landlord = await app.open(path, { as: 'ada' });
+  await landlord.getByRole('link', { name: 'Application of chloe to applied-to' }).first().click();
+  await landlord.waitForURL('**/console/my-listings/applied-to');
+  await landlord.getByRole('heading', { level: 1, name: '1 Oak Street' }).waitFor();
+
+  const stranger = await app.open(path, { as: 'stranger' });
+  await stranger.getByText('record(Item[] items)').waitFor();
+  await stranger.waitForLoadState('networkidle');
+  expect(
+    await stranger
+      .getByRole('link', { name: /application/i })
+      .filter({ hasText: 'applied-to' })
+      .count(),
+  ).toBe(0);
+});
+
 test('contracts and accounts have pages of their own', async () => {
   const hash = await record('for-address');
   const page = await app.open('/chain');
@@ -91,7 +131,7 @@ test('contracts and accounts have pages of their own', async () => {
   await page.getByRole('heading', { level: 1, name: 'Listing registry' }).waitFor();
   await page.getByText('requirementsOf(bytes32 key)').waitFor();
   await page.getByTitle(hash).waitFor();
-  await page.getByText('The service keeps no index by address').waitFor();
+  await page.getByText('Those of this service that this address signed').waitFor();
   await axe(page);
   const { signers } = (await (await fetch(`${app.url}/v1/chain/status`)).json()) as { signers: { address: string }[] };
   const signer = signers[0]?.address ?? '';
@@ -101,8 +141,32 @@ test('contracts and accounts have pages of their own', async () => {
   await page.getByText('Signs for this service').waitFor();
   await page.getByTitle(hash).waitFor();
   await axe(page);
+  await page.goto(`${app.url}/console/chain/addresses/0x${'12'.repeat(20)}`);
+  await page.getByText('This service has sent none from or to this address.').waitFor();
+  await axe(page);
   await page.goto(`${app.url}/console/chain/addresses/0x12`);
   await page.getByText('An address is 0x and 40 digits.').waitFor();
+});
+
+test('more transactions of a contract are loaded on request', async () => {
+  const [older, newer] = [await record('older'), await record('newer')];
+  const { contracts } = (await (await fetch(`${app.url}/v1/chain/status`)).json()) as {
+    contracts: Record<string, string>;
+  };
+  const page = await app.open('/chain');
+  // Pages of one, because the test would need more than fifty.
+  await page.route(/\/v1\/chain\/transactions\?/, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', '1');
+    return route.continue({ url: url.href });
+  });
+  await page.goto(`${app.url}/console/chain/addresses/${contracts.listingRegistry}`);
+  await page.getByTitle(newer).waitFor();
+  expect(await page.getByTitle(older).count()).toBe(0);
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await page.getByTitle(older).waitFor();
+  await page.getByTitle(newer).waitFor();
+  await axe(page);
 });
 
 test('an operation is tried with the session, and a write is confirmed first', async () => {
@@ -154,7 +218,7 @@ test('samples are in three languages', async () => {
   await axe(page);
 });
 
-test('a key says when it expires and when it was last used', async () => {
+test('a key says for whom it is, when it expires and when it was last used', async () => {
   const page = await app.open('/api', { as: 'keeper' });
   await page.getByLabel('What it is for').fill('short-lived');
   await page.getByRole('combobox', { name: 'Expires' }).click();
@@ -162,9 +226,32 @@ test('a key says when it expires and when it was last used', async () => {
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('it is not shown again').waitFor();
   const row = page.getByRole('listitem').filter({ hasText: 'short-lived' });
+  await row.getByText('for you alone').waitFor();
   await row.getByText(/never used/).waitFor();
   await row.getByText(/expires on/).waitFor();
   await axe(page);
+});
+
+test('leaving the form for a key asks, and its draft is there on return', async () => {
+  const page = await app.open('/api', { as: 'hesitant' });
+  const name = page.getByLabel('What it is for');
+  const leave = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Devices' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await name.fill('half-typed');
+  await leave();
+  await dialog.waitFor();
+  await axe(page);
+  await dialog.getByRole('button', { name: 'Keep the draft' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
+  await page.goBack();
+  await page.getByText('What you typed before is here again.').waitFor();
+  expect(await name.inputValue()).toBe('half-typed');
+  await axe(page);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('it is not shown again').waitFor();
+  // Nothing is unsaved any more.
+  await leave();
+  await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
 });
 
 test('the developer’s home page shows keys, the chain and what was tried', async () => {
@@ -195,6 +282,10 @@ test('everything fits and is in Spanish too', { timeout: 300_000 }, async () => 
     await axe(page);
     await page.goto(`${app.url}/console/chain/addresses/${contracts.identityToken}`);
     await page.getByText('Funciones que leen').waitFor();
+    expect(await widthOf(page)).toBeLessThanOrEqual(width);
+    await axe(page);
+    await page.goto(`${app.url}/console/api`);
+    await page.getByText('solo para usted').first().waitFor();
     expect(await widthOf(page)).toBeLessThanOrEqual(width);
     await axe(page);
     await page.goto(`${app.url}/console/api?tab=operations&q=createKey`);

@@ -62,7 +62,7 @@ test('devices are grouped by network and, for operators, by user', async () => {
   await axe(page);
 });
 
-test('a CSV shows all errors first, and a rejected row does not stop the rest', async () => {
+test('a CSV shows all errors first, and a rejected row stops no other', async () => {
   await device('zoe', 'Geodnet', 'taken-1');
   const page = await app.open('/devices/import', { as: 'zoe' });
   await axe(page);

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { recordHome } from './harness/applications';
+import { recordListing } from './harness/applications';
 
 const app = useConsole();
 const RESTORED = 'What you typed before is here again.';
@@ -52,7 +52,7 @@ test('the Back button asks too, and discarding leaves no draft', async () => {
 });
 
 test('a reload asks, and the draft of an edit is there afterwards', async () => {
-  await recordHome(app, 'elm-1');
+  await recordListing(app, 'elm-1');
   const page = await app.open('/my-listings/elm-1/edit', { as: 'ada' });
   let asked = 0;
   page.on('dialog', (asking) => {
@@ -106,6 +106,32 @@ test('a draft of a verification has no secrets, and belongs to its user', async 
   await page.getByRole('button', { name: /Acting as/ }).click();
   await page.getByRole('menuitem', { name: /Castillo/ }).click();
   await page.getByText('You are now').waitFor();
+  expect(await page.getByLabel('First name').inputValue()).toBe('');
+});
+
+test('names of an applicant are kept nowhere, and leaving asks', async () => {
+  const page = await app.open('/screening?tab=identifier', { as: 'chloe' });
+  await page.getByLabel('First name').fill('Grace');
+  // Another tab of the page does not lose them.
+  await page.getByRole('tab', { name: 'Results' }).click();
+  await page.getByRole('tab', { name: 'Verify an applicant' }).click();
+  expect(await page.getByLabel('First name').inputValue()).toBe('Grace');
+  await main(page).getByRole('link', { name: 'Devices' }).click();
+  await dialog(page).getByText('What you typed here is not kept').waitFor();
+  expect(await dialog(page).getByRole('button', { name: 'Keep the draft' }).count()).toBe(0);
+  await axe(page);
+  await dialog(page).getByRole('button', { name: 'Stay' }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+
+  await page.getByLabel('Case', { exact: true }).fill('case-draft');
+  await main(page).getByRole('link', { name: 'Devices' }).click();
+  await dialog(page).getByRole('button', { name: 'Keep the draft' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
+  const stored = await page.evaluate(() => JSON.stringify({ ...sessionStorage }) + JSON.stringify({ ...localStorage }));
+  expect(stored).not.toContain('Grace');
+  await page.goBack();
+  await page.getByText(RESTORED).waitFor();
+  expect(await page.getByLabel('Case', { exact: true }).inputValue()).toBe('case-draft');
   expect(await page.getByLabel('First name').inputValue()).toBe('');
 });
 

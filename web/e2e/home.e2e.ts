@@ -2,15 +2,15 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { applyFor, recordHome, requireChecks, verify } from './harness/applications';
+import { applyFor, recordListing, requireChecks, verify } from './harness/applications';
 import { newListing } from './harness/listings';
 
 const HOSTILE = '<img src=x onerror="document.title=1"> ' + 'x'.repeat(200);
 
 const app = useConsole(async (app) => {
   await requireChecks(app, 'ada', 'ada-homes', { EvictionCheck: true, IncomeCheck: true });
-  await recordHome(app, 'oak-1');
-  await recordHome(app, 'oak-2');
+  await recordListing(app, 'oak-1');
+  await recordListing(app, 'oak-2');
   await app.post('/listings', newListing('evil', { userId: 'ada', streetAddress: HOSTILE }));
   await verify(app, 'ben', 'case-1');
   await applyFor(app, 'ben', 'oak-1');
@@ -38,7 +38,7 @@ test('who has nothing sees where to begin, and a landlord the homes', async () =
   await title(landlord, 'Your homes');
 });
 
-test('a landlord sees decisions waiting, who is new and what happened, and goes to decide', async () => {
+test('a landlord sees waiting decisions and news, and goes to decide', async () => {
   const page = await app.open('/', { as: 'ada' });
   const decisions = card(page, 'Decisions waiting');
   await decisions.getByRole('link', { name: 'Ben Castillo, oak-1 Street' }).waitFor();

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { applyFor, recordHome } from './harness/applications';
+import { applyFor, recordListing } from './harness/applications';
 
 const app = useConsole();
 const LONG = 'W'.repeat(255);
@@ -12,8 +12,8 @@ const LANDLORD = 'l'.repeat(200);
 async function storeLongData(): Promise<string[]> {
   const state = LONG.slice(0, 100);
   const address = { addressStreet: LONG, addressCity: state, addressState: state, addressPostal: LONG };
-  await recordHome(app, LONG, { userId: LANDLORD, ...address });
-  await recordHome(app, 'short', { userId: 'ada', ...address });
+  await recordListing(app, LONG, { userId: LANDLORD, ...address });
+  await recordListing(app, 'short', { userId: 'ada', ...address });
   await applyFor(app, LANDLORD, 'short');
   await app.post('/stage/savedListings', { userId: LANDLORD, listingId: LONG }, await app.keyHeaders(LANDLORD));
   const items = [{ protocolName: LONG, protocolIdentifier: LONG, allocationPercentage: 40 }];
@@ -65,9 +65,9 @@ test('no page is wider than the window, whatever somebody typed', { timeout: 300
   expect(wide).toEqual([]);
 });
 
-test('text of an older record that changes its direction turns nothing around it', async () => {
+test('direction marks of an older record turn nothing around them', async () => {
   const turned = '\u202eteertS kaO 12';
-  await recordHome(app, 'turned');
+  await recordListing(app, 'turned');
   const page = await app.open('/', { as: 'ben' });
   await page.route(/\/listings\?/, async (route) => {
     const response = await route.fetch();

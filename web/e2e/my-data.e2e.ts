@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { applyFor, recordHome, verify } from './harness/applications';
+import { applyFor, recordListing, verify } from './harness/applications';
 import { newListing } from './harness/listings';
 
 const app = useConsole(async (app) => {
-  await recordHome(app, 'oak-1');
+  await recordListing(app, 'oak-1');
   await verify(app, 'ben', 'case-1');
   await applyFor(app, 'ben', 'oak-1');
   await app.post('/listings', newListing('bens-own', { userId: 'ben' }));

@@ -89,7 +89,7 @@ test('a duplicate id shows an error', async () => {
   await axe(page);
 });
 
-test('a rent of another language is asked about, and nothing is recorded before the answer', async () => {
+test('a rent of another language is asked about before it is recorded', async () => {
   const page = await app.open('/my-listings/new', { as: 'mia' });
   for (const [label, text] of Object.entries(ADDRESS)) await page.getByLabel(label).fill(text);
   const rent = page.getByRole('textbox', { name: 'Monthly rent' });
@@ -109,7 +109,7 @@ test('a rent of another language is asked about, and nothing is recorded before 
   expect(listed).toEqual([]);
 });
 
-test('a pin at sea, a pin of another state and an address that is listed already are questioned', async () => {
+test('a doubtful pin or postal code and a known address are questioned', async () => {
   await app.post('/listings', newListing('twin', { userId: 'ben', streetAddress: '7 Twin Road' }));
   const page = await app.open('/my-listings/new', { as: 'nora' });
   for (const [label, text] of Object.entries({ ...ADDRESS, Street: '7  twin road', 'Monthly rent': '900' }))
@@ -130,6 +130,13 @@ test('a pin at sea, a pin of another state and an address that is listed already
   await axe(page);
   await review.getByRole('button', { name: 'Back' }).click();
   await page.getByLabel('Street').fill('8 Twin Road');
+  await page.getByLabel('Postal code').fill('80202');
+  await place('30.27', '-97.74');
+  await review.getByText('The postal code 80202 belongs to Colorado, not to Texas.').waitFor();
+  await review.getByText('The pin is not in Colorado, where the postal code 80202 is.').waitFor();
+  await axe(page);
+  await review.getByRole('button', { name: 'Back' }).click();
+  await page.getByLabel('Postal code').fill('78701');
   await place('30.27', '-97.74');
   await review.getByText('8 Twin Road, Austin').waitFor();
   await page.waitForTimeout(500);
@@ -139,7 +146,7 @@ test('a pin at sea, a pin of another state and an address that is listed already
   await page.getByText(/Mined in block/).waitFor();
 });
 
-test('applicants are shown with what was checked, and the back button returns to the listings', async () => {
+test('applicants are shown with their checks, and Back returns', async () => {
   const hostile = '<b>Mallory</b>';
   await app.post('/listings', newListing('flat-1', { userId: 'chloe', streetAddress: '1 Flat Road' }));
   for (const userId of ['ben', hostile])

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
-import { applyFor, recordHome, verify } from './harness/applications';
+import { applyFor, recordListing, verify } from './harness/applications';
 import { newListing } from './harness/listings';
 
 const FORMULA = '=HYPERLINK("http://evil.example","Oak")';
 
 const app = useConsole(async (app) => {
-  await recordHome(app, 'oak-1', { monthlyPayment: 1850 });
+  await recordListing(app, 'oak-1', { monthlyPayment: 1850 });
   await app.post('/listings', newListing('oak-2', { userId: 'ada', streetAddress: '2 Pine Way', monthlyRent: 900 }));
   await app.post('/listings', newListing('oak-3', { userId: 'ada', streetAddress: FORMULA, monthlyRent: 2400 }));
   await app.post('/listings', newListing('oak-4', { userId: 'ada', streetAddress: '10 Pine Way', monthlyRent: 1000 }));
@@ -41,7 +41,7 @@ async function openTable(options: object = {}, query = '') {
   return page;
 }
 
-test('homes are counted by status, found by words, and sorted by the headings', async () => {
+test('listings are counted by status, searched, and sorted by headings', async () => {
   const page = await openTable();
   for (const name of ['All homes 4', 'Active 3', 'Paused 0', 'Rented 1'])
     await page.getByRole('button', { name, exact: true }).waitFor();
@@ -114,7 +114,30 @@ test('the CSV has what is shown, and no formula', async () => {
   expect(lines[2]).toMatch(/^oak-1,oak-1 Street,Austin,TX,78701,1850,,,\w+,2,true,2/);
 });
 
-test('the timeline of a home has edits, applications, decisions and records, newest first', async () => {
+test('columns are chosen and kept, and the export has all of them', async () => {
+  const page = await openTable();
+  const headings = () => table(page).getByRole('columnheader').allTextContents();
+  const columns = page.getByRole('button', { name: 'Columns', exact: true });
+  await columns.click();
+  await page.getByRole('checkbox', { name: 'Rent' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Listed on' }).check();
+  await axe(page);
+  await page.keyboard.press('Escape');
+  const chosen = ['Home', 'Status', 'Applicants', 'On the chain', 'Listed on'];
+  expect((await headings()).map((text) => text.trim())).toEqual(['', ...chosen, 'Actions']);
+  await page.getByRole('button', { name: 'Listed on' }).waitFor();
+  await axe(page);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export CSV' }).click(),
+  ]);
+  expect(await readFile(await file.path(), 'utf8')).toContain('monthlyRent');
+  await page.reload();
+  await table(page).waitFor();
+  expect((await headings()).map((text) => text.trim())).toEqual(['', ...chosen, 'Actions']);
+});
+
+test('a timeline has edits, applications, decisions and records', async () => {
   await patch('ada', 'oak-1', { monthlyRent: 1900.5 });
   const page = await app.open('/my-listings/oak-1', { as: 'ada' });
   const timeline = page.locator('main section').filter({ has: page.getByRole('heading', { name: 'Timeline' }) });

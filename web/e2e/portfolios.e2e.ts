@@ -90,7 +90,7 @@ test('the editor shows the unallocated share and rejects invalid values', async 
   await page.getByText('Customised').waitFor();
 });
 
-test('customising and cancelling leaves nothing, and copies have names of their own', async () => {
+test('customising and cancelling leaves nothing, and copies have own names', async () => {
   await createTemplate('Untouched', 'Moderate');
   const page = await app.open('/portfolios', { as: 'cara' });
   await page.getByRole('button', { name: 'Customise a copy of Untouched' }).click();
@@ -115,7 +115,7 @@ test('customising and cancelling leaves nothing, and copies have names of their 
   await axe(page);
 });
 
-test('messages never cover Save and Cancel, and a long name stays on the screen with its Undo', async () => {
+test('messages cover no button, and a long name keeps its Undo visible', async () => {
   const name = 'W'.repeat(255);
   for (const [i, size] of [
     [1440, 900],

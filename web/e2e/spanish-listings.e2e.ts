@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useConsole, type OpenOptions } from './harness';
-import { applyFor, recordHome, requireChecks, verify } from './harness/applications';
+import { applyFor, recordListing, requireChecks, verify } from './harness/applications';
 import { newListing } from './harness/listings';
 import { expectSpanish } from './harness/spanish';
 
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 300_000;
 
 const app = useConsole(async (app) => {
   await requireChecks(app, 'ada', 'ada-homes', { EvictionCheck: true, IncomeCheck: true, SoftCreditCheck: true });
-  await recordHome(app, 'oak-1', { latitude: 30.2672, longitude: -97.7431 });
+  await recordListing(app, 'oak-1', { latitude: 30.2672, longitude: -97.7431 });
   await app.post('/listings', newListing('plain-1', { streetAddress: '1 Plain Street', bathroomCount: 1 }));
   await verify(app, 'eve', 'oak-1', { LastName: 'Evicted' });
   for (const userId of ['eve', 'newt']) await applyFor(app, userId, 'oak-1');

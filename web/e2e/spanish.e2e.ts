@@ -1,9 +1,10 @@
-// Every page in Spanish: no English is left on it, and it is accessible and fits the narrowest and the widest screen.
-import { expect, test } from 'vitest';
+// Every page in both languages: it is accessible and fits the narrowest and the widest screen. In Spanish, no English is
+// left on it.
+import { describe, expect, test } from 'vitest';
 import { useConsole } from './harness';
 import { englishPatterns, findEnglish } from './harness/english';
 import { seed } from './harness/seed';
-import { expectSpanish } from './harness/spanish';
+import { expectAccessible, expectSpanish } from './harness/spanish';
 
 const app = useConsole(seed);
 const patterns = englishPatterns('es');
@@ -40,10 +41,15 @@ test('English is found on an English page', async () => {
   for (const text of ['Blocks', 'Newest block', 'Listings', 'Skip to the content']) expect(english).toContain(text);
 });
 
-test.each(PAGES)('%s of %s', async (path, as = 'ada') => {
-  const page = await app.open(path, { as, locale: 'es-MX' });
-  await expect.poll(() => page.getByLabel('Cargando').count(), { timeout: 60_000 }).toBe(0);
-  await expectSpanish(page);
+describe.each([
+  { locale: 'en-US', loading: 'Loading', expectGood: expectAccessible },
+  { locale: 'es-MX', loading: 'Cargando', expectGood: expectSpanish },
+])('$locale', ({ locale, loading, expectGood }) => {
+  test.each(PAGES)('%s of %s', async (path, as = 'ada') => {
+    const page = await app.open(path, { as, locale });
+    await expect.poll(() => page.getByLabel(loading).count(), { timeout: 60_000 }).toBe(0);
+    await expectGood(page);
+  });
 });
 
 test('the gallery, which has a part that loads for ever', async () => {

@@ -6,7 +6,7 @@ type App = ReturnType<typeof useConsole>;
 export const TERMS = { minCredit: 620, prefCredit: 700, minIncome: 50000, prefIncome: 90000 };
 
 /** Records a home with terms on the chain. */
-export async function recordHome(app: App, id: string, more: object = {}): Promise<void> {
+export async function recordListing(app: App, id: string, more: object = {}): Promise<void> {
   const where = {
     addressStreet: `${id} Street`,
     addressCity: 'Austin',

@@ -196,7 +196,7 @@ async fn adds_all_rows_or_none<O: Op>(db: &Db, behind: &Behind, write: impl Asyn
             Ok(_) if !was_cut => {
                 assert!(!change.is_empty());
                 assert!(added.iter().all(|other| *other == change), "{added:?} {change:?}");
-                assert!(statement >= 3 || !behind.proxy.counts(), "{statement} statements were cut");
+                assert!(statement >= 4 || !behind.proxy.counts(), "{statement} statements were cut");
                 return;
             }
             Ok(_) | Err(Error::Unavailable(_)) => {

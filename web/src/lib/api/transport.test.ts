@@ -56,7 +56,7 @@ test('a service that says nothing is given up', async () => {
   vi.useRealTimers();
 });
 
-test('the same request after a lost one has the same idempotency key, another one a new key', async () => {
+test('a repeated request keeps its idempotency key, another has a new one', async () => {
   const { send, sent } = setup([...Array<'lost'>(5).fill('lost'), 201, 201, 201]);
   const post = (body: string) => send(LISTINGS_URL, { method: 'POST', body });
   await expect(post('{"a":1}')).rejects.toBeInstanceOf(ConnectionError);
@@ -86,7 +86,7 @@ test('a write fails after five attempts, a delete after one', async () => {
   await expect(deletion.send(LISTINGS_URL, { method: 'DELETE' })).rejects.toBeInstanceOf(ConnectionError);
 });
 
-test('after signing in again the same request is sent with the new credential', async () => {
+test('after signing in the request is sent again with the new credential', async () => {
   let token = 'old';
   const { send, sent } = setup([401, 200], {
     credentials: async () => ({ ...ada, token }),

@@ -1,11 +1,25 @@
-import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, type Abi } from 'viem';
+import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, keccak256, type Abi, type Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { ABIS, describeContract } from './abi';
-import { contractAt, decodeCall, decodeLog, isListingKey, listingKey } from './decode';
+import {
+  applicationKey,
+  applicationKeys,
+  contractAt,
+  createdContract,
+  decodeCall,
+  decodeLog,
+  decodeTransaction,
+  isListingKey,
+  listingKey,
+} from './decode';
 
-const key = listingKey('austin-1');
+const key = listingKey('austin-1') as Hex;
 const digest = `0x${'11'.repeat(32)}` as const;
 const terms = { minCredit: 620, prefCredit: 700, minIncome: 5_500_000n, prefIncome: 7_000_000n };
+const contracts = { listingRegistry: '0xAb', identityToken: '0x1', applicationChecks: '0x2', auditAnchor: '0x3' };
+const applicant = `0x${'22'.repeat(32)}` as const;
+/** `keyOf(listing, applicant)` of the contract. */
+const checkKey = keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [key, applicant]));
 
 test('a batch of listings is decoded item by item', () => {
   const items = [1n, 2n].map((version) => ({ key, version, retired: false, ...terms, digest }));
@@ -38,13 +52,58 @@ test('plain arguments are one group', () => {
 
 test('a log is decoded with its indexed arguments', () => {
   const abi: Abi = ABIS.applicationChecks;
-  const applicant = `0x${'22'.repeat(32)}` as const;
   const topics = encodeEventTopics({ abi, eventName: 'Recorded', args: { listing: key, applicant } }) as string[];
   const types = [{ type: 'uint64' }, { type: 'uint8' }, { type: 'uint64' }];
   const data = encodeAbiParameters(types, [3n, 5, 1_900_000_000n]);
   const log = decodeLog('applicationChecks', { address: '', topics, data });
   expect(log?.signature).toMatch(/^Recorded\(bytes32 indexed listing, bytes32 indexed applicant, /);
   expect(log?.groups[0]?.map(({ value }) => value)).toEqual([key, applicant, '3', '5', '1900000000']);
+});
+
+test('a transaction is decoded with the logs of the service’s contracts, and others stay as they are', () => {
+  const item = { listing: key, applicant, version: 1n, cleared: false, flags: 5, expiresAt: 1_900_000_000n };
+  const input = encodeFunctionData({ abi: ABIS.applicationChecks, functionName: 'record', args: [[item]] });
+  const topics = encodeEventTopics({ abi: ABIS.applicationChecks, eventName: 'Stale', args: { key: digest } });
+  const types = [{ type: 'uint64' }, { type: 'uint64' }];
+  const stale = { address: '0x2', topics: topics as string[], data: encodeAbiParameters(types, [1n, 2n]) };
+  const foreign = { address: '0x9', topics: [digest], data: '0x' };
+  const decoded = decodeTransaction({ to: '0x2', input, logs: [stale, foreign] }, contracts);
+  expect(decoded.call?.name).toBe('record');
+  expect(decoded.logs.map(({ log, decoded }) => [log.address, decoded?.name])).toEqual([
+    ['0x2', 'Stale'],
+    ['0x9', undefined],
+  ]);
+  expect(applicationKeys(decoded)).toEqual({ applications: [checkKey, digest], listings: [key] });
+});
+
+test('a pending transaction has no logs, and one to another contract no call', () => {
+  const input = encodeFunctionData({ abi: ABIS.listingRegistry, functionName: 'record', args: [[]] });
+  expect(decodeTransaction({ to: '0xab', input }, contracts)).toMatchObject({ call: { name: 'record' }, logs: [] });
+  expect(decodeTransaction({ to: '0x9', input }, contracts)).toEqual({ logs: [] });
+  expect(decodeTransaction({ to: '0xab' }, contracts)).toEqual({ logs: [] });
+  expect(applicationKeys(decodeTransaction({ to: '0xab', input }, contracts))).toEqual({
+    applications: [],
+    listings: [],
+  });
+});
+
+test('a deployed contract has the address of its sender and nonce', () => {
+  const from = '0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0';
+  expect(createdContract({ from, nonce: 0 })).toBe('0xcd234A471b72ba2F1Ccf0A70FCABA648a5eeCD8d');
+  expect(createdContract({ from, nonce: 0, to: '0x1' })).toBeUndefined();
+});
+
+test('applicants of an application, and the keys of those refused, name an application', () => {
+  const group = [
+    { name: 'listing', value: key },
+    { name: 'applicant', value: applicant },
+  ];
+  const contract = 'applicationChecks';
+  const keys = group.map((argument) => applicationKey({ contract }, group, argument));
+  expect(keys).toEqual([undefined, checkKey]);
+  expect(applicationKey({ contract }, [], { name: 'key', value: digest })).toBe(digest);
+  expect(applicationKey({ contract }, [], { name: 'applicant', value: applicant })).toBeUndefined();
+  expect(applicationKey({ contract: 'listingRegistry' }, [], { name: 'key', value: digest })).toBeUndefined();
 });
 
 test('what is not of the contract stays as it is', () => {
@@ -57,7 +116,6 @@ test('what is not of the contract stays as it is', () => {
 });
 
 test('contracts are found by address in any case, and keys of listings are told from others', () => {
-  const contracts = { listingRegistry: '0xAb', identityToken: '0x1', applicationChecks: '0x2', auditAnchor: '0x3' };
   expect([contractAt('0xaB', contracts), contractAt('0x9', contracts), contractAt(undefined, contracts)]).toEqual([
     'listingRegistry',
     undefined,

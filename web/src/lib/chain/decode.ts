@@ -1,8 +1,10 @@
 // Decodes calls and logs of the service's contracts. With viem and the interfaces of the contracts: import it lazily.
 import {
+  concat,
   decodeEventLog,
   decodeFunctionData,
   getAbiItem,
+  getContractAddress,
   keccak256,
   toBytes,
   type AbiEvent,
@@ -10,9 +12,14 @@ import {
   type AbiParameter,
   type Hex,
 } from 'viem';
-import type { Contracts } from '$lib/api';
+import type { Contracts, Transaction } from '$lib/api';
 import { ABIS, formatSignature, type ContractKey } from './abi';
-import type { RawLog } from './rpc';
+
+export interface RawLog {
+  address: string;
+  topics: string[];
+  data: string;
+}
 
 export interface Argument {
   name: string;
@@ -27,6 +34,31 @@ export interface Decoded {
   signature: string;
   /** One group for each item of a batch. Arguments that are not a list are one group. */
   groups: Argument[][];
+}
+
+export interface DecodedTransaction {
+  /** Absent if it calls none of the service's contracts. */
+  call?: Decoded;
+  logs: { log: RawLog; decoded?: Decoded }[];
+}
+
+export function decodeTransaction(
+  { to, input, logs = [] }: Pick<Transaction, 'to' | 'input' | 'logs'>,
+  contracts: Contracts,
+): DecodedTransaction {
+  const contract = contractAt(to, contracts);
+  return {
+    call: contract && input ? decodeCall(contract, input) : undefined,
+    logs: logs.map((log) => {
+      const emitter = contractAt(log.address, contracts);
+      return { log, decoded: emitter && decodeLog(emitter, log) };
+    }),
+  };
+}
+
+/** The address of the contract that a transaction creates; undefined if it calls one. */
+export function createdContract({ to, from, nonce }: Pick<Transaction, 'to' | 'from' | 'nonce'>): string | undefined {
+  return to ? undefined : getContractAddress({ from: from as Hex, nonce: BigInt(nonce) });
 }
 
 export function contractAt(address: string | undefined, contracts: Contracts): ContractKey | undefined {
@@ -84,4 +116,34 @@ export function listingKey(id: string): string {
 /** True for an argument that is the key of a listing. */
 export function isListingKey({ contract }: Pick<Decoded, 'contract'>, { name }: Pick<Argument, 'name'>): boolean {
   return contract === 'listingRegistry' ? name === 'key' : contract === 'applicationChecks' && name === 'listing';
+}
+
+/** By what the chain knows an application; undefined if the argument does not name one. */
+export function applicationKey(
+  { contract }: Pick<Decoded, 'contract'>,
+  group: readonly Pick<Argument, 'name' | 'value'>[],
+  argument: Pick<Argument, 'name' | 'value'>,
+): string | undefined {
+  if (contract !== 'applicationChecks') return undefined;
+  if (argument.name === 'key') return argument.value;
+  const listing = group.find(({ name }) => name === 'listing')?.value;
+  if (argument.name !== 'applicant' || listing === undefined) return undefined;
+  return keccak256(concat([listing as Hex, argument.value as Hex]));
+}
+
+/** Keys of the applications that a transaction names, and of their listings. */
+export function applicationKeys({ call, logs }: DecodedTransaction): { applications: string[]; listings: string[] } {
+  const applications = new Set<string>();
+  const listings = new Set<string>();
+  for (const decoded of [call, ...logs.map((log) => log.decoded)]) {
+    if (decoded?.contract !== 'applicationChecks') continue;
+    for (const group of decoded.groups) {
+      for (const argument of group) {
+        const key = applicationKey(decoded, group, argument);
+        if (key) applications.add(key);
+        if (isListingKey(decoded, argument)) listings.add(argument.value);
+      }
+    }
+  }
+  return { applications: [...applications], listings: [...listings] };
 }

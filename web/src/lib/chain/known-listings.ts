@@ -5,11 +5,21 @@ import { session } from '$lib/session/session.svelte';
 
 const MAX_OWN_LISTINGS = 500;
 
-/** Ids by key. */
-export async function loadListingKeys(given: string | undefined, signal: AbortSignal): Promise<Map<string, string>> {
+export interface KnownListing {
+  id: string;
+  isOwn: boolean;
+}
+
+/** Listings by key. */
+export type KnownListings = ReadonlyMap<string, KnownListing>;
+
+export async function loadKnownListings(given: string | undefined, signal: AbortSignal): Promise<KnownListings> {
   const { listingKey } = await import('./decode');
   const query = { userId: session.userId, limit: MAX_OWN_LISTINGS };
   const own = session.isSignedIn ? (await paged((fetch) => listListings({ query, signal, fetch }))).items : [];
-  const ids = [...own.map(({ listingId }) => listingId), ...(given ? [given] : [])];
-  return new Map(ids.map((id) => [listingKey(id), id]));
+  const known = [
+    ...(given ? [{ id: given, isOwn: false }] : []),
+    ...own.map(({ listingId }) => ({ id: listingId, isOwn: true })),
+  ];
+  return new Map(known.map((listing) => [listingKey(listing.id), listing]));
 }

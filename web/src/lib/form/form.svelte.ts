@@ -28,6 +28,8 @@ export interface FormOptions<V extends object> {
   needsReview?: (values: V) => boolean;
   /** Keeps what was typed until it is saved. */
   draft?: DraftOptions<V>;
+  /** For a form without a draft, of which nothing may be stored: leaving its page asks all the same. */
+  asksToLeave?: boolean;
 }
 
 export class Form<V extends object> {
@@ -50,6 +52,12 @@ export class Form<V extends object> {
     this.#saved = options.initial();
     this.values = structuredClone(this.#saved);
     if (options.draft) this.#keepDraft(options.draft);
+    else if (options.asksToLeave) $effect(() => unsaved.watch(this));
+  }
+
+  /** Whether a draft is left behind when the user leaves. */
+  get keepsDraft(): boolean {
+    return this.#options.draft !== undefined;
   }
 
   /** Whether something was typed that is not saved. */

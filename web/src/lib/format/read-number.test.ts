@@ -52,7 +52,7 @@ test.each([
   expect(de.readNumber(text)).toEqual(unclear(...choices));
 });
 
-test('French and Swiss groups are read, and a foreign separator is asked about', () => {
+test('French and Swiss groups are read, foreign separators asked about', () => {
   expect(numberReader('fr-FR').readNumber('1\u202f850,5')).toEqual(read(1850.5));
   expect(numberReader('fr-FR').readNumber('1.850')).toEqual(unclear(1.85, 1850));
   expect(numberReader('de-CH').readNumber('1’850.50')).toEqual(read(1850.5));

@@ -13,14 +13,14 @@ export const FIRST_PAGES: Record<Role, readonly string[]> = {
 };
 
 /** What a user has that tells who they are. */
-export interface Belongings {
+export interface UserFacts {
   isOperator: boolean;
   hasListings: boolean;
   isApplicant: boolean;
   hasInvestments: boolean;
 }
 
-export function roleOf({ isOperator, hasListings, isApplicant, hasInvestments }: Belongings): Role {
+export function roleOf({ isOperator, hasListings, isApplicant, hasInvestments }: UserFacts): Role {
   if (isOperator) return 'operator';
   if (hasListings) return 'landlord';
   if (isApplicant) return 'applicant';

@@ -9,20 +9,20 @@ import {
 } from '../api';
 import { session } from '../session/session.svelte';
 import { homeRole } from './role.svelte';
-import { roleOf, type Belongings } from './roles';
+import { roleOf, type UserFacts } from './roles';
 
 const ONE = { limit: 1 };
 
 /** Finds out whose home page fits the user, and keeps it. */
 export async function detectRole(signal?: AbortSignal): Promise<void> {
-  homeRole.detected(roleOf(await loadBelongings(signal)));
+  homeRole.detected(roleOf(await loadUserFacts(signal)));
 }
 
-async function loadBelongings(signal?: AbortSignal): Promise<Belongings> {
+async function loadUserFacts(signal?: AbortSignal): Promise<UserFacts> {
   const { userId, isOperator } = session;
   const path = { userId };
   const some = async (list: Promise<readonly unknown[]>) => (await list).length > 0;
-  const none: Belongings = { isOperator, hasListings: false, isApplicant: false, hasInvestments: false };
+  const none: UserFacts = { isOperator, hasListings: false, isApplicant: false, hasInvestments: false };
   if (isOperator) return none;
   if (await some(listListings({ query: { userId, ...ONE }, signal }))) return { ...none, hasListings: true };
   const [hasApplied, hasResults, hasSaved, hasPortfolios, hasDevices] = await Promise.all([

@@ -1,6 +1,6 @@
-// What a landlord's homes add up to. Pure functions.
+// What a landlord's listings add up to. Pure functions.
 import type { Applicant } from '../api';
-import type { OwnHome } from './homes.svelte';
+import type { OwnListing } from './own-listings.svelte';
 
 export const STATUSES = ['active', 'paused', 'rented'] as const;
 export type Status = (typeof STATUSES)[number];
@@ -8,18 +8,18 @@ export type Status = (typeof STATUSES)[number];
 const DAY_MS = 86_400_000;
 const NEW_DAYS = 7;
 
-export interface HomeApplicant {
-  home: OwnHome;
+export interface ListingApplicant {
+  own: OwnListing;
   applicant: Applicant;
 }
 
-export type HomeEvent = { at: string; home: OwnHome } & (
+export type ListingEvent = { at: string; own: OwnListing } & (
   { kind: 'listed' | 'edited' } | { kind: 'applied'; userId: string }
 );
 
-export function countByStatus(homes: readonly OwnHome[]): Record<Status, number> {
+export function countByStatus(listings: readonly OwnListing[]): Record<Status, number> {
   const counts = { active: 0, paused: 0, rented: 0 };
-  for (const { facts } of homes) if (facts && isStatus(facts.details.status)) counts[facts.details.status] += 1;
+  for (const { facts } of listings) if (facts && isStatus(facts.details.status)) counts[facts.details.status] += 1;
   return counts;
 }
 
@@ -28,37 +28,37 @@ export function isStatus(text: string): text is Status {
 }
 
 /** Applicants about whom nothing is decided, newest first. */
-export function undecided(homes: readonly OwnHome[]): HomeApplicant[] {
-  return homes
-    .flatMap((home) => (home.facts?.applicants ?? []).map((applicant) => ({ home, applicant })))
+export function undecided(listings: readonly OwnListing[]): ListingApplicant[] {
+  return listings
+    .flatMap((own) => (own.facts?.applicants ?? []).map((applicant) => ({ own, applicant })))
     .filter(({ applicant }) => applicant.status === 'submitted')
     .sort((a, b) => compareTimes(b.applicant.appliedAt, a.applicant.appliedAt));
 }
 
 /** Every required check is there: only the landlord's decision is missing. The one who waits longest comes first. */
-export function decisionsWaiting(homes: readonly OwnHome[]): HomeApplicant[] {
-  return undecided(homes)
+export function decisionsWaiting(listings: readonly OwnListing[]): ListingApplicant[] {
+  return undecided(listings)
     .filter(({ applicant }) => applicant.complete)
     .reverse();
 }
 
-export function isNew({ applicant }: HomeApplicant, now = new Date()): boolean {
+export function isNew({ applicant }: ListingApplicant, now = new Date()): boolean {
   return now.getTime() - new Date(applicant.appliedAt).getTime() < NEW_DAYS * DAY_MS;
 }
 
-/** What happened last to the homes, newest first. Of several edits of a home only the last is known here. */
-export function newestEvents(homes: readonly OwnHome[], limit: number): HomeEvent[] {
-  const events = homes.flatMap((home): HomeEvent[] => {
-    if (!home.facts) return [];
-    const { details, applicants } = home.facts;
-    const edited: HomeEvent[] = details.version > 1 ? [{ kind: 'edited', at: details.updatedAt, home }] : [];
-    const applied = applicants.map(({ appliedAt, userId }): HomeEvent => ({
+/** What happened last to the listings, newest first. Of several edits of one listing only the last is known here. */
+export function newestEvents(listings: readonly OwnListing[], limit: number): ListingEvent[] {
+  const events = listings.flatMap((own): ListingEvent[] => {
+    if (!own.facts) return [];
+    const { details, applicants } = own.facts;
+    const edited: ListingEvent[] = details.version > 1 ? [{ kind: 'edited', at: details.updatedAt, own }] : [];
+    const applied = applicants.map(({ appliedAt, userId }): ListingEvent => ({
       kind: 'applied',
       at: appliedAt,
       userId,
-      home,
+      own,
     }));
-    return [{ kind: 'listed', at: details.createdAt, home }, ...edited, ...applied];
+    return [{ kind: 'listed', at: details.createdAt, own }, ...edited, ...applied];
   });
   return events.sort((a, b) => compareTimes(b.at, a.at)).slice(0, limit);
 }

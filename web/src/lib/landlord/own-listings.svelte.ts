@@ -14,7 +14,7 @@ import { session } from '../session/session.svelte';
 import { oneByOne } from '../state/one-by-one';
 import { resource } from '../state/resource.svelte';
 
-export interface HomeFacts {
+export interface ListingFacts {
   details: ListingDetails;
   /** Of the version that was read, for `If-Match`. */
   etag: string;
@@ -23,29 +23,29 @@ export interface HomeFacts {
   hasMoreApplicants: boolean;
 }
 
-export interface OwnHome {
+export interface OwnListing {
   listing: Listing;
   /** Undefined until it is loaded. */
-  facts?: HomeFacts;
+  facts?: ListingFacts;
 }
 
 const MAX_APPLICANTS = 100;
-/** Of a landlord with more homes, only these are looked at until they ask for all. */
-export const FACTS_AT_ONCE = 200;
-/** How many homes are loaded between two updates of the page. */
+/** Of a landlord with more listings, only these are looked at until they ask for all. */
+export const INITIAL_DETAILS_LIMIT = 200;
+/** How many listings are loaded between two updates of the page. */
 const UPDATE_EVERY = 20;
 
-export class OwnHomes {
+export class OwnListings {
   list = resource((signal) => listListings({ query: { userId: session.userId }, signal }));
-  #facts = $state.raw<ReadonlyMap<string, HomeFacts>>(new Map());
-  #limit = $state(FACTS_AT_ONCE);
+  #facts = $state.raw<ReadonlyMap<string, ListingFacts>>(new Map());
+  #limit = $state(INITIAL_DETAILS_LIMIT);
   /** Homes that could not be loaded, and the last reason. */
   failed = $state.raw<{ count: number; error: unknown }>();
-  homes = $derived<OwnHome[]>(
+  listings = $derived<OwnListing[]>(
     (this.list.data ?? []).map((listing) => ({ listing, facts: this.#facts.get(listing.listingId) })),
   );
-  isComplete = $derived(this.list.data !== undefined && this.homes.every(({ facts }) => facts));
-  /** How many homes have not been asked about. */
+  isComplete = $derived(this.list.data !== undefined && this.listings.every(({ facts }) => facts));
+  /** How many listings have not been asked about. */
   unasked = $derived(Math.max(0, (this.list.data?.length ?? 0) - this.#limit));
   isLoading = $state(true);
 
@@ -74,7 +74,7 @@ export class OwnHomes {
   }
 
   async #load(listings: readonly Listing[], signal: AbortSignal): Promise<void> {
-    const loaded = new Map<string, HomeFacts>();
+    const loaded = new Map<string, ListingFacts>();
     const flush = () => {
       this.#facts = new Map([...this.#facts, ...loaded]);
       loaded.clear();
@@ -97,7 +97,7 @@ export class OwnHomes {
   }
 }
 
-async function loadFacts(id: string, signal: AbortSignal): Promise<HomeFacts> {
+async function loadFacts(id: string, signal: AbortSignal): Promise<ListingFacts> {
   const path = { id };
   const [{ data: details, etag }, applicants] = await Promise.all([
     tagged((fetch) => getListing({ path, signal, fetch })),

@@ -1,8 +1,9 @@
 // What may be a mistake in a listing, although it is valid: shown before it is recorded.
 import { listListings } from '../api';
-import { m } from '../i18n';
+import { LOCALE, m } from '../i18n';
 import type { Place } from '../map';
-import { isUnitedStates, usStateName } from './places';
+import { isUnitedStates, isUsPostalCode, usStateName } from './places';
+import { postalArea } from './postal-codes';
 
 export interface Address {
   listingId?: string;
@@ -39,13 +40,41 @@ async function findSameAddress(address: Address, signal?: AbortSignal): Promise<
   return same.slice(0, 3).map(({ listingId }) => ({ text: m.rental_warning_same_address(), listingId }));
 }
 
-async function checkPlace({ place, state, country }: Address): Promise<Warning[]> {
-  if (!place) return [];
+/** What does not fit together of the state, the postal code and the pin. Exported for tests. */
+export async function checkPlace({ place, state, postalCode, country }: Address): Promise<Warning[]> {
+  const isUs = isUnitedStates(country);
+  const typed = isUs ? usStateName(state) : undefined;
+  const postal = isUs && isUsPostalCode(postalCode) ? postalStates(postalCode) : [];
+  const ofCode = { postalCode: postalCode.trim(), place: formatEither(postal ?? []) };
+  const warnings: Warning[] = [];
+  if (postal === undefined) warnings.push({ text: m.rental_warning_postal_code_military(ofCode) });
+  else if (typed && isOutside(postal, typed))
+    warnings.push({ text: m.rental_warning_postal_code_state({ ...ofCode, state: typed }) });
+  if (!place) return warnings;
+
   const { isPlaceInState, locate } = await import('../map/land');
-  if (!(await locate(place)).isOnLand) return [{ text: m.rental_warning_at_sea() }];
-  const name = isUnitedStates(country) ? usStateName(state) : undefined;
-  if (name && !(await isPlaceInState(place, name))) return [{ text: m.rental_warning_other_state({ state: name }) }];
-  return [];
+  if (!(await locate(place)).isOnLand) return [{ text: m.rental_warning_at_sea() }, ...warnings];
+  if (typed && !(await isPlaceInState(place, typed)))
+    warnings.push({ text: m.rental_warning_other_state({ state: typed }) });
+  // If the code is of the typed state, that question is asked already.
+  const isAsked = typed !== undefined && !isOutside(postal ?? [], typed);
+  const isAtCode = await Promise.all((postal ?? []).map((name) => isPlaceInState(place, name)));
+  if (!isAsked && isAtCode.length > 0 && !isAtCode.includes(true))
+    warnings.push({ text: m.rental_warning_postal_code_pin(ofCode) });
+  return warnings;
+}
+
+/** Undefined for military mail, empty if the prefix is not known. */
+function postalStates(postalCode: string): string[] | undefined {
+  const area = postalArea(postalCode);
+  if (area?.isMilitary) return undefined;
+  return area?.states ?? [];
+}
+
+const isOutside = (states: readonly string[], state: string) => states.length > 0 && !states.includes(state);
+
+function formatEither(states: readonly string[]): string {
+  return new Intl.ListFormat(LOCALE, { type: 'disjunction' }).format(states);
 }
 
 export function normalize(text: string): string {

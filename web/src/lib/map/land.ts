@@ -32,8 +32,14 @@ export function isInState(place: Place, name: string, atlas: Atlas, object = 'st
   return area === undefined || neighbours(place).some((point) => contains(area, point));
 }
 
+/** What the map calls territories otherwise than people do. */
+const ATLAS_NAMES: Record<string, string> = {
+  'Northern Mariana Islands': 'Commonwealth of the Northern Mariana Islands',
+  'U.S. Virgin Islands': 'United States Virgin Islands',
+};
+
 export async function isPlaceInState(place: Place, name: string): Promise<boolean> {
-  return isInState(place, name, await loadAtlas('states'));
+  return isInState(place, ATLAS_NAMES[name] ?? name, await loadAtlas('states'));
 }
 
 /** The place and eight points around it. */

@@ -6,7 +6,7 @@ test('names in use come first, in their spelling', () => {
   expect(suggestNames('hel', ['HELIUM'])).toEqual(['HELIUM']);
 });
 
-test('beginnings come before other places, and what is typed is not suggested', () => {
+test('beginnings come first, and what is typed is not suggested', () => {
   expect(suggestNames('ar', [])).toEqual(['Arweave']);
   expect(suggestNames('io', []).slice(0, 2)).toEqual(['io.net', 'IoTeX']);
   expect(suggestNames('Helium', [])).toEqual([]);

@@ -25,7 +25,7 @@ export interface Entry {
   run?: () => unknown;
 }
 
-export interface Doings {
+export interface PaletteActions {
   toggleTheme: () => void;
   showShortcuts: () => void;
 }
@@ -39,7 +39,7 @@ const action = (id: string, label: string, icon: Entry['icon'], more: Partial<En
 });
 
 /** Pages of the navigation, and actions. */
-export function fixedEntries({ toggleTheme, showShortcuts }: Doings): Entry[] {
+export function fixedEntries({ toggleTheme, showShortcuts }: PaletteActions): Entry[] {
   const pages = routes.flatMap(({ path, nav }): Entry[] =>
     nav ? [{ id: path, group: 'pages', label: nav.label, icon: nav.icon, words: path, href: href(path) }] : [],
   );

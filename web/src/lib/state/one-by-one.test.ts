@@ -27,7 +27,7 @@ test('at most four run at the same time', async () => {
   expect(most).toBe(4);
 });
 
-test('too many requests are asked again after the time that the service names', async () => {
+test('too many requests are sent again after the time of the service', async () => {
   vi.useFakeTimers();
   const work = vi
     .fn()

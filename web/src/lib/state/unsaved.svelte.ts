@@ -3,6 +3,8 @@ import { router } from '../router/router.svelte';
 
 export interface UnsavedForm {
   readonly isDirty: boolean;
+  /** Whether what was typed can be left behind as a draft. */
+  readonly keepsDraft: boolean;
   /** Drops what was typed, and its draft. */
   reset(): void;
 }
@@ -39,6 +41,11 @@ class Unsaved {
 
   get #isDirty(): boolean {
     return [...this.#forms].some((form) => form.isDirty);
+  }
+
+  /** False: everything that is not saved would be lost. */
+  get keepsDraft(): boolean {
+    return [...this.#forms].some((form) => form.isDirty && form.keepsDraft);
   }
 
   /** Returns a function that stops it. */

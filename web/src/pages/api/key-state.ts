@@ -1,4 +1,4 @@
-// What became of a key, and whether it ends soon.
+// What became of a key, whether it ends soon, and for whom it acts.
 import type { Key } from '$lib/api';
 
 export type KeyState = 'active' | 'expiring' | 'expired' | 'revoked';
@@ -11,6 +11,11 @@ export function keyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expi
   const leftMs = Date.parse(expiresAt) - now.getTime();
   if (leftMs <= 0) return 'expired';
   return leftMs <= SOON_MS ? 'expiring' : 'active';
+}
+
+/** `you`: for the signed-in user alone. A scope that the console does not know stays as the service says it. */
+export function keyScope({ scope, owner }: Pick<Key, 'scope' | 'owner'>, userId: string): string {
+  return scope === 'user' && owner === userId ? 'you' : scope;
 }
 
 /** Choices for a new key. */

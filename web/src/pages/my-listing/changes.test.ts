@@ -38,7 +38,7 @@ test('only changed fields are sent, and emptied ones are cleared', () => {
   });
 });
 
-test('a required field that was emptied is sent, so that the service reports it', () => {
+test('an emptied required field is sent, so that the service reports it', () => {
   expect(toChanges(before, { ...before, city: '' })).toEqual({ city: '' });
 });
 
@@ -66,7 +66,7 @@ test('half a place and words for numbers are reported', () => {
   expect(validateValues(old, old)).toEqual({});
 });
 
-test('an unknown state, a postal code with a letter and an unclear rent are reported together', () => {
+test('faults of state, postal code and rent are reported together', () => {
   const after = { ...before, state: 'ZZ', postalCode: '787O1', monthlyRent: '1.900', city: ' ' };
   expect(validateValues(after)).toEqual({
     city: 'Enter the city.',

@@ -6,7 +6,7 @@ const at = (hour: number) => `2026-05-01T0${hour}:00:00Z`;
 const details = { createdAt: at(1) } as ListingDetails;
 const record = (block: number, hour: number) => ({ record: { version: 1 } as ChainRecord, block, at: at(hour) });
 
-test('edits, applications, decisions and records are in one list, newest first', () => {
+test('edits, applications, decisions and records are in one list', () => {
   const timeline = [
     { at: at(4), status: 'submitted', by: 'applicant' },
     { at: at(6), status: 'approved', by: 'owner' },

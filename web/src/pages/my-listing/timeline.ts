@@ -8,7 +8,7 @@ export type TimelineEvent = { key: string; at: string } & (
   | { kind: 'recorded'; record: ChainRecord; block: number }
 );
 
-export interface Happenings {
+export interface TimelineSources {
   details: ListingDetails;
   edits: readonly ListingEdit[];
   applications: readonly Application[];
@@ -17,7 +17,7 @@ export interface Happenings {
 }
 
 /** Newest first. Of events of the same moment, what follows from the other comes first. */
-export function toTimeline({ details, edits, applications, records }: Happenings): TimelineEvent[] {
+export function toTimeline({ details, edits, applications, records }: TimelineSources): TimelineEvent[] {
   const events: TimelineEvent[] = [
     { key: 'listed', kind: 'listed', at: details.createdAt },
     ...edits.map((edit): TimelineEvent => ({ key: `edit ${edit.version}`, kind: 'edited', at: edit.at, edit })),

@@ -1,6 +1,6 @@
-// Pauses or activates several homes, with progress and what came of each.
+// Pauses or activates several listings, with progress and what came of each.
 import { editListing, tagged, type ListingDetails, type Tagged } from '$lib/api';
-import type { OwnHome } from '$lib/landlord/homes.svelte';
+import type { OwnListing } from '$lib/landlord/own-listings.svelte';
 import { oneByOne } from '$lib/state/one-by-one';
 
 export type Target = 'active' | 'paused';
@@ -14,7 +14,7 @@ export interface BulkResult {
 }
 
 /** Only the other one of the two is changed: a rented home stays rented. */
-export function isChangeable({ facts }: OwnHome, target: Target): boolean {
+export function isChangeable({ facts }: OwnListing, target: Target): boolean {
   return facts?.details.status === (target === 'active' ? 'paused' : 'active');
 }
 
@@ -29,18 +29,18 @@ export class BulkChange {
   }
 
   async run(
-    homes: readonly OwnHome[],
+    listings: readonly OwnListing[],
     target: Target,
     onchange: (changed: Tagged<ListingDetails>) => void,
   ): Promise<void> {
     this.target = target;
-    this.total = homes.length;
+    this.total = listings.length;
     this.isRunning = true;
-    const row = ({ listing: { listingId: id, streetAddress: street } }: OwnHome) => ({ id, street });
-    const kept = homes.filter((home) => !isChangeable(home, target));
+    const row = ({ listing: { listingId: id, streetAddress: street } }: OwnListing) => ({ id, street });
+    const kept = listings.filter((home) => !isChangeable(home, target));
     this.results = kept.map((home) => ({ ...row(home), outcome: 'kept' }));
     await oneByOne(
-      homes.filter((home) => isChangeable(home, target)),
+      listings.filter((home) => isChangeable(home, target)),
       ({ listing, facts }) => {
         const path = { id: listing.listingId };
         // Somebody may have changed the home since it was loaded: rented it, for example.

@@ -1,6 +1,6 @@
-// Search, filter and order of the landlord's homes, and their CSV. Pure functions.
+// Search, filter and order of the landlord's listings, and their CSV. Pure functions.
 import { isStatus, type Status } from '$lib/landlord/figures';
-import type { OwnHome } from '$lib/landlord/homes.svelte';
+import type { OwnListing } from '$lib/landlord/own-listings.svelte';
 import type { Cell } from '$lib/files/csv';
 import { LOCALE } from '$lib/i18n';
 
@@ -23,29 +23,29 @@ export function readView(query: URLSearchParams): View {
   };
 }
 
-export function applyView(homes: readonly OwnHome[], { search, status, sort }: View): OwnHome[] {
+export function applyView(listings: readonly OwnListing[], { search, status, sort }: View): OwnListing[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = homes.filter((home) => {
+  const found = listings.filter((home) => {
     const text = searchedText(home);
     return (!status || home.facts?.details.status === status) && words.every((word) => text.includes(word));
   });
   return found.sort(COMPARE[sort]);
 }
 
-function searchedText({ listing: { streetAddress, city, state, postalCode, listingId } }: OwnHome): string {
+function searchedText({ listing: { streetAddress, city, state, postalCode, listingId } }: OwnListing): string {
   return [streetAddress, city, state, postalCode, listingId].join(' ').toLowerCase();
 }
 
 const collator = new Intl.Collator(LOCALE, { numeric: true });
-const byAddress = (a: OwnHome, b: OwnHome) => collator.compare(a.listing.streetAddress, b.listing.streetAddress);
-const created = ({ facts }: OwnHome) => (facts ? new Date(facts.details.createdAt).getTime() : 0);
+const byAddress = (a: OwnListing, b: OwnListing) => collator.compare(a.listing.streetAddress, b.listing.streetAddress);
+const created = ({ facts }: OwnListing) => (facts ? new Date(facts.details.createdAt).getTime() : 0);
 const STATUS_ORDER: Record<string, number> = { active: 0, paused: 1, rented: 2 };
-const statusRank = ({ facts }: OwnHome) => STATUS_ORDER[facts?.details.status ?? ''] ?? 3;
+const statusRank = ({ facts }: OwnListing) => STATUS_ORDER[facts?.details.status ?? ''] ?? 3;
 
 /** A home without a rent comes last, whichever way. */
-const rentOf = ({ listing }: OwnHome, ifNone: number) => listing.monthlyRent ?? ifNone;
+const rentOf = ({ listing }: OwnListing, ifNone: number) => listing.monthlyRent ?? ifNone;
 
-const COMPARE: Record<Sort, (a: OwnHome, b: OwnHome) => number> = {
+const COMPARE: Record<Sort, (a: OwnListing, b: OwnListing) => number> = {
   newest: (a, b) => created(b) - created(a),
   address: byAddress,
   'rent-low': (a, b) => rentOf(a, Infinity) - rentOf(b, Infinity) || byAddress(a, b),
@@ -55,12 +55,12 @@ const COMPARE: Record<Sort, (a: OwnHome, b: OwnHome) => number> = {
 };
 
 /** Who has not withdrawn. */
-export function countApplicants({ facts }: OwnHome): number {
+export function countApplicants({ facts }: OwnListing): number {
   return facts?.applicants.filter(({ status }) => status !== 'withdrawn').length ?? 0;
 }
 
 /** The fields of the API under their names there, so that a program can read them too. */
-const CSV_COLUMNS: readonly (readonly [string, (home: OwnHome) => Cell])[] = [
+const CSV_COLUMNS: readonly (readonly [string, (home: OwnListing) => Cell])[] = [
   ['listingId', ({ listing }) => listing.listingId],
   ['streetAddress', ({ listing }) => listing.streetAddress],
   ['city', ({ listing }) => listing.city],
@@ -76,6 +76,6 @@ const CSV_COLUMNS: readonly (readonly [string, (home: OwnHome) => Cell])[] = [
   ['updatedAt', ({ facts }) => facts?.details.updatedAt],
 ];
 
-export function toCsvRows(homes: readonly OwnHome[]): Cell[][] {
-  return [CSV_COLUMNS.map(([name]) => name), ...homes.map((home) => CSV_COLUMNS.map(([, cell]) => cell(home)))];
+export function toCsvRows(listings: readonly OwnListing[]): Cell[][] {
+  return [CSV_COLUMNS.map(([name]) => name), ...listings.map((home) => CSV_COLUMNS.map(([, cell]) => cell(home)))];
 }

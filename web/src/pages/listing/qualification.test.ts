@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { Qualification } from '$lib/api';
+import { askedTerms, conclude, needsVerification, validUntil } from './qualification';
+
+function answer(terms: Record<string, string>, checks: Record<string, string> = {}): Qualification {
+  return {
+    terms: Object.entries(terms).map(([term, status]) => ({ term, value: 600, status })),
+    checks: Object.entries(checks).map(([check, status]) => ({ check, status })),
+  };
+}
+
+test('a term of zero asks for nothing', () => {
+  const zero = { terms: [{ term: 'minCredit', value: 0, status: 'met' }], checks: [] };
+  expect(askedTerms(zero)).toEqual([]);
+  expect(conclude(zero)).toBe('nothing');
+  expect(conclude(answer({}))).toBe('nothing');
+});
+
+test('a minimum that is not met comes before everything else', () => {
+  const below = answer({ minCredit: 'not_met', minIncome: 'not_checked' }, { eviction: 'not_passed' });
+  expect(conclude(below)).toBe('below');
+  expect(needsVerification(below)).toBe(true);
+});
+
+test('only minimums have to be met', () => {
+  expect(conclude(answer({ minCredit: 'met', prefCredit: 'not_met' }))).toBe('yes');
+});
+
+test('a required check that is not passed or disputed is said', () => {
+  for (const status of ['not_passed', 'disputed'])
+    expect(conclude(answer({ minCredit: 'met' }, { eviction: status }))).toBe('failed');
+});
+
+test('what is not checked or expired needs a verification', () => {
+  for (const status of ['not_checked', 'expired']) expect(conclude(answer({ prefIncome: status }))).toBe('unknown');
+  for (const status of ['missing', 'expired']) expect(conclude(answer({}, { income: status }))).toBe('unknown');
+});
+
+test('the answer holds until the first required finding expires', () => {
+  const passed = (check: string, day: string) => ({ check, status: 'passed', expiresAt: `2026-12-${day}T00:00:00Z` });
+  const valid = { ...answer({ minCredit: 'met' }), checks: [passed('income', '18'), passed('softCredit', '02')] };
+  expect(conclude(valid)).toBe('yes');
+  expect(validUntil(valid)).toBe('2026-12-02T00:00:00Z');
+  expect(validUntil({ ...valid, terms: answer({ prefIncome: 'expired' }).terms })).toBeUndefined();
+  expect(validUntil(answer({ minCredit: 'met' }))).toBeUndefined();
+});
