@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(warned(profile, "127.0.0.1:1", None), "");
             assert_eq!(warned(profile, "[::1]:1", None), "");
         }
-        assert!(warned(ProfileName::Sandbox, "0.0.0.0:1", Some(1)).contains("as anybody"));
+        assert!(warned(ProfileName::Sandbox, "0.0.0.0:1", Some(1)).contains("as any user"));
         assert!(warned(ProfileName::Live, "[::]:1", None).contains("--trusted-hops"));
         assert_eq!(warned(ProfileName::Live, "10.0.0.1:1", Some(1)), "");
         let with_tls = Settings {

@@ -73,7 +73,8 @@ async fn session_has_a_token_and_a_key(app: &App) {
 }
 
 async fn key_secret_is_shown_only_at_creation(app: &App) {
-    let token = app.token(&["--sub", &unique("ada")]);
+    let user = unique("ada");
+    let token = app.token(&["--sub", &user]);
     assert_eq!(keys(app, &token).await, json!([]));
     let (first, secret) = make(app, &token, "laptop").await;
     let (second, _) = make(app, &token, " phone ").await;
@@ -83,8 +84,8 @@ async fn key_secret_is_shown_only_at_creation(app: &App) {
     let list = keys(app, &token).await;
     assert!(works(app, &secret).await);
     let expected = json!([
-        {"id": first, "name": "laptop", "createdAt": moment(&list[0]["createdAt"])},
-        {"id": second, "name": "phone", "createdAt": moment(&list[1]["createdAt"])},
+        {"id": first, "name": "laptop", "createdAt": moment(&list[0]["createdAt"]), "scope": "user", "owner": user},
+        {"id": second, "name": "phone", "createdAt": moment(&list[1]["createdAt"]), "scope": "user", "owner": user},
     ]);
     assert_eq!(list, expected);
 }
