@@ -5,21 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use alloy_primitives::Address;
-use alloy_primitives::{B256, Bytes, U256};
+use alloy_primitives::{B256, U256};
 use futures_util::future::join;
 use portico_chain::contracts::Contracts;
 pub use portico_chain::contracts::ItemKind;
-use portico_chain::node::Transaction;
-pub use portico_chain::node::{Block, Log, Receipt};
+pub use portico_chain::node::{Block, Log};
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
 use portico_domain::{ErrorCode, Timestamp};
-use portico_store::chain::{Backlog, BatchStatus, StoredAttempt, StoredItem, Word};
+use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
 pub use portico_store::chain::{BatchTransaction, ItemStatus};
 use portico_store::{Cursor, Page};
 use tokio::time::Instant;
 
+use crate::transactions::{trace_attempt, trace_foreign};
 use crate::{Call, Core, Error, Profile, Result};
+
+pub use crate::transactions::{TracedTransaction, TransactionContent, TransactionDetails, TransactionStatus};
 
 pub type ChainWriter = Writer<AnyNode>;
 
@@ -90,43 +92,6 @@ pub struct ChainStatus {
     /// Address, next nonce and balance of each signer.
     pub signers: Vec<(Address, i64, Option<U256>)>,
     pub backlog: Backlog,
-}
-
-#[derive(Debug)]
-pub struct TracedTransaction {
-    pub status: TransactionStatus,
-    pub from: Address,
-    pub nonce: u64,
-    pub block: Option<u64>,
-    /// Kind and number of its items, if it is one of ours.
-    pub items: Option<(ItemKind, i64)>,
-}
-
-/// A transaction as the node has it.
-#[derive(Debug)]
-pub struct TransactionContent {
-    /// `None`: it deploys a contract.
-    pub to: Option<Address>,
-    pub input: Bytes,
-}
-
-/// A transaction with all that is known of it.
-#[derive(Debug)]
-pub struct TransactionDetails {
-    pub traced: TracedTransaction,
-    /// `None`: the node does not have it, or does not answer.
-    pub content: Option<TransactionContent>,
-    /// `None`: it is not in a block, or the node does not answer.
-    pub receipt: Option<Receipt>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransactionStatus {
-    Pending,
-    Mined,
-    Replaced(Option<Word>),
-    /// It reverted.
-    Failed,
 }
 
 /// The public view of the chain.
@@ -353,45 +318,6 @@ impl Core {
         };
         Ok(Some(trace_attempt(&attempt, hash, receipt.as_ref())))
     }
-}
-
-/// What became of one of our transactions, according to the database, and to its receipt while that is newer.
-fn trace_attempt(attempt: &StoredAttempt, hash: Word, receipt: Option<&Receipt>) -> TracedTransaction {
-    let status = match (attempt.status, attempt.mined) {
-        (BatchStatus::Signed, _) if attempt.newest != hash => {
-            TransactionStatus::Replaced(Some(attempt.newest))
-        }
-        (BatchStatus::Signed, _) => receipt.map_or(TransactionStatus::Pending, outcome),
-        (BatchStatus::Mined | BatchStatus::Final | BatchStatus::Reverted, Some(mined)) if mined != hash => {
-            TransactionStatus::Replaced(Some(mined))
-        }
-        (BatchStatus::Mined | BatchStatus::Final, _) => TransactionStatus::Mined,
-        (BatchStatus::Reverted, _) => TransactionStatus::Failed,
-        (BatchStatus::Foreign, _) => TransactionStatus::Replaced(None),
-    };
-    let is_newer = attempt.status == BatchStatus::Signed;
-    let block = receipt.filter(|_| is_newer).map(|receipt| receipt.block);
-    TracedTransaction {
-        status,
-        from: Address::from(attempt.signer),
-        nonce: attempt.nonce.unsigned_abs(),
-        block: block.or(attempt.block.map(i64::unsigned_abs)),
-        items: ItemKind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
-    }
-}
-
-fn trace_foreign(found: &Transaction, receipt: Option<&Receipt>) -> TracedTransaction {
-    TracedTransaction {
-        status: receipt.map_or(TransactionStatus::Pending, outcome),
-        from: found.from,
-        nonce: found.nonce,
-        block: found.block,
-        items: None,
-    }
-}
-
-fn outcome(receipt: &Receipt) -> TransactionStatus {
-    if receipt.success { TransactionStatus::Mined } else { TransactionStatus::Failed }
 }
 
 #[cfg(test)]

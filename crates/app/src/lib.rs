@@ -43,6 +43,7 @@ mod saved;
 pub mod screening;
 pub mod templates;
 pub mod tokens;
+mod transactions;
 pub mod vault;
 mod verifications;
 mod wished_wallets;

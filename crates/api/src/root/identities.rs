@@ -15,7 +15,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/chainIdentityInd", BEARER, validate)
                 .id("validateIdentity")
-                .summary("The token of a result, for whoever knows both names")
+                .summary("The token of a result, for callers who know both names")
                 .not_found("There is no such result, its token was revoked, or the names are not its own"),
             post("/chainIdentityInd", BEARER, create)
                 .id("createIdentity")

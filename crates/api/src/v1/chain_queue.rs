@@ -95,7 +95,7 @@ struct QueuedOut {
 struct FailedOut {
     #[schema(example = "ListingRegistry")]
     contract: &'static str,
-    /// By what the contract would know it
+    /// Its key in the contract
     key: String,
     version: i64,
     /// Whether it was to be deleted

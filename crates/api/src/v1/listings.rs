@@ -24,7 +24,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             .not_found("There is no such listing"),
         get("/v1/listings/{id}/proof", PUBLIC, proof)
             .id("proveListing")
-            .summary("The listing's digest, computed anew, beside the one on the chain")
+            .summary("The listing's recomputed digest and the digest on the chain")
             .not_found("There is no such listing, or it has no record on the chain"),
         get("/v1/listings/{id}/records", PUBLIC, records)
             .id("listListingRecords")
@@ -101,7 +101,7 @@ struct ListingProof {
     salt: String,
     /// What the digest covers, in its order
     content: Vec<ProofField>,
-    /// By what the chain knows the listing: the Keccak-256 hash of its id
+    /// The listing's key on the chain: the Keccak-256 hash of its id
     key: String,
     version: u64,
     /// The transaction that recorded it

@@ -20,6 +20,7 @@ mod qualification;
 mod sandbox;
 mod screening;
 mod templates;
+mod transactions;
 mod users;
 
 use portico_app::Profile;
@@ -37,6 +38,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         applications::operations(),
         qualification::operations(),
         chain::operations(),
+        transactions::operations(),
         screening::operations(),
         consents::operations(),
         identities::operations(),

@@ -24,7 +24,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             .not_found("The caller has no such result"),
         post("/v1/verifications/{id}/checks/{check}/dispute", BEARER, dispute)
             .id("disputeCheck")
-            .summary("Disputes a finding: owners see that it is disputed, until a new finding replaces it; for the person whom it is about")
+            .summary("Disputes a finding: owners see the dispute until a new finding replaces it. Only for the person the finding is about")
             .not_found("There is no such result, or it has no such check")
             .conflict("The finding has expired"),
         delete("/v1/users/{userId}/personal-data", BEARER, erase).id("erasePersonalData").summary(

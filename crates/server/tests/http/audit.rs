@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::support::server::ENCRYPTION_KEY;
 use crate::support::{
     App, Cell, Engine, Installation, Options, Raw, applicant, on_both_engines, on_chain, portico, unique,
-    with,
+    until, with,
 };
 
 const OPERATOR: Call = Call::new(Actor::Operator);
@@ -29,6 +29,7 @@ on_both_engines! {
     own:
         every_altered_byte_is_found,
         entries_that_are_missing_or_moved_are_found,
+        running_server_anchors_what_is_new,
         truncated_log_is_found_by_its_anchor,
         forged_logs_are_found,
         server_does_not_anchor_a_forged_log,
@@ -326,6 +327,22 @@ async fn truncate(app: &App, end: i64) {
     raw.change(&format!("DELETE FROM audit WHERE seq > {end}"), &[]).await.unwrap();
     let hash = format!("(SELECT hash FROM audit WHERE seq = {end})");
     raw.change(&format!("UPDATE audit_head SET seq = {end}, hash = {hash}"), &[]).await.unwrap();
+}
+
+/// Moving the sandbox's clock runs the periodic work at once.
+async fn running_server_anchors_what_is_new(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    for _ in 0..2 {
+        let ada = app.someone().await;
+        app.verified(&ada.token, "", &applicant("Lovelace")).await;
+        let (_, end) = head(&app).await;
+        assert_ne!(app.anchor_on_chain().await.as_ref(), Some(&end));
+        app.post("/v1/sandbox/clock", json!({"advanceSeconds": 1})).await.status(200);
+        until("the end of the log is anchored", 20, async || {
+            (app.anchor_on_chain().await == Some(head(&app).await.1)).then_some(())
+        })
+        .await;
+    }
 }
 
 async fn truncated_log_is_found_by_its_anchor(engine: Engine) {
