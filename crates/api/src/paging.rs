@@ -27,8 +27,8 @@ use crate::reply::{Output, Schemas, content, reference};
 const FIRST_READ_ITEMS: usize = 64;
 /// Items in the first read of a page; larger ones run off the async threads.
 const FIRST_PAGE_READ_ITEMS: usize = 128;
-/// Items in the first read of a list whose items may be as long as a body.
-const FIRST_LONG_READ_ITEMS: usize = 4;
+/// Items in a read of a list whose items may be as long as a body.
+const MAX_LONG_READ_ITEMS: usize = 8;
 const MAX_READ_ITEMS: usize = 512;
 /// What the items of a further read take, if they are as long as those before.
 pub(crate) const PIECE_BYTES: usize = 64 * 1024;
@@ -199,11 +199,26 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         Q: Send + Sync + 'static,
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
+        let uri = cx.uri.clone();
+        let (cx, query) = (Arc::new(cx), Arc::new(query));
+        let fetch: Fetch<T> = Arc::new(move |after, limit| {
+            let page = fetch(cx.clone(), query.clone(), after, limit);
+            Box::pin(async { page.await.map_err(Problem::from) })
+        });
         let count = paging.limit.map_or(FIRST_READ_ITEMS, |limit| limit.min(FIRST_PAGE_READ_ITEMS));
-        Self::read_from(cx, query, paging, count, fetch).await
+        let mut first = Piece::read(&fetch, paging.after, count).await?;
+        let mut link = None;
+        if let Some(limit) = paging.limit {
+            first.extend(&fetch, limit).await?;
+            link = first.next_to_follow(paging.after).and_then(|next| next_link(&uri, next));
+        }
+        let is_streamed = paging.limit.is_none() && first.next.is_some();
+        let fetch = Some(fetch).filter(|_| is_streamed);
+        Ok(Self { first, fetch, link, is_continuation: paging.after.is_some() })
     }
 
-    /// The same for items that may be as long as a body: the first read is short.
+    /// The same for items that may be as long as a body: every read is short, because how long the first ones are says
+    /// nothing about the others.
     pub(crate) async fn read_long<Q, F>(
         cx: Context,
         query: Q,
@@ -214,36 +229,9 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         Q: Send + Sync + 'static,
         F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
     {
-        let count = paging.limit.unwrap_or(FIRST_LONG_READ_ITEMS).min(FIRST_LONG_READ_ITEMS);
-        Self::read_from(cx, query, paging, count, fetch).await
-    }
-
-    async fn read_from<Q, F>(
-        cx: Context,
-        query: Q,
-        paging: Paging,
-        count: usize,
-        fetch: impl Fn(Arc<Context>, Arc<Q>, Option<Cursor>, usize) -> F + Send + Sync + 'static,
-    ) -> Result<Self>
-    where
-        Q: Send + Sync + 'static,
-        F: Future<Output = portico_app::Result<Page<T>>> + Send + 'static,
-    {
-        let uri = cx.uri.clone();
-        let (cx, query) = (Arc::new(cx), Arc::new(query));
-        let fetch: Fetch<T> = Arc::new(move |after, limit| {
-            let page = fetch(cx.clone(), query.clone(), after, limit);
-            Box::pin(async { page.await.map_err(Problem::from) })
-        });
-        let mut first = Piece::read(&fetch, paging.after, count).await?;
-        let mut link = None;
-        if let Some(limit) = paging.limit {
-            first.extend(&fetch, limit).await?;
-            link = first.next_to_follow(paging.after).and_then(|next| next_link(&uri, next));
-        }
-        let is_streamed = paging.limit.is_none() && first.next.is_some();
-        let fetch = Some(fetch).filter(|_| is_streamed);
-        Ok(Self { first, fetch, link, is_continuation: paging.after.is_some() })
+        let fetch =
+            move |cx, query, after, limit: usize| fetch(cx, query, after, limit.min(MAX_LONG_READ_ITEMS));
+        Self::read(cx, query, paging, fetch).await
     }
 
     /// For lists that the specification answers with 404 when they are empty. A page after the last one is empty and

@@ -81,16 +81,15 @@ impl Screening {
             bureau: self.core.bureaus.screening.routing.bureau(*check).name().into(),
         };
         let account = self.core.paying_account(&call.actor).await?;
+        let record_budget = self.core.budget(&call.actor, account, Cost::Record);
+        let records = self.records_of_a_result(key, &record_budget).await?;
         let begin = BeginChecks {
             case: case.id.clone(),
             checks: plan.checks.iter().map(new).collect(),
             seal: key.clone(),
             valid_since: now.minus_seconds(VALID_SECONDS),
             budget: self.core.budget(&call.actor, account, Cost::Check),
-            needed: (
-                self.core.budget(&call.actor, account, Cost::Record),
-                self.records_of_a_result(key).await?,
-            ),
+            needed: (record_budget, records),
             at: now,
         };
         let begun = self.core.db.write(begin).await?;

@@ -49,10 +49,11 @@ pub(crate) fn trace_attempt(
     receipt: Option<&Receipt>,
 ) -> TracedTransaction {
     let status = match (attempt.status, attempt.mined) {
-        (BatchStatus::Signed, _) if attempt.newest != hash => {
-            TransactionStatus::Replaced(Some(attempt.newest))
-        }
-        (BatchStatus::Signed, _) => receipt.map_or(TransactionStatus::Pending, outcome),
+        (BatchStatus::Signed, _) => match receipt {
+            Some(receipt) => outcome(receipt),
+            None if attempt.newest != hash => TransactionStatus::Replaced(Some(attempt.newest)),
+            None => TransactionStatus::Pending,
+        },
         (BatchStatus::Mined | BatchStatus::Final | BatchStatus::Reverted, Some(mined)) if mined != hash => {
             TransactionStatus::Replaced(Some(mined))
         }

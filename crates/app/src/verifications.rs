@@ -8,7 +8,7 @@ use std::sync::Arc;
 use portico_domain::{Label, Timestamp, UserId, VerificationId};
 use portico_screening::{Applicant, Check, Field, Finding};
 use portico_store::screening::{Case, StoreVerification, StoredVerification};
-use portico_store::{Cursor, Page, StoredReply};
+use portico_store::{Budget, Cursor, Page, StoredReply};
 
 use crate::access::signed_in;
 use crate::applicant_identity::ApplicantIdentity;
@@ -21,10 +21,6 @@ use crate::results::{
 };
 use crate::screening::{Screening, Verification};
 use crate::{Call, Result};
-
-/// Applications whose flags a result pays for. Below the default budget of a day, so that somebody with more can still be
-/// verified.
-const MAX_APPLICATIONS_CHARGED: i64 = 400;
 
 impl Screening {
     /// The applicant is the caller.
@@ -98,9 +94,11 @@ impl Screening {
 
     /// What a result costs in records: the token, and the flags of every application, which are computed anew. Without a
     /// price for them, alternating between two identities would rewrite all of them for one record.
-    pub(crate) async fn records_of_a_result(&self, key: &PersonKey) -> Result<u32> {
-        let flags = self.core.db.shared_applications(&key.id(), MAX_APPLICATIONS_CHARGED).await?;
-        Ok(u32::try_from(flags).unwrap_or(u32::MAX).saturating_add(1))
+    /// Never more than a day's budget, so that somebody with many applications can be verified once a day.
+    pub(crate) async fn records_of_a_result(&self, key: &PersonKey, budget: &Budget) -> Result<u32> {
+        let Some(most) = budget.smallest_limit() else { return Ok(1) };
+        let flags = self.core.db.shared_applications(&key.id(), most.into()).await?;
+        Ok(u32::try_from(flags).unwrap_or(most).saturating_add(1).min(most))
     }
 
     /// Stores the result; a retry gets the id of the first one.
@@ -140,7 +138,8 @@ impl Screening {
             id,
         };
         let desired = self.core.desired_token(case, name);
-        let records = self.records_of_a_result(key).await?;
+        let budget = self.core.record_budget(call).await?;
+        let records = self.records_of_a_result(key, &budget).await?;
         let op = StoreVerification { person: key.id(), verification, desired, entries, at: now };
         self.core.write_recorded(call, op, records as usize).await
     }

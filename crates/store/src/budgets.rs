@@ -74,6 +74,11 @@ fn day(at: Timestamp) -> i64 {
 pub struct Budget(pub Vec<Charge>);
 
 impl Budget {
+    /// What nobody can pay more than; `None`: it is free.
+    pub fn smallest_limit(&self) -> Option<u32> {
+        self.0.iter().map(|charge| charge.quota.limit).min()
+    }
+
     /// Takes from every payer, or from none. `Some`: the quota that is used up.
     pub(crate) async fn try_take<T: Tx>(&self, tx: &mut T, amount: i64) -> Result<Option<Quota>> {
         if amount == 0 {

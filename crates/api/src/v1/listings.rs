@@ -36,7 +36,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     ])
 }
 
-/// ListingPath who applied to a listing.
+/// One who applied to a listing.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Applicant)]

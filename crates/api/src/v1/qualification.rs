@@ -44,7 +44,8 @@ struct TermStateOut {
     /// What the listing asks for
     #[schema(value_type = f64)]
     value: ValueOut,
-    /// `met`, `not_met`, `not_checked` or `expired`. Everybody meets a term of 0
+    /// `met`, `not_met`, `not_checked`, `expired`, or `not_required` if the owner does not require the check that it
+    /// needs. Everybody meets a term of 0
     #[schema(example = "met")]
     status: &'static str,
 }

@@ -40,6 +40,8 @@ pub enum TermStatus {
     NotMet,
     NotChecked,
     Expired,
+    /// The listing's owner does not require the check that it needs: its flag stays false.
+    NotRequired,
 }
 
 impl TermStatus {
@@ -49,6 +51,7 @@ impl TermStatus {
             Self::NotMet => "not_met",
             Self::NotChecked => "not_checked",
             Self::Expired => "expired",
+            Self::NotRequired => "not_required",
         }
     }
 }
@@ -64,22 +67,26 @@ impl Applications {
             Some(key) => self.core.person_findings(user, &country, &key).await?,
             None => PersonFindings::none(),
         };
+        let states = terms.map(|terms| term_states(&terms, &checks, &findings, now)).unwrap_or_default();
         let checks = Evaluation::new(terms.as_ref(), &checks, &findings, now).checks;
-        let terms = terms.map(|terms| term_states(&terms, &findings, now)).unwrap_or_default();
-        Ok(Qualification { terms, checks })
+        Ok(Qualification { terms: states, checks })
     }
 }
 
-fn term_states(terms: &Terms, findings: &PersonFindings, now: Timestamp) -> Vec<TermState> {
-    let without_value = |check| match findings.is_expired(check, now) {
-        true => TermStatus::Expired,
-        false => TermStatus::NotChecked,
-    };
+fn term_states(
+    terms: &Terms,
+    required: &[Check],
+    findings: &PersonFindings,
+    now: Timestamp,
+) -> Vec<TermState> {
+    let without_value =
+        |check| if findings.is_expired(check, now) { TermStatus::Expired } else { TermStatus::NotChecked };
     let met = |is_met| if is_met { TermStatus::Met } else { TermStatus::NotMet };
     let credit = |term, value: Credit| {
         let status = match findings.credit(now) {
             // Everybody meets it, as in the flags.
             _ if value == Credit::from_units(0) => TermStatus::Met,
+            _ if !required.contains(&Check::SoftCredit) => TermStatus::NotRequired,
             Some(credit) => met(credit >= value),
             None => without_value(Check::SoftCredit),
         };
@@ -88,6 +95,7 @@ fn term_states(terms: &Terms, findings: &PersonFindings, now: Timestamp) -> Vec<
     let income = |term, value: Income| {
         let status = match findings.income(now) {
             _ if value == Income::from_units(0) => TermStatus::Met,
+            _ if !required.contains(&Check::Income) => TermStatus::NotRequired,
             Some(income) => met(income >= value),
             None => without_value(Check::Income),
         };

@@ -225,7 +225,7 @@ impl<'k> Inspector<'k> {
         match (self.anchor, self.open) {
             (Anchor::Missing, Some((_, at))) if at < late => self.fault(AuditFault::NeverAnchored),
             (Anchor::Entry(_), Some((entry, at))) if at < late => {
-                self.fault(AuditFault::AnchorLate { entry })
+                self.fault(AuditFault::AnchorLate { entry });
             }
             _ => {}
         }

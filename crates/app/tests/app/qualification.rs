@@ -11,6 +11,7 @@ on_both_engines! {
     own_findings_answer_every_term,
     expired_findings_are_told_from_missing_ones,
     findings_for_another_country_do_not_qualify,
+    terms_without_their_check_are_not_required,
     qualification_is_recorded_nowhere,
     only_people_with_a_token_ask,
     listing_without_terms_has_none_to_meet,
@@ -71,6 +72,15 @@ async fn findings_for_another_country_do_not_qualify(world: World) {
     assert_eq!(found.terms[0].status, TermStatus::NotChecked);
     let checks: Vec<_> = found.checks.iter().map(|state| (state.check, state.status)).collect();
     assert_eq!(checks, [(Check::SoftCredit, CheckStatus::Missing)]);
+}
+
+/// As in the flags, which say nothing about checks that the owner does not require.
+async fn terms_without_their_check_are_not_required(world: World) {
+    use TermStatus::{Met, NotRequired};
+    world.require(&ann(), &[Check::SoftCredit]).await;
+    let oak = world.offer("oak", &ann(), [650, 650, 50_000, 50_000]).await;
+    world.screen(&bob(), Inputs::ALL).await.unwrap();
+    assert_eq!(terms(&world, &oak).await, [Met, Met, NotRequired, NotRequired]);
 }
 
 async fn qualification_is_recorded_nowhere(world: World) {

@@ -85,7 +85,8 @@ pub fn secrets_shown(arguments: impl IntoIterator<Item = OsString>) -> Vec<&'sta
         };
         if let Some(flag) = FLAGS.into_iter().find(|known| *known == flag)
             && (flag.ends_with("-key")
-                || value.split(',').any(|url| has_password(url) || (flag == "--chain" && has_path(url))))
+                || has_password(&value)
+                || (flag == "--chain" && value.split(',').any(|url| has_password(url) || has_path(url))))
         {
             shown.push(flag);
         }
@@ -128,6 +129,8 @@ mod tests {
         ] {
             assert_eq!(shown(&format!("portico serve --chain {node}")), ["--chain"], "{node}");
         }
+        assert_eq!(shown("portico serve --database postgres://a,b/x?password=s"), ["--database"]);
+        assert_eq!(shown("portico serve --database postgres://me:pa,ss@db/x"), ["--database"]);
         let harmless = "portico serve --encryption-key-file f --database postgres://me@db:5432/x --chain https://a:8545,http://b/";
         assert_eq!(shown(harmless), [""; 0]);
     }

@@ -167,6 +167,14 @@ async fn result_pays_for_the_flags_of_every_application(engine: Engine) {
         verify(&app, &bob.token, &unique("case"), "Lovelace").await.status(200);
     }
     is_over(verify(&app, &bob.token, &unique("case"), "Lovelace").await, "records-per-person", 5);
+    // A result never costs more than a whole day's budget: somebody with more applications than that is verified too.
+    let (cyd, root) = (app.someone().await, app.token(&["--sub", "root", "--scope", "admin"]));
+    for offered in [["elm", "fir", "yew"], ["ivy", "bay", "box"]] {
+        app.offer(&offered).await;
+        app.apply(&root, &cyd.user, &offered).await;
+    }
+    verify(&app, &cyd.token, &unique("case"), "Lovelace").await.status(200);
+    is_over(verify(&app, &cyd.token, &unique("case"), "Lovelace").await, "records-per-person", 5);
 }
 
 #[test]

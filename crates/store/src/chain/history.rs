@@ -32,21 +32,25 @@ impl FromRow for BatchTransaction {
 
 static OF_SIGNER: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce \
-      ORDER BY a.max_fee DESC LIMIT 1), b.nonce, b.nonce \
+      ORDER BY a.max_fee DESC LIMIT 1), -b.nonce, -b.nonce \
      FROM chain_signers s JOIN chain_batches b ON b.signer = s.id \
      WHERE s.address = ?1 AND b.nonce < ?2 ORDER BY b.nonce DESC LIMIT ?3");
 /// By block, those without one first; the index `chain_batches_kind` has the same expressions.
 static OF_KIND: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce \
       ORDER BY a.max_fee DESC LIMIT 1), \
-     coalesce(b.block, 9223372036854775807), b.signer * 17592186044416 + b.nonce \
+     -coalesce(b.block, 9223372036854775807), -(b.signer * 17592186044416 + b.nonce) \
      FROM chain_batches b JOIN chain_signers s ON s.id = b.signer \
      WHERE b.kind = ?1 AND coalesce(b.block, 9223372036854775807) <= ?2 \
      AND (coalesce(b.block, 9223372036854775807) < ?2 OR b.signer * 17592186044416 + b.nonce < ?3) \
      ORDER BY coalesce(b.block, 9223372036854775807) DESC, b.signer * 17592186044416 + b.nonce DESC LIMIT ?4");
 
-/// Where lists with the newest first begin.
-const NEWEST: Cursor = Cursor { key: i64::MAX, seq: i64::MAX };
+/// The newest come first, so a cursor counts down from 0: it grows along the list like every other.
+fn before(after: Option<Cursor>) -> Cursor {
+    let negated = |number: i64| number.checked_neg().unwrap_or(i64::MAX);
+    let newest = Cursor { key: i64::MAX, seq: i64::MAX };
+    after.map_or(newest, |after| Cursor { key: negated(after.key), seq: negated(after.seq) })
+}
 
 impl Db {
     /// The transactions that an account signed, the newest first.
@@ -56,8 +60,8 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<BatchTransaction>> {
-        let after = after.unwrap_or(NEWEST);
-        let params = [signer.as_slice().into(), after.seq.into(), (as_limit(limit) + 1).into()];
+        let before = before(after);
+        let params = [signer.as_slice().into(), before.seq.into(), (as_limit(limit) + 1).into()];
         let found: Vec<Keyed<_>> = self.read(&OF_SIGNER, &params, Weight::Scan).await?;
         Ok(Page::cut(found, limit))
     }
@@ -69,8 +73,8 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<BatchTransaction>> {
-        let after = after.unwrap_or(NEWEST);
-        let params = [kind.into(), after.key.into(), after.seq.into(), (as_limit(limit) + 1).into()];
+        let before = before(after);
+        let params = [kind.into(), before.key.into(), before.seq.into(), (as_limit(limit) + 1).into()];
         let found: Vec<Keyed<_>> = self.read(&OF_KIND, &params, Weight::Scan).await?;
         Ok(Page::cut(found, limit))
     }

@@ -43,9 +43,9 @@ class Unsaved {
     return [...this.#forms].some((form) => form.isDirty);
   }
 
-  /** False: everything that is not saved would be lost. */
+  /** False: something that is not saved would be lost. */
   get keepsDraft(): boolean {
-    return [...this.#forms].some((form) => form.isDirty && form.keepsDraft);
+    return [...this.#forms].every((form) => !form.isDirty || form.keepsDraft);
   }
 
   /** Returns a function that stops it. */

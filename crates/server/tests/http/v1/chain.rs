@@ -103,9 +103,10 @@ async fn transactions_of_an_address_are_listed_in_pages(app: &App) {
         let address = address.as_str().unwrap();
         let (mut found, mut next) =
             (Vec::new(), Some(format!("/v1/chain/transactions?address={address}&limit=2")));
-        while let Some(path) = next.filter(|_| found.len() < 500) {
+        while let Some(path) = next {
             let answer = app.get(&path).await;
             next = answer.next_page();
+            assert_ne!(next.as_ref(), Some(&path), "it goes on");
             let page = answer.json(200);
             assert!(page.as_array().unwrap().len() <= 2, "{page}");
             found.extend(page.as_array().unwrap().clone());
