@@ -125,6 +125,7 @@ test('names of an applicant are kept nowhere, and leaving asks', async () => {
 
   await page.getByLabel('Case', { exact: true }).fill('case-draft');
   await main(page).getByRole('link', { name: 'Devices' }).click();
+  await dialog(page).getByText('not the names that you typed').waitFor();
   await dialog(page).getByRole('button', { name: 'Keep the draft' }).click();
   await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
   const stored = await page.evaluate(() => JSON.stringify({ ...sessionStorage }) + JSON.stringify({ ...localStorage }));

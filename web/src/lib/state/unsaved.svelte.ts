@@ -43,8 +43,13 @@ class Unsaved {
     return [...this.#forms].some((form) => form.isDirty);
   }
 
-  /** False: something that is not saved would be lost. */
+  /** False: everything that is not saved would be lost. */
   get keepsDraft(): boolean {
+    return [...this.#forms].some((form) => form.isDirty && form.keepsDraft);
+  }
+
+  /** False: something that is not saved would be lost. */
+  get keepsAll(): boolean {
     return [...this.#forms].every((form) => !form.isDirty || form.keepsDraft);
   }
 
