@@ -349,7 +349,7 @@ impl Db {
         self.read(&AFTER, &[seq.into(), limit.into()], Weight::Scan).await
     }
 
-    /// Newest first. A cursor counts down from 0, so that it grows along the list like every other.
+    /// Newest first.
     pub async fn audit_matching(
         &self,
         filter: &AuditFilter,
@@ -357,7 +357,7 @@ impl Db {
         limit: usize,
     ) -> Result<Page<LoggedEntry>> {
         let end = self.audit_head().await?.seq + 1;
-        let before = after.and_then(|cursor| cursor.seq.checked_neg()).map_or(end, |seq| seq.min(end));
+        let before = Cursor::before(after).seq.min(end);
         let least = before.saturating_sub(ENTRIES_PER_SEARCH).max(1);
         let params = [
             before.into(),

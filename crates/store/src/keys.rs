@@ -284,14 +284,14 @@ impl Db {
         Ok(stored.into_iter().map(|stored| stored.key).collect())
     }
 
-    /// Those that match, newest first. A cursor counts down from 0, so that it grows along the list like every other.
+    /// Those that match, newest first.
     pub async fn newest_keys(
         &self,
         filter: &KeyFilter,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<Key>> {
-        let before = after.map_or(i64::MAX, |cursor| cursor.seq.checked_neg().unwrap_or(i64::MAX));
+        let before = Cursor::before(after).seq;
         let scope = filter.scope.map(scope_column).map(Val::Int);
         let owner = filter.owner.as_ref().map(|owner| Val::Text(owner.as_str()));
         // Without an index that fits, a rare owner is looked for among all keys.

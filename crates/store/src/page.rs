@@ -14,6 +14,14 @@ pub struct Cursor {
 
 impl Cursor {
     pub const START: Self = Self { key: i64::MIN, seq: i64::MIN };
+
+    /// Where a list with the newest first goes on: at lower numbers than these. Its cursors count down from 0, so that
+    /// they grow along the list like all others.
+    pub(crate) fn before(after: Option<Self>) -> Self {
+        let negated = |number: i64| number.checked_neg().unwrap_or(i64::MAX);
+        let Self { key, seq } = after.unwrap_or(Self::START);
+        Self { key: negated(key), seq: negated(seq) }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

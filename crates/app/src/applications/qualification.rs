@@ -79,26 +79,23 @@ fn term_states(
     findings: &PersonFindings,
     now: Timestamp,
 ) -> Vec<TermState> {
-    let without_value =
-        |check| if findings.is_expired(check, now) { TermStatus::Expired } else { TermStatus::NotChecked };
-    let met = |is_met| if is_met { TermStatus::Met } else { TermStatus::NotMet };
+    let status = |check: Check, is_zero: bool, is_met: Option<bool>| match is_met {
+        // Everybody meets it, as in the flags.
+        _ if is_zero => TermStatus::Met,
+        _ if !required.contains(&check) => TermStatus::NotRequired,
+        Some(true) => TermStatus::Met,
+        Some(false) => TermStatus::NotMet,
+        None if findings.is_expired(check, now) => TermStatus::Expired,
+        None => TermStatus::NotChecked,
+    };
     let credit = |term, value: Credit| {
-        let status = match findings.credit(now) {
-            // Everybody meets it, as in the flags.
-            _ if value == Credit::from_units(0) => TermStatus::Met,
-            _ if !required.contains(&Check::SoftCredit) => TermStatus::NotRequired,
-            Some(credit) => met(credit >= value),
-            None => without_value(Check::SoftCredit),
-        };
+        let is_met = findings.credit(now).map(|credit| credit >= value);
+        let status = status(Check::SoftCredit, value == Credit::from_units(0), is_met);
         TermState { term, value: TermValue::Credit(value), status }
     };
     let income = |term, value: Income| {
-        let status = match findings.income(now) {
-            _ if value == Income::from_units(0) => TermStatus::Met,
-            _ if !required.contains(&Check::Income) => TermStatus::NotRequired,
-            Some(income) => met(income >= value),
-            None => without_value(Check::Income),
-        };
+        let is_met = findings.income(now).map(|income| income >= value);
+        let status = status(Check::Income, value == Income::from_units(0), is_met);
         TermState { term, value: TermValue::Income(value), status }
     };
     vec![

@@ -45,13 +45,6 @@ static OF_KIND: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, 
      AND (coalesce(b.block, 9223372036854775807) < ?2 OR b.signer * 17592186044416 + b.nonce < ?3) \
      ORDER BY coalesce(b.block, 9223372036854775807) DESC, b.signer * 17592186044416 + b.nonce DESC LIMIT ?4");
 
-/// The newest come first, so a cursor counts down from 0: it grows along the list like every other.
-fn before(after: Option<Cursor>) -> Cursor {
-    let negated = |number: i64| number.checked_neg().unwrap_or(i64::MAX);
-    let newest = Cursor { key: i64::MAX, seq: i64::MAX };
-    after.map_or(newest, |after| Cursor { key: negated(after.key), seq: negated(after.seq) })
-}
-
 impl Db {
     /// The transactions that an account signed, the newest first.
     pub async fn transactions_of_signer(
@@ -60,7 +53,7 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<BatchTransaction>> {
-        let before = before(after);
+        let before = Cursor::before(after);
         let params = [signer.as_slice().into(), before.seq.into(), (as_limit(limit) + 1).into()];
         let found: Vec<Keyed<_>> = self.read(&OF_SIGNER, &params, Weight::Scan).await?;
         Ok(Page::cut(found, limit))
@@ -73,7 +66,7 @@ impl Db {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<BatchTransaction>> {
-        let before = before(after);
+        let before = Cursor::before(after);
         let params = [kind.into(), before.key.into(), before.seq.into(), (as_limit(limit) + 1).into()];
         let found: Vec<Keyed<_>> = self.read(&OF_KIND, &params, Weight::Scan).await?;
         Ok(Page::cut(found, limit))
