@@ -102,7 +102,7 @@ fn schema_hash() -> Result<u64> {
         files.push(entry?.path());
     }
     files.sort();
-    files.push("crates/store/src/sqlite/search_index.rs".into());
+    files.push("crates/store/src/engine/sqlite/search_index.rs".into());
     let mut hasher = DefaultHasher::new();
     for file in files {
         fs::read(&file).with_context(|| file.display().to_string())?.hash(&mut hasher);

@@ -8,12 +8,13 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::Timestamp;
 
-use crate::page::as_limit;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
-use crate::word::{Word, word};
-use crate::{Cursor, Db, Error, Page, Result};
+use crate::engine::page::as_limit;
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Db, Error, Result};
 
-pub use crate::audit_key::AuditKey;
+pub use crate::engine::audit_key::AuditKey;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

@@ -2,8 +2,9 @@
 
 use crate::audit::Head;
 use crate::chain::{Address, ChainIdentity};
-use crate::sql::{Op, Sql, Tx, sql};
-use crate::{Deployment, Result};
+use crate::deployment::Deployment;
+use crate::engine::Result;
+use crate::engine::sql::{Op, Sql, Tx, sql};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -39,7 +40,7 @@ impl Op for ReadFacts {
         let migration: Option<(i64,)> = tx.one(&MIGRATION, &[]).await?;
         let signers: Vec<(Vec<u8>, i64, Option<i64>)> = tx.rows(&LAST_FINALS, &[]).await?;
         let signer = |(address, next_nonce, last_final): (Vec<u8>, i64, Option<i64>)| {
-            Ok(SignerFacts { address: crate::word::word(&address)?, next_nonce, last_final })
+            Ok(SignerFacts { address: crate::engine::word::word(&address)?, next_nonce, last_final })
         };
         Ok(Facts {
             migration: migration.and_then(|(number,)| usize::try_from(number).ok()).unwrap_or(0),

@@ -3,8 +3,8 @@
 use portico_domain::Timestamp;
 
 use crate::audit::{Entry, append};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::{Db, Result};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::engine::{Db, Result};
 
 /// Empty until a server has used the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, ErrorCode, Network, UserId};
 
-use crate::counters::{ChangeContext, record, total};
-use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::{Db, Error, Result};
+use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
     sql("INSERT INTO devices (seq, id, user_id, network, identifier, created_at, updated_at) \

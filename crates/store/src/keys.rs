@@ -4,10 +4,11 @@ use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
 use portico_domain::{AccountId, ErrorCode, KeyId, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::counters::{ChangeContext, record};
-use crate::page::{as_limit, weight};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, sql};
-use crate::{Cursor, Db, Error, Page, Result};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::page::{as_limit, weight};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, sql};
+use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
     sql("INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at, expires_at) \

@@ -3,9 +3,9 @@
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{ClientId, ErrorCode, Tenant};
 
-use crate::counters::{ChangeContext, record};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::{Db, Error, Result};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::engine::{Db, Error, Result};
 
 static CHOOSE: Sql =
     sql("INSERT INTO client_ids (client_id, account) VALUES (?1, ?2) ON CONFLICT (client_id) DO NOTHING");

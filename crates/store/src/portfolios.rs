@@ -4,11 +4,11 @@ use portico_domain::field_changes::FieldChange;
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics};
 use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, Timestamp, UserId};
 
-use crate::counters::{ChangeContext, record, total};
-use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::{Db, Error, Result};
 use crate::templates::{for_change as template_for_change, items_from_json, items_to_json, risk_from_text};
-use crate::{Db, Error, Result};
 
 static INSERT: Sql = sql(
     "INSERT INTO portfolios (seq, id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at) \

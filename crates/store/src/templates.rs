@@ -3,10 +3,10 @@
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Template, TemplateChange};
 use portico_domain::{Allocation, ErrorCode, TemplateId};
 
-use crate::counters::{ChangeContext, record};
-use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
-use crate::{Db, Error, Result};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
     sql("INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \

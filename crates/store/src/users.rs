@@ -2,9 +2,9 @@
 
 use portico_domain::{Timestamp, UserId};
 
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Val, Weight, sql};
+use crate::engine::{Db, Result};
 use crate::keystore::PersonId;
-use crate::sql::{Columns, FromRow, Row, Sql, Val, Weight, sql};
-use crate::{Db, Result};
 
 static COUNT: Sql = sql("SELECT (SELECT count(*) FROM listings WHERE user_id = ?1), \
      (SELECT count(*) FROM saved_listings WHERE user_id = ?1), \

@@ -7,10 +7,10 @@ use portico_domain::{ApplicationId, Timestamp};
 use super::{StoredApplication, select, shared};
 use crate::audit::{Entry, append};
 use crate::chain::{DesiredItem, put_item, retire};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::word::Word;
+use crate::engine::{Db, Result};
 use crate::keystore::PersonId;
-use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
-use crate::word::Word;
-use crate::{Db, Result};
 
 static RECOMPUTE: Sql =
     sql(concat!("UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ", shared!()));

@@ -3,10 +3,10 @@
 use portico_domain::{ListingId, Timestamp, UserId};
 
 use super::{NO_LISTING, NewApplication, insert};
-use crate::counters::{ChangeContext, record};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::engine::{Db, Result};
 use crate::keystore::PersonId;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
-use crate::{Db, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormerApplication {

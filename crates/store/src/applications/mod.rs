@@ -9,13 +9,14 @@ use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, Use
 
 use crate::audit::{Entry, append};
 use crate::budgets::Budget;
-use crate::counters::{ChangeContext, record};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::engine::word::Word;
+use crate::engine::{Db, Error, Result};
 use crate::keystore::PersonId;
-use crate::page::{Cursor, Page};
-use crate::screening::Lifetime;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::word::Word;
-use crate::{Db, Error, ListingVersion, Result};
+use crate::listings::ListingVersion;
+use crate::screening::lifetimes::Lifetime;
 
 pub(crate) use flags::recompute_flags;
 pub use flags::{Disclosure, ExpireFlags, SettleFlags, Settlement};

@@ -6,9 +6,9 @@ use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
 use super::{Lease, SignedBatch, SignedTransaction};
-use crate::sql::{Op, Sql, Tx, sql};
-use crate::word::{Word, word};
-use crate::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchStatus {

@@ -1,10 +1,10 @@
 //! The service's own transactions, for people who look an account or a contract up.
 
 use super::{Address, BatchStatus};
-use crate::page::{Cursor, Keyed, Page, as_limit};
-use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
-use crate::word::{Word, word};
-use crate::{Db, Error, Result};
+use crate::engine::page::{Cursor, Keyed, Page, as_limit};
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Db, Error, Result};
 
 /// A batch, and the transaction that carries it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use portico_domain::Timestamp;
 
 use super::Word;
-use crate::Result;
 use crate::audit::{Entry, append};
-use crate::counters::{ChangeContext, record};
-use crate::sql::{Op, Sql, Tx, Val, sql};
+use crate::engine::Result;
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::sql::{Op, Sql, Tx, Val, sql};
 
 /// The desired state of one key.
 #[derive(Debug, Clone)]

@@ -32,11 +32,11 @@ pub use signers::{
 
 use portico_domain::Timestamp;
 
-use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
-use crate::word::word;
-use crate::{Db, Result};
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::engine::word::word;
+use crate::engine::{Db, Result};
 
-pub use crate::word::Word;
+pub use crate::engine::word::Word;
 
 pub type Address = [u8; 20];
 

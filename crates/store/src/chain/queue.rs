@@ -3,10 +3,10 @@
 use portico_domain::Timestamp;
 
 use super::{Address, BatchStatus, ItemVersion};
-use crate::page::as_limit;
-use crate::sql::{Columns, FromRow, Row, Sql, Weight, sql};
-use crate::word::{Word, word};
-use crate::{Db, Result};
+use crate::engine::page::as_limit;
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Db, Result};
 
 /// The items of a kind that wait for a nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

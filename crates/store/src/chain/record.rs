@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::batches::{Payers, insert_batch};
 use super::items::{DesiredItem, put_item};
 use super::{Lease, SignedTransaction, Signer, VersionedItem};
-use crate::counters::{ChangeContext, record};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::word::{Word, word};
-use crate::{Budget, CreateListing, Error, IdempotencyKey, Result};
+use crate::budgets::Budget;
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Error, Result};
+use crate::idempotency::IdempotencyKey;
+use crate::listings::CreateListing;
 
 #[derive(Debug)]
 pub struct NewRecord {

@@ -4,9 +4,9 @@
 //! however late it notices.
 
 use super::Address;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::word::{Word, word};
-use crate::{Db, Error, Result};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Db, Error, Result};
 
 /// The chain that a database is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use portico_domain::Timestamp;
 
 pub use self::relocation::Moved;
 use self::relocation::check_not_moving;
-use crate::sql::{Columns, FromColumn, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
-use crate::word::word;
-use crate::{Db, Error, Location, Result};
+use crate::engine::sql::{Columns, FromColumn, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
+use crate::engine::word::word;
+use crate::engine::{Db, Error, Location, Result};
 
 /// Wrapped by a root secret.
 #[derive(Debug, Clone, PartialEq, Eq)]

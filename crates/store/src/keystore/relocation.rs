@@ -4,8 +4,8 @@
 //! same, so that no server uses half a copy; the old one is removed after that.
 
 use super::{ADD, ADD_MASTER, Erasure, Keystore, Master, Wrapped};
-use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
-use crate::{Db, Error, Location, Result};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::{Db, Error, Location, Result};
 
 const PAGE_ROWS: i64 = 256;
 

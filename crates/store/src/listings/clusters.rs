@@ -9,10 +9,10 @@ use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::{Money, Whole};
 
 use super::{ListingIndex as _, retry_in_sqlite};
-use crate::page::{Keyed, as_limit};
-use crate::sql::{Sql, Val, Weight, dialects};
-use crate::sqlite::Sqlite;
-use crate::{Db, Engine, Error, Result};
+use crate::engine::page::{Keyed, as_limit};
+use crate::engine::sql::{Sql, Val, Weight, dialects};
+use crate::engine::sqlite::Sqlite;
+use crate::engine::{Db, Engine, Error, Result};
 
 /// Listings that are counted from the index.
 const MAX_SUMMARIES: usize = 250_000;

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Columns as ListingColumns;
 use crate::chain::{DesiredItem, put_item};
-use crate::counters::{ChangeContext, record};
-use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
-use crate::word::Word;
-use crate::{Db, Error, Result};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::engine::word::Word;
+use crate::engine::{Db, Error, Result};
 
 /// Identifies one state of a listing. A deleted listing's id may be used again; then `seq` differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

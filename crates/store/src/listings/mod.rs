@@ -2,7 +2,9 @@
 
 mod clusters;
 mod edit;
+mod postgres_index;
 mod search;
+mod sqlite_index;
 
 use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, searchable_text};
@@ -11,11 +13,11 @@ use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 
 use crate::applications::close_applications;
 use crate::chain::{DesiredItem, retire};
-use crate::counters::{ChangeContext, record, total};
-use crate::page::{Cursor, Page};
-use crate::sql::{self, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
-use crate::sqlite::Sqlite;
-use crate::{Db, Engine, Error, Result};
+use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{self, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::engine::sqlite::Sqlite;
+use crate::engine::{Db, Engine, Error, Result};
 
 pub use clusters::ListingClusters;
 use edit::delete_history;

@@ -9,8 +9,8 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
 use portico_domain::{Money, PostalCode, UserId, Whole};
 
-use crate::Result;
-use crate::page::{Cursor, Keyed};
+use crate::engine::Result;
+use crate::engine::page::{Cursor, Keyed};
 
 /// Minimum size of the first read if the filter may reject candidates.
 const MIN_FIRST_BATCH: usize = 32;

@@ -4,11 +4,11 @@ use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, put_item};
-use crate::counters::{ChangeContext, record};
-use crate::screening::Lifetime;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::word::word;
-use crate::{Db, Error, Result};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::engine::word::word;
+use crate::engine::{Db, Error, Result};
+use crate::screening::lifetimes::Lifetime;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {

@@ -4,9 +4,11 @@
 use portico_domain::{CaseId, Timestamp};
 
 use super::cases::lock_case;
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
-use crate::word::Word;
-use crate::{Budget, Error, Result, Seal};
+use crate::budgets::Budget;
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::word::Word;
+use crate::engine::{Error, Result};
+use crate::idempotency::Seal;
 
 #[derive(Debug, Clone)]
 pub struct NewCheck {

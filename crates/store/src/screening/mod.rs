@@ -7,7 +7,7 @@ mod cases;
 mod checks;
 mod claims;
 mod guesses;
-mod lifetimes;
+pub(crate) mod lifetimes;
 mod people;
 mod verifications;
 

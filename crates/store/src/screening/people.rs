@@ -6,12 +6,12 @@ use super::lifetimes::{lock_for_erasure, subject};
 use crate::applications::{StoredApplication, delete_applications, forget_former_applications};
 use crate::audit::{Entry, append};
 use crate::chain::DesiredItem;
-use crate::counters::{ChangeContext, record};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::word::{Word, word};
+use crate::engine::{Db, Result};
 use crate::keys::revoke_keys_of;
 use crate::keystore::PersonId;
-use crate::sql::{Op, Sql, Tx, Weight, dialects, sql};
-use crate::word::{Word, word};
-use crate::{Db, Result};
 
 /// Per [`ForgetInputs`].
 const MAX_FORGOTTEN_ROWS: i64 = 1000;

@@ -5,12 +5,12 @@ use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, Verifi
 use crate::applications::recompute_flags;
 use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, put_item};
-use crate::counters::{ChangeContext, record};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::page::{Cursor, Page};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::engine::word::word;
+use crate::engine::{Db, Error, Result};
 use crate::keystore::PersonId;
-use crate::page::{Cursor, Page};
-use crate::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
-use crate::word::word;
-use crate::{Db, Error, Result};
 
 /// Its values are sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,23 +1,25 @@
 //! Consistent copies of a database, what they say about themselves, and what can be checked of them.
 
+mod postgres;
+
 use std::path::Path;
 
 use portico_sqlite::{Snapshot, integrity_faults, open_immutable};
 
 use crate::audit::{Head, LoggedEntry};
 use crate::database_facts::ReadFacts;
+use crate::engine::migrate::{self, Status};
+use crate::engine::sql::{Op, Tx};
+use crate::engine::sqlite::{migrations::MIGRATIONS, read_with};
+use crate::engine::word::Word;
+use crate::engine::{Error, Result};
 use crate::keys::{ReadRevocations, Revocation};
-use crate::migrate::{self, Status};
-use crate::sql::{Op, Tx};
-use crate::sqlite::{migrations::MIGRATIONS, read_with};
-use crate::word::Word;
-use crate::{Error, Result};
 
-pub use crate::database_facts::{Facts, SignerFacts};
-pub use crate::postgres::backup::{
+pub use self::postgres::{
     ClientEnvironment, PostgresSnapshot, Target, complete as complete_postgres_restore, inspect_target,
     make_room, replaced_revocations, undo as undo_postgres_restore,
 };
+pub use crate::database_facts::{Facts, SignerFacts};
 
 const ENTRIES_PER_READ: i64 = 1000;
 /// Faults of the audit log that are reported.
@@ -113,5 +115,5 @@ pub fn newer(current: usize, latest: usize) -> String {
 
 /// The last migrations that this version knows.
 pub fn latest_migration(is_sqlite: bool) -> usize {
-    if is_sqlite { MIGRATIONS.len() } else { crate::postgres::migrations::MIGRATIONS.len() }
+    if is_sqlite { MIGRATIONS.len() } else { crate::engine::postgres::migrations::MIGRATIONS.len() }
 }

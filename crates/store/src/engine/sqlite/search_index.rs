@@ -22,8 +22,8 @@ use tokio::sync::oneshot;
 
 use super::index_entries::{NONCHARACTERS, entries, hash_key, quoted};
 use super::{exec, rows};
-use crate::page::{Cursor, Keyed, as_limit};
-use crate::{Error, Result};
+use crate::engine::error::{Error, Result};
+use crate::engine::page::{Cursor, Keyed, as_limit};
 
 /// Listings per transaction of the index.
 const MAX_BATCH_LISTINGS: usize = 8192;

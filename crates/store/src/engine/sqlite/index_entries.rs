@@ -6,18 +6,18 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::Result;
+use crate::engine::error::Result;
 
 /// The tokenizer replaces them.
-pub(super) const NONCHARACTERS: [char; 2] = ['\u{fffe}', '\u{ffff}'];
+pub(crate) const NONCHARACTERS: [char; 2] = ['\u{fffe}', '\u{ffff}'];
 
-pub(super) fn quoted(gram: &str) -> String {
+pub(crate) fn quoted(gram: &str) -> String {
     format!("\"{}\"", gram.replace('"', "\"\""))
 }
 
 /// An FTS5 expression for texts that may contain the term: all of its trigrams, or, for a shorter term, any trigram
 /// that begins with it. `None`: no indexed text contains it.
-pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Result<Option<String>> {
+pub(crate) fn match_expression(connection: &Connection, term: &SearchTerm) -> Result<Option<String>> {
     let mut grams = term.trigrams();
     if !grams.is_empty() {
         grams.sort_unstable();
@@ -39,7 +39,7 @@ pub(super) fn match_expression(connection: &Connection, term: &SearchTerm) -> Re
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum EntryKind {
+pub(crate) enum EntryKind {
     City = 1,
     Postal = 2,
     Rent = 3,
@@ -50,9 +50,9 @@ pub(super) enum EntryKind {
 }
 
 /// Kind, key, sort, seq.
-pub(super) type Entry = (i64, i64, i64, i64);
+pub(crate) type Entry = (i64, i64, i64, i64);
 
-pub(super) fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
+pub(crate) fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
     let rent = listing.rent.map_or(-1, Money::units);
     let mut add = |kind: EntryKind, key, sort| to.push((kind as i64, key, sort, seq));
     add(EntryKind::City, hash_key(&fold(listing.city.as_str())), 0);
@@ -71,7 +71,7 @@ pub(super) fn entries(listing: &Listing, seq: i64, to: &mut Vec<Entry>) {
 }
 
 /// FNV-1a. Collisions are harmless, because every candidate is checked.
-pub(super) fn hash_key(text: &str) -> i64 {
+pub(crate) fn hash_key(text: &str) -> i64 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

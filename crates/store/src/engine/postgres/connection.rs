@@ -13,8 +13,8 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tokio_postgres::{Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::sql::{Columns, FromRow, Sql, Val};
-use crate::{Error, Result};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Columns, FromRow, Sql, Val};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// After that the caller gets a 503.
@@ -27,7 +27,7 @@ const SETTINGS: &str = "SET application_name = 'portico'; SET statement_timeout 
      SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// Connects lazily, to a database or to one of its schemas.
-pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Result<Pool> {
+pub(crate) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Result<Pool> {
     let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
         Error::Unavailable(format!("the database URL: {}", describe(&error)))
     })?;
@@ -62,7 +62,7 @@ pub(super) fn pool(url: &str, schema: Option<&'static str>, size: usize) -> Resu
 
 /// Connections to other machines always verify the server's certificate. `sslmode=disable` turns encryption off for
 /// private networks.
-pub(super) fn is_plain(config: &Config) -> bool {
+pub(crate) fn is_plain(config: &Config) -> bool {
     let is_local = config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
@@ -88,26 +88,26 @@ impl From<PoolError> for Error {
 }
 
 /// For statements without parameters and rows.
-pub(super) async fn batch(client: &ClientWrapper, sql: &str) -> Result<()> {
+pub(crate) async fn batch(client: &ClientWrapper, sql: &str) -> Result<()> {
     with_deadline(client.batch_execute(sql)).await
 }
 
 /// Prepared once per connection.
-pub(super) async fn prepare_cached(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
+pub(crate) async fn prepare_cached(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
     // Boxed: the future is large and rarely does anything.
     Box::pin(with_deadline(client.prepare_cached(sql.postgres()))).await
 }
 
 /// Planned for these parameters.
-pub(super) async fn prepare(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
+pub(crate) async fn prepare(client: &ClientWrapper, sql: &'static Sql) -> Result<Statement> {
     with_deadline(client.prepare(sql.postgres())).await
 }
 
-pub(super) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
+pub(crate) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
     with_deadline(client.execute_raw(statement, used(statement, params))).await
 }
 
-pub(super) async fn query<R: FromRow>(
+pub(crate) async fn query<R: FromRow>(
     client: &ClientWrapper,
     statement: &Statement,
     params: &[Val<'_>],
@@ -184,7 +184,7 @@ impl From<tokio_postgres::Error> for Error {
 }
 
 /// The error with its causes, without the detail line, which may quote a value.
-pub(super) fn describe(error: &tokio_postgres::Error) -> String {
+pub(crate) fn describe(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("{} ({})", db.message(), db.code().code()),
         (None, Some(cause)) => format!("{error}: {cause}"),

@@ -2,12 +2,12 @@
 
 use portico_domain::listings::Listing;
 
-use super::index_entries::{EntryKind, hash_key, match_expression};
-use super::{Sqlite, rows};
+use crate::engine::page::{Keyed, as_limit, weight};
+use crate::engine::sql::{Sql, Val, sql};
+use crate::engine::sqlite::index_entries::{EntryKind, hash_key, match_expression};
+use crate::engine::sqlite::{Sqlite, rows};
+use crate::engine::{Error, Result};
 use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
-use crate::page::{Keyed, as_limit, weight};
-use crate::sql::{Sql, Val, sql};
-use crate::{Error, Result};
 
 /// In creation order: after (`?1`), to (`?2`), limit (`?3`).
 static ALL: Sql =
@@ -71,11 +71,6 @@ impl ListingIndex for Sqlite {
 }
 
 impl Sqlite {
-    /// The newest revision in the search index; 0: it is empty.
-    pub(crate) fn search_revision(&self) -> i64 {
-        self.0.search_index.as_ref().map_or(0, super::SearchIndex::revision)
-    }
-
     async fn find_candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
         let KeyRange { after, to, limit, revision } = range;
         let created: [Val<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
@@ -140,7 +135,7 @@ mod tests {
     #[tokio::test]
     async fn every_statement_uses_its_index() {
         let folder = tempfile::tempdir().unwrap();
-        let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::Role::Server).unwrap();
+        let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::engine::Role::Server).unwrap();
         for (statement, access) in [
             (ALL.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (NEWEST.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 
 use super::Postgres;
 use super::transaction::CREATION_NUMBER_BLOCK;
-use crate::Result;
-use crate::sql::{Sql, Weight, sql};
+use crate::engine::error::Result;
+use crate::engine::sql::{Sql, Weight, sql};
 
 static LAST: Sql = sql("SELECT last_value FROM creation_numbers");
 /// Smaller keys are not ours: the sequence began with a moment of this century.

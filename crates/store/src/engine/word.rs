@@ -1,7 +1,7 @@
 //! Fixed numbers of bytes in a column: hashes, keys, digests.
 
-use crate::sql::{FromColumn, Row};
-use crate::{Error, Result};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{FromColumn, Row};
 
 /// A hash, key or digest.
 pub type Word = [u8; 32];

@@ -7,12 +7,13 @@ use portico_domain::{KeyId, Timestamp};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use super::connection::{batch, describe, is_plain, pool};
-use super::transaction::PgTx;
 use crate::database_facts::{Facts, ReadFacts};
+use crate::engine::postgres::connection::{batch, describe, is_plain, pool};
+use crate::engine::postgres::restore_mark::{Pending, exists, pending};
+use crate::engine::postgres::transaction::PgTx;
+use crate::engine::sql::Op as _;
+use crate::engine::{Error, Result};
 use crate::keys::Revocation;
-use crate::sql::Op as _;
-use crate::{Error, Result};
 
 /// One state of a database that others may write to.
 pub struct PostgresSnapshot {
@@ -101,9 +102,6 @@ pub struct Target {
     pub pending: Option<String>,
 }
 
-/// Where a restore that is not complete leaves its mark.
-const PENDING: &str = "portico_restore.pending";
-
 pub async fn inspect_target(url: &str) -> Result<Target> {
     let connection = pool(url, None, 1)?.get().await?;
     let schema: Option<String> = connection.query_one("SELECT current_schema()", &[]).await?.try_get(0)?;
@@ -144,38 +142,6 @@ async fn relations(connection: &Object, schema: &str) -> Result<Vec<String>> {
         )
         .await?;
     Ok(found.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
-}
-
-async fn exists(connection: &Object, table: &str) -> Result<bool> {
-    Ok(connection.query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&table]).await?.try_get(0)?)
-}
-
-/// A restore that is not complete.
-struct Pending {
-    backup: String,
-    /// The schema with what was replaced, if there was anything.
-    replaced: Option<String>,
-}
-
-async fn pending(connection: &Object) -> Result<Option<Pending>> {
-    if !exists(connection, PENDING).await? {
-        return Ok(None);
-    }
-    let found = connection.query_opt("SELECT backup, aside FROM portico_restore.pending", &[]).await?;
-    let Some(row) = found else { return Ok(None) };
-    Ok(Some(Pending { backup: row.try_get(0)?, replaced: row.try_get(1)? }))
-}
-
-/// Fails if a restore into this database was cut off.
-pub(super) async fn check_not_interrupted(url: &str) -> Result<()> {
-    let connection = pool(url, None, 1)?.get().await?;
-    match pending(&connection).await? {
-        Some(_) => Err(Error::Unavailable(
-            "a restore into this database was interrupted: run the same `portico restore` again, which completes it"
-                .into(),
-        )),
-        None => Ok(()),
-    }
 }
 
 /// The statements that move the existing tables to another schema and mark the restore as incomplete. Run them in the

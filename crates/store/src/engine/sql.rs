@@ -7,8 +7,8 @@ use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Tenant, Timestamp};
 
-use crate::Result;
-use crate::audit_key::AuditKey;
+use crate::engine::audit_key::AuditKey;
+use crate::engine::error::Result;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ pub trait FromColumn: Sized {
 }
 
 fn present<T>(value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| crate::Error::Bug("a NOT NULL column was null".into()))
+    value.ok_or_else(|| crate::engine::error::Error::Bug("a NOT NULL column was null".into()))
 }
 
 impl FromColumn for i64 {
@@ -194,7 +194,9 @@ impl FromColumn for Option<Tenant> {
         match row.text(column)? {
             None | Some("") => Ok(None),
             Some(text) => match Tenant::from_stored(text) {
-                None => Err(crate::Error::Bug("a tenant is neither a user nor an account".into())),
+                None => {
+                    Err(crate::engine::error::Error::Bug("a tenant is neither a user nor an account".into()))
+                }
                 tenant => Ok(tenant),
             },
         }

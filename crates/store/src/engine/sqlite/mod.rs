@@ -2,8 +2,7 @@
 //!
 //! Replies follow the commit, so that a client always reads its own writes.
 
-mod index_entries;
-mod listing_index;
+pub(crate) mod index_entries;
 pub(crate) mod migrations;
 mod reader;
 mod search_index;
@@ -18,10 +17,11 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio::sync::Semaphore;
 
-use crate::audit_key::AuditKeyCell;
-use crate::migrate::{self, Status};
-use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
-use crate::{Error, Result, Role};
+use crate::engine::audit_key::AuditKeyCell;
+use crate::engine::error::{Error, Result};
+use crate::engine::location::Role;
+use crate::engine::migrate::{self, Status};
+use crate::engine::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
 
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use search_index::SearchIndex;
@@ -177,18 +177,23 @@ impl Sqlite {
         }
     }
 
+    /// The newest revision in the search index; 0: it is empty.
+    pub(crate) fn search_revision(&self) -> i64 {
+        self.0.search_index.as_ref().map_or(0, SearchIndex::revision)
+    }
+
     pub(crate) fn index_epoch(&self) -> u64 {
         self.0.search_index.as_ref().map_or(0, SearchIndex::epoch)
     }
 
-    fn report_damaged_index(&self, why: &str) {
+    pub(crate) fn report_damaged_index(&self, why: &str) {
         if let Some(search_index) = &self.0.search_index {
             search_index.report_damage(why);
         }
     }
 
     /// Reads on a thread where that may take its time.
-    async fn scan<T: Send + 'static>(
+    pub(crate) async fn scan<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -238,7 +243,7 @@ fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Val<'_>]) -> Result<(
     Ok(())
 }
 
-fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val<'_>]) -> Result<Vec<R>> {
+pub(crate) fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val<'_>]) -> Result<Vec<R>> {
     let mut statement = connection.prepare_cached(sql)?;
     bind(&mut statement, params)?;
     let mut rows = statement.raw_query();

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use deadpool_postgres::{ClientWrapper, Object, Pool};
 
-use crate::{Error, Result};
+use crate::engine::error::{Error, Result};
 
 /// One connection over which many readers pipeline short queries. It is replaced when it is lost.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use rusqlite::Connection;
 
-use crate::Result;
+use crate::engine::error::Result;
 
 thread_local! {
     /// With the database's id.

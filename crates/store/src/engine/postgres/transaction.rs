@@ -8,32 +8,32 @@ use deadpool_postgres::ClientWrapper;
 use futures_util::future::{join, try_join, try_join_all};
 
 use super::connection::{batch, exec, prepare_cached, query};
-use crate::audit_key::AuditKey;
-use crate::counters::{COUNT, EVENT};
-use crate::sql::{Count, FromRow, OwnedValue, Sql, Tx, Val, sql};
-use crate::{Error, Result};
+use crate::engine::audit_key::AuditKey;
+use crate::engine::counters::{COUNT, EVENT};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Count, FromRow, OwnedValue, Sql, Tx, Val, sql};
 
 /// Rows per hot counter.
 const COUNTER_SHARDS: i64 = 16;
 /// Creation numbers that a transaction draws at once: the increment of the sequence.
-pub(super) const CREATION_NUMBER_BLOCK: i64 = 1024;
+pub(crate) const CREATION_NUMBER_BLOCK: i64 = 1024;
 
 // `OFFSET 0` keeps the subquery apart: the lock is taken before the number is drawn.
 static DRAW_CREATION_NUMBERS: Sql = sql("SELECT nextval('creation_numbers') FROM \
      (SELECT pg_advisory_xact_lock_shared(last_value) FROM creation_numbers OFFSET 0) AS announced");
 
 /// A pseudo-random number from 0 to below the limit; not secret.
-pub(super) fn random_below(limit: i64) -> i64 {
+pub(crate) fn random_below(limit: i64) -> i64 {
     use std::hash::{BuildHasher, RandomState};
     let bits = RandomState::new().hash_one(0_u8);
     i64::try_from(bits % limit.unsigned_abs()).unwrap_or(0)
 }
 
-pub(super) struct PgTx<'c> {
+pub(crate) struct PgTx<'c> {
     connection: &'c ClientWrapper,
-    pub(super) begun: bool,
+    pub(crate) begun: bool,
     /// A statement failed, so the server will roll back.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
     /// Events and counter changes, written with the commit.
     events: Vec<Vec<OwnedValue>>,
     totals: BTreeMap<(&'static str, Box<str>), i64>,
@@ -43,7 +43,7 @@ pub(super) struct PgTx<'c> {
 }
 
 impl<'c> PgTx<'c> {
-    pub(super) fn new(
+    pub(crate) fn new(
         connection: &'c ClientWrapper,
         last_seq: &'c AtomicI64,
         audit_key: Option<&'c AuditKey>,
@@ -78,7 +78,7 @@ impl<'c> PgTx<'c> {
     /// Writes events and counters and commits in one round trip, so that counter rows are locked only briefly. A
     /// transaction uses one shard and one order, which prevents deadlocks. If a statement fails, the server rolls
     /// back instead of committing.
-    pub(super) async fn commit(mut self) -> Result<()> {
+    pub(crate) async fn commit(mut self) -> Result<()> {
         let (events, totals) = (std::mem::take(&mut self.events), std::mem::take(&mut self.totals));
         let connection = self.connection;
         if events.is_empty() && totals.is_empty() {

@@ -2,9 +2,10 @@
 
 use portico_domain::{Tenant, Timestamp};
 
-use crate::page::as_limit;
-use crate::sql::{Count, Sql, Tx, Val, Weight, sql};
-use crate::{Db, Result};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
+use crate::engine::page::as_limit;
+use crate::engine::sql::{Count, Sql, Tx, Val, Weight, sql};
 
 #[derive(Debug, Clone)]
 pub struct ChangeContext {

@@ -19,10 +19,10 @@ use tokio::sync::oneshot;
 
 use super::search_index::SearchIndex;
 use super::{exec, rows};
-use crate::audit_key::{AuditKey, AuditKeyCell};
-use crate::counters::{COUNT, EVENT, UNCOUNT};
-use crate::sql::{Count, FromRow, Op, Sql, Tx, Val};
-use crate::{Error, Result};
+use crate::engine::audit_key::{AuditKey, AuditKeyCell};
+use crate::engine::counters::{COUNT, EVENT, UNCOUNT};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Count, FromRow, Op, Sql, Tx, Val};
 
 /// Beyond this number of queued jobs, callers get a 503.
 const MAX_QUEUED_JOBS: usize = 4096;
@@ -279,10 +279,10 @@ mod tests {
     use portico_domain::Timestamp;
 
     use super::*;
-    use crate::counters::{ChangeContext, record};
-    use crate::sql::sql;
-    use crate::sqlite::connect;
-    use crate::{migrate, sqlite};
+    use crate::engine::counters::{ChangeContext, record};
+    use crate::engine::sql::sql;
+    use crate::engine::sqlite::connect;
+    use crate::engine::{migrate, sqlite};
 
     /// Counts something, once it is told to.
     struct Counts {

@@ -1,7 +1,8 @@
 //! Keyset pagination: a cursor names the last row that was read, and nothing stays open.
 
-use crate::sql::{Columns, FromRow, Row, Sql, Val, Weight};
-use crate::{Db, Engine, Result};
+use crate::engine::db::{Db, Engine};
+use crate::engine::error::Result;
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Val, Weight};
 
 /// Continue after this sort key and creation number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

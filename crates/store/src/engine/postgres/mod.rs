@@ -3,13 +3,12 @@
 //!
 //! A lost server is `Unavailable` immediately and reconnects by itself; serialization failures are retried.
 
-pub(crate) mod backup;
-mod connection;
+pub(crate) mod connection;
 mod creation_numbers;
-mod listing_index;
 pub(crate) mod migrations;
 mod pool;
-mod transaction;
+pub(crate) mod restore_mark;
+pub(crate) mod transaction;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -17,10 +16,10 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 
-use crate::audit_key::AuditKeyCell;
-use crate::migrate::{self, Migrations, Status};
-use crate::sql::{FromRow, Op, Row, Sql, Val, Weight};
-use crate::{Error, Result};
+use crate::engine::audit_key::AuditKeyCell;
+use crate::engine::error::{Error, Result};
+use crate::engine::migrate::{self, Migrations, Status};
+use crate::engine::sql::{FromRow, Op, Row, Sql, Val, Weight};
 use connection::{batch, prepare, prepare_cached, query};
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use pool::{PooledConnection, SharedClient};
@@ -53,7 +52,7 @@ struct Inner {
 
 impl Postgres {
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        backup::check_not_interrupted(url).await?;
+        restore_mark::check_not_interrupted(url).await?;
         Self::start(url, None, MIGRATIONS).await
     }
 

@@ -2,7 +2,7 @@
 
 use tokio_postgres::Client;
 
-use crate::{Error, Result};
+use crate::engine::error::{Error, Result};
 
 /// One engine's steps, oldest first: name and SQL. Step `n` has index `n - 1`.
 pub(crate) type Migrations = &'static [(&'static str, &'static str)];

@@ -1,0 +1,19 @@
+//! The ground of the store: statements, values and rows, transactions, pages, migrations, and the two engines. Nothing
+//! here knows an area.
+
+pub(crate) mod audit_key;
+pub(crate) mod counters;
+pub(crate) mod db;
+pub(crate) mod error;
+pub(crate) mod location;
+pub(crate) mod migrate;
+pub(crate) mod page;
+pub(crate) mod postgres;
+pub mod sql;
+pub(crate) mod sqlite;
+pub(crate) mod word;
+
+pub use db::Db;
+pub(crate) use db::Engine;
+pub use error::{Error, Result};
+pub use location::{Location, Role};
