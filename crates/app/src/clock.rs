@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use portico_domain::Timestamp;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 pub trait Clock: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Timestamp;

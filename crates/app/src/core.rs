@@ -11,18 +11,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::applications::Orphans;
-use crate::audit::{AuditAlarm, AuditVerification};
-use crate::budgets::{Budgets, ChainReaders};
-use crate::chain::ChainWriter;
+use crate::caller::{Call, IdempotencyKey};
 use crate::clock::{CalendarClock, Ids, Randomness};
-use crate::configuration::Setting;
-use crate::consents::Consents;
-use crate::keystore::Keystore;
-use crate::readiness::WriteProof;
-use crate::screening::Bureaus;
-use crate::tokens::Tokens;
-use crate::vault::Vault;
-use crate::{Call, Error, IdempotencyKey, Profile, Result};
+use crate::error::{Error, Result};
+use crate::operation::audit::{AuditAlarm, AuditVerification};
+use crate::operation::chain::ChainWriter;
+use crate::operation::configuration::Setting;
+use crate::operation::readiness::WriteProof;
+use crate::people::budgets::{Budgets, ChainReaders};
+use crate::people::keystore::Keystore;
+use crate::people::tokens::Tokens;
+use crate::people::vault::Vault;
+use crate::profile::Profile;
+use crate::screening::consents::Consents;
+use crate::screening::service::Bureaus;
 
 /// The server builds them once; only the services use them.
 #[derive(Debug)]

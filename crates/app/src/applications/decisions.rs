@@ -6,10 +6,12 @@ use portico_screening::Check;
 use portico_store::ChangeApplication;
 use portico_store::audit::Entry;
 
-use super::Applications;
 use super::document::{OpenedApplication, Party, RecordedDecision};
-use crate::access::require_credential;
-use crate::{Actor, Call, Core, Error, Result};
+use super::service::Applications;
+use crate::caller::{Actor, Call};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::people::access::require_credential;
 
 const NOT_FOUND: Error = Error::NotFound(ErrorCode::ApplicationNotFound);
 /// Attempts of a change that conflicts with others.

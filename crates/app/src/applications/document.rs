@@ -12,9 +12,10 @@ use portico_store::{NewApplication, StoredApplication};
 use serde::{Deserialize, Serialize};
 
 use super::notice::Notice;
-use crate::keystore::PersonKey;
-use crate::results::{opened, sealed};
-use crate::{Core, Error, Result};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::people::keystore::PersonKey;
+use crate::screening::results::{opened, sealed};
 
 /// Frozen at submission, apart from what happens to the application afterwards.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -6,10 +6,11 @@ use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Country, Credit, Income, Timestamp, UserId};
 use portico_screening::{Check, Finding};
 
-use crate::applicant_identity::ApplicantIdentity;
-use crate::keystore::PersonKey;
-use crate::results::{CheckReport, findings, outcome};
-use crate::{Core, Result};
+use crate::core::Core;
+use crate::error::Result;
+use crate::people::keystore::PersonKey;
+use crate::screening::applicant_identity::ApplicantIdentity;
+use crate::screening::results::{CheckReport, findings, outcome};
 
 /// Only this many of a person's newest verifications are evaluated.
 const MAX_VERIFICATIONS: i64 = 100;

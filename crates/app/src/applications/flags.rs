@@ -16,8 +16,9 @@ use portico_store::{
 
 use super::document::{Document, OpenedApplication, open_document};
 use super::evaluation::{Evaluation, Flags};
-use crate::keystore::PersonKey;
-use crate::{Core, Error, Result};
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::people::keystore::PersonKey;
 
 const MAX_APPLICATIONS_PER_BATCH: i64 = 256;
 /// A batch of one maintenance step.

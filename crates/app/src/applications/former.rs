@@ -5,7 +5,8 @@ use portico_domain::applications::ApplicationStatus;
 use portico_store::{AdoptFormerApplication, FormerApplication};
 
 use super::document::{Conditions, Document, Party};
-use crate::{Core, Result};
+use crate::core::Core;
+use crate::error::Result;
 
 const APPLICATIONS_PER_BATCH: i64 = 256;
 

@@ -5,7 +5,7 @@ use portico_screening::{Check, Disclosure, Finding};
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::PersonFindings;
-use crate::Core;
+use crate::core::Core;
 
 /// What the applicant is told when a decision names a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -5,11 +5,12 @@ use portico_domain::chain::Terms;
 use portico_domain::{Credit, Income, ListingId, Timestamp};
 use portico_screening::Check;
 
-use super::Applications;
 use super::document::Conditions;
 use super::evaluation::{CheckState, Evaluation, PersonFindings};
-use crate::access::signed_in;
-use crate::{Call, Result};
+use super::service::Applications;
+use crate::caller::Call;
+use crate::error::Result;
+use crate::people::access::signed_in;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qualification {

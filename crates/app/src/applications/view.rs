@@ -5,12 +5,14 @@ use portico_domain::chain::Terms;
 use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, UserId};
 use portico_store::{Cursor, Page, StoredApplication};
 
-use super::Applications;
 use super::document::{OpenedApplication, RecordedDecision, TimelineEntry, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
-use crate::access::require_credential;
-use crate::{Call, Core, Error, Result};
+use super::service::Applications;
+use crate::caller::Call;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::people::access::require_credential;
 
 #[derive(Debug)]
 pub struct ApplicationView {

@@ -1,0 +1,154 @@
+//! A listing on the chain: its record, its terms, and the proof that it was not altered.
+
+use portico_chain::contracts::{
+    Content, ItemKind, PublicContent, content_digest, listing_digest, listing_key, original_content,
+    public_content,
+};
+use portico_chain::reads;
+use portico_domain::Timestamp;
+use portico_domain::chain::Terms;
+use portico_domain::listings::Listing;
+use portico_domain::{ErrorCode, ListingId};
+use portico_store::ListingCodec;
+use portico_store::chain::{AcceptedListing, DesiredItem, ItemStatus, NewRecord, Word};
+
+use crate::caller::Call;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::homes::listings::Listings;
+use crate::operation::chain::{PENDING, Record};
+use crate::people::budgets::Cost;
+use crate::profile::Profile;
+
+/// Attempts to read the listing and its record in the same version.
+const MAX_PROOF_READS: usize = 5;
+
+/// Proves that a listing was not altered since it was recorded.
+#[derive(Debug)]
+pub struct Proof {
+    /// The digest's input, in order.
+    pub content: PublicContent,
+    pub salt: Word,
+    /// The digest of the stored listing.
+    pub digest: Word,
+    /// The digest on the chain.
+    pub on_chain: Word,
+    pub record: Record,
+}
+
+impl Listings {
+    /// Stores a listing for its owner and records its terms and digest on the chain.
+    pub async fn record(&self, call: &Call, listing: Listing, terms: Terms) -> Result<AcceptedListing> {
+        self.core.may_act_for(&call.actor, &listing.user).await?;
+        self.core.remember_tenant(&call.actor).await?;
+        let by = self.core.context(call);
+        let desired = self.core.desired_listing(&listing, terms, by.at)?;
+        let idempotency_key =
+            call.idempotency_key.map(|idempotency_key| self.core.store_key(idempotency_key));
+        let payer = self.core.paying_account(&call.actor).await?;
+        let budget = self.core.budget(&call.actor, payer, Cost::Record);
+        let record = NewRecord { listing, desired, by, idempotency_key, budget, payer };
+        Ok(self.core.chain_writer()?.record(record).await?)
+    }
+
+    /// A listing's terms on the chain. Open to everyone.
+    pub async fn terms(&self, call: &Call, id: &ListingId) -> Result<Terms> {
+        let (_, terms, _) = self.core.listing_on_chain(call, &listing_key(id)).await?;
+        Ok(terms)
+    }
+
+    /// `None`: the listing was never recorded. Open to everyone.
+    pub async fn record_status(&self, call: &Call, id: &ListingId) -> Result<Option<Record>> {
+        self.get(call, id).await?;
+        self.core.record_of(call, ItemKind::Listing, listing_key(id)).await
+    }
+
+    /// Open to everyone.
+    pub async fn proof(&self, call: &Call, id: &ListingId) -> Result<Proof> {
+        let key = listing_key(id);
+        // An edit between the reads is the next version: then all of them are repeated.
+        for _ in 0..MAX_PROOF_READS {
+            let stored = self.core.stored_listing(id).await?;
+            let Some(recorded) = stored.item else { return Err(Error::NotFound(ErrorCode::RecordNotFound)) };
+            let (version, _, on_chain) = self.core.listing_on_chain(call, &key).await?;
+            let item = self.core.db.chain_item(ItemKind::Listing.number(), &key).await?;
+            let Some(item) = item.filter(|item| item.version == recorded.version) else { continue };
+            if version != recorded.version.unsigned_abs() {
+                continue;
+            }
+            let salt = recorded.salt;
+            let (content, digest) = self.core.proved_content(&salt, &stored.listing, &on_chain);
+            // The chain may know this version of an earlier listing that the database lost; then this one follows.
+            if digest != on_chain && matches!(item.status, ItemStatus::Waiting | ItemStatus::Signed) {
+                continue;
+            }
+            let record = self.core.build_record(call, ItemKind::Listing, key, &item).await?;
+            return Ok(Proof { content, salt, digest, on_chain, record });
+        }
+        Err(PENDING)
+    }
+}
+
+/// For edits, which compute the next version inside their transaction.
+pub(crate) const CODEC: ListingCodec = ListingCodec {
+    kind: ItemKind::Listing.number(),
+    key: listing_key,
+    encode: desired_listing,
+    terms: |payload| terms_of(payload).ok(),
+};
+
+/// The terms in a listing's chain item.
+pub(crate) fn terms_of(payload: &[u8]) -> Result<Terms> {
+    match Content::decode(ItemKind::Listing, payload)? {
+        Content::Listing { terms, .. } => Ok(terms),
+        other => Err(Error::Bug(format!("a listing's item holds {other:?}"))),
+    }
+}
+
+fn desired_listing(listing: &Listing, terms: Terms, salt: Word, at: Timestamp) -> DesiredItem {
+    let content = Content::Listing { terms, digest: listing_digest(&salt, listing) };
+    DesiredItem { salt: Some(salt), ..content.desired(listing_key(&listing.id), at) }
+}
+
+impl Core {
+    /// The chain item of a listing, with a new salt.
+    pub(crate) fn desired_listing(
+        &self,
+        listing: &Listing,
+        terms: Terms,
+        at: Timestamp,
+    ) -> Result<DesiredItem> {
+        Ok(desired_listing(listing, terms, self.random()?, at))
+    }
+
+    /// Content and digest. In version 0.1 only the sandbox's demonstration data recorded listings with rooms, and its
+    /// records do not cover them: such a record is proved for the original fields.
+    fn proved_content(&self, salt: &Word, listing: &Listing, on_chain: &Word) -> (PublicContent, Word) {
+        let is_early = self.profile == Profile::Sandbox
+            && listing.description.is_none()
+            && listing.available_from.is_none();
+        let original = original_content(listing);
+        if is_early && content_digest(salt, &original) == *on_chain {
+            return (original, *on_chain);
+        }
+        let content = public_content(listing);
+        let digest = content_digest(salt, &content);
+        (content, digest)
+    }
+
+    /// The chain item that retires a deleted listing.
+    pub(crate) fn retired(&self, id: &ListingId) -> DesiredItem {
+        Content::RetiredListing.desired(listing_key(id), self.clock.now())
+    }
+
+    async fn listing_on_chain(&self, call: &Call, key: &Word) -> Result<(u64, Terms, Word)> {
+        let (node, contracts) = self.chain_reader()?;
+        let read = || async {
+            let record = reads::listing(node, contracts, key).await?;
+            let content = record.content.map(|(terms, digest)| (record.version, terms, digest));
+            Ok((record.version, content))
+        };
+        let found = self.on_chain(call, ItemKind::Listing, key, read).await?;
+        found.ok_or(Error::NotFound(ErrorCode::RecordNotFound))
+    }
+}

@@ -1,0 +1,182 @@
+//! Listings, shared by all surfaces.
+
+use std::sync::Arc;
+
+use portico_chain::contracts::{ItemKind, listing_key};
+use portico_domain::chain::Terms;
+use portico_domain::clusters::Zoom;
+use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit};
+use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
+use portico_domain::{ErrorCode, ListingId, Timestamp};
+use portico_store::{
+    CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingVersion, Page, StoredListing,
+};
+
+use tokio::sync::Semaphore;
+
+use crate::caller::Call;
+use crate::core::Core;
+use crate::error::{Error, Result};
+use crate::homes::listing_records::{CODEC, terms_of};
+
+/// Groupings of listings for maps that may run at once; more wait for their turn.
+const MAX_CONCURRENT_MAPS: usize = 2;
+const NOT_FOUND: Error = Error::NotFound(ErrorCode::ListingNotFound);
+
+/// A listing with everything that is public about it.
+#[derive(Debug)]
+pub struct ListingDetails {
+    pub listing: Listing,
+    pub version: ListingVersion,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// `None`: the listing is not on the chain.
+    pub terms: Option<Terms>,
+}
+
+#[derive(Debug)]
+pub struct Listings {
+    pub(crate) core: Arc<Core>,
+    /// Each grouping reads up to 250,000 rows.
+    map_permits: Arc<Semaphore>,
+}
+
+impl Listings {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core, map_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_MAPS)) }
+    }
+
+    /// For a listing that names none.
+    pub fn new_id(&self) -> ListingId {
+        self.core.new_id()
+    }
+
+    pub async fn create(&self, call: &Call, listing: Listing) -> Result<()> {
+        self.core.may_act_for(&call.actor, &listing.user).await?;
+        let by = self.core.context(call);
+        self.core.write(call, CreateListing { listing, by }).await
+    }
+
+    /// Also retires the chain record and closes the applications, whose flags are cleared.
+    pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
+        let listing = self.core.own_listing(call, &id).await?;
+        let (by, retired) = (self.core.context(call), self.core.retired(&id));
+        let op = DeleteListing { id, owner: listing.user, retired, by };
+        self.core.write(call, op).await?;
+        self.core.wake_chain();
+        Ok(())
+    }
+
+    /// For the owner and the operator. `expected`: only if the listing still has one of these versions; otherwise the
+    /// newest is changed. Applications keep the terms that they froze.
+    pub async fn edit(
+        &self,
+        call: &Call,
+        id: ListingId,
+        change: ListingChange,
+        expected: Option<Vec<ListingVersion>>,
+    ) -> Result<ListingDetails> {
+        let stored = self.core.stored_listing(&id).await?;
+        let owner = stored.listing.user;
+        self.core.may_act_for(&call.actor, &owner).await?;
+        let is_recorded = stored.item.is_some() || change.terms.is_some();
+        let is_operator = call.actor.is_operator() && !call.actor.is_user(&owner);
+        let edit = EditListing {
+            id: id.clone(),
+            owner,
+            change,
+            expected,
+            salt: self.core.random()?,
+            codec: CODEC,
+            editor: if is_operator { Editor::Operator } else { Editor::Owner },
+            by: self.core.context(call),
+        };
+        self.core.write_recorded(call, edit, usize::from(is_recorded)).await?;
+        self.core.wake_chain();
+        self.details(call, &id).await
+    }
+
+    /// Open to everyone.
+    pub async fn details(&self, _: &Call, id: &ListingId) -> Result<ListingDetails> {
+        let stored = self.core.stored_listing(id).await?;
+        let terms = stored.item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
+        let StoredListing { listing, version, created_at, updated_at, item: _ } = stored;
+        Ok(ListingDetails { listing, version, created_at, updated_at, terms })
+    }
+
+    /// A page of the edits, oldest first. Open to everyone: all of it was public.
+    pub async fn history(
+        &self,
+        _: &Call,
+        id: &ListingId,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<ListingEdit>> {
+        self.core.existing_listing(id).await?;
+        Ok(self.core.db.listing_history(id, after, limit).await?)
+    }
+
+    /// Open to everyone.
+    pub async fn get(&self, _: &Call, id: &ListingId) -> Result<Listing> {
+        self.core.existing_listing(id).await
+    }
+
+    /// Open to everyone.
+    pub async fn find(
+        &self,
+        _: &Call,
+        filter: &ListingFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Listing>> {
+        Ok(self.core.db.find_listings(filter, after, limit).await?)
+    }
+
+    /// What [`Self::find`] finds, grouped for a map. Open to everyone.
+    pub async fn clusters(&self, _: &Call, filter: &ListingFilter, zoom: Zoom) -> Result<ListingClusters> {
+        let permit =
+            self.map_permits.clone().acquire_owned().await.map_err(|_| Error::Bug("no permits".into()))?;
+        let (core, filter) = (self.core.clone(), filter.clone());
+        // The permit belongs to the work, which goes on when the caller does not wait any more.
+        let work = tokio::spawn(async move {
+            let _permit = permit;
+            core.db.listing_clusters(&filter, zoom).await
+        });
+        Ok(work.await.map_err(|panic| Error::Bug(panic.to_string()))??)
+    }
+
+    /// Open to everyone.
+    pub async fn statistics(&self, _: &Call) -> Result<ListingStatistics> {
+        Ok(self.core.db.listing_statistics().await?)
+    }
+}
+
+impl Core {
+    async fn existing_listing(&self, id: &ListingId) -> Result<Listing> {
+        self.db.listing(id).await?.ok_or(NOT_FOUND)
+    }
+
+    /// With its chain item, both at one moment.
+    pub(crate) async fn stored_listing(&self, id: &ListingId) -> Result<StoredListing> {
+        self.listing_on_record(id).await?.ok_or(NOT_FOUND)
+    }
+
+    pub(crate) async fn listing_on_record(&self, id: &ListingId) -> Result<Option<StoredListing>> {
+        Ok(self.db.stored_listing(id, ItemKind::Listing.number(), &listing_key(id)).await?)
+    }
+
+    /// For the listing's owner.
+    pub(crate) async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
+        let listing = self.existing_listing(id).await?;
+        self.may_act_for(&call.actor, &listing.user).await?;
+        Ok(listing)
+    }
+
+    /// The creation number of the listing that has this id now, for its owner. Continue with this number instead
+    /// of the id: it never refers to a later listing with another owner.
+    pub(crate) async fn own_listing_number(&self, call: &Call, id: &ListingId) -> Result<i64> {
+        let StoredListing { listing, version, .. } = self.stored_listing(id).await?;
+        self.may_act_for(&call.actor, &listing.user).await?;
+        Ok(version.seq)
+    }
+}

@@ -1,0 +1,11 @@
+//! The audit log: writing entries, anchoring the log on the chain, and verifying it.
+
+mod anchoring;
+mod inspection;
+mod log;
+mod verification;
+
+pub use inspection::{Anchor, AuditFault, Inspection};
+pub use log::*;
+pub use portico_store::audit::{AuditFilter, LoggedEntry};
+pub use verification::{AnchorRecord, AuditStatus, AuditVerification, EndedVerification, Progress};

@@ -1,0 +1,151 @@
+//! Verification of the whole log while the server runs: in the background, one at a time, with its progress.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use portico_chain::contracts::ItemKind;
+use portico_domain::Timestamp;
+use portico_store::audit::Head;
+use portico_store::chain::{ItemStatus, Word};
+
+use super::inspection::{Anchor, Inspection};
+use super::log::{Audit, inspect};
+use crate::caller::Call;
+use crate::core::Core;
+use crate::error::Result;
+use crate::people::access::require_operator;
+
+/// What this process has verified. Replicas verify on their own.
+#[derive(Debug, Default)]
+pub struct AuditVerification(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    running: Option<Progress>,
+    latest: Option<EndedVerification>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    pub since: Timestamp,
+    /// Entries that were read.
+    pub read: i64,
+}
+
+/// A verification that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedVerification {
+    pub at: Timestamp,
+    /// `None`: it could not be completed, for example because the database did not answer.
+    pub found: Option<Inspection>,
+    /// Whether the end of the log was compared with the chain.
+    pub is_compared: bool,
+}
+
+/// Where the log is anchored, as the chain says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnchorRecord {
+    pub hash: Word,
+    /// The number of the entry with this hash; `None`: there is none.
+    pub entry: Option<i64>,
+    pub transaction: Option<Word>,
+    pub block: Option<u64>,
+    /// The block's time.
+    pub at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+pub struct AuditStatus {
+    pub head: Head,
+    /// Whether the last attempt to anchor the log found that it was altered.
+    pub is_altered: bool,
+    /// `None`: the chain does not answer. `Some(None)`: it has no anchor of this log.
+    pub anchor: Option<Option<AnchorRecord>>,
+    pub running: Option<Progress>,
+    pub latest: Option<EndedVerification>,
+}
+
+impl AuditVerification {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the progress also if the verification is cancelled or panics.
+struct Running(Arc<Core>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.audit_verification.lock().running = None;
+    }
+}
+
+impl Audit {
+    /// Where the log stands, and what this process has verified.
+    pub async fn status(&self, call: &Call) -> Result<AuditStatus> {
+        require_operator(&call.actor)?;
+        let core = &self.core;
+        let (head, anchor) = (core.db.audit_head().await?, core.anchor_record().await.ok());
+        let state = core.audit_verification.lock();
+        Ok(AuditStatus {
+            head,
+            is_altered: self.is_altered(),
+            anchor,
+            running: state.running,
+            latest: state.latest.clone(),
+        })
+    }
+
+    /// Begins to verify the whole log. `None`: a verification is running. The caller chooses where it runs.
+    pub fn begin_verification(&self, call: &Call) -> Result<Option<impl Future<Output = ()> + Send + use<>>> {
+        require_operator(&call.actor)?;
+        let core = self.core.clone();
+        let mut state = core.audit_verification.lock();
+        if state.running.is_some() {
+            return Ok(None);
+        }
+        state.running = Some(Progress { since: core.clock.now(), read: 0 });
+        drop(state);
+        let running = Running(core);
+        Ok(Some(async move { running.0.verify_log().await }))
+    }
+}
+
+impl Core {
+    async fn verify_log(&self) {
+        let recorded = async { self.recorded_anchor(&self.log_name().await?).await };
+        let anchor = match recorded.await {
+            Ok(Some((_, hash))) => Anchor::Entry(hash),
+            Ok(None) => Anchor::Missing,
+            Err(error) => {
+                tracing::warn!(%error, "the end of the audit log is not compared with the chain");
+                Anchor::Unknown
+            }
+        };
+        let progress = |read| {
+            if let Some(running) = &mut self.audit_verification.lock().running {
+                running.read = read;
+            }
+        };
+        let found = inspect(self, anchor, progress).await;
+        if let Err(error) = &found {
+            tracing::warn!(%error, "the audit log could not be verified");
+        }
+        let verified = EndedVerification {
+            at: self.clock.now(),
+            found: found.ok(),
+            is_compared: anchor != Anchor::Unknown,
+        };
+        self.audit_verification.lock().latest = Some(verified);
+    }
+
+    async fn anchor_record(&self) -> Result<Option<AnchorRecord>> {
+        let log = self.log_name().await?;
+        let Some((_, hash)) = self.recorded_anchor(&log).await? else { return Ok(None) };
+        let entry = self.db.audit_seq(&hash).await?;
+        let item = self.db.chain_item(ItemKind::Anchor.number(), &log).await?;
+        let item = item.filter(|item| item.payload == hash && item.status == ItemStatus::Mined);
+        let block = item.as_ref().and_then(|item| item.block).map(i64::unsigned_abs);
+        let transaction = item.and_then(|item| item.hash);
+        Ok(Some(AnchorRecord { hash, entry, transaction, block, at: self.block_time(block).await }))
+    }
+}

@@ -1,0 +1,60 @@
+//! The configuration in force, for the operator. What is secret does not get here: the server says only that it is set.
+
+use std::sync::Arc;
+
+use crate::caller::Call;
+use crate::core::Core;
+use crate::error::Result;
+use crate::people::access::require_operator;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// As in the configuration file: `listen`, `bureaus.acme.url`.
+    pub name: String,
+    pub value: SettingValue,
+    pub source: SettingSource,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingValue {
+    NotSet,
+    /// It is set, and secret.
+    Hidden,
+    Shown(String),
+}
+
+/// What the value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingSource {
+    Default,
+    Flag,
+    Environment,
+    /// The configuration file.
+    File,
+    /// A secret file.
+    SecretFile,
+}
+
+impl SettingSource {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Flag => "flag",
+            Self::Environment => "environment",
+            Self::File => "file",
+            Self::SecretFile => "secret_file",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Configuration {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Configuration {
+    pub fn settings(&self, call: &Call) -> Result<&[Setting]> {
+        require_operator(&call.actor)?;
+        Ok(&self.core.settings)
+    }
+}

@@ -1,0 +1,17 @@
+//! How the bureaus are doing, for the operator.
+
+pub use portico_screening::breaker::State as CircuitState;
+pub use portico_screening::runner::Health;
+
+use crate::caller::Call;
+use crate::error::Result;
+use crate::people::access::require_operator;
+use crate::screening::service::Screening;
+
+impl Screening {
+    /// For each check, since this process began. Replicas count on their own.
+    pub fn bureaus(&self, call: &Call) -> Result<[Health; 4]> {
+        require_operator(&call.actor)?;
+        Ok(self.core.bureaus.runner().health())
+    }
+}

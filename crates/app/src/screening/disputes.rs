@@ -1,0 +1,69 @@
+//! Disputing a finding. The owner of a listing sees that it is disputed, and a new finding replaces it.
+
+use portico_domain::{ErrorCode, VerificationId};
+use portico_screening::Check;
+use portico_store::screening::{Dispute, StoredVerification};
+
+use crate::caller::Call;
+use crate::error::{Error, Result};
+use crate::people::access::signed_in;
+use crate::people::keystore::PersonKey;
+use crate::screening::results::{NO_SUCH_VERIFICATION, outcome, sealed, sealing_context};
+use crate::screening::service::Screening;
+
+/// Attempts of a dispute that conflicts with others.
+const MAX_ATTEMPTS: u32 = 10;
+
+impl Screening {
+    /// For the person the finding is about. Disputing it again has no effect.
+    pub async fn dispute(&self, call: &Call, id: &VerificationId, check: Check) -> Result<()> {
+        let (user, _) = signed_in(&call.actor)?;
+        for _ in 0..MAX_ATTEMPTS {
+            let found = self.core.db.verification(id).await?.ok_or(NO_SUCH_VERIFICATION)?;
+            if found.user != *user {
+                return Err(Error::Refused(ErrorCode::FindingNotYours));
+            }
+            let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+            let Some(op) = self.disputed(call, &key, found, check)? else { return Ok(()) };
+            match self.core.db.write(op).await.map_err(Error::from) {
+                Err(Error::Outdated) => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    self.core.record_flags_or_defer(user).await;
+                    return Ok(());
+                }
+            }
+        }
+        Err(Error::Unavailable("a result changes all the time".into()))
+    }
+
+    /// `None`: it is disputed already.
+    fn disputed(
+        &self,
+        call: &Call,
+        key: &PersonKey,
+        found: StoredVerification,
+        check: Check,
+    ) -> Result<Option<Dispute>> {
+        let mut outcome = outcome(key, &found)?;
+        let now = self.core.clock.now();
+        let report = outcome.checks.iter_mut().find(|report| report.check == check);
+        let report = report.ok_or(Error::NotFound(ErrorCode::CheckNotFound))?;
+        if report.expires_at() <= now {
+            return Err(Error::Conflict(ErrorCode::CheckNotValid));
+        }
+        if report.disputed_at.is_some() {
+            return Ok(None);
+        }
+        report.disputed_at = Some(now.micros());
+        let after = sealed(key, &sealing_context(&found.id, b"outcome"), &outcome)?;
+        Ok(Some(Dispute {
+            person: key.id(),
+            entry: self.core.entry(call, "verification.disputed", found.id.as_str(), check.name()),
+            verification: found.id,
+            case: found.case,
+            check: check.name(),
+            outcome: (found.outcome, after),
+        }))
+    }
+}

@@ -1,0 +1,18 @@
+//! Screening: what a pipeline asks for, how a verification runs it, and the identity tokens that follow from it.
+
+pub(crate) mod applicant_identity;
+pub mod bureaus;
+mod checks;
+pub mod claims;
+pub mod consents;
+mod disputes;
+pub(crate) mod identities;
+mod pipelines;
+pub(crate) mod results;
+pub(crate) mod service;
+mod verifications;
+mod wished_wallets;
+
+pub use portico_screening::{Applicant, Check, personal};
+pub use results::{CheckReport, VerificationReport, VerificationResult};
+pub use service::{Bureaus, Verification};

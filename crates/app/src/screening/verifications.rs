@@ -1,0 +1,204 @@
+//! Verifies applicants: runs a pipeline's checks against bureaus and stores the result.
+//!
+//! A check's reference is stored before the bureau request, its finding as soon as it arrives, and the result when
+//! all findings are there. So a retry resumes where the last attempt stopped, and there is never a partial result.
+
+use std::sync::Arc;
+
+use portico_domain::{Label, Timestamp, UserId, VerificationId};
+use portico_screening::{Applicant, Check, Field, Finding};
+use portico_store::screening::{Case, StoreVerification, StoredVerification};
+use portico_store::{Budget, Cursor, Page, StoredReply};
+
+use crate::caller::Call;
+use crate::error::Result;
+use crate::people::access::signed_in;
+use crate::people::keystore::PersonKey;
+use crate::screening::applicant_identity::ApplicantIdentity;
+use crate::screening::checks::Plan;
+use crate::screening::identities::{commitment, token_number};
+use crate::screening::results::{
+    CheckReport, Findings, NO_SUCH_VERIFICATION, SealedOutcome, VALID_SECONDS, VerificationReport,
+    VerificationResult, findings, outcome, sealed, sealing_context,
+};
+use crate::screening::service::{Screening, Verification};
+
+impl Screening {
+    /// The applicant is the caller.
+    pub async fn verify(&self, call: &Call, request: Verification) -> Result<VerificationResult> {
+        let (user, _) = signed_in(&call.actor)?;
+        self.core.remember_tenant(&call.actor).await?;
+        if let Some(id) = &request.verified {
+            return self.verified_before(call, user, id).await;
+        }
+        if let Some(idempotency_key) = call.idempotency_key
+            && let Some(id) = self
+                .core
+                .db
+                .write(StoredReply::<VerificationId>::new(self.core.store_key(idempotency_key)))
+                .await?
+        {
+            let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+            return self.shown(&key, &self.own_verification(user, &id).await?).await;
+        }
+        self.core.check_consent(request.consent_version.as_ref())?;
+        let plan = self.plan(call, &request).await?;
+        let (key, lifetime) = self.core.person_key(user).await?;
+        let (named, wallet) = (request.case.clone(), request.wallet.as_ref());
+        let case = self.core.open_case(call, named, wallet, (&key, lifetime)).await?;
+        let applicant = Arc::new(request.applicant);
+        let found = self.run_checks(call, &case, &plan, &applicant, &key).await?;
+        let consent = (request.consented_at, request.consent_version);
+        let id = self.store_result(call, &case, plan, &applicant, &key, found, consent).await?;
+        self.core.record_flags_or_defer(user).await;
+        self.core.wake_chain();
+        let verification = self.core.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        self.shown(&key, &verification).await
+    }
+
+    /// Returns the caller's earlier result if it is still valid.
+    async fn verified_before(
+        &self,
+        call: &Call,
+        user: &UserId,
+        id: &VerificationId,
+    ) -> Result<VerificationResult> {
+        let verification = self.own_verification(user, id).await?;
+        if verification.expires_at <= self.core.clock.now() {
+            return Err(NO_SUCH_VERIFICATION);
+        }
+        let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        self.core
+            .append_audit_entry(self.core.entry(call, "verification.given_again", id.as_str(), ""))
+            .await?;
+        self.shown(&key, &verification).await
+    }
+
+    async fn own_verification(&self, user: &UserId, id: &VerificationId) -> Result<StoredVerification> {
+        let found = self.core.db.verification(id).await?;
+        found.filter(|found| found.user == *user).ok_or(NO_SUCH_VERIFICATION)
+    }
+
+    async fn shown(&self, key: &PersonKey, verification: &StoredVerification) -> Result<VerificationResult> {
+        let case = self.core.db.case(&verification.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let findings = findings(key, verification)?;
+        let outcome = outcome(key, verification)?;
+        let qualified =
+            outcome.checks.iter().any(|report| report.check == Check::SoftCredit && report.passed);
+        Ok(VerificationResult {
+            token: token_number(&case.token),
+            id: verification.id.clone(),
+            income: findings.income(),
+            qualified,
+        })
+    }
+
+    /// What a result costs in records: the token, and the flags of every application, which are computed anew. Without a
+    /// price for them, alternating between two identities would rewrite all of them for one record.
+    /// Never more than a day's budget, so that somebody with many applications can be verified once a day.
+    pub(crate) async fn records_of_a_result(&self, key: &PersonKey, budget: &Budget) -> Result<u32> {
+        let Some(most) = budget.smallest_limit() else { return Ok(1) };
+        let flags = self.core.db.shared_applications(&key.id(), most.into()).await?;
+        Ok(u32::try_from(flags).unwrap_or(most).saturating_add(1).min(most))
+    }
+
+    /// Stores the result; a retry gets the id of the first one.
+    #[expect(clippy::too_many_arguments, reason = "a result is made of all of them")]
+    async fn store_result(
+        &self,
+        call: &Call,
+        case: &Case,
+        plan: Plan,
+        applicant: &Applicant,
+        key: &PersonKey,
+        found: Vec<(Finding, CheckReport)>,
+        (consented_at, consent_version): (Option<Timestamp>, Option<Label>),
+    ) -> Result<VerificationId> {
+        let (id, now) = (self.core.new_id(), self.core.clock.now());
+        let (findings, checks): (Vec<Finding>, Vec<CheckReport>) = found.into_iter().unzip();
+        let mut entries =
+            vec![self.core.entry(call, "verification.made", id.as_str(), case.known_as().as_str())];
+        let failed = checks.iter().filter(|report| !report.passed);
+        entries.extend(failed.map(|report| {
+            self.core.entry(call, "verification.adverse_action", id.as_str(), report.check.name())
+        }));
+        let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
+        let name = commitment(key, case, first, last)?;
+        let identity = Some(ApplicantIdentity::new(key, applicant));
+        let outcome = SealedOutcome { client: plan.client, checks, name: Some(name), identity };
+        let verification = StoredVerification {
+            user: case.user.clone(),
+            case: case.id.clone(),
+            created_at: now,
+            expires_at: now.minus_seconds(-VALID_SECONDS),
+            consented_at,
+            consent_version,
+            inputs: Some(sealed(key, &sealing_context(&id, b"inputs"), &storable_inputs(applicant))?),
+            findings: Some(sealed(key, &sealing_context(&id, b"findings"), &Findings(findings))?),
+            outcome: sealed(key, &sealing_context(&id, b"outcome"), &outcome)?,
+            id,
+        };
+        let desired = self.core.desired_token(case, name);
+        let budget = self.core.record_budget(call).await?;
+        let records = self.records_of_a_result(key, &budget).await?;
+        let op = StoreVerification { person: key.id(), verification, desired, entries, at: now };
+        self.core.write_recorded(call, op, records as usize).await
+    }
+
+    /// Without its values.
+    pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<VerificationReport> {
+        let (user, _) = signed_in(&call.actor)?;
+        let found = self.own_verification(user, id).await?;
+        let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        self.core.append_audit_entry(self.core.entry(call, "verification.read", id.as_str(), "")).await?;
+        self.reported(&key, found).await
+    }
+
+    /// The caller's results without their values, oldest first.
+    pub async fn verifications(
+        &self,
+        call: &Call,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<VerificationReport>> {
+        let (user, _) = signed_in(&call.actor)?;
+        let Page { items: found, next, settled } = self.core.db.verifications(user, after, limit).await?;
+        let Some(key) = self.core.keystore()?.person(user).await? else {
+            return Ok(Page::of(Vec::new()));
+        };
+        self.core
+            .append_audit_entry(self.core.entry(call, "verifications.listed", user.as_str(), ""))
+            .await?;
+        let mut items = Vec::with_capacity(found.len());
+        for found in found {
+            items.push(self.reported(&key, found).await?);
+        }
+        Ok(Page { items, next, settled })
+    }
+
+    async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<VerificationReport> {
+        let outcome = outcome(key, &found)?;
+        let case = self.core.db.case(&found.case).await?.ok_or(NO_SUCH_VERIFICATION)?;
+        let committed = self.core.committed_name(&case).await?;
+        let now = self.core.clock.now();
+        Ok(VerificationReport {
+            backed_by: committed.map(|name| outcome.checks_backing(&name, now)).unwrap_or_default(),
+            id: found.id,
+            token: token_number(&case.token),
+            revoked: case.revoked_at.is_some(),
+            case: case.known_as().clone(),
+            created_at: found.created_at,
+            expires_at: found.expires_at,
+            consented_at: found.consented_at,
+            consent_version: found.consent_version,
+            client: outcome.client,
+            checks: outcome.checks,
+        })
+    }
+}
+
+/// The stored inputs: all except those that are never stored.
+fn storable_inputs(applicant: &Applicant) -> std::collections::BTreeMap<&'static str, &str> {
+    let kept = Field::ALL.into_iter().filter(|field| !field.is_never_stored());
+    kept.filter_map(|field| Some((field.name(), applicant.get(field)?))).collect()
+}
