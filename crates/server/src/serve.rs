@@ -167,11 +167,6 @@ async fn prepare(app: &Portico) -> Result<()> {
     if applied > 0 {
         tracing::info!(applied, "people who were erased since the database was saved are erased again");
     }
-    let adopted = app.maintenance.adopt_former_applications().await;
-    let adopted = adopted.context("applications of an older version could not be taken over")?;
-    if adopted > 0 {
-        tracing::info!(adopted, "applications of an older version are taken over");
-    }
     let orphaned = app.maintenance.delete_orphaned_applications().await;
     let orphaned = orphaned.context("applications of erased people could not be deleted")?;
     if orphaned > 0 {

@@ -36,9 +36,8 @@ mod word;
 use std::path::PathBuf;
 
 pub use applications::{
-    AdoptFormerApplication, ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags,
-    FormerApplication, ListingSubmission, NewApplication, SettleFlags, Settlement, StoredApplication,
-    SubmitApplications,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, ListingSubmission,
+    NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
 };
 pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use counters::ChangeContext;

@@ -114,14 +114,6 @@ pub(crate) struct Conditions {
     pub(crate) client: Option<ClientId>,
 }
 
-impl Conditions {
-    /// For an unknown listing.
-    pub(crate) fn none(user: &UserId, country: Country) -> Self {
-        let account = AccountId::stored(user.as_str());
-        Self { owner: user.clone(), account, terms: None, checks: Vec::new(), country, client: None }
-    }
-}
-
 impl Document {
     pub(crate) fn new(
         user: &UserId,

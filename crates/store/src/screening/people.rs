@@ -3,7 +3,7 @@
 use portico_domain::{CaseId, Timestamp, UserId};
 
 use super::lifetimes::{lock_for_erasure, subject};
-use crate::applications::{StoredApplication, delete_applications, forget_former_applications};
+use crate::applications::{StoredApplication, delete_applications};
 use crate::audit::{Entry, append};
 use crate::chain::DesiredItem;
 use crate::counters::{ChangeContext, record};
@@ -152,8 +152,7 @@ where
         for sql in [&GUESSES, &CLAIMS, &VERIFICATIONS] {
             tx.exec(sql, &[user]).await?;
         }
-        revoke_keys_of(tx, &self.user, self.keys_revoked_at).await?;
-        forget_former_applications(tx, &self.user).await
+        revoke_keys_of(tx, &self.user, self.keys_revoked_at).await
     }
 
     /// Returns the number of those that counted.

@@ -324,7 +324,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     // The name is free, and the case that gets it is another one.
     let again = Case { id: text("e"), name: Some(text("c")), ..self::case("e", "ann", 3) };
     assert_eq!(open_after(&db, 5, again.clone(), CaseSelector::Named).await.unwrap(), again);
-    for table in ["checks", "name_guesses", "former_applications"] {
+    for table in ["checks", "name_guesses"] {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
