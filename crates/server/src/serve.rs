@@ -135,7 +135,7 @@ fn raise_file_limit(max_connections: usize) {
     }
 }
 
-/// Earlier versions, and tools, may have left files that others can read. Files that this process makes are its owner's
+/// Tools may have left files that others can read. Files that this process makes are its owner's
 /// only: see `run`.
 fn tighten(config: &Config) {
     let mut tightened = config.data.tighten();

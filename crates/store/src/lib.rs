@@ -50,7 +50,7 @@ pub use listings::{
     CreateListing, DeleteListing, EditListing, ListingClusters, ListingCodec, ListingItem, ListingVersion,
     StoredListing,
 };
-pub use migrate::Status;
+pub use migrate::{Migration, Status, migrate};
 pub use page::{Cursor, Page};
 pub use pipelines::PutPipeline;
 pub use portfolios::{ChangePortfolio, CopyTemplate, CreatePortfolio, DeletePortfolio};

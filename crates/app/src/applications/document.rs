@@ -156,8 +156,8 @@ impl Document {
         cleared_check(&self.listing, &self.reference, at)
     }
 
-    /// The owner's account, and that with the terms, as digests that only the applicant's key can make. By name, as in
-    /// the rows of earlier versions: a user and an account of one name share the limit, and learn rather less than more.
+    /// The owner's account, and that with the terms, as digests that only the applicant's key can make. By name: a
+    /// user and an account of one name share the limit.
     pub(crate) fn disclosure_digests(&self, key: &PersonKey) -> (Word, Word) {
         let account = self.account.as_str().as_bytes();
         let terms = self.terms.unwrap_or_default().map(i64::to_be_bytes).concat();

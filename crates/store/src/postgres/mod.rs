@@ -18,7 +18,7 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 
 use crate::audit_key::AuditKeyCell;
-use crate::migrate::{self, Migrations, Status};
+use crate::migrate::{self, Migration, Migrations, Status};
 use crate::sql::{FromRow, Op, Row, Sql, Val, Weight};
 use crate::{Error, Result};
 use connection::{batch, prepare, prepare_cached, query};
@@ -100,6 +100,10 @@ impl Postgres {
             settled: AtomicI64::new(i64::MIN),
             audit_key: AuditKeyCell::default(),
         })))
+    }
+
+    pub(crate) async fn migrate(url: &str, steps: &[Migration]) -> Result<()> {
+        migrate::postgres(&mut *connection::pool(url, None, 1)?.get().await?, steps).await
     }
 
     pub(crate) fn audit_key_cell(&self) -> &AuditKeyCell {

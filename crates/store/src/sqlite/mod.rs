@@ -19,7 +19,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio::sync::Semaphore;
 
 use crate::audit_key::AuditKeyCell;
-use crate::migrate::{self, Status};
+use crate::migrate::{self, Migration, Status};
 use crate::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
 use crate::{Error, Result, Role};
 
@@ -111,6 +111,10 @@ impl Sqlite {
             purpose,
             scans: Arc::new(Semaphore::new(MAX_CONCURRENT_SCANS)),
         })))
+    }
+
+    pub(crate) fn migrate(path: &Path, steps: &[Migration]) -> Result<()> {
+        migrate::sqlite(&mut connect(path, SCAN_CACHE_KIB)?, steps)
     }
 
     pub(crate) fn status(path: &Path) -> Result<Status> {

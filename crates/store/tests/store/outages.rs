@@ -483,8 +483,8 @@ async fn a_migration_outlasts_the_statement_timeout(db: Db) {
         place.open(Role::Server).await;
         return;
     }
-    place.batch("CREATE TABLE portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)").await;
-    place.batch("INSERT INTO portico_migrations VALUES (0, 'lock')").await;
+    place.batch("CREATE TABLE portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL)").await;
+    place.batch("INSERT INTO portico_migrations VALUES (0, 'lock', '')").await;
     // Another replica migrates.
     let other = place.begin("", "SELECT 1 FROM portico_migrations WHERE version = 0 FOR UPDATE").await;
     let began = Instant::now();
