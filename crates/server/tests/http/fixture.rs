@@ -91,7 +91,7 @@ async fn has_everything(app: &App, expected: &Value) {
     });
     assert_eq!(proof.await.json(200)["matches"], true);
     let terms = app.to_get(&format!("/stage/listing/requirements/{home}")).key(&ada.key).send().await;
-    assert_eq!(terms.json(200)["minCredit"], 620);
+    assert_eq!(terms.json(200)["minCreditScore"], 620);
 
     let report = app.to_get(&format!("/v1/verifications/{verification}")).bearer(&ben.token).send().await;
     let report = report.json(200);
