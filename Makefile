@@ -6,7 +6,7 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 CACHE := $(or $(PORTICO_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/portico)
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
-SCRIPTS := $(addprefix scripts/,build fuzz fuzz-api need places prerequisites slowest stage test-rust web with-postgres with-servers) \
+SCRIPTS := $(addprefix scripts/,build fixture fuzz fuzz-api need places prerequisites slowest stage test-rust web with-postgres with-servers) \
 	bench/peers/run .ci/run contracts/check contracts/forge
 # Where the tests find a real Ethereum node, and the tool that reads one.
 export PORTICO_ANVIL := $(CACHE)/tools/bin/anvil

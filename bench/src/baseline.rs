@@ -26,7 +26,7 @@ fn insert_for(file: &Path, time: Duration) -> Result<u32> {
     )?;
     let mut insert = connection.prepare(
         "INSERT INTO listings (id, user_id, document, created_at, revision) VALUES (?1, ?2, ?3, ?4, \
-         (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'listings')) ON CONFLICT (id) DO NOTHING",
+         (SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'listings')) ON CONFLICT (id) DO NOTHING",
     )?;
     let mut event =
         connection.prepare("INSERT INTO events (kind, subject, at) VALUES ('listing.created', ?1, ?2)")?;

@@ -9,11 +9,6 @@ use crate::deploy::DeployOptions;
 use crate::node::Node;
 use crate::{Error, Result};
 
-/// The version of `ApplicationChecks` that this service uses. 1: flags have no expiry.
-pub(crate) const CHECKS_VERSION: i64 = 2;
-const REPLACE_CHECKS: &str = "this database is bound to an ApplicationChecks of an earlier version: stop every server, run \
-     `portico chain deploy` once, then start again";
-
 /// The chain that the database is bound to, if any: the node must be on it and have our contracts.
 pub async fn bound_chain<N: Node>(
     node: &N,
@@ -35,7 +30,6 @@ pub(crate) async fn verify_bound_chain<N: Node>(
     check_chain_id(chain_id, options)?;
     let Some(known) = db.chain_identity().await? else { return Ok(None) };
     check_identity(&known, chain_id, genesis, options)?;
-    check_version(&known)?;
     let contracts = contracts_of(&known)?;
     let advice = "this database belongs to a chain where it was: use that one, or another database";
     check_contracts(node, contracts, advice).await?;
@@ -51,30 +45,11 @@ fn check_chain_id(chain_id: u64, options: &DeployOptions) -> Result<()> {
     Ok(())
 }
 
-fn check_version(known: &ChainIdentity) -> Result<()> {
-    if known.checks_version < CHECKS_VERSION {
-        return Err(Error::Setup(REPLACE_CHECKS.into()));
-    }
-    Ok(())
-}
-
-/// Checks that the node is on the chain that the database is bound to.
-pub(crate) async fn bound_identity<N: Node>(
-    node: &N,
-    known: &ChainIdentity,
-    options: &DeployOptions,
-) -> Result<()> {
-    let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
-    check_chain_id(chain_id, options)?;
-    check_identity(known, chain_id, genesis, options)
-}
-
 pub(crate) fn identity_of((chain_id, genesis): (u64, B256), contracts: Contracts) -> Result<ChainIdentity> {
     Ok(ChainIdentity {
         chain_id: i64::try_from(chain_id).map_err(|_| Error::Setup("the chain's id is too large".into()))?,
         genesis: genesis.0,
         contracts: contracts.0.map(|address| address.0.0).to_vec(),
-        checks_version: CHECKS_VERSION,
     })
 }
 
@@ -82,14 +57,6 @@ pub(crate) fn contracts_of(identity: &ChainIdentity) -> Result<Contracts> {
     let addresses: Vec<Address> = identity.contracts.iter().map(|address| Address::from(*address)).collect();
     let addresses = addresses.try_into().map_err(|_| Error::Bug("the contracts' row is wrong".into()))?;
     Ok(Contracts(addresses))
-}
-
-/// For a start while the node is unreachable: its contracts must be this version's.
-pub async fn offline_chain(db: &Db) -> Result<Option<(u64, Contracts)>> {
-    if let Some(known) = db.chain_identity().await? {
-        check_version(&known)?;
-    }
-    stored_chain(db).await
 }
 
 /// The chain that the database is bound to, unchecked.
@@ -129,17 +96,13 @@ pub(crate) fn check_identity(
     Ok(())
 }
 
-/// Verifies our contracts' code byte for byte: this version's, or an earlier one that can be used.
+/// Verifies our contracts' code byte for byte.
 pub(crate) async fn check_contracts<N: Node>(node: &N, contracts: Contracts, advice: &str) -> Result<()> {
     for kind in ItemKind::ALL {
         let (name, address) = (kind.contract(), contracts.of(kind));
         let code = node.code(address).await?;
-        if !kind.is_usable(&code)? {
-            let found = match kind.is_former(&code) {
-                true => "one of an earlier version",
-                false if code.is_empty() => "nothing",
-                false => "another contract",
-            };
+        if kind.deployed_code()? != code {
+            let found = if code.is_empty() { "nothing" } else { "another contract" };
             return Err(Error::Setup(format!(
                 "at {address} there is {found}, not this version's {name}: {advice}"
             )));

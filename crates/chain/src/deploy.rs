@@ -2,30 +2,29 @@
 
 use std::time::Duration;
 
-use alloy_primitives::{Address, B256, Bytes, TxKind};
+use alloy_primitives::{Address, B256, TxKind};
 
 use crate::contracts::{Contracts, ItemKind};
 use crate::node::{Node, Receipt};
 use crate::signer::{CallSigner, Key, Price};
-use crate::writer::{Failpoint, FailpointHook, NoFailpoints};
 use crate::{Error, Result};
 
 /// Per contract.
 const DEPLOY_GAS: u64 = 6_000_000;
 /// Polls until a deployment counts as not mined, every [`POLL_INTERVAL`].
-pub(crate) const MAX_POLLS: u32 = 1200;
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const MAX_POLLS: u32 = 1200;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, Default)]
 pub struct DeployOptions {
     /// The expected chain id.
     pub chain_id: Option<u64>,
     pub contracts: Option<Contracts>,
-    /// Deploy the contracts if the database is not bound to any, and replace what is of an earlier version.
+    /// Deploy the contracts if the database is not bound to any.
     pub deploy: bool,
     /// The owner of contracts that are deployed: it grants and revokes roles. `None`: the first key's account.
     pub owner: Option<Address>,
-    /// The node runs in this process, and no other process uses it. What is of an earlier version is replaced.
+    /// The node runs in this process, and no other process uses it.
     pub is_embedded: bool,
     /// The highest fee per gas, in wei.
     pub fee_cap: u64,
@@ -47,7 +46,7 @@ pub async fn deploy<N: Node>(node: &N, keys: &[Key], options: &DeployOptions) ->
     for (at, kind) in ItemKind::ALL.into_iter().enumerate() {
         let price = price(node, options.fee_cap).await?;
         let signer = CallSigner { key: payer.clone(), chain_id, contracts, price };
-        contracts.0[at] = deploy_contract(node, &signer, keys, options, kind, &NoFailpoints).await?;
+        contracts.0[at] = deploy_contract(node, &signer, keys, options, kind).await?;
     }
     Ok(contracts)
 }
@@ -66,18 +65,20 @@ pub fn ownership_warning(keys: &[Key], options: &DeployOptions) -> Option<String
 }
 
 /// Returns the address.
-pub(crate) async fn deploy_contract<N: Node>(
+async fn deploy_contract<N: Node>(
     node: &N,
     signer: &CallSigner,
     keys: &[Key],
     options: &DeployOptions,
     kind: ItemKind,
-    failpoints: &dyn FailpointHook,
 ) -> Result<Address> {
     let owner = options.owner.unwrap_or(signer.key.address());
     let recorders: Vec<Address> = keys.iter().map(Key::address).collect();
     let data = kind.deployment(owner, &recorders)?;
-    let receipt = send(node, signer, (TxKind::Create, DEPLOY_GAS, data), failpoints).await?;
+    let nonce = node.nonce(signer.key.address()).await?;
+    let signed = signer.key.sign(signer.transaction(nonce, TxKind::Create, DEPLOY_GAS, data));
+    node.send(&signed.raw).await?;
+    let receipt = wait_for_receipt(node, signed.hash.into()).await?;
     let address = receipt.contract.filter(|_| receipt.success).ok_or_else(|| {
         Error::Setup(format!("{} could not be deployed: its transaction was undone", kind.contract()))
     })?;
@@ -86,27 +87,10 @@ pub(crate) async fn deploy_contract<N: Node>(
 }
 
 /// Twice the base fee, so that it may double meanwhile.
-pub(crate) async fn price<N: Node>(node: &N, fee_cap: u64) -> Result<Price> {
+async fn price<N: Node>(node: &N, fee_cap: u64) -> Result<Price> {
     let fees = node.fees().await?;
     let max_fee = fees.base.saturating_mul(2).saturating_add(fees.tip);
     Ok(Price { max_fee, tip: fees.tip }.capped(fee_cap))
-}
-
-/// Sends a transaction at the account's next nonce, and waits until it is mined. Only while nothing else signs for the
-/// account.
-pub(crate) async fn send<N: Node>(
-    node: &N,
-    signer: &CallSigner,
-    (to, gas_limit, data): (TxKind, u64, Bytes),
-    failpoints: &dyn FailpointHook,
-) -> Result<Receipt> {
-    let nonce = node.nonce(signer.key.address()).await?;
-    let signed = signer.key.sign(signer.transaction(nonce, to, gas_limit, data));
-    failpoints.at(Failpoint::Sending)?;
-    node.send(&signed.raw).await?;
-    let receipt = wait_for_receipt(node, signed.hash.into()).await?;
-    failpoints.at(Failpoint::Sent)?;
-    Ok(receipt)
 }
 
 async fn wait_for_receipt<N: Node>(node: &N, hash: B256) -> Result<Receipt> {

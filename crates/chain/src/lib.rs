@@ -13,7 +13,6 @@ pub mod custody;
 pub mod deploy;
 pub mod embedded;
 mod error;
-pub mod migration;
 pub mod node;
 pub mod orphans;
 pub mod reads;

@@ -7,7 +7,6 @@ use portico_store::chain::AdoptChain;
 use crate::binding::{check_contracts, check_identity, contracts_of, identity_of, verify_bound_chain};
 use crate::contracts::{Contracts, ItemKind, calldata};
 use crate::deploy::{DeployOptions, deploy};
-use crate::migration;
 use crate::node::Node;
 use crate::signer::Key;
 use crate::{Error, Result};
@@ -25,9 +24,6 @@ pub async fn establish<N: Node>(
         return Err(Error::Setup(format!("a chain needs a key to sign with: {advice}")));
     }
     let (chain_id, genesis) = (node.chain_id().await?, node.genesis().await?);
-    if options.deploy || options.is_embedded {
-        migration::migrate(node, db, keys, options).await?;
-    }
     let contracts =
         if let Some(contracts) = verify_bound_chain(node, db, options, (chain_id, genesis)).await? {
             contracts

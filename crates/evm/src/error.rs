@@ -10,8 +10,12 @@ pub enum OpenError {
     Locked { path: PathBuf },
     #[error("{} is not a chain of this service", path.display())]
     NotAChain { path: PathBuf },
-    #[error("{} was written by a newer version (format {found})", path.display())]
-    Newer { path: PathBuf, found: i64 },
+    #[error(
+        "{} was made by another version of portico, and cannot be upgraded: start with an empty --data folder, or use the \
+         portico that made it",
+        path.display()
+    )]
+    OtherFormat { path: PathBuf },
     #[error("{} holds chain {found}, not chain {wanted}", path.display())]
     OtherChain { path: PathBuf, found: u64, wanted: u64 },
     #[error("{} begins with block {found}, not with {wanted}: its genesis is another one", path.display())]

@@ -160,7 +160,7 @@ pub enum Finding {
     },
     SoftCredit {
         score: Score,
-        /// `None`: the bureau did not say. Findings of older versions have none.
+        /// `None`: the bureau did not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         range: Option<ScoreRange>,
         /// At most [`ScoreFactor::MAX_COUNT`], the most important one first. Empty: the bureau did not say.

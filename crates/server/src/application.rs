@@ -49,7 +49,7 @@ async fn use_audit_key(config: &Config, db: &Db) -> Result<()> {
     // A server begins to key the log, with an entry that says so.
     if db.audit_head().await?.keyed
         && let (Some(known), Some(root)) = (known, root)
-        && let location = keystore_location(config).await?
+        && let location = keystore_location(config)
         && Keystore::exists(&location).await?
     {
         let keystore = Keystore::open(&location, Root::new(&root)?).await?;
@@ -79,7 +79,7 @@ pub(crate) async fn open_with_secrets(config: &Config) -> Result<Portico> {
 pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<(Portico, Call)> {
     let root = config.data.root_secret(config.encryption_key.as_ref())?;
     let db = database(config, Role::Tool).await?;
-    let location = keystore_location(config).await?;
+    let location = keystore_location(config);
     let keystore = Keystore::open(&location, Root::new(&root)?).await;
     let keystore = keystore.context("the keystore cannot be opened")?;
     if !keystore.verify_root_key().await.context("the keystore cannot be read")? {
@@ -88,7 +88,7 @@ pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<(Portic
     if db.deployment().await?.keystore == Some(keystore.id().await?) {
         bail!("this is the database's own keystore: there is nothing to replace");
     }
-    let secrets = secrets(&db, keystore, &root).await?;
+    let secrets = secrets(&db, keystore).await?;
     Ok((assemble(config, Role::Tool, Some(secrets), db).await?, OPERATOR))
 }
 
@@ -105,9 +105,9 @@ pub(crate) async fn application(config: &Config, role: Role, root: &SecretSlice<
     let profile = profile(config, &db, role).await?;
     let keystore = own_keystore(config, &db, root).await?;
     if role == Role::Server {
-        check_keystore_place(config, profile, &keystore).await?;
+        check_keystore_place(config, profile).await?;
     }
-    let secrets = secrets(&db, keystore, root).await?;
+    let secrets = secrets(&db, keystore).await?;
     assemble(config, role, Some(secrets), db).await
 }
 
@@ -117,15 +117,12 @@ pub(crate) struct Secrets {
     instance: SecretSlice<u8>,
 }
 
-/// Fails if the root secret does not open the keystore. A database that was used before keeps the keys that its
-/// version derived from the root secret.
-pub(crate) async fn secrets(db: &Db, keystore: Keystore, root: &SecretSlice<u8>) -> Result<Secrets> {
+/// Fails if the root secret does not open the keystore.
+pub(crate) async fn secrets(db: &Db, keystore: Keystore) -> Result<Secrets> {
     if !keystore.verify_root_key().await.context("the keystore cannot be read")? {
         bail!(WRONG_ROOT_KEY);
     }
-    let is_used = db.deployment().await?.keystore.is_some();
-    let former = is_used.then(|| Vault::former(root));
-    let instance = keystore.instance_secret(SystemClock.now(), former.as_ref()).await?;
+    let instance = keystore.instance_secret(SystemClock.now()).await?;
     if let Some(key) = keystore.audit_key().await? {
         db.use_audit_key(key);
     }
@@ -155,7 +152,7 @@ pub(crate) async fn assemble(
         clock,
         ids: Arc::new(RandomIds),
         randomness: Arc::new(SystemRandomness),
-        vault: Arc::new(Vault::of_instance(&instance)?),
+        vault: Arc::new(Vault::new(&instance)?),
         keystore,
         bureaus: config.bureaus(&sandbox_key(&instance), role)?,
         consents: config.consents.clone(),
@@ -208,19 +205,9 @@ pub(crate) async fn recorded_profile(config: &Config) -> Result<Profile> {
     }
 }
 
-/// Where the keystore is: at `--keystore`, else in the data folder. Earlier versions had it in the PostgreSQL database if
-/// nothing was said; there it stays until it is moved.
-pub(crate) async fn keystore_location(config: &Config) -> Result<Location> {
-    let file = config.data.keystore();
-    match (&config.keystore, &config.database) {
-        (Some(location), _) => Ok(location.clone()),
-        (None, Location::Postgres(_)) if !file.exists() => {
-            let former = config.database.clone();
-            let exists = Keystore::exists(&former).await.context("the keystore cannot be read")?;
-            Ok(if exists { former } else { Location::Sqlite(file) })
-        }
-        _ => Ok(Location::Sqlite(file)),
-    }
+/// Where the keystore is: at `--keystore`, else in the data folder.
+pub(crate) fn keystore_location(config: &Config) -> Location {
+    config.keystore.clone().unwrap_or_else(|| Location::Sqlite(config.data.keystore()))
 }
 
 pub(crate) fn keystore_place(location: &Location) -> String {
@@ -232,22 +219,18 @@ pub(crate) fn keystore_place(location: &Location) -> String {
 
 /// PostgreSQL's files keep what is deleted: the keystore of a live instance is elsewhere than its data, and so are the
 /// backups of either.
-async fn check_keystore_place(config: &Config, profile: Profile, keystore: &Keystore) -> Result<()> {
-    let is_new = keystore.is_empty().await?;
+async fn check_keystore_place(config: &Config, profile: Profile) -> Result<()> {
     let needs = "a live instance on PostgreSQL needs --keystore: a file (with one replica), or a database of another \
          PostgreSQL cluster";
-    if profile == Profile::Live
-        && is_new
-        && config.keystore.is_none()
-        && let Location::Postgres(_) = config.database
-    {
+    let is_live = profile == Profile::Live;
+    if is_live && config.keystore.is_none() && matches!(config.database, Location::Postgres(_)) {
         bail!("{needs}");
     }
-    let location = keystore_location(config).await?;
+    let location = keystore_location(config);
     if !config.database.shares_cluster(&location).await.context("the clusters cannot be told apart")? {
         return Ok(());
     }
-    if profile == Profile::Live && is_new {
+    if is_live {
         bail!(
             "the keystore is in the PostgreSQL cluster of the database, whose files keep erased keys: {needs}"
         );
@@ -263,12 +246,11 @@ async fn check_keystore_place(config: &Config, profile: Profile, keystore: &Keys
 /// unreadable.
 pub(crate) async fn own_keystore(config: &Config, db: &Db, root: &SecretSlice<u8>) -> Result<Keystore> {
     let known = db.deployment().await?.keystore;
-    let sealed = known.is_some() || db.has_sealed_data().await?;
-    let location = keystore_location(config).await?;
+    let location = keystore_location(config);
     let place = keystore_place(&location);
     let advice = "Put it back, or name its place with --keystore. If it is lost for good, \
          `portico encryption replace-keystore` begins a new one, and erases everybody who was screened";
-    if sealed && !Keystore::exists(&location).await.context("the keystore cannot be read")? {
+    if known.is_some() && !Keystore::exists(&location).await.context("the keystore cannot be read")? {
         bail!("the keystore of this database is missing: it is not at {place}. {advice}");
     }
     let keystore = Keystore::open(&location, Root::new(root)?).await;
@@ -279,9 +261,6 @@ pub(crate) async fn own_keystore(config: &Config, db: &Db, root: &SecretSlice<u8
     match known {
         Some(known) if known != keystore.id().await? => {
             bail!("the keystore at {place} belongs to another database. {advice}")
-        }
-        None if sealed && keystore.is_empty().await? => {
-            bail!("the keystore of this database is missing: the one at {place} is empty. {advice}")
         }
         _ => Ok(keystore),
     }

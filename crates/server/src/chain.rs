@@ -12,7 +12,6 @@ use portico_chain::catch_up::{self, CatchUpSummary};
 use portico_chain::contracts::{Contracts, ItemKind};
 use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
-use portico_chain::migration::{self, Migration};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
@@ -97,7 +96,7 @@ pub(crate) async fn open(
     let mut is_reachable = true;
     let found = match setup::establish(&node, db, &keys, &deploy_options).await {
         Err(Error::Unreachable(why)) => {
-            let Some(known) = binding::offline_chain(db).await? else {
+            let Some(known) = binding::stored_chain(db).await? else {
                 bail!("the chain's node does not answer ({why}): check --chain");
             };
             tracing::warn!(why, "the chain's node does not answer; listings are taken and sent later");
@@ -236,22 +235,14 @@ pub(crate) async fn audit_anchor(config: &Config, db: &Db, log: &Word) -> Result
     Ok(anchor.map_or(Anchor::Missing, |(_, head)| Anchor::Entry(head)))
 }
 
-/// `portico chain deploy`: deploys the contracts once, replaces what is of an earlier version, and prints the addresses.
+/// `portico chain deploy`: deploys the contracts once, and prints the addresses.
 pub(crate) async fn deploy(config: &Config) -> Result<String> {
     let (db, keys) = (database(config).await?, keys(config)?);
     let node = node(config, &keys, machine_clock())?;
     let options = deploy_options(config, true);
-    let migrated = migration::migrate(&node, &db, &keys, &options).await?;
     let is_new = db.chain_identity().await?.is_none();
     let (chain_id, contracts) = setup::establish(&node, &db, &keys, &options).await?;
-    let mut lines = Vec::new();
-    if let Some(Migration { from, to, cleared }) = migrated {
-        lines.push(format!(
-            "ApplicationChecks was replaced: {cleared} flags were cleared at {from}, and the service records them anew at \
-             {to} when it starts. Name the new address wherever --chain-contracts names the old one.\n"
-        ));
-    }
-    lines.push(format!("chain              {chain_id}"));
+    let mut lines = vec![format!("chain              {chain_id}")];
     lines.extend(ItemKind::ALL.map(|kind| format!("{:<19}{}", kind.contract(), contracts.of(kind))));
     let list: Vec<String> = contracts.0.iter().map(ToString::to_string).collect();
     lines.push(format!(

@@ -17,12 +17,8 @@ use crate::config::Config;
 use crate::data::DataFolder;
 use crate::{admin, chain, own_keystore, tell, with_keystore, with_replacement_keystore};
 
-pub(crate) async fn erase(config: &Config, user: &str, as_stored: bool) -> Result<()> {
-    let user = if as_stored {
-        UserId::stored(user)
-    } else {
-        UserId::parse(user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?
-    };
+pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {
+    let user = UserId::parse(user).map_err(|fault| anyhow::anyhow!("--user {fault}"))?;
     let (app, call) = with_keystore(config).await?;
     app.people.erase(&call, &user).await.context("the person could not be erased")?;
     tell("erased; a running server, or the next start, revokes and clears what is on the chain");
@@ -85,7 +81,7 @@ pub(crate) async fn move_keystore(config: &Config, to: &Location) -> Result<Stri
     let root = config.data.root_secret(config.encryption_key.as_ref())?;
     let db = Db::open(&config.database, Role::Tool).await.context("the database cannot be opened")?;
     let known = db.deployment().await?.keystore;
-    let from = keystore_location(config).await?;
+    let from = keystore_location(config);
     if from == *to {
         bail!("this is where the keystore is");
     }

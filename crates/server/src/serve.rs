@@ -135,7 +135,7 @@ fn raise_file_limit(max_connections: usize) {
     }
 }
 
-/// Earlier versions, and tools, may have left files that others can read. Files that this process makes are its owner's
+/// Tools may have left files that others can read. Files that this process makes are its owner's
 /// only: see `run`.
 fn tighten(config: &Config) {
     let mut tightened = config.data.tighten();
@@ -166,11 +166,6 @@ async fn prepare(app: &Portico) -> Result<()> {
     let applied = app.maintenance.apply_erasures().await.context("erasures could not be applied")?;
     if applied > 0 {
         tracing::info!(applied, "people who were erased since the database was saved are erased again");
-    }
-    let adopted = app.maintenance.adopt_former_applications().await;
-    let adopted = adopted.context("applications of an older version could not be taken over")?;
-    if adopted > 0 {
-        tracing::info!(adopted, "applications of an older version are taken over");
     }
     let orphaned = app.maintenance.delete_orphaned_applications().await;
     let orphaned = orphaned.context("applications of erased people could not be deleted")?;

@@ -1,8 +1,8 @@
 //! The append-only audit log. Every entry's hash covers the one before and is keyed, which reveals altered and forged
 //! entries; the anchor on the chain reveals a missing end.
 //!
-//! The key is in the keystore, not in the database. Entries of older versions have hashes without a key: they count up
-//! to the first entry that is keyed, which is [`KEYED`] or [`RESTORED`]. A command that does not know the key leaves
+//! The key is in the keystore, not in the database. Entries that commands append before the first server have
+//! hashes without a key: they count up to the first entry that is keyed, which is [`KEYED`] or [`RESTORED`]. A command that does not know the key leaves
 //! its entries for a server to take over ([`TakeOverEntries`]).
 
 use aws_lc_rs::digest::{SHA256, digest};

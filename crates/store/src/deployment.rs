@@ -26,7 +26,6 @@ static REPLACE_KEYSTORE: Sql = sql("UPDATE deployment SET keystore = ?1 WHERE id
 static CLOCK: Sql = sql("SELECT clock_ahead FROM deployment WHERE id = 1");
 static ADVANCE_CLOCK: Sql = sql("UPDATE deployment SET clock_ahead = clock_ahead + ?1 \
      WHERE id = 1 AND clock_ahead + ?1 <= ?2 RETURNING clock_ahead");
-static SEALED: Sql = sql("SELECT created_at FROM cases WHERE secret IS NOT NULL LIMIT 1");
 static PROBE: Sql = sql("UPDATE write_probe SET at = ?1 WHERE id = 1");
 
 /// Records only what is not recorded yet.
@@ -95,10 +94,5 @@ impl Db {
     /// How far calendar time is ahead of the machine's clock, in microseconds.
     pub async fn clock_ahead(&self) -> Result<i64> {
         Ok(self.one::<(i64,)>(&CLOCK, &[]).await?.map_or(0, |(ahead,)| ahead))
-    }
-
-    /// Whether a keystore sealed any data here.
-    pub async fn has_sealed_data(&self) -> Result<bool> {
-        Ok(self.one::<(i64,)>(&SEALED, &[]).await?.is_some())
     }
 }

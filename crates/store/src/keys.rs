@@ -55,14 +55,6 @@ static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
 );
 static TENANT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
-// Moves a user's own rows to the account of the same name. Rows of the account stay.
-static TAKE_PIPELINE: Sql = sql("UPDATE pipelines SET account = ?2 WHERE account = ?1 \
-     AND NOT EXISTS (SELECT 1 FROM pipelines AS theirs WHERE theirs.account = ?2)");
-static TAKE_CLIENT_IDS: Sql = sql("UPDATE client_ids SET account = ?2 WHERE account = ?1 \
-     AND NOT EXISTS (SELECT 1 FROM pipelines AS own WHERE own.account = ?1)");
-static TAKE_CASES: Sql = sql("UPDATE cases SET account = ?2 WHERE account = ?1 \
-     AND NOT EXISTS (SELECT 1 FROM cases AS theirs WHERE theirs.account = ?2 AND theirs.name = cases.name)");
-
 #[derive(Debug, Clone)]
 pub struct StoredKey {
     /// SHA-256 of the secret.
@@ -242,29 +234,11 @@ pub struct JoinTenant {
     pub at: Timestamp,
 }
 
-impl JoinTenant {
-    /// If an issuer begins to name an account like its only user, that user's own rows move to the account. Earlier
-    /// versions did not distinguish the two.
-    async fn take_own_along<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        if self.tenant.name() != self.user.as_str() {
-            return Ok(());
-        }
-        let (own, account) = (Tenant::User(self.user.clone()).stored(), self.tenant.stored());
-        if own != account {
-            for sql in [&TAKE_PIPELINE, &TAKE_CLIENT_IDS, &TAKE_CASES] {
-                tx.exec(sql, &[own.as_str().into(), account.as_str().into()]).await?;
-            }
-        }
-        Ok(())
-    }
-}
-
 impl Op for JoinTenant {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let account = self.tenant.stored();
         tx.exec(&JOIN, &[(&self.user).into(), account.as_str().into()]).await?;
-        self.take_own_along(tx).await?;
         let by = ChangeContext { account: Some(self.tenant.clone()), at: self.at };
         record(tx, &by, "account.joined", &account, &[]).await
     }

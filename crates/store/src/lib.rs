@@ -28,15 +28,14 @@ mod templates;
 mod users;
 
 pub use applications::{
-    AdoptFormerApplication, ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags,
-    FormerApplication, ListingSubmission, NewApplication, SettleFlags, Settlement, StoredApplication,
-    SubmitApplications,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, ListingSubmission,
+    NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
 };
 pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use engine::counters::ChangeContext;
-pub use engine::migrate::Status;
+pub use engine::migrate::{Migration, Status, migrate};
 pub use engine::page::{Cursor, Page};
 pub use engine::{Db, Error, Location, Result, Role, sql};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};

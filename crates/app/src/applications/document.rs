@@ -115,14 +115,6 @@ pub(crate) struct Conditions {
     pub(crate) client: Option<ClientId>,
 }
 
-impl Conditions {
-    /// For an unknown listing.
-    pub(crate) fn none(user: &UserId, country: Country) -> Self {
-        let account = AccountId::stored(user.as_str());
-        Self { owner: user.clone(), account, terms: None, checks: Vec::new(), country, client: None }
-    }
-}
-
 impl Document {
     pub(crate) fn new(
         user: &UserId,
@@ -165,8 +157,8 @@ impl Document {
         cleared_check(&self.listing, &self.reference, at)
     }
 
-    /// The owner's account, and that with the terms, as digests that only the applicant's key can make. By name, as in
-    /// the rows of earlier versions: a user and an account of one name share the limit, and learn rather less than more.
+    /// The owner's account, and that with the terms, as digests that only the applicant's key can make. By name: a
+    /// user and an account of one name share the limit.
     pub(crate) fn disclosure_digests(&self, key: &PersonKey) -> (Word, Word) {
         let account = self.account.as_str().as_bytes();
         let terms = self.terms.unwrap_or_default().map(i64::to_be_bytes).concat();

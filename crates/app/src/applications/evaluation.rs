@@ -18,8 +18,7 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// One result of the applicant.
 pub(crate) struct PastResult {
-    /// `None` in results of older versions.
-    pub(crate) identity: Option<ApplicantIdentity>,
+    pub(crate) identity: ApplicantIdentity,
     pub(crate) reports: Vec<CheckReport>,
     /// Empty once they have expired.
     pub(crate) findings: Vec<Finding>,
@@ -44,23 +43,19 @@ impl PersonFindings {
     }
 
     /// From results, the newest first. Only findings for the country count.
-    pub(crate) fn new(
-        results: Vec<PastResult>,
-        (country, default): (&Country, &Country),
-        now: Timestamp,
-    ) -> Self {
+    pub(crate) fn new(results: Vec<PastResult>, country: &Country, now: Timestamp) -> Self {
         let (mut known, mut identity, mut identity_changed) =
             (Vec::<Known>::new(), ApplicantIdentity::default(), false);
         let mut disputed: BTreeSet<(Check, i64)> = BTreeSet::new();
         for result in results {
-            let of = result.identity.unwrap_or_default();
+            let of = result.identity;
             if !of.agrees_with(&identity) {
                 identity_changed = result.reports.iter().any(|report| report.expires_at() > now);
                 break;
             }
             identity.merge(&of);
             for report in result.reports {
-                if report.country.as_ref().unwrap_or(default) != country {
+                if report.country != *country {
                     continue;
                 }
                 if report.disputed_at.is_some() {
@@ -274,6 +269,6 @@ impl Core {
             };
             results.push(PastResult { identity: outcome.identity, reports: outcome.checks, findings: found });
         }
-        Ok(PersonFindings::new(results, (country, &self.country), self.clock.now()))
+        Ok(PersonFindings::new(results, country, self.clock.now()))
     }
 }

@@ -4,7 +4,6 @@ mod decisions;
 mod document;
 pub(crate) mod evaluation;
 mod flags;
-mod former;
 mod notice;
 mod qualification;
 mod service;

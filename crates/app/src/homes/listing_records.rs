@@ -1,8 +1,7 @@
 //! A listing on the chain: its record, its terms, and the proof that it was not altered.
 
 use portico_chain::contracts::{
-    Content, ItemKind, PublicContent, content_digest, listing_digest, listing_key, original_content,
-    public_content,
+    Content, ItemKind, PublicContent, content_digest, listing_digest, listing_key, public_content,
 };
 use portico_chain::reads;
 use portico_domain::Timestamp;
@@ -18,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::homes::listings::Listings;
 use crate::operation::chain::{PENDING, Record};
 use crate::people::budgets::Cost;
-use crate::profile::Profile;
 
 /// Attempts to read the listing and its record in the same version.
 const MAX_PROOF_READS: usize = 5;
@@ -77,7 +75,8 @@ impl Listings {
                 continue;
             }
             let salt = recorded.salt;
-            let (content, digest) = self.core.proved_content(&salt, &stored.listing, &on_chain);
+            let content = public_content(&stored.listing);
+            let digest = content_digest(&salt, &content);
             // The chain may know this version of an earlier listing that the database lost; then this one follows.
             if digest != on_chain && matches!(item.status, ItemStatus::Waiting | ItemStatus::Signed) {
                 continue;
@@ -119,21 +118,6 @@ impl Core {
         at: Timestamp,
     ) -> Result<DesiredItem> {
         Ok(desired_listing(listing, terms, self.random()?, at))
-    }
-
-    /// Content and digest. In version 0.1 only the sandbox's demonstration data recorded listings with rooms, and its
-    /// records do not cover them: such a record is proved for the original fields.
-    fn proved_content(&self, salt: &Word, listing: &Listing, on_chain: &Word) -> (PublicContent, Word) {
-        let is_early = self.profile == Profile::Sandbox
-            && listing.description.is_none()
-            && listing.available_from.is_none();
-        let original = original_content(listing);
-        if is_early && content_digest(salt, &original) == *on_chain {
-            return (original, *on_chain);
-        }
-        let content = public_content(listing);
-        let digest = content_digest(salt, &content);
-        (content, digest)
     }
 
     /// The chain item that retires a deleted listing.

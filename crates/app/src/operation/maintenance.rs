@@ -42,11 +42,6 @@ impl Maintenance {
         self.core.apply_erasures(Timestamp::from_micros(i64::MAX)).await
     }
 
-    /// Takes over the applications of older versions; returns how many.
-    pub async fn adopt_former_applications(&self) -> Result<u64> {
-        self.core.adopt_former_applications().await
-    }
-
     /// Deletes the applications of people whose key no longer exists; returns how many people.
     pub async fn delete_orphaned_applications(&self) -> Result<u64> {
         self.core.delete_orphaned_applications().await

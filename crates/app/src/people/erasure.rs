@@ -7,9 +7,7 @@ use std::sync::Arc;
 use portico_domain::{Tenant, Timestamp, UserId};
 use portico_store::audit::Entry;
 use portico_store::chain::RetireItems;
-use portico_store::screening::{
-    AdvanceErasures, ErasePerson, ErasureToApply, ForgetAppliedErasures, ForgetInputs, Lifetime,
-};
+use portico_store::screening::{AdvanceErasures, ErasePerson, ForgetAppliedErasures, ForgetInputs, Lifetime};
 use portico_store::{ReplaceKeystore, StoredApplication, UserCounts};
 
 use crate::applications::open_document;
@@ -73,7 +71,7 @@ impl People {
         // The caller learns about a failed scrub, but the erasure itself is complete: nothing is left to be erased
         // later, when the person may have come back.
         let scrubbed = self.core.keystore()?.scrub().await;
-        self.core.forget_person(call, user, destroyed, ErasureToApply::New(erasure)).await?;
+        self.core.forget_person(call, user, destroyed, erasure).await?;
         scrubbed
     }
 
@@ -108,9 +106,8 @@ impl Core {
         call: &Call,
         user: &UserId,
         destroyed: Option<DestroyedKey>,
-        erasure: ErasureToApply,
+        erasure: i64,
     ) -> Result<bool> {
-        let (ErasureToApply::New(seq) | ErasureToApply::Found(seq, _)) = erasure;
         let at = self.clock.now();
         let (person, key) = destroyed.map_or((None, None), |it| (Some(it.person), it.key));
         let op = ErasePerson {
@@ -124,7 +121,7 @@ impl Core {
             },
             erasure,
             keys_revoked_at: self.clock.machine_now(),
-            entry: self.entry(call, "person.erased", user.as_str(), format!("erasure {seq}")),
+            entry: self.entry(call, "person.erased", user.as_str(), format!("erasure {erasure}")),
             by: self.context(call),
         };
         let applied = self.db.write(op).await?;
@@ -146,8 +143,7 @@ impl Core {
             after = last.seq;
             for (erasure, user) in erasures {
                 if erasure.at <= until && !self.db.erasure_is_applied(erasure.seq).await? {
-                    let found = ErasureToApply::Found(erasure.seq, erasure.at);
-                    applied += u64::from(self.forget_person(&operator(), &user, None, found).await?);
+                    applied += u64::from(self.forget_person(&operator(), &user, None, erasure.seq).await?);
                 }
                 all_settled &= erasure.at < settled;
                 if all_settled {
@@ -175,8 +171,7 @@ impl Core {
         }
         for erasure in erasures {
             if !self.db.erasure_is_applied(erasure.seq).await? {
-                let found = ErasureToApply::Found(erasure.seq, erasure.at);
-                self.forget_person(&operator(), user, None, found).await?;
+                self.forget_person(&operator(), user, None, erasure.seq).await?;
             }
         }
         Ok((self.keystore()?.person_or_new(user, self.clock.now()).await?, lifetime))

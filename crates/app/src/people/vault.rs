@@ -35,26 +35,10 @@ pub fn sandbox_key(instance: &SecretSlice<u8>) -> SecretSlice<u8> {
 impl Vault {
     /// Each purpose has its own derived key.
     pub fn new(secret: &SecretSlice<u8>) -> Result<Self> {
-        Self::with_keys(derived(secret, DIGEST_PURPOSE).as_ref(), derived(secret, REPLY_PURPOSE).as_ref())
-    }
-
-    /// From the instance's secret, which may be [`Vault::former`].
-    pub fn of_instance(secret: &SecretSlice<u8>) -> Result<Self> {
-        match secret.expose_secret().split_at_checked(ROOT_BYTES) {
-            Some((digests, answers)) if answers.len() == ROOT_BYTES => Self::with_keys(digests, answers),
-            _ => Self::new(secret),
-        }
-    }
-
-    /// The keys that earlier versions derived from the root secret. An instance that has stored replies keeps them.
-    pub fn former(root: &SecretSlice<u8>) -> SecretSlice<u8> {
-        [derived(root, DIGEST_PURPOSE).as_ref(), derived(root, REPLY_PURPOSE).as_ref()].concat().into()
-    }
-
-    fn with_keys(digests: &[u8], answers: &[u8]) -> Result<Self> {
+        let (digests, answers) = (derived(secret, DIGEST_PURPOSE), derived(secret, REPLY_PURPOSE));
         Ok(Self {
-            digests: hmac::Key::new(hmac::HMAC_SHA256, digests),
-            answers: RandomizedNonceKey::new(&AES_256_GCM, answers).map_err(bug)?,
+            digests: hmac::Key::new(hmac::HMAC_SHA256, digests.as_ref()),
+            answers: RandomizedNonceKey::new(&AES_256_GCM, answers.as_ref()).map_err(bug)?,
         })
     }
 
@@ -108,16 +92,6 @@ mod tests {
         assert!(vault(1).open(b"row 2", &sealed).is_err());
         assert!(vault(2).open(b"row 1", &sealed).is_err());
         assert!(vault(1).open(b"row 1", &sealed[..5]).is_err());
-    }
-
-    #[test]
-    fn former_keys_open_what_the_root_secret_sealed() {
-        let root: SecretSlice<u8> = vec![1; ROOT_BYTES].into();
-        let kept = Vault::of_instance(&Vault::former(&root)).unwrap();
-        let sealed = vault(1).seal(b"row 1", b"answer").unwrap();
-        assert_eq!(kept.open(b"row 1", &sealed).unwrap(), b"answer");
-        assert_eq!(kept.digest(&[b"a"]), vault(1).digest(&[b"a"]));
-        assert_ne!(Vault::of_instance(&root).unwrap().digest(&[b"b"]), vault(2).digest(&[b"b"]));
     }
 
     #[test]

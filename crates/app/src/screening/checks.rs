@@ -147,7 +147,7 @@ impl Screening {
         CheckReport {
             check: finding.check(),
             passed: finding.passed(country, &self.core.bureaus.screening.thresholds),
-            country: Some(country.clone()),
+            country: country.clone(),
             bureau: bureau.into(),
             finished_at: at.micros(),
             disputed_at: None,

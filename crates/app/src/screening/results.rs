@@ -49,13 +49,11 @@ pub struct CheckReport {
     pub check: Check,
     pub passed: bool,
     pub bureau: String,
-    /// Where the bureau searched; results of older versions do not say.
-    #[serde(default)]
-    pub(crate) country: Option<Country>,
+    /// Where the bureau searched.
+    pub(crate) country: Country,
     /// In microseconds.
     pub(crate) finished_at: i64,
     /// When the applicant disputed it, in microseconds.
-    #[serde(default)]
     pub(crate) disputed_at: Option<i64>,
 }
 
@@ -92,18 +90,16 @@ impl CheckReport {
 pub(crate) struct SealedOutcome {
     pub(crate) client: Option<String>,
     pub(crate) checks: Vec<CheckReport>,
-    /// The commitment to the name that the checks were run on; results of older versions have none.
-    #[serde(default)]
-    pub(crate) name: Option<Word>,
-    /// The person; results of older versions have none.
-    #[serde(default)]
-    pub(crate) identity: Option<ApplicantIdentity>,
+    /// The commitment to the name that the checks were run on.
+    pub(crate) name: Word,
+    /// The person.
+    pub(crate) identity: ApplicantIdentity,
 }
 
 impl SealedOutcome {
     /// The checks that back the name of a commitment: passed, still valid, and run on that name.
     pub(crate) fn checks_backing(&self, commitment: &Word, now: Timestamp) -> Vec<Check> {
-        let is_same_name = self.name.is_none_or(|name| verify_slices_are_equal(&name, commitment).is_ok());
+        let is_same_name = verify_slices_are_equal(&self.name, commitment).is_ok();
         let backing = self.checks.iter().filter(|report| report.backs_a_name(now));
         backing.filter(|_| is_same_name).map(|report| report.check).collect()
     }

@@ -124,8 +124,8 @@ impl Screening {
         }));
         let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
         let name = commitment(key, case, first, last)?;
-        let identity = Some(ApplicantIdentity::new(key, applicant));
-        let outcome = SealedOutcome { client: plan.client, checks, name: Some(name), identity };
+        let identity = ApplicantIdentity::new(key, applicant);
+        let outcome = SealedOutcome { client: plan.client, checks, name, identity };
         let verification = StoredVerification {
             user: case.user.clone(),
             case: case.id.clone(),

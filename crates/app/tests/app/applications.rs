@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use portico_app::applications::{ApplicationView, CheckStatus, DecisionRequest};
-use portico_app::clock::Clock as _;
 use portico_app::screening::VerificationResult;
 use portico_app::{Call, Error, Result};
 use portico_domain::applications::{ApplicationStatus, Decision};
@@ -21,7 +20,6 @@ on_both_engines! {
     findings_for_another_country_do_not_count,
     flags_tell_nothing_about_checks_that_are_not_required,
     new_application_ends_the_flags_of_a_decided_one,
-    former_application_is_not_shared_with_a_later_owner,
     terms_alone_require_the_checks_that_they_need,
     listing_without_terms_has_no_flags,
     terms_and_checks_are_frozen_at_submission,
@@ -268,21 +266,6 @@ async fn new_application_ends_the_flags_of_a_decided_one(world: World) {
     assert!(flags_on_chain(&world).await.is_empty());
     world.screen(&bob(), Inputs::ALL).await.unwrap();
     assert!(flags_on_chain(&world).await.is_empty());
-}
-
-/// Regression: in old versions applications outlived their listing, and somebody else could use its id again.
-async fn former_application_is_not_shared_with_a_later_owner(world: World) {
-    let before = world.clock.now();
-    world.clock.advance_days(1);
-    let (oak, elm) = (world.offer("oak", &ann(), HIGH).await, world.offer("elm", &ann(), HIGH).await);
-    world.add_former_application("bob", &oak, before).await;
-    world.add_former_application("bob", &elm, world.clock.now()).await;
-    assert_eq!(world.app.maintenance.adopt_former_applications().await.unwrap(), 2);
-    let applicants = async |listing| {
-        world.app.applications.applicants(&ann(), listing, None, 10).await.unwrap().items.len()
-    };
-    assert_eq!((applicants(&oak).await, applicants(&elm).await), (0, 1));
-    assert_eq!(listed(&world).await, [elm]);
 }
 
 async fn terms_alone_require_the_checks_that_they_need(world: World) {

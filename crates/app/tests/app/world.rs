@@ -31,7 +31,6 @@ use portico_screening::{
 };
 use portico_store::chain::Word;
 use portico_store::screening::Case;
-use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 use tempfile::TempDir;
@@ -359,17 +358,6 @@ impl World {
         applicant
     }
 
-    /// An application of version 0.2.
-    pub(crate) async fn add_former_application(
-        &self,
-        user: &str,
-        listing: &ListingId,
-        created_at: Timestamp,
-    ) {
-        let (user, listing) = (UserId::stored(user), listing.clone());
-        self.db.write(AddFormerApplication { user, listing, created_at }).await.unwrap();
-    }
-
     pub(crate) async fn audit_entries(&self) -> i64 {
         self.db.audit_head().await.unwrap().seq
     }
@@ -405,22 +393,6 @@ impl World {
             }
         });
         flags.collect()
-    }
-}
-
-struct AddFormerApplication {
-    user: UserId,
-    listing: ListingId,
-    created_at: Timestamp,
-}
-
-impl Op for AddFormerApplication {
-    type Out = ();
-    async fn run<T: Tx>(&self, tx: &mut T) -> portico_store::Result<()> {
-        static ADD: Sql = sql("INSERT INTO former_applications (seq, user_id, listing_id, created_at) \
-             VALUES (?1, ?2, ?3, ?4)");
-        let params = [tx.seq(), (&self.user).into(), (&self.listing).into(), self.created_at.into()];
-        tx.exec(&ADD, &params).await.map(drop)
     }
 }
 

@@ -5,7 +5,7 @@ use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
 use portico_store::chain::{ItemVersion, VersionedItem, Word};
 
-use super::{Content, ItemKind, anchor, check_key, checks, former_checks, identity, registry};
+use super::{Content, ItemKind, anchor, check_key, checks, identity, registry};
 use crate::{Error, Result};
 
 fn unsigned(number: i64) -> u64 {
@@ -112,12 +112,6 @@ pub fn carried(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
         ItemKind::Identity => {
             let call = identity::recordCall::abi_decode(data).map_err(wrong)?;
             call.items.iter().map(|item| drawn(item.tokenId.to_be_bytes(), item.version)).collect()
-        }
-        // Signed by a version before 0.3, and not final yet.
-        ItemKind::Check if data.starts_with(&former_checks::recordCall::SELECTOR) => {
-            let call = former_checks::recordCall::abi_decode(data).map_err(wrong)?;
-            let key = |item: &former_checks::Item| check_key(&item.listing.0, &item.applicant.0);
-            call.items.iter().map(|item| drawn(key(item), item.version)).collect()
         }
         ItemKind::Check => {
             let call = checks::recordCall::abi_decode(data).map_err(wrong)?;

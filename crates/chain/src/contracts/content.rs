@@ -136,11 +136,6 @@ impl Content {
                 Self::Identity { holder: Address::from_slice(&bytes[..20]), commitment: word(20)? }
             }
             (ItemKind::Check, 64) => Self::Check { listing: word(0)?, applicant: word(32)?, flags: None },
-            // Of versions before 0.3, without an expiry: they count as expired.
-            (ItemKind::Check, 65) => {
-                let flags = Some(CheckFlags::from_record(bytes[64], 0));
-                Self::Check { listing: word(0)?, applicant: word(32)?, flags }
-            }
             (ItemKind::Check, 73) => {
                 let flags = Some(CheckFlags::from_record(bytes[64], number(65)?.unsigned_abs()));
                 Self::Check { listing: word(0)?, applicant: word(32)?, flags }
@@ -181,13 +176,5 @@ pub(super) mod tests {
         for content in one_of_each() {
             assert_eq!(Content::decode(content.kind(), &content.encode()).unwrap(), content);
         }
-    }
-
-    #[test]
-    fn flags_without_an_expiry_count_as_expired() {
-        let former = [[1; 32].as_slice(), &[2; 32], &[5]].concat();
-        let flags = Some(CheckFlags::from_record(5, 0));
-        let content = Content::Check { listing: [1; 32], applicant: [2; 32], flags };
-        assert_eq!(Content::decode(ItemKind::Check, &former).unwrap(), content);
     }
 }

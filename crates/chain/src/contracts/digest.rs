@@ -32,28 +32,12 @@ pub fn content_digest(salt: &Word, content: &[(&'static str, String)]) -> Word {
     keccak256([heads, tails].concat()).0
 }
 
-/// The digest's input: every public field but the owner and the status. The status changes often and without effect
-/// on what is offered; a transaction for each change would only cost.
+/// The digest's input: every public field but the owner and the status, an empty text for one without a value. The status
+/// changes often and without effect on what is offered; a transaction for each change would only cost.
 ///
-/// Later fields follow the original ones as a group: either none has a value and the group is absent, so that digests
-/// of earlier records stay valid, or all are there, an empty text for one without a value. The number of texts
-/// identifies the fields, so that a value cannot pass for another field's.
+/// The number of texts identifies the fields: a field that is added later is left out of the input of a listing without
+/// it, so that digests of earlier records stay valid.
 pub fn public_content(listing: &Listing) -> PublicContent {
-    let later = [
-        ("bedRoomCount", text(listing.bedrooms)),
-        ("bathroomCount", text(listing.bathrooms)),
-        ("description", text(listing.description.as_ref())),
-        ("availableFrom", text(listing.available_from)),
-    ];
-    let mut content = original_content(listing);
-    if later.iter().any(|(_, text)| !text.is_empty()) {
-        content.extend(later);
-    }
-    content
-}
-
-/// The fields of version 0.1. Its records of listings with rooms do not cover the rooms.
-pub fn original_content(listing: &Listing) -> PublicContent {
     vec![
         ("listingId", listing.id.to_string()),
         ("streetAddress", listing.street.to_string()),
@@ -66,6 +50,10 @@ pub fn original_content(listing: &Listing) -> PublicContent {
         ("latitude", text(listing.place.map(Point::latitude))),
         ("longitude", text(listing.place.map(Point::longitude))),
         ("walkthroughLink", text(listing.walkthrough.as_ref())),
+        ("bedRoomCount", text(listing.bedrooms)),
+        ("bathroomCount", text(listing.bathrooms)),
+        ("description", text(listing.description.as_ref())),
+        ("availableFrom", text(listing.available_from)),
     ]
 }
 
@@ -137,15 +125,24 @@ mod tests {
         assert_eq!(plain, digest(&rented));
     }
 
-    /// Records of version 0.1 were encoded like this.
+    /// Encoded by an independent implementation.
     #[test]
-    fn digest_of_the_original_fields_stays() {
-        let listing = Listing { rent: Some(Money::parse("2100.25").unwrap()), ..listing("a", "Österreich") };
-        let texts = ["a", "12 Oak Street", "Österreich", "TX", "78701", "US", "2100.25", "", "", "", ""];
-        let [id, street, city, state, postal, country, rent, value, latitude, longitude, walkthrough] =
-            texts.map(str::to_owned);
+    fn digest_is_the_hash_of_the_abi_encoding() {
+        let change = ListingChange {
+            rent: Change::Set(Money::parse("2100.25").unwrap()),
+            bedrooms: Change::Set(Whole::from_units(2)),
+            ..ListingChange::default()
+        };
+        let listing = change.applied_to(listing("a", "Österreich"));
+        let none = String::new;
+        let texts =
+            ["a", "12 Oak Street", "Österreich", "TX", "78701", "US", "2100.25", "2"].map(str::to_owned);
+        let [id, street, city, state, postal, country, rent, bedrooms] = texts;
+        let (value, latitude, longitude, walkthrough) = (none(), none(), none(), none());
+        let (bathrooms, description, available) = (none(), none(), none());
+        let salt = B256::from([7; 32]);
         let encoded = (
-            B256::from([7; 32]),
+            salt,
             id,
             street,
             city,
@@ -157,6 +154,10 @@ mod tests {
             latitude,
             longitude,
             walkthrough,
+            bedrooms,
+            bathrooms,
+            description,
+            available,
         )
             .abi_encode_params();
         assert_eq!(listing_digest(&[7; 32], &listing), keccak256(encoded).0);

@@ -1,19 +1,10 @@
 //! Item kinds with their contracts, and the contracts' addresses.
 
-use alloy_primitives::{Address, B256, Bytes, b256, keccak256};
+use alloy_primitives::{Address, Bytes};
 use alloy_sol_types::SolValue;
 use portico_store::chain::{NO_BATCH_LIMIT, Word};
 
 use crate::{Error, Result};
-
-// The Keccak-256 hashes of the contracts' runtime code in versions before 0.3.
-const FORMER_LISTING_REGISTRY: B256 =
-    b256!("0xce827af036be2d82048c3e8ab513e6dc82c1370027106e5f5084982c4abeb3d3");
-const FORMER_IDENTITY_TOKEN: B256 =
-    b256!("0x6254d50220160ee2742b2ef9c6e36039b776922491966d6b9872c0a7b76f67cf");
-const FORMER_APPLICATION_CHECKS: B256 =
-    b256!("0x9a4623ed9517c15ebe0ebe633f38094cbdb3ae627609cf5b7f596014aed15511");
-const FORMER_AUDIT_ANCHOR: B256 = b256!("0x475b91bdcb41d09dd82d75f0f65c5f57a446968951f2aa76afec081f210225c9");
 
 /// Each kind has its own contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,24 +77,6 @@ impl ItemKind {
     /// The number of a token, from its key.
     pub(crate) fn token_of(self, key: &Word) -> Option<[u8; 16]> {
         (self == Self::Identity).then(|| key[16..].try_into().ok()).flatten()
-    }
-
-    /// Whether this is the runtime code of versions before 0.3.
-    pub(crate) fn is_former(self, code: &[u8]) -> bool {
-        let former = match self {
-            Self::Listing => FORMER_LISTING_REGISTRY,
-            Self::Identity => FORMER_IDENTITY_TOKEN,
-            Self::Check => FORMER_APPLICATION_CHECKS,
-            Self::Anchor => FORMER_AUDIT_ANCHOR,
-        };
-        keccak256(code) == former
-    }
-
-    /// Whether this is the runtime code of a contract that can be used: this version's, or one of before 0.3 that lacks
-    /// only the bound of a version's step.
-    pub(crate) fn is_usable(self, code: &[u8]) -> Result<bool> {
-        let is_compatible = self != Self::Check && self.is_former(code);
-        Ok(is_compatible || self.deployed_code()? == *code)
     }
 
     fn artefact(self) -> &'static str {

@@ -3,7 +3,6 @@
 mod calls;
 mod content;
 mod digest;
-pub(crate) mod former_checks;
 mod item_kind;
 
 use alloy_primitives::{B256, keccak256};
@@ -14,7 +13,7 @@ use portico_store::chain::{DesiredItem, Word};
 pub(crate) use calls::written;
 pub use calls::{calldata, carried, rejected, stale};
 pub use content::{CheckFlags, Content};
-pub use digest::{PublicContent, content_digest, listing_digest, original_content, public_content};
+pub use digest::{PublicContent, content_digest, listing_digest, public_content};
 pub use item_kind::{Contracts, ItemKind};
 
 pub mod registry {

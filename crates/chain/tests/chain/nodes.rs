@@ -15,7 +15,6 @@ use on_both_nodes;
 
 mod contracts;
 mod expiry;
-mod migration;
 mod restored;
 mod setup;
 mod transactions;

@@ -2,13 +2,13 @@
 
 pub(crate) mod reads;
 pub(crate) mod snapshot;
-mod upgrade;
 mod writes;
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use alloy_primitives::keccak256;
 use portico_sqlite::FileLock;
 use rusqlite::Connection;
 
@@ -19,13 +19,18 @@ pub(crate) use writes::{NewTransaction, Writer, create};
 
 /// "ptev": marks the file as ours.
 const APPLICATION_ID: i64 = 0x7074_6576;
-/// Incremented when the schema changes.
-const FORMAT_VERSION: i64 = 3;
+const SCHEMA: &str = include_str!("schema.sql");
 /// SQLite scans the whole cache at every commit.
 const WRITER_CACHE_KIB: u32 = 4 * 1024;
 const READER_CACHE_KIB: u32 = 4 * 1024;
 /// More connections are opened when more threads read at once, and closed afterwards.
 const MAX_IDLE_READERS: usize = 16;
+
+/// Marks the file's format: 31 bits of the digest of the schema's text.
+fn format_marker() -> i64 {
+    let digest = keccak256(SCHEMA);
+    i64::from(u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]) >> 1)
+}
 
 /// Locks out other processes. SQLite's own exclusive lock would lock out our readers too.
 pub(crate) fn lock(path: &Path) -> Result<FileLock, OpenError> {
@@ -103,13 +108,8 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, bool), OpenError> {
             return Err(OpenError::NotAChain { path: path.to_owned() });
         }
         let found = ask("PRAGMA user_version").map_err(ChainError::from)?;
-        if found > FORMAT_VERSION {
-            return Err(OpenError::Newer { path: path.to_owned(), found });
-        }
-        if found < FORMAT_VERSION {
-            let transaction = connection.unchecked_transaction().map_err(ChainError::from)?;
-            upgrade::from_format(&transaction, found)?;
-            transaction.commit().map_err(ChainError::from)?;
+        if found != format_marker() {
+            return Err(OpenError::OtherFormat { path: path.to_owned() });
         }
     }
     portico_sqlite::configure(&connection, WRITER_CACHE_KIB).map_err(ChainError::from)?;

@@ -227,7 +227,7 @@ pub(crate) fn account(connection: &Connection, address: &Address) -> Result<Opti
     })
 }
 
-pub(super) fn account_id(key: i64) -> Option<AccountId> {
+fn account_id(key: i64) -> Option<AccountId> {
     usize::try_from(key).ok().and_then(AccountId::new)
 }
 

@@ -1,4 +1,5 @@
 -- The chain's file. History is append-only; the state is that of the latest block.
+-- The digest of this text marks the format. If only an encoding in a column changes, increase this number: 1.
 
 CREATE TABLE chain (
     id    INTEGER NOT NULL      -- the chain id

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256};
 use portico_sqlite::{Snapshot, integrity_faults, open_immutable};
 use rusqlite::Connection;
 
-use super::{APPLICATION_ID, FORMAT_VERSION, reads};
+use super::{APPLICATION_ID, format_marker, reads};
 use crate::error::ChainError;
 
 type Result<T> = std::result::Result<T, ChainError>;
@@ -26,8 +26,8 @@ fn read_facts(connection: &Connection) -> Result<ChainFacts> {
     if ask("PRAGMA application_id")? != APPLICATION_ID {
         return Err(ChainError::Corrupt("the file is no chain"));
     }
-    if ask("PRAGMA user_version")? > FORMAT_VERSION {
-        return Err(ChainError::Corrupt("the file was made by a newer version"));
+    if ask("PRAGMA user_version")? != format_marker() {
+        return Err(ChainError::Corrupt("the file was made by another version of portico"));
     }
     let missing = ChainError::Corrupt("a block is missing");
     let head = reads::latest(connection)?;

@@ -10,7 +10,7 @@ use revm::state::AccountId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::reads::{self, TxLocation, account_key};
-use super::{APPLICATION_ID, FORMAT_VERSION};
+use super::{APPLICATION_ID, SCHEMA, format_marker};
 use crate::changes::{Changes, SlotKey};
 use crate::error::ChainError;
 
@@ -93,10 +93,9 @@ pub(crate) fn create(
     changes: &mut Changes,
 ) -> Result<()> {
     let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    sql.execute_batch(include_str!("schema.sql"))?;
-    sql.execute_batch(&format!(
-        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION}"
-    ))?;
+    sql.execute_batch(SCHEMA)?;
+    let marker = format_marker();
+    sql.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {marker}"))?;
     sql.execute("INSERT INTO chain (id) VALUES (?1)", [chain_id.cast_signed()])?;
     block(&sql, header)?;
     state(&sql, changes, &mut 0)?;

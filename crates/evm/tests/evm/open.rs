@@ -77,13 +77,25 @@ fn foreign_file_is_refused_unchanged() {
     assert!(matches!(Chain::open(&other, &genesis()), Err(OpenError::NotAChain { .. })));
     assert_eq!(std::fs::read(&other).unwrap(), before);
 
-    let newer = folder.path().join("newer.db");
-    drop(Chain::open(&newer, &genesis()).unwrap());
-    rusqlite::Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
-    assert!(matches!(Chain::open(&newer, &genesis()), Err(OpenError::Newer { found: 99, .. })));
-
     let nowhere = folder.path().join("no such folder").join("chain.db");
     assert!(matches!(Chain::open(&nowhere, &genesis()), Err(OpenError::Io { .. })));
+}
+
+#[test]
+fn another_format_is_refused_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chain.db");
+    drop(Chain::open(&path, &genesis()).unwrap());
+    for marker in [0, 3, -1, i32::MAX] {
+        let file = rusqlite::Connection::open(&path).unwrap();
+        file.execute_batch(&format!("PRAGMA user_version = {marker}")).unwrap();
+        file.close().unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let error = Chain::open(&path, &genesis()).unwrap_err();
+        assert!(matches!(error, OpenError::OtherFormat { .. }), "{error}");
+        assert!(error.to_string().contains("start with an empty --data folder"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! Storage slots: changes, restarts, and upgrades from older file formats.
+//! Storage slots: changes and restarts.
 
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, U256, keccak256};
-use portico_evm::{Call, Chain, OpenError};
+use portico_evm::{Call, Chain};
 use rusqlite::Connection;
 
 use crate::contract::{RECORD_WORDS, data};
-use crate::support::{World, genesis};
+use crate::support::World;
 
 const ROUNDS: u64 = 300;
 /// Few, so that records are overwritten; slot keys are hashes, so they spread over the table.
@@ -76,85 +76,4 @@ fn zero_slot_has_no_row() {
     let file = Connection::open(&world.path).unwrap();
     let filled = records.0.values().flatten().filter(|value| **value != 0).count();
     assert_eq!(count(&file, "SELECT count(*) FROM slots"), filled);
-}
-
-#[test]
-fn format_1_is_upgraded() {
-    let (world, contract) = World::with_contract();
-    let mut records = Records::default();
-    (0..20).for_each(|round| records.change(&world, contract, round));
-    let World { chain, wallet, path, folder } = world;
-    drop(chain);
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
-    let world = World { chain: Chain::open(&path, &genesis()).unwrap(), wallet, path, folder };
-    records.check(&world.chain, contract);
-    (20..40).for_each(|round| records.change(&world, contract, round));
-    records.check(&world.reopen().chain, contract);
-}
-
-/// Converts the file to format 2: the newest slots in `recent`, stale or missing ones in `slots`.
-fn downgrade_to_format_2(file: &Connection) {
-    file.execute_batch("CREATE TABLE recent (block INTEGER PRIMARY KEY, slots BLOB NOT NULL) STRICT")
-        .unwrap();
-    let mut statement = file.prepare("SELECT account, key, value FROM slots ORDER BY key").unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-    let rows: Vec<(u32, Vec<u8>, Vec<u8>)> = rows.unwrap().map(Result::unwrap).collect();
-    for (number, (account, key, value)) in rows.iter().enumerate() {
-        let slot = |value: &[u8]| {
-            [&account.to_be_bytes()[..], key, &[u8::try_from(value.len()).unwrap()], value].concat()
-        };
-        let block = i64::try_from(2 * number).unwrap();
-        let mut insert = file.prepare("INSERT INTO recent VALUES (?1, ?2)").unwrap();
-        // Later blocks win; a zero value has no bytes.
-        insert.execute((block, [slot(&[9]), slot(&[])].concat())).unwrap();
-        insert.execute((block + 1, slot(value))).unwrap();
-    }
-    file.execute_batch("DELETE FROM slots WHERE key < x'80'; UPDATE slots SET value = x'0707'").unwrap();
-    file.execute_batch("PRAGMA user_version = 2").unwrap();
-}
-
-#[test]
-fn format_2_slots_are_merged() {
-    let (world, contract) = World::with_contract();
-    let mut records = Records::default();
-    (0..20).for_each(|round| records.change(&world, contract, round));
-    let World { chain, wallet, path, folder } = world;
-    drop(chain);
-    downgrade_to_format_2(&Connection::open(&path).unwrap());
-    let world = World { chain: Chain::open(&path, &genesis()).unwrap(), wallet, path, folder };
-    records.check(&world.chain, contract);
-    (20..40).for_each(|round| records.change(&world, contract, round));
-    records.check(&world.reopen().chain, contract);
-}
-
-#[test]
-fn damaged_format_2_slots_are_an_error() {
-    let (world, contract) = World::with_contract();
-    Records::default().change(&world, contract, 0);
-    let World { chain, path, folder, .. } = world;
-    drop(chain);
-    let file = Connection::open(&path).unwrap();
-    downgrade_to_format_2(&file);
-    let slots: Vec<u8> = file.query_row("SELECT slots FROM recent", [], |row| row.get(0)).unwrap();
-    let too_long = [&slots[..36], &[33; 34]].concat();
-    for wrong in [&slots[..1], &slots[..slots.len() - 1], &too_long] {
-        file.execute("UPDATE recent SET slots = ?1", [wrong]).unwrap();
-        let error = Chain::open(&path, &genesis()).unwrap_err();
-        assert!(matches!(&error, OpenError::Chain(_)), "{error}");
-        assert!(error.to_string().contains("slots of a block"), "{error}");
-    }
-    drop(folder);
-}
-
-#[test]
-fn unknown_format_is_refused() {
-    let World { chain, path, folder, .. } = World::with_contract().0;
-    drop(chain);
-    for format in [0, -1] {
-        let file = Connection::open(&path).unwrap();
-        file.execute_batch(&format!("PRAGMA user_version = {format}")).unwrap();
-        let error = Chain::open(&path, &genesis()).unwrap_err();
-        assert!(error.to_string().contains("format"), "{error}");
-    }
-    drop(folder);
 }

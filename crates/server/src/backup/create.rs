@@ -106,7 +106,7 @@ async fn check_migrated(config: &Config) -> Result<()> {
 }
 
 async fn keystore_mark(config: &Config) -> Result<Option<KeystoreMark>> {
-    let location = keystore_location(config).await?;
+    let location = keystore_location(config);
     if !Keystore::exists(&location).await.context("the keystore cannot be read")? {
         return Ok(None);
     }

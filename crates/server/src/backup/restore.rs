@@ -102,7 +102,7 @@ fn check_profile(config: &Config, manifest: &Manifest) -> Result<()> {
 async fn check_keystore(config: &Config, manifest: &Manifest) -> Result<Option<SecretSlice<u8>>> {
     use portico_store::keystore::Keystore;
     let Some(mark) = &manifest.keystore else { return Ok(None) };
-    let location = keystore_location(config).await?;
+    let location = keystore_location(config);
     if !Keystore::exists(&location).await.context("the keystore cannot be read")? {
         bail!(
             "the keystore of this backup is missing: put the current one back, or name its place with --keystore. \
@@ -346,7 +346,7 @@ async fn prepare(
     let app = match root {
         Some(root) => {
             let keystore = own_keystore(config, db, root).await?;
-            let secrets = secrets(db, keystore, root).await?;
+            let secrets = secrets(db, keystore).await?;
             let app = assemble(config, Role::Tool, Some(secrets), db.clone()).await?;
             check_audit_log(&app).await?;
             Some(app)

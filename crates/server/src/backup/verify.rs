@@ -32,7 +32,7 @@ pub(crate) fn verify(folder: &Path) -> Result<String> {
 
 pub(super) fn verified(folder: &Path) -> Result<Manifest> {
     let manifest = Manifest::read(folder)?;
-    let latest = latest_migration(manifest.database.engine == Engine::Sqlite);
+    let latest = latest_migration();
     if manifest.database.migration > latest {
         bail!("the backup cannot be used: {}", newer(manifest.database.migration, latest));
     }

@@ -106,9 +106,6 @@ enum Command {
         /// The user's id
         #[arg(long, value_name = "USER")]
         user: String,
-        /// Take the id as it is: an earlier version stored one that is refused today
-        #[arg(long)]
-        as_stored: bool,
     },
     /// Changes the keys under which personal data is encrypted; works while the server runs
     #[command(subcommand)]
@@ -255,9 +252,9 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Seed { demo: _, instance } => {
             print(&runtime()?.block_on(seed::demo(&global.config(&instance, Role::Tool)?))?)
         }
-        Command::Erase { user, as_stored } => {
+        Command::Erase { user } => {
             let config = global.config(&NoSettings {}, Role::Tool)?;
-            runtime()?.block_on(people::erase(&config, &user, as_stored))
+            runtime()?.block_on(people::erase(&config, &user))
         }
         Command::Encryption(command) => {
             let config = global.config(&NoSettings {}, Role::Tool)?;

@@ -35,7 +35,7 @@ on_both_engines! {
         server_does_not_anchor_a_forged_log,
         restored_log_is_anchored_again,
         command_without_the_key_leaves_its_entry,
-        log_of_an_older_version_is_keyed_and_keeps_its_name;
+        log_begun_by_a_command_is_keyed_and_keeps_its_name;
 }
 
 /// Action, actor and subject of all entries.
@@ -565,8 +565,8 @@ async fn command_without_the_key_leaves_its_entry(engine: Engine) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// As an upgrade does it: the keystore has no key of the log yet, and the entries have none.
-async fn log_of_an_older_version_is_keyed_and_keeps_its_name(engine: Engine) {
+/// A command that runs before the first server: the keystore has no key of the log yet, and the entries have none.
+async fn log_begun_by_a_command_is_keyed_and_keeps_its_name(engine: Engine) {
     let place = Installation::new(engine).await;
     // Opens the database as a command does before the first server.
     let app = place.options().flags(&["--log", "info"]);

@@ -402,13 +402,38 @@ fn older_copy_of_embedded_chain_is_refused() {
 }
 
 #[test]
+fn database_of_another_state_is_refused() {
+    run(async {
+        let mut app = Options::new(Engine::Sqlite).start().await;
+        app.signal("TERM");
+        assert!(app.ended().await);
+        let database = rusqlite::Connection::open(app.data.join("portico.db")).unwrap();
+        database.execute("UPDATE portico_migrations SET sha256 = 'another'", []).unwrap();
+        drop(database);
+        let backup = app.data.with_file_name("backup");
+        for arguments in [
+            &["serve", "--listen", "127.0.0.1:0", "--json"][..],
+            &["migrate", "up"],
+            &["migrate", "status"],
+            &["key", "list"],
+            &["backup", "create", backup.to_str().unwrap()],
+        ] {
+            let (success, out, err) = told(app.command(arguments));
+            assert!(!success && out.is_empty(), "{arguments:?}: {out}");
+            assert!(err.contains("step 1 (initial) differs") && err.contains("empty --data folder"), "{err}");
+        }
+        assert!(!backup.exists());
+    });
+}
+
+#[test]
 fn newer_database_is_refused() {
     run(async {
         let mut app = Options::new(Engine::Sqlite).start().await;
         app.signal("TERM");
         assert!(app.ended().await);
         let database = rusqlite::Connection::open(app.data.join("portico.db")).unwrap();
-        database.execute("INSERT INTO portico_migrations (version, name) VALUES (999, 'later')", []).unwrap();
+        database.execute("INSERT INTO portico_migrations VALUES (999, 'later', '')", []).unwrap();
         drop(database);
         let (success, out, err) = told(app.command(&["serve", "--listen", "127.0.0.1:0", "--json"]));
         assert!(!success && out.is_empty() && err.contains("999") && err.contains("newer"), "{err}");

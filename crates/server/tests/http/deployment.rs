@@ -13,7 +13,6 @@ use crate::support::{App, Engine, Options, applicant, on_both_engines, portico, 
 on_both_engines! {
     own:
         missing_keystore_fails_start,
-        old_database_refuses_an_empty_keystore,
         lost_keystore_is_replaced_by_command,
         live_database_does_not_open_as_sandbox,
         sandbox_database_does_not_open_as_live,
@@ -127,25 +126,6 @@ async fn missing_keystore_fails_start(engine: Engine) {
     assert_eq!(stopped.read(&stopped.start().await).await, 200);
 }
 
-async fn old_database_refuses_an_empty_keystore(engine: Engine) {
-    let stopped = Stopped::new(engine).await;
-    let raw = crate::support::Raw::open(&stopped.app).await;
-    raw.change("UPDATE deployment SET profile = NULL, keystore = NULL", &[]).await.unwrap();
-    drop(raw);
-    let moved = stopped.remove_keystore();
-    assert!(refusal(stopped.serve()).await.contains("the keystore of this database is missing"));
-    // As created by an older version.
-    drop(std::fs::File::create(&stopped.keystore).unwrap());
-    assert!(refusal(stopped.serve()).await.contains("the keystore of this database is missing"));
-    stopped.restore_keystore(&moved);
-    let app = stopped.start().await;
-    assert_eq!(stopped.read(&app).await, 200);
-    // It is recorded from now on.
-    stop(app).await;
-    stopped.remove_keystore();
-    assert!(refusal(stopped.serve()).await.contains("the keystore of this database is missing"));
-}
-
 async fn lost_keystore_is_replaced_by_command(engine: Engine) {
     let stopped = Stopped::new(engine).await;
     let replace = || command(&stopped.app, &stopped.keystore, &["encryption", "replace-keystore"]);
@@ -217,7 +197,7 @@ async fn commands_take_the_recorded_profile(engine: Engine) {
     assert!(refusal(command(&["seed", "--demo"])).await.contains("for the sandbox only"));
 }
 
-/// Credentials from an older version that opened a live database as a sandbox by mistake.
+/// Credentials that a sandbox issued with the same keys.
 async fn keys_and_tokens_of_a_sandbox_do_not_work_live(engine: Engine) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -203,7 +203,7 @@ async fn erased_keys_are_in_no_file(engine: Engine) {
 async fn files_are_open_to_their_owner_only(engine: Engine) {
     let place = Installation::new(engine).await;
     let data = place.data();
-    // A folder that somebody made, with what an older version left.
+    // A folder that somebody made, with a key that others can read.
     std::fs::create_dir(&data).unwrap();
     std::fs::write(data.join("encryption.key"), ENCRYPTION_KEY).unwrap();
     let open = |path: &Path, mode| {
@@ -236,31 +236,23 @@ async fn files_are_open_to_their_owner_only(engine: Engine) {
     assert!(!app.log().contains("were open to others"), "{}", app.log());
 }
 
-/// As versions before had it.
 #[test]
-fn keystore_in_the_postgres_database_works_until_it_is_moved() {
+fn keystore_in_the_data_cluster_warns_until_it_is_moved() {
     run(async {
-        let place = Installation::new(Engine::Postgres).await;
-        let app = stop(place.start().await).await;
-        std::fs::remove_file(app.data.join("keys.db")).unwrap();
-        let raw = Raw::open(&app).await;
-        raw.change("UPDATE deployment SET keystore = NULL", &[]).await.unwrap();
-        let database = Location::Postgres(app.database.clone().unwrap());
-        drop(Keystore::open(&database, root(&app)).await.unwrap());
-        let app = place.start().await;
+        let (place, own) = (Installation::new(Engine::Postgres).await, new_database().await);
+        let app = place.options().flags(&["--keystore", &own]).start().await;
         app.logs("whose files and backups keep erased keys").await;
         assert!(!app.data.join("keys.db").exists());
         let ada = app.someone().await;
         let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
         let app = stop(app).await;
+        let move_to = |to: &str| {
+            command(&app, &["encryption", "move", "--keystore", &own, "--to", to]).output().unwrap()
+        };
         // Another database of the cluster is no better.
-        let other = new_database().await;
-        let output = command(&app, &["encryption", "move", "--to", &other]).output().unwrap();
-        assert!(error(&output).contains("name another one"));
-        let to = url(&app.data.join("keys.db"));
-        succeeded(&command(&app, &["encryption", "move", "--to", &to]).output().unwrap());
-        let schemas = "SELECT nspname::text FROM pg_namespace WHERE nspname = 'portico_keys'";
-        assert_eq!(raw.rows(schemas, &[]).await.len(), 0);
+        assert!(error(&move_to(&new_database().await)).contains("name another one"));
+        succeeded(&move_to(&url(&app.data.join("keys.db"))));
+        assert!(!Keystore::exists(&Location::Postgres(own.clone())).await.unwrap());
         // The usual place needs no flag.
         let app = place.start().await;
         let path = format!("/v1/verifications/{}", made.id);

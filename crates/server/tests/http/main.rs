@@ -19,6 +19,7 @@ mod encryption;
 mod erasure;
 mod errors;
 mod faults;
+mod fixture;
 mod idempotency;
 mod keystore;
 mod kills;

@@ -2,7 +2,6 @@
 //! everything else about the application, is sealed in its document.
 
 mod flags;
-mod former;
 
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, UserId};
@@ -20,14 +19,9 @@ use crate::screening::lifetimes::Lifetime;
 
 pub(crate) use flags::recompute_flags;
 pub use flags::{Disclosure, ExpireFlags, SettleFlags, Settlement};
-pub(crate) use former::forget_former_applications;
-pub use former::{AdoptFormerApplication, FormerApplication};
 
 /// Applications per person, in any status.
 const MAX_APPLICATIONS: i64 = 10_000;
-
-/// The listing of an application whose listing is unknown.
-const NO_LISTING: i64 = 0;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredApplication {

@@ -26,8 +26,7 @@ pub use record::{
 };
 pub(crate) use signers::IDENTITY;
 pub use signers::{
-    AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, ReplaceChecksContract, SignerRow,
-    TakeLease,
+    AdoptChain, ChainIdentity, Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease,
 };
 
 use portico_domain::Timestamp;

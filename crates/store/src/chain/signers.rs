@@ -16,22 +16,19 @@ pub struct ChainIdentity {
     pub genesis: Word,
     /// In the order of their kinds.
     pub contracts: Vec<Address>,
-    /// The version of the contract that holds flags.
-    pub checks_version: i64,
 }
 
 impl FromRow for ChainIdentity {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (chain_id, genesis) = (c.get()?, word(&c.get::<Vec<u8>>()?)?);
         let contracts = c.get::<Vec<u8>>()?.chunks(20).map(word).collect::<Result<_>>()?;
-        Ok(Self { chain_id, genesis, contracts, checks_version: c.get()? })
+        Ok(Self { chain_id, genesis, contracts })
     }
 }
 
-pub(crate) static IDENTITY: Sql =
-    sql("SELECT chain_id, genesis, contracts, checks_version FROM chain WHERE id = 1");
-static ADOPT: Sql = sql("INSERT INTO chain (id, chain_id, genesis, contracts, checks_version) \
-     VALUES (1, ?1, ?2, ?3, ?4) ON CONFLICT (id) DO NOTHING");
+pub(crate) static IDENTITY: Sql = sql("SELECT chain_id, genesis, contracts FROM chain WHERE id = 1");
+static ADOPT: Sql = sql("INSERT INTO chain (id, chain_id, genesis, contracts) \
+     VALUES (1, ?1, ?2, ?3) ON CONFLICT (id) DO NOTHING");
 
 /// Binds the database to a chain; returns the chain that it is bound to, which may be an earlier one.
 #[derive(Debug)]
@@ -41,49 +38,9 @@ impl Op for AdoptChain {
     type Out = ChainIdentity;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<ChainIdentity> {
         let contracts = self.0.contracts.concat();
-        let params = [
-            self.0.chain_id.into(),
-            self.0.genesis.as_slice().into(),
-            contracts.as_slice().into(),
-            self.0.checks_version.into(),
-        ];
+        let params = [self.0.chain_id.into(), self.0.genesis.as_slice().into(), contracts.as_slice().into()];
         tx.exec(&ADOPT, &params).await?;
         tx.one(&IDENTITY, &[]).await?.ok_or_else(|| Error::Bug("the chain's row is missing".into()))
-    }
-}
-
-static REPLACE_CONTRACTS: Sql =
-    sql("UPDATE chain SET contracts = ?2, checks_version = ?3 WHERE id = 1 AND contracts = ?1");
-static FORGET_ITEMS: Sql = sql("DELETE FROM chain_items WHERE kind = ?1");
-static RECOMPUTE_ALL: Sql =
-    sql("UPDATE applications SET generation = generation + 1, flags_expire_at = NULL");
-
-/// Binds the database to a new contract for flags: forgets the items of the old one, and all flags are computed anew.
-/// Returns whether it did; another process may have been faster.
-#[derive(Debug)]
-pub struct ReplaceChecksContract {
-    /// Of every signer, so that nothing is signed for the old contract meanwhile.
-    pub leases: Vec<Lease>,
-    pub from: ChainIdentity,
-    pub to: ChainIdentity,
-    /// The kind of its items.
-    pub kind: i64,
-}
-
-impl Op for ReplaceChecksContract {
-    type Out = bool;
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
-        for lease in &self.leases {
-            lease.check(tx).await?;
-        }
-        let (from, to) = (self.from.contracts.concat(), self.to.contracts.concat());
-        let params = [from.as_slice().into(), to.as_slice().into(), self.to.checks_version.into()];
-        if tx.exec(&REPLACE_CONTRACTS, &params).await? == 0 {
-            return Ok(false);
-        }
-        tx.exec(&FORGET_ITEMS, &[self.kind.into()]).await?;
-        tx.exec(&RECOMPUTE_ALL, &[]).await?;
-        Ok(true)
     }
 }
 

@@ -42,8 +42,8 @@ impl FromRow for StoredCheck {
     }
 }
 
-static INSERT: Sql = sql("INSERT INTO checks (case_id, kind, tag, inputs, reference, bureau, started_at) \
-     VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO NOTHING");
+static INSERT: Sql = sql("INSERT INTO checks (case_id, kind, inputs, reference, bureau, started_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO NOTHING");
 static RESTART: Sql = sql("UPDATE checks SET inputs = ?3, reference = ?4, bureau = ?5, started_at = ?6, \
      finding = NULL, finished_at = NULL WHERE case_id = ?1 AND kind = ?2");
 static INPUTS: Sql = dialects(
@@ -89,11 +89,9 @@ impl<S: Seal> BeginChecks<S> {
             return Ok(true);
         }
         let found = tx.one(&INPUTS, &[(&self.case).into(), check.kind.into()]).await?;
-        let (stored, bureau, finished): (Option<Vec<u8>>, String, Option<Timestamp>) =
+        let (stored, bureau, finished): (Vec<u8>, String, Option<Timestamp>) =
             found.ok_or_else(|| Error::Again("a check was deleted meanwhile".into()))?;
-        // What an earlier version stored does not open, and the check starts again.
-        let unchanged =
-            stored.is_some_and(|stored| self.seal.open(&place, &stored).is_ok_and(|it| it == check.inputs));
+        let unchanged = self.seal.open(&place, &stored).is_ok_and(|opened| opened == check.inputs);
         if unchanged && bureau == check.bureau && finished.is_none_or(|at| at >= self.valid_since) {
             return Ok(false);
         }

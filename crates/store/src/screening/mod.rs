@@ -16,5 +16,5 @@ pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
 pub use claims::{BeginClaim, ClaimIdentity, WalletClaim};
 pub use guesses::{Guess, SettleGuess, TakeGuess};
 pub use lifetimes::Lifetime;
-pub use people::{AdvanceErasures, ErasePerson, ErasureToApply, ForgetAppliedErasures, ForgetInputs};
+pub use people::{AdvanceErasures, ErasePerson, ForgetAppliedErasures, ForgetInputs};
 pub use verifications::{Dispute, StoreVerification, StoredVerification};

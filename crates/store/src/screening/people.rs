@@ -3,7 +3,7 @@
 use portico_domain::{CaseId, Timestamp, UserId};
 
 use super::lifetimes::{lock_for_erasure, subject};
-use crate::applications::{StoredApplication, delete_applications, forget_former_applications};
+use crate::applications::{StoredApplication, delete_applications};
 use crate::audit::{Entry, append};
 use crate::chain::DesiredItem;
 use crate::engine::counters::{ChangeContext, record};
@@ -62,9 +62,6 @@ static CLAIMS: Sql = sql("DELETE FROM wallet_claims WHERE user_id = ?1");
 static VERIFICATIONS: Sql = sql("DELETE FROM verifications WHERE user_id = ?1");
 static APPLY_ONCE: Sql =
     sql("INSERT INTO erasures_applied (seq, subject) VALUES (?1, ?2) ON CONFLICT (seq) DO NOTHING");
-// Before version 0.2 an entry did not name its erasure, and PostgreSQL had no other record that it was applied.
-static APPLIED_BEFORE: Sql = sql("SELECT seq FROM audit WHERE action = 'person.erased' AND subject = ?1 \
-     AND detail = '' AND at >= ?2 LIMIT 1");
 
 /// Erases a person: deletes sealed data, revokes tokens and API keys, clears flags. Each keystore erasure is applied once, so that
 /// data which the person stores later stays.
@@ -76,37 +73,12 @@ pub struct ErasePerson<R, C> {
     pub revoked: R,
     /// Clears an application's flags; `None` if the flags cannot be identified.
     pub cleared: C,
-    pub erasure: ErasureToApply,
+    /// The number of the keystore's erasure.
+    pub erasure: i64,
     /// The machine's time, which keys have.
     pub keys_revoked_at: Timestamp,
     pub entry: Entry,
     pub by: ChangeContext,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErasureToApply {
-    /// Its number.
-    New(i64),
-    /// Found after a crash or a restore: its number and time. A version before 0.2 may have applied it.
-    Found(i64, Timestamp),
-}
-
-impl ErasureToApply {
-    /// Whether it was not applied before; afterwards nobody else applies it.
-    async fn claim<T: Tx>(self, tx: &mut T, user: &UserId, subject: &Word) -> Result<bool> {
-        let (Self::New(seq) | Self::Found(seq, _)) = self;
-        let up_to = tx.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(up_to,)| up_to);
-        if seq <= up_to || tx.exec(&APPLY_ONCE, &[seq.into(), subject[..].into()]).await? == 0 {
-            return Ok(false);
-        }
-        match self {
-            Self::New(_) => Ok(true),
-            Self::Found(_, at) => {
-                let before: Option<(i64,)> = tx.one(&APPLIED_BEFORE, &[user.into(), at.into()]).await?;
-                Ok(before.is_none())
-            }
-        }
-    }
 }
 
 impl<R, C> Op for ErasePerson<R, C>
@@ -119,7 +91,7 @@ where
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
         let subject = subject(&self.user);
         lock_for_erasure(tx, &subject).await?;
-        let is_new = self.erasure.claim(tx, &self.user, &subject).await?;
+        let is_new = self.claim(tx, &subject).await?;
         if is_new {
             self.delete_rows(tx).await?;
         }
@@ -141,6 +113,13 @@ where
     R: Fn(&[u8; 16]) -> DesiredItem,
     C: Fn(&StoredApplication) -> Result<Option<DesiredItem>>,
 {
+    /// Whether it was not applied before; afterwards nobody else applies it.
+    async fn claim<T: Tx>(&self, tx: &mut T, subject: &Word) -> Result<bool> {
+        let up_to = tx.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(up_to,)| up_to);
+        let apply_once = [self.erasure.into(), subject[..].into()];
+        Ok(self.erasure > up_to && tx.exec(&APPLY_ONCE, &apply_once).await? > 0)
+    }
+
     async fn delete_rows<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let user = (&self.user).into();
         let cases: Vec<(CaseId, Vec<u8>)> = tx.rows(&CASES, &[user, self.by.at.into()]).await?;
@@ -152,8 +131,7 @@ where
         for sql in [&GUESSES, &CLAIMS, &VERIFICATIONS] {
             tx.exec(sql, &[user]).await?;
         }
-        revoke_keys_of(tx, &self.user, self.keys_revoked_at).await?;
-        forget_former_applications(tx, &self.user).await
+        revoke_keys_of(tx, &self.user, self.keys_revoked_at).await
     }
 
     /// Returns the number of those that counted.

@@ -1,20 +1,18 @@
 //! Applications: submitting, changing and ending them, and settling their flags.
 
+use portico_domain::ErrorCode;
 use portico_domain::applications::ApplicationStatus;
-use portico_domain::{ApplicationId, ErrorCode};
-use portico_store::chain::{
-    AdoptChain, ChainIdentity, DesiredItem, Lease, PutItems, ReplaceChecksContract, TakeLease,
-};
+use portico_store::chain::DesiredItem;
 use portico_store::keystore::PersonId;
 use portico_store::{
-    AdoptFormerApplication, ChangeApplication, ChangeContext, DeleteOrphanedApplications, Disclosure, Error,
-    ExpireFlags, Result, SettleFlags, Settlement, StoredApplication,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, Error, ExpireFlags, Result, SettleFlags,
+    Settlement, StoredApplication,
 };
 
 use crate::engines::Db;
 use crate::samples::{
-    NOW, application, apply, apply_at, by_at, conflict, create, delete, entry, in_pieces, later, listing,
-    offer, person, submission, text,
+    NOW, apply, apply_at, by_at, conflict, create, delete, entry, in_pieces, later, listing, offer, person,
+    submission, text,
 };
 
 on_both_engines! {
@@ -40,11 +38,9 @@ on_both_engines! {
     same_flags_are_no_new_version,
     expired_flags_are_due_again,
     ended_flags_do_not_expire,
-    replaced_contract_forgets_its_items,
     sixth_set_of_terms_in_thirty_days_is_withheld,
     other_accounts_and_people_do_not_count,
     orphaned_applications_are_deleted,
-    former_application_is_adopted_once,
 }
 
 async fn open(db: &Db, who: &PersonId, id: &str) -> StoredApplication {
@@ -385,35 +381,6 @@ async fn ended_flags_do_not_expire(db: Db) {
     assert!(db.chain_item(2, &flags(&ended, 0).key).await.unwrap().unwrap().deleted);
 }
 
-async fn replaced_contract_forgets_its_items(db: Db) {
-    apply(&db, 1, &["a"]).await.unwrap();
-    settle(&db, &open(&db, &person(1), "a").await, None).await;
-    let other = DesiredItem { kind: 3, ..flags(&open(&db, &person(1), "a").await, 1) };
-    db.write(PutItems(vec![other.clone()])).await.unwrap();
-    let identity = |checks: u8, checks_version| {
-        let contracts = [1, 2, checks, 4].map(|contract| [contract; 20]).to_vec();
-        ChainIdentity { chain_id: 7, genesis: [9; 32], contracts, checks_version }
-    };
-    db.write(AdoptChain(identity(3, 1))).await.unwrap();
-    let take = TakeLease { address: [8; 20], seen: (0, 0), first_nonce: 0 };
-    let row = db.write(take).await.unwrap().unwrap();
-    let replace = |from, to, epoch| {
-        let leases = vec![Lease { signer: row.id, epoch }];
-        ReplaceChecksContract { leases, from, to, kind: 2 }
-    };
-    let lost = db.write(replace(identity(3, 1), identity(5, 2), row.epoch + 1)).await;
-    assert!(matches!(lost, Err(Error::LeaseLost)));
-    assert!(!db.write(replace(identity(6, 1), identity(5, 2), row.epoch)).await.unwrap());
-    assert!(db.due_applications(None, 10).await.unwrap().is_empty(), "nothing was done");
-    assert!(db.write(replace(identity(3, 1), identity(5, 2), row.epoch)).await.unwrap());
-    assert_eq!(db.chain_identity().await.unwrap(), Some(identity(5, 2)));
-    assert!(db.chain_items_after(2, &[], 10).await.unwrap().is_empty());
-    assert!(db.chain_item(3, &other.key).await.unwrap().is_some(), "the other contracts keep theirs");
-    let due = db.due_applications(None, 10).await.unwrap();
-    assert_eq!((due.len(), due[0].flags_expire_at), (1, None));
-    assert!(!db.write(replace(identity(3, 1), identity(5, 2), row.epoch)).await.unwrap(), "once");
-}
-
 async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {
     // Each listing has terms of its own.
     for terms in 1..=7 {
@@ -461,25 +428,4 @@ async fn orphaned_applications_are_deleted(db: Db) {
     db.write(DeleteOrphanedApplications { person: person(1), by: by_at(NOW) }).await.unwrap();
     assert_eq!(db.people_who_applied(None, 10).await.unwrap(), [person(2)]);
     assert_eq!(total(&db).await, 1);
-}
-
-async fn former_application_is_adopted_once(db: Db) {
-    offer(&db, &["a"]).await;
-    db.raw(
-        "INSERT INTO former_applications (seq, user_id, listing_id, created_at) VALUES (1, 'ann', 'a', 7)",
-    )
-    .await;
-    let former = db.former_applications(10).await.unwrap().remove(0);
-    assert_eq!((former.user.as_str(), former.listing.as_str()), ("ann", "a"));
-    let listing = db.listing_number(&text("a")).await.unwrap().unwrap();
-    let by = ChangeContext { account: None, at: NOW };
-    for id in ["first", "second"] {
-        let new = application(id, listing, former.created_at);
-        let (person, former, by) = (person(1), former.clone(), by.clone());
-        db.write(AdoptFormerApplication { former, person, new, by }).await.unwrap();
-    }
-    assert!(db.former_applications(10).await.unwrap().is_empty());
-    let adopted = db.applications_of(&person(1)).await.unwrap();
-    let first: ApplicationId = text("first");
-    assert_eq!(adopted.iter().map(|application| &application.id).collect::<Vec<_>>(), [&first]);
 }

@@ -23,7 +23,6 @@ fn recorded(profile: Option<&str>, keystore: &str) -> Deployment {
 
 async fn a_new_database_belongs_to_nothing(db: Db) {
     assert_eq!(db.deployment().await.unwrap(), Deployment::default());
-    assert!(!db.has_sealed_data().await.unwrap());
 }
 
 async fn the_first_profile_and_keystore_stay(db: Db) {

@@ -4,11 +4,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
-use portico_domain::pipelines::Pipeline;
 use portico_domain::{ErrorCode, Tenant, Timestamp};
-use portico_store::{
-    CreateKey, Error, JoinTenant, NoteKeyUse, PutPipeline, Result, RevokeKey, Role, StoredKey,
-};
+use portico_store::{CreateKey, Error, JoinTenant, NoteKeyUse, Result, RevokeKey, Role, StoredKey};
 
 use crate::engines::Db;
 use crate::samples::{NOW, account, by, by_at, conflict, entry, later, missing, text};
@@ -31,7 +28,6 @@ on_both_engines! {
     last_use_of_a_key_only_moves_ahead,
     a_user_is_a_tenant_of_their_own_at_first,
     a_user_belongs_to_the_tenant_that_was_joined_last,
-    own_rows_move_to_account_of_same_name,
 }
 
 pub(crate) fn key(id: &str, scope: KeyScope) -> StoredKey {
@@ -257,27 +253,4 @@ async fn a_user_belongs_to_the_tenant_that_was_joined_last(db: Db) {
         assert_eq!(db.tenant_of(&text("ann")).await.unwrap(), tenant);
     }
     assert_eq!(db.tenant_of(&text("Ann")).await.unwrap(), user("Ann"), "nobody else is moved");
-}
-
-/// An issuer begins to name an account like the user, as earlier versions stored it.
-async fn own_rows_move_to_account_of_same_name(db: Db) {
-    let put = async |tenant, client: &str| {
-        let change = Pipeline { client: Some(text(client)), ..Pipeline::default() };
-        db.write(PutPipeline { tenant, change, by: by() }).await
-    };
-    put(user("ann"), "anns").await.unwrap();
-    put(user("bob"), "bobs").await.unwrap();
-    join(&db, "ann", account("acme")).await;
-    assert_eq!(db.pipeline(&account("acme")).await.unwrap(), None, "an account of another name");
-    join(&db, "ann", account("ann")).await;
-    let moved = db.pipeline(&account("ann")).await.unwrap().unwrap();
-    assert_eq!((moved.client, db.pipeline(&user("ann")).await.unwrap()), (Some(text("anns")), None));
-    put(account("ann"), "anns").await.unwrap();
-    assert_eq!(conflict(put(user("ann"), "anns").await), "client_id_taken");
-    // What the account has stays, and so does what is the user's own.
-    put(account("bob"), "another").await.unwrap();
-    join(&db, "bob", account("bob")).await;
-    assert_eq!(db.pipeline(&account("bob")).await.unwrap().unwrap().client, Some(text("another")));
-    assert_eq!(db.pipeline(&user("bob")).await.unwrap().unwrap().client, Some(text("bobs")));
-    assert_eq!(conflict(put(account("bob"), "bobs").await), "client_id_taken");
 }

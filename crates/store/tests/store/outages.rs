@@ -13,8 +13,8 @@ use portico_domain::portfolios::{PortfolioChange, TemplateChange};
 use portico_domain::requirements::RequirementsRecord;
 use portico_store::chain::{DesiredItem, FailItems, NewRecord, Payers, PutItems, RecordListings, RetryItems};
 use portico_store::screening::{
-    BeginClaim, CaseSelector, ClaimIdentity, ErasePerson, ErasureToApply, Lifetime, Mint, NewCase, OpenCase,
-    RevokeIdentity, WalletClaim,
+    BeginClaim, CaseSelector, ClaimIdentity, ErasePerson, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity,
+    WalletClaim,
 };
 use portico_store::sql::{Op, Sql, Tx, dialects, sql};
 use portico_store::{
@@ -424,7 +424,7 @@ async fn writes_about_people_leave_all_of_their_rows_or_none_when_cut(db: Db) {
         let (case, token) = opened("carl", n + 150).await;
         db.write(result(&format!("v{n}"), &case)).await.unwrap();
         apply(&db, token, &["elm"]).await.unwrap();
-        let erasure = ErasureToApply::New(i64::from(token));
+        let erasure = i64::from(token);
         ErasePerson { user: case.user, person: Some(person(token)), ..erase(erasure) }
     })
     .await;
@@ -483,8 +483,8 @@ async fn a_migration_outlasts_the_statement_timeout(db: Db) {
         place.open(Role::Server).await;
         return;
     }
-    place.batch("CREATE TABLE portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)").await;
-    place.batch("INSERT INTO portico_migrations VALUES (0, 'lock')").await;
+    place.batch("CREATE TABLE portico_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL)").await;
+    place.batch("INSERT INTO portico_migrations VALUES (0, 'lock', '')").await;
     // Another replica migrates.
     let other = place.begin("", "SELECT 1 FROM portico_migrations WHERE version = 0 FOR UPDATE").await;
     let began = Instant::now();

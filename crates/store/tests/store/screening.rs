@@ -2,12 +2,12 @@
 
 use futures_util::future::join_all;
 use portico_domain::{CaseId, Tenant};
-use portico_store::audit::{Append, Entry};
+use portico_store::audit::Append;
 use portico_store::chain::{Address, DesiredItem};
 use portico_store::screening::{
-    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, ErasureToApply, FinishCheck,
-    ForgetAppliedErasures, Guess, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, SettleGuess,
-    StoreVerification, StoredVerification, TakeGuess,
+    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, FinishCheck, ForgetAppliedErasures, Guess,
+    Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, SettleGuess, StoreVerification,
+    StoredVerification, TakeGuess,
 };
 use portico_store::{Budget, Error, Result, StoredApplication};
 
@@ -32,7 +32,6 @@ on_both_engines! {
     applications_are_deleted_whoever_applied_the_erasure,
     erasures_of_another_keystore_are_applied,
     an_erasure_is_applied_once_whatever_its_number,
-    erasure_applied_by_an_older_version_is_skipped,
 }
 
 pub(crate) fn case(id: &str, user: &str, token: u8) -> Case {
@@ -194,9 +193,6 @@ async fn a_check_keeps_its_reference_until_its_inputs_change(db: Db) {
     db.write(finish("r5", 9)).await.unwrap();
     let old = BeginChecks { valid_since: later(6), ..begin(2, "r6", "emca") };
     assert_eq!(begun(old).await.reference, "r6");
-    // An earlier version stored no digest.
-    db.raw("UPDATE checks SET inputs = NULL").await;
-    assert_eq!(begun(begin(2, "r7", "emca")).await.reference, "r7");
 }
 
 async fn late_finding_does_not_overwrite_another(db: Db) {
@@ -311,7 +307,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     db.write(guess(0)).await.unwrap();
     apply(&db, 1, &["l"]).await.unwrap();
     apply(&db, 2, &["l"]).await.unwrap();
-    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert!(db.write(erase(5)).await.unwrap());
     assert!(db.verification(&text("v")).await.unwrap().is_none());
     assert!(db.verification(&text("w")).await.unwrap().is_some(), "others stay");
     assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
@@ -324,7 +320,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     // The name is free, and the case that gets it is another one.
     let again = Case { id: text("e"), name: Some(text("c")), ..self::case("e", "ann", 3) };
     assert_eq!(open_after(&db, 5, again.clone(), CaseSelector::Named).await.unwrap(), again);
-    for table in ["checks", "name_guesses", "former_applications"] {
+    for table in ["checks", "name_guesses"] {
         let left = db.raw(&format!("SELECT count(*) FROM {table}")).await;
         assert_eq!(left, [[Some("0".to_owned())]], "{table}");
     }
@@ -333,7 +329,7 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
 pub(crate) type Erase =
     ErasePerson<fn(&[u8; 16]) -> DesiredItem, fn(&StoredApplication) -> Result<Option<DesiredItem>>>;
 
-pub(crate) fn erase(erasure: ErasureToApply) -> Erase {
+pub(crate) fn erase(erasure: i64) -> Erase {
     ErasePerson {
         user: text("ann"),
         person: Some(person(1)),
@@ -351,7 +347,7 @@ async fn nothing_is_written_for_a_person_who_was_erased_meanwhile(db: Db) {
     db.write(result("v", &before)).await.unwrap();
     apply(&db, 2, &["l"]).await.unwrap();
     let submission = submission(&db, 1, &["l"], NOW).await;
-    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert!(db.write(erase(5)).await.unwrap());
     // All of it began before the erasure.
     let late = open(&db, case("d", "ann", 3), CaseSelector::Named).await;
     assert!(matches!(late, Err(Error::Erased)), "{late:?}");
@@ -376,41 +372,41 @@ async fn an_erasure_revokes_the_tokens_of_all_cases(db: Db) {
         open(&db, case(id, "ann", token), CaseSelector::Named).await.unwrap();
         db.write(Mint { desired: desired(token, false), case: text(id) }).await.unwrap();
     }
-    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert!(db.write(erase(5)).await.unwrap());
     assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE gone = 0").await, [[Some("0".to_owned())]]);
 }
 
 async fn applications_are_deleted_whoever_applied_the_erasure(db: Db) {
     apply(&db, 1, &["l"]).await.unwrap();
     // Another replica found the erasure, and could not tell by what applications refer to the person.
-    let found = ErasePerson { person: None, ..erase(ErasureToApply::Found(5, NOW)) };
+    let found = ErasePerson { person: None, ..erase(5) };
     assert!(db.write(found).await.unwrap());
     assert_eq!(db.applications_of(&person(1)).await.unwrap().len(), 1);
-    assert!(!db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert!(!db.write(erase(5)).await.unwrap());
     assert!(db.applications_of(&person(1)).await.unwrap().is_empty());
     assert_eq!(db.listing_statistics().await.unwrap().applications, 0);
 }
 
 async fn erasures_of_another_keystore_are_applied(db: Db) {
-    assert!(db.write(erase(ErasureToApply::New(5))).await.unwrap());
+    assert!(db.write(erase(5)).await.unwrap());
     db.write(AdvanceErasures(5)).await.unwrap();
-    assert!(!db.write(erase(ErasureToApply::New(1))).await.unwrap());
+    assert!(!db.write(erase(1)).await.unwrap());
     db.write(ForgetAppliedErasures).await.unwrap();
-    assert!(db.write(erase(ErasureToApply::New(1))).await.unwrap());
+    assert!(db.write(erase(1)).await.unwrap());
 }
 
 async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
     let many = 1 << 50;
     for erasure in [7, many, 3] {
         assert!(!db.erasure_is_applied(erasure).await.unwrap());
-        assert!(db.write(erase(ErasureToApply::New(erasure))).await.unwrap());
+        assert!(db.write(erase(erasure)).await.unwrap());
         assert!(db.erasure_is_applied(erasure).await.unwrap());
     }
     let case = open_after(&db, many, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     // As after a restart: what the person stored since then stays.
     for erasure in [7, many, 3] {
-        assert!(!db.write(erase(ErasureToApply::Found(erasure, later(1)))).await.unwrap());
+        assert!(!db.write(erase(erasure)).await.unwrap());
     }
     assert!(db.verification(&text("v")).await.unwrap().is_some());
     db.write(AdvanceErasures(7)).await.unwrap();
@@ -419,16 +415,4 @@ async fn an_erasure_is_applied_once_whatever_its_number(db: Db) {
         assert_eq!(db.erasure_is_applied(erasure).await.unwrap(), applied, "{erasure}");
     }
     assert_eq!(db.raw("SELECT count(*) FROM erasures_applied").await, [[Some("1".to_owned())]]);
-}
-
-async fn erasure_applied_by_an_older_version_is_skipped(db: Db) {
-    // Its audit entry says only who was erased, and when.
-    let at = |at| Entry { at: later(at), detail: String::new(), ..entry("person.erased", "ann") };
-    db.write(Append(at(5))).await.unwrap();
-    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
-    db.write(result("v", &case)).await.unwrap();
-    assert!(!db.write(erase(ErasureToApply::Found(1, later(4)))).await.unwrap());
-    assert!(db.verification(&text("v")).await.unwrap().is_some());
-    assert!(db.write(erase(ErasureToApply::Found(2, later(6)))).await.unwrap());
-    assert!(db.verification(&text("v")).await.unwrap().is_none());
 }

@@ -4,8 +4,8 @@ use aws_lc_rs::hmac;
 use portico_domain::Timestamp;
 use portico_store::audit::AuditKey;
 use portico_store::chain::Word;
+use secrecy::SecretSlice;
 use secrecy::zeroize::Zeroizing;
-use secrecy::{ExposeSecret, SecretSlice};
 
 use super::person_keys::Keystore;
 use super::sealing::{KEY_BYTES, broken, random, random_key};
@@ -57,17 +57,9 @@ impl Keystore {
         self.find_or_make(AUDIT_BEGUN, at, random).await.map(drop)
     }
 
-    /// The secret of the instance. The first one is `former`, if there is one, else random.
-    pub async fn instance_secret(
-        &self,
-        at: Timestamp,
-        former: Option<&SecretSlice<u8>>,
-    ) -> Result<SecretSlice<u8>> {
-        let make = || match former {
-            Some(former) => Ok(Zeroizing::new(former.expose_secret().to_vec())),
-            None => random(),
-        };
-        Ok(self.find_or_make(INSTANCE, at, make).await?.1.to_vec().into())
+    /// The secret of the instance, which is made on first use.
+    pub async fn instance_secret(&self, at: Timestamp) -> Result<SecretSlice<u8>> {
+        Ok(self.find_or_make(INSTANCE, at, random).await?.1.to_vec().into())
     }
 }
 
@@ -76,17 +68,18 @@ mod tests {
     use super::super::person_keys::tests::{AT, keystore};
     use super::super::sealing::Root;
     use super::*;
+    use secrecy::ExposeSecret as _;
 
     #[tokio::test]
     async fn keys_of_the_instance_survive_another_root_secret() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (keystore(&folder, 1).await, keystore(&folder, 2).await);
         let log = old.audit_key_or_new(AT, None).await.unwrap().log();
-        let secret = old.instance_secret(AT, None).await.unwrap();
+        let secret = old.instance_secret(AT).await.unwrap();
         let root = Root::new(&vec![2; 32].into()).unwrap();
         old.rotate(Timestamp::from_micros(2), Some(&root), |_| ()).await.unwrap();
         assert_eq!(new.audit_key().await.unwrap().unwrap().log(), log);
-        let kept = new.instance_secret(AT, Some(&vec![7; 64].into())).await.unwrap();
+        let kept = new.instance_secret(AT).await.unwrap();
         assert_eq!(kept.expose_secret(), secret.expose_secret());
     }
 
@@ -97,8 +90,5 @@ mod tests {
         assert!(keys.audit_key().await.unwrap().is_none());
         assert_eq!(keys.audit_key_or_new(AT, Some([7; 32])).await.unwrap().log(), [7; 32]);
         assert_eq!(keys.audit_key_or_new(AT, Some([8; 32])).await.unwrap().log(), [7; 32]);
-        let former = vec![5; 64].into();
-        let secret = keys.instance_secret(AT, Some(&former)).await.unwrap();
-        assert_eq!(secret.expose_secret(), former.expose_secret());
     }
 }

@@ -222,11 +222,6 @@ impl Keystore {
         Ok(self.store.id().await?)
     }
 
-    /// Whether it holds no key yet.
-    pub async fn is_empty(&self) -> Result<bool> {
-        Ok(self.store.masters().await?.is_empty())
-    }
-
     /// All erasures of one person.
     pub async fn erasures_of(&self, user: &UserId) -> Result<Vec<Erasure>> {
         Ok(self.store.erasures_of(&name_of(user)).await?)

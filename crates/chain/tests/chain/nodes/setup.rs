@@ -79,7 +79,7 @@ async fn a_database_of_another_chain_is_refused(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let genesis = fixture.node.genesis().await.unwrap().0;
     let contracts = contracts.0.map(|address| address.0.0).to_vec();
-    let identity = ChainIdentity { chain_id: 5, genesis, contracts, checks_version: 2 };
+    let identity = ChainIdentity { chain_id: 5, genesis, contracts };
     let keys = [fixture.key.clone()];
     let other = fixture.other_database().await;
     other.write(AdoptChain(identity)).await.unwrap();

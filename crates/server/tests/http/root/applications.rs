@@ -4,8 +4,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, App, Cell, Engine, Options, Raw, Session, applicant, encoded, listing, on_both_engines, on_chain,
-    unique, until, with,
+    Answer, App, Engine, Options, Session, applicant, encoded, listing, on_both_engines, on_chain, unique,
+    until, with,
 };
 
 on_both_engines! {
@@ -259,32 +259,24 @@ async fn applications_end_with_their_listing_after_restart(engine: Engine) {
     let start = || database.iter().fold(Options::new(engine).data(&data), |o, url| o.database(url)).start();
     let mut app = start().await;
     let ada = app.someone().await;
-    for id in ["kept", "deleted", "old"] {
+    for id in ["kept", "deleted"] {
         record(&app, id, "landlord").await;
     }
     apply_to_known(&app, &ada, json!(["kept", "deleted"])).await.only_message(201);
     app.delete("/listings/deleted").await.status(200);
-    // As left by an older version.
-    let raw = Raw::open(&app).await;
-    let former = "INSERT INTO former_applications (seq, user_id, listing_id, created_at) \
-         VALUES (1, ?1, 'never', 4000000000000000), (2, ?1, 'old', 4000000000000000)";
-    raw.change(former, &[Cell::Text(ada.user.clone())]).await.unwrap();
-    drop(raw);
     app.signal("KILL");
     app.ended().await;
     let app = start().await;
-    assert_eq!(applications(&app, &ada).await["listingIds"], json!(["kept", "old"]));
+    assert_eq!(applications(&app, &ada).await["listingIds"], json!(["kept"]));
     let all = app.to_get(&format!("/v1/users/{}/applications", ada.user)).bearer(&ada.token).send().await;
     let all = all.json(200);
     let statuses: Vec<_> =
         all.as_array().unwrap().iter().map(|one| (one["listingId"].clone(), one["status"].clone())).collect();
-    let expected = [("kept", "submitted"), ("deleted", "closed"), ("never", "closed"), ("old", "submitted")];
+    let expected = [("kept", "submitted"), ("deleted", "closed")];
     assert_eq!(statuses, expected.map(|(id, status)| (json!(id), json!(status))));
-    for id in ["deleted", "never"] {
-        record(&app, id, "somebody else").await;
-        let path = format!("/v1/listings/{id}/applicants");
-        assert_eq!(app.to_get(&path).key(app.operator()).send().await.json(200), json!([]));
-    }
+    record(&app, "deleted", "somebody else").await;
+    let applicants = app.to_get("/v1/listings/deleted/applicants").key(app.operator()).send().await;
+    assert_eq!(applicants.json(200), json!([]));
 }
 
 async fn application_errors_are_all_reported(app: &App) {

@@ -18,7 +18,7 @@ use deadpool_postgres::Pool;
 
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
-use crate::engine::migrate::{self, Migrations, Status};
+use crate::engine::migrate::{self, Migration, Migrations, Status};
 use crate::engine::sql::{FromRow, Op, Row, Sql, Val, Weight};
 use connection::{batch, prepare, prepare_cached, query};
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
@@ -99,6 +99,10 @@ impl Postgres {
             settled: AtomicI64::new(i64::MIN),
             audit_key: AuditKeyCell::default(),
         })))
+    }
+
+    pub(crate) async fn migrate(url: &str, steps: &[Migration]) -> Result<()> {
+        migrate::postgres(&mut *connection::pool(url, None, 1)?.get().await?, steps).await
     }
 
     pub(crate) fn audit_key_cell(&self) -> &AuditKeyCell {

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
 use crate::engine::location::Role;
-use crate::engine::migrate::{self, Status};
+use crate::engine::migrate::{self, Migration, Status};
 use crate::engine::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
 
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
@@ -111,6 +111,10 @@ impl Sqlite {
             purpose,
             scans: Arc::new(Semaphore::new(MAX_CONCURRENT_SCANS)),
         })))
+    }
+
+    pub(crate) fn migrate(path: &Path, steps: &[Migration]) -> Result<()> {
+        migrate::sqlite(&mut connect(path, SCAN_CACHE_KIB)?, steps)
     }
 
     pub(crate) fn status(path: &Path) -> Result<Status> {
