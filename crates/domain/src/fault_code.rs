@@ -64,6 +64,7 @@ fault_codes! {
     NotChangeable = "not_changeable", "it cannot be changed";
     NotRemovable = "not_removable", "it cannot be removed";
     DeviceExists = "device_exists", "the device is registered on its network already";
+    UnknownMember = "unknown_member", "there is no such member to change";
     UnknownListing = "unknown_listing", "there is no such listing";
     UnknownTemplate = "unknown_template", "there is no such predefined portfolio";
     UnknownConsent = "unknown_consent", "there is no consent text of this version";

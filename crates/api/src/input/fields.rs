@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Typ
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
 
 use super::json::Json;
-use super::object::Field;
+use super::object::{Field, nullable};
 use super::pointer::JsonPointer;
 use super::reader::Param;
 
@@ -167,18 +167,13 @@ impl Field for bool {
 /// `null` clears the value.
 impl<F: Field> Field for Change<F> {
     fn schema() -> RefOr<Schema> {
-        match F::schema() {
-            RefOr::T(Schema::Object(mut object)) => {
-                if let SchemaType::Type(kind) = object.schema_type {
-                    object.schema_type = SchemaType::Array(vec![kind, Type::Null]);
-                }
-                RefOr::T(Schema::Object(object))
-            }
-            other => other,
-        }
+        nullable(F::schema())
     }
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        if json.is_null() { Some(Self::Clear) } else { F::from_json(json, at).map(Self::Set) }
+        F::from_json(json, at).map(Self::Set)
+    }
+    fn from_null(_: &mut JsonPointer<'_>) -> Option<Self> {
+        Some(Self::Clear)
     }
 }
 

@@ -10,10 +10,10 @@ use axum::http::HeaderMap;
 use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::Schema;
-use utoipa::openapi::{ObjectBuilder, RefOr, Required};
+use utoipa::openapi::{RefOr, Required};
 
 use super::json::Json;
-use super::object::Object;
+use super::object::{Object, Rule};
 use super::pointer::JsonPointer;
 use crate::problem::{FieldError, Problem};
 
@@ -221,18 +221,17 @@ impl<'r> Reader<'r> {
     }
 
     pub(crate) fn body(&mut self) -> Object<'_, 'r> {
-        match self {
-            Self::Description(description) => Object::Describe(&mut description.body, ObjectBuilder::new()),
-            Self::Request(request) => {
-                request.note("body");
-                let members = Json::parse(request.parts.body).and_then(|json| {
-                    json.members().map_err(|fault| Problem::body(fault.code, fault.message))
+        self.read_body(Rule::Whole)
+    }
+
+    /// The body of a PATCH.
+    pub(crate) fn patch_body(&mut self) -> Object<'_, 'r> {
+        self.read_body(Rule::Patch)
+    }
+
+    fn read_body(&mut self, rule: Rule) -> Object<'_, 'r> {
                 });
-                let members = members.unwrap_or_else(|problem| {
-                    request.refused = Some(problem);
-                    Vec::new()
-                });
-                Object::of(members, JsonPointer::root(&mut request.errors))
+                Object::of(members, JsonPointer::root(&mut request.errors), rule)
             }
         }
     }
@@ -241,6 +240,16 @@ impl<'r> Reader<'r> {
 impl RequestReader<'_> {
     fn parameter<T>(&mut self, name: &str, outcome: Result<T, ValidationError>) -> Option<T> {
         outcome.map_err(|error| self.errors.push(FieldError::in_parameter(name, error))).ok()
+        match self {
+            Self::Description(description) => Object::describe(&mut description.body, rule),
+            Self::Request(request) => {
+                request.note("body");
+                let members = Json::parse(request.parts.body).and_then(|json| {
+                    json.members().map_err(|fault| Problem::body(fault.code, fault.message))
+                });
+                let members = members.unwrap_or_else(|problem| {
+                    request.refused = Some(problem);
+                    Vec::new()
     }
 }
 

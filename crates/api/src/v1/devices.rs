@@ -7,8 +7,8 @@ use portico_domain::{DeviceId, DeviceIdentifier, Network, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
-use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::access::{OPERATORS, OWNED};
 use crate::input::{Field, Input, Json as JsonInput, JsonPointer, NonEmptyVec, Object, Reader};
@@ -140,9 +140,7 @@ impl NewDevice {
 
 impl Field for NewDevice {
     fn schema() -> RefOr<Schema> {
-        let mut object = Object::Nested(ObjectBuilder::new());
-        Self::members(&mut object);
-        object.schema()
+        Object::schema_of(Self::members)
     }
     fn from_json(json: JsonInput<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         Self::members(&mut Object::nested(json, at)?)

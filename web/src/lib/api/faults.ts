@@ -115,6 +115,7 @@ const MESSAGES: Record<FaultCode, (fault: Fault) => string> = {
   not_changeable: () => m.faults_not_changeable(),
   not_removable: () => m.faults_not_removable(),
   device_exists: () => m.faults_device_exists(),
+  unknown_member: () => m.faults_unknown_member(),
   unknown_listing: () => m.faults_unknown_listing(),
   unknown_template: () => m.faults_unknown_template(),
   unknown_consent: () => m.faults_unknown_consent(),
