@@ -8,6 +8,7 @@ mod auth;
 pub mod basemap;
 mod client_network;
 pub mod console;
+mod cursor;
 mod docs;
 mod input;
 mod metrics;

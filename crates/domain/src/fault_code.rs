@@ -55,7 +55,7 @@ fault_codes! {
     NotAReference = "not_a_reference", "it has other characters than letters, digits and `-._~`";
     NotAPoint = "not_a_point", "it is not two numbers: latitude,longitude";
     NotABox = "not_a_box", "it is not four numbers: west,south,east,north";
-    NotACursor = "not_a_cursor", "it is no cursor of a `Link` header";
+    NotACursor = "not_a_cursor", "it is no cursor of a `Link` header of the same query";
     NotAnEtag = "not_an_etag", "it is neither `*` nor ETags";
     HalfAPlace = "half_a_place", "latitude and longitude belong together";
     WithoutNear = "without_near", "it needs `near`";

@@ -48,6 +48,8 @@ pub(crate) type PathParams = Vec<(String, String)>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'b> {
+    /// The path with the names of its parameters.
+    pub(crate) route: &'b str,
     pub(crate) path: PathParams,
     pub(crate) query: Vec<(Cow<'b, str>, Cow<'b, str>)>,
     pub(crate) body: &'b [u8],
@@ -168,6 +170,14 @@ impl<'r> Reader<'r> {
         self.query_parameter(name, about, false)
     }
 
+    /// `None`: this is a description.
+    pub(crate) fn parts(&self) -> Option<&'r Parts<'r>> {
+        match self {
+            Self::Request(request) => Some(request.parts),
+            Self::Description(_) => None,
+        }
+    }
+
     /// A header. Several lines of it are one list.
     pub(crate) fn header<P: Param>(&mut self, name: &'static str, about: &str) -> Option<P> {
         match self {
@@ -230,16 +240,6 @@ impl<'r> Reader<'r> {
     }
 
     fn read_body(&mut self, rule: Rule) -> Object<'_, 'r> {
-                });
-                Object::of(members, JsonPointer::root(&mut request.errors), rule)
-            }
-        }
-    }
-}
-
-impl RequestReader<'_> {
-    fn parameter<T>(&mut self, name: &str, outcome: Result<T, ValidationError>) -> Option<T> {
-        outcome.map_err(|error| self.errors.push(FieldError::in_parameter(name, error))).ok()
         match self {
             Self::Description(description) => Object::describe(&mut description.body, rule),
             Self::Request(request) => {
@@ -250,6 +250,16 @@ impl RequestReader<'_> {
                 let members = members.unwrap_or_else(|problem| {
                     request.refused = Some(problem);
                     Vec::new()
+                });
+                Object::of(members, JsonPointer::root(&mut request.errors), rule)
+            }
+        }
+    }
+}
+
+impl RequestReader<'_> {
+    fn parameter<T>(&mut self, name: &str, outcome: Result<T, ValidationError>) -> Option<T> {
+        outcome.map_err(|error| self.errors.push(FieldError::in_parameter(name, error))).ok()
     }
 }
 
@@ -300,6 +310,7 @@ mod tests {
                 };
                 let query = given(ParameterIn::Query).map(|(name, value)| (name.into(), value.into()));
                 let parts = Parts {
+                    route: operation.path,
                     path: given(ParameterIn::Path).collect(),
                     query: query.collect(),
                     body: example.as_bytes(),
