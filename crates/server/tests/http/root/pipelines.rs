@@ -155,7 +155,7 @@ async fn the_account_must_be_named(app: &App) {
 async fn pipeline_errors_are_all_reported(app: &App) {
     let ada = app.someone().await;
     let body = json!({
-        "ClientId": "", "EvictionCheck": "true", "IncomeCheck": null, "SoftCreditCheck": 1,
+        "ClientId": "", "EvictionCheck": "true", "IncomeCheck": 0, "SoftCreditCheck": 1,
         "CriminalBackgroundCheck": [], "CountryIdentifier": 5,
     });
     write(app, &ada.token, body).await.has_faults(&[
