@@ -56,7 +56,7 @@ impl<K: TextFormat> Text<K> {
         if K::IS_CANONICAL {
             canonical::check(raw)?;
         }
-        check_visible(text, if K::IS_ID { &INVISIBLE } else { &INVISIBLE_IN_TEXT })?;
+        check_visible(raw, if K::IS_ID { &INVISIBLE } else { &INVISIBLE_IN_TEXT })?;
         if K::IS_ID && [".", ".."].contains(&text) {
             return Err(ValidationError::new(FaultCode::NotAnId, "must not be . or .."));
         }

@@ -46,7 +46,7 @@ impl<K: PersonalFormat> Personal<K> {
         if text.is_empty() {
             return Err(ValidationError::new(FaultCode::Empty, "must not be empty"));
         }
-        check_visible(text, &INVISIBLE_IN_TEXT)?;
+        check_visible(raw, &INVISIBLE_IN_TEXT)?;
         let text = K::read(&normalized(text))?;
         Ok(Self(SecretString::from(text.as_str()), PhantomData))
     }
