@@ -8,6 +8,7 @@ mod auth;
 pub mod basemap;
 mod client_network;
 pub mod console;
+mod cursor;
 mod docs;
 mod input;
 mod metrics;
@@ -27,6 +28,7 @@ mod v1;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::Method;
 use axum::response::Redirect;
 use axum::routing::{get, post};
 use portico_app::{Portico, Profile};
@@ -75,11 +77,26 @@ pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
 pub fn router(service: &Arc<Service>) -> Router {
     let router = operations(service.app.profile())
         .iter()
-        .fold(Router::new(), |router, operation| router.route(operation.path, operation.route()))
+        .fold(Router::new(), route)
         .route("/rpc", post(rpc::answer))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback_service(pages().with_state(service.clone()));
     middleware::wrap(router.with_state(service.clone()), service)
+}
+
+/// Paths whose id is empty: the specification answers such a DELETE with 400. Other methods find nothing there.
+const WITHOUT_ID: [(&str, &str); 3] = [
+    ("/stage/listing/{ListingKey}", "/stage/listing/"),
+    ("/stage/savedListings/{userId}/{listingId}", "/stage/savedListings/{userId}/"),
+    ("/stage/savedListings/{userId}/{listingId}", "/stage/savedListings//{listingId}"),
+];
+
+fn route(router: Router<Arc<Service>>, operation: &Operation) -> Router<Arc<Service>> {
+    let empty =
+        WITHOUT_ID.iter().filter(|(path, _)| operation.method == Method::DELETE && *path == operation.path);
+    empty.fold(router.route(operation.path, operation.route()), |router, (_, without_id)| {
+        router.route(without_id, operation.route().fallback(|| async { Problem::from(ErrorCode::NotFound) }))
+    })
 }
 
 /// Health and metrics alone, for a listener that only operators reach: it checks neither credentials nor `Host`.

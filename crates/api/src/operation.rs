@@ -233,7 +233,7 @@ where
         Bytes::new()
     };
     let query = head.uri.query().map(query_parameters).unwrap_or_default();
-    let input = input::read(&Parts { path, query, body: &body, headers: Some(&head.headers) })?;
+    let input = input::read(&Parts { route, path, query, body: &body, headers: Some(&head.headers) })?;
     let idempotency_key = match head.method {
         Method::POST => idempotency_key(&service, &actor, route, &head, &body)?,
         _ => None,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_TYPE, LINK};
-use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -18,6 +18,7 @@ use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{HeaderBuilder, ObjectBuilder, RefOr};
 
+use crate::cursor::QueryDigest;
 use crate::input::{Param, Reader};
 use crate::operation::Context;
 use crate::problem::{Problem, Result};
@@ -43,6 +44,7 @@ const ITEM_BUFFER_BYTES: usize = 320;
 pub(crate) struct Paging {
     limit: Option<usize>,
     after: Option<Cursor>,
+    query: QueryDigest,
 }
 
 impl Paging {
@@ -51,9 +53,8 @@ impl Paging {
             "limit",
             "At most so many, fewer if they are long; the `Link` header leads to the next ones",
         );
-        let after =
-            from.query::<After>("cursor", "Where to go on, from the `Link` header of the page before");
-        Self { limit: limit.map(|limit| limit.0), after: after.map(|after| after.0) }
+        let (query, after) = QueryDigest::read(from);
+        Self { limit: limit.map(|limit| limit.0), after, query }
     }
 }
 
@@ -74,46 +75,6 @@ impl<const MAX: usize> Param for Limit<MAX> {
             }
         }
     }
-}
-
-struct After(Cursor);
-impl Param for After {
-    fn schema() -> RefOr<Schema> {
-        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
-        text.pattern(Some("^[0-9a-f]{32}$")).into()
-    }
-    fn from_text(text: &str) -> std::result::Result<Self, ValidationError> {
-        let fault = || ValidationError::new(FaultCode::NotACursor, "must be a cursor from a `Link` header");
-        let is_lower_case = !text.bytes().any(|byte| byte.is_ascii_uppercase());
-        let half = |digits: Option<&str>| {
-            let bytes = digits.filter(|_| text.len() == 32 && is_lower_case);
-            bytes.and_then(|digits| hex::decode_to_array(digits).ok()).map(i64::from_be_bytes)
-        };
-        let key = half(text.get(..16)).ok_or_else(fault)?;
-        let seq = half(text.get(16..)).ok_or_else(fault)?;
-        Ok(Self(Cursor { key, seq }))
-    }
-}
-
-fn cursor_digits(cursor: Cursor) -> String {
-    hex::encode([cursor.key.to_be_bytes(), cursor.seq.to_be_bytes()].concat())
-}
-
-/// The request's URI with the cursor of the next page.
-fn next_link(uri: &Uri, next: Cursor) -> Option<HeaderValue> {
-    let (path, query) = (uri.path(), uri.query().unwrap_or(""));
-    let mut link = Vec::with_capacity(path.len() + query.len() + 64);
-    link.push(b'<');
-    link.extend_from_slice(path.as_bytes());
-    link.push(b'?');
-    for part in query.split('&').filter(|part| !part.is_empty() && !part.starts_with("cursor=")) {
-        link.extend_from_slice(part.as_bytes());
-        link.push(b'&');
-    }
-    link.extend_from_slice(b"cursor=");
-    link.extend_from_slice(cursor_digits(next).as_bytes());
-    link.extend_from_slice(b">; rel=\"next\"");
-    HeaderValue::try_from(link).ok()
 }
 
 /// Reads the items after a cursor.
@@ -210,7 +171,7 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
         let mut link = None;
         if let Some(limit) = paging.limit {
             first.extend(&fetch, limit).await?;
-            link = first.next_to_follow(paging.after).and_then(|next| next_link(&uri, next));
+            link = first.next_to_follow(paging.after).and_then(|next| paging.query.next_link(&uri, next));
         }
         let is_streamed = paging.limit.is_none() && first.next.is_some();
         let fetch = Some(fetch).filter(|_| is_streamed);
@@ -318,129 +279,4 @@ fn remaining_items<T: Serialize + Send + 'static>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A list of these texts. Records how many items each read asks for.
-    fn list(texts: Vec<String>) -> (Fetch<String>, Arc<std::sync::Mutex<Vec<usize>>>) {
-        let reads = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let record = reads.clone();
-        let fetch: Fetch<String> = Arc::new(move |after, limit| {
-            record.lock().unwrap().push(limit);
-            let begin = after.map_or(0, |after| usize::try_from(after.seq).unwrap());
-            let end = (begin + limit).min(texts.len());
-            let seq = i64::try_from(end).unwrap();
-            let next = (end < texts.len()).then_some(Cursor { key: seq, seq });
-            let page = Page { items: texts[begin..end].to_vec(), next, settled: None };
-            Box::pin(async { Ok(page) })
-        });
-        (fetch, reads)
-    }
-
-    async fn streamed(fetch: Fetch<String>) -> (String, usize) {
-        let first = Piece::read(&fetch, None, FIRST_READ_ITEMS).await.unwrap();
-        let mut longest = first.bytes.len();
-        let mut all = b"[".to_vec();
-        all.extend_from_slice(&first.bytes);
-        let mut rest = std::pin::pin!(remaining_items(fetch, &first));
-        while let Some(piece) = rest.next().await {
-            let piece = piece.unwrap();
-            longest = longest.max(piece.len());
-            all.extend_from_slice(&piece);
-        }
-        (String::from_utf8(all).unwrap(), longest)
-    }
-
-    #[tokio::test]
-    async fn pieces_are_bounded_by_bytes() {
-        // Short items, then long ones: the first guess is wrong.
-        let texts: Vec<String> =
-            (0..3000).map(|number| "x".repeat(if number < 1000 { 10 } else { 5000 })).collect();
-        let (fetch, reads) = list(texts.clone());
-        let (all, longest) = streamed(fetch).await;
-        assert_eq!(serde_json::from_str::<Vec<String>>(&all).unwrap(), texts);
-        assert!(longest <= MAX_PIECE_BYTES + 2, "{longest}");
-        assert!(reads.lock().unwrap().iter().all(|&count| count <= MAX_READ_ITEMS));
-    }
-
-    /// Rows 1 to 100; those after `settled` may still get neighbours.
-    fn unsettled(settled: Option<i64>) -> Fetch<i64> {
-        Arc::new(move |after, limit| {
-            let begin = after.map_or(0, |after| after.seq);
-            let end = (begin + i64::try_from(limit).unwrap()).min(100);
-            let next = (end < 100).then_some(Cursor { key: end, seq: end });
-            Box::pin(async move { Ok(Page { items: (begin + 1..=end).collect(), next, settled }) })
-        })
-    }
-
-    async fn cursor_after(fetch: &Fetch<i64>, after: Option<i64>, limit: usize) -> Option<i64> {
-        let after = after.map(|seq| Cursor { key: seq, seq });
-        let mut page = Piece::read(fetch, after, 4).await.unwrap();
-        page.extend(fetch, limit).await.unwrap();
-        assert_eq!(page.items, limit.min(100), "what is not settled is shown");
-        page.next_to_follow(after).map(|next| next.seq)
-    }
-
-    /// A page is read in several pieces, each of which may say that an earlier row can still appear.
-    #[tokio::test]
-    async fn cursor_does_not_pass_rows_that_may_still_appear() {
-        assert_eq!(cursor_after(&unsettled(None), None, 10).await, Some(10));
-        assert_eq!(cursor_after(&unsettled(Some(50)), None, 10).await, Some(10));
-        for settled in [2, 4, 7, 10] {
-            let cursor = cursor_after(&unsettled(Some(settled)), None, 10).await;
-            assert_eq!(cursor, Some(settled), "the rows after it are read again");
-        }
-        assert_eq!(cursor_after(&unsettled(Some(2)), Some(5), 10).await, Some(5), "never back");
-        assert_eq!(cursor_after(&unsettled(Some(2)), None, 100).await, None, "the last page");
-    }
-
-    #[tokio::test]
-    async fn pieces_without_items_leave_no_comma() {
-        // Of 300 rows only every hundredth may be seen.
-        let fetch: Fetch<u32> = Arc::new(|after, limit| {
-            let begin = after.map_or(0, |after| u32::try_from(after.seq).unwrap());
-            let end = (begin + u32::try_from(limit.min(10)).unwrap()).min(300);
-            let seq = i64::from(end);
-            let next = (end < 300).then_some(Cursor { key: seq, seq });
-            let items = (begin..end).filter(|row| row % 100 == 99).collect();
-            Box::pin(async move { Ok(Page { items, next, settled: None }) })
-        });
-        let (mut page, expected) = (Piece::read(&fetch, None, 2).await.unwrap(), vec![99, 199, 299]);
-        page.extend(&fetch, 3).await.unwrap();
-        let text = String::from_utf8([b"[", &page.bytes[..], b"]"].concat()).unwrap();
-        assert_eq!(serde_json::from_str::<Vec<u32>>(&text).unwrap(), expected);
-        let first = Piece::read(&fetch, None, FIRST_READ_ITEMS).await.unwrap();
-        let mut all = b"[".to_vec();
-        let mut rest = std::pin::pin!(remaining_items(fetch, &first));
-        while let Some(piece) = rest.next().await {
-            all.extend_from_slice(&piece.unwrap());
-        }
-        assert_eq!(serde_json::from_slice::<Vec<u32>>(&all).unwrap(), expected);
-    }
-
-    #[tokio::test]
-    async fn item_longer_than_a_piece_is_sent_alone() {
-        let texts = vec!["x".repeat(3 * MAX_PIECE_BYTES); 3];
-        let (fetch, _) = list(texts.clone());
-        let (all, longest) = streamed(fetch).await;
-        assert_eq!(serde_json::from_str::<Vec<String>>(&all).unwrap(), texts);
-        assert!(longest < 4 * MAX_PIECE_BYTES, "{longest}");
-    }
-
-    #[tokio::test]
-    async fn page_has_its_limit_unless_it_is_too_long() {
-        let page = async |length: usize| {
-            let (fetch, _) = list(vec!["x".repeat(length); 2000]);
-            let mut piece = Piece::read(&fetch, None, FIRST_PAGE_READ_ITEMS).await.unwrap();
-            piece.extend(&fetch, 1000).await.unwrap();
-            let items: Vec<String> =
-                serde_json::from_slice(&[&b"["[..], &piece.bytes, b"]"].concat()).unwrap();
-            assert_eq!(items.len(), piece.items);
-            assert_eq!(piece.next.map(|next| next.seq), i64::try_from(items.len()).ok());
-            (piece.items, piece.bytes.len())
-        };
-        assert_eq!(page(10).await.0, 1000);
-        let (items, bytes) = page(10_000).await;
-        assert!((100..=120).contains(&items) && bytes < MAX_PAGE_BYTES + MAX_PIECE_BYTES, "{items}, {bytes}");
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use portico_domain::{Timestamp, ValidationError};
 use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 
-use crate::input::{Field, Json, JsonPointer, Param, SOME_TEXT};
+use crate::input::{Field, Json, JsonPointer, Param, some_text};
 
 const SSN: &str = "^([0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{9})$";
 /// The e-mail pattern of browsers.
@@ -33,13 +33,13 @@ macro_rules! personal {
 }
 
 personal! {
-    Name => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    StreetAddress => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    CityName => text(100).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    StateName => text(100).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    PostCode => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    SubscriptionId => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    BankingToken => text(4096).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    Name => text(255).min_length(Some(1)).pattern(Some(some_text()));
+    StreetAddress => text(255).min_length(Some(1)).pattern(Some(some_text()));
+    CityName => text(100).min_length(Some(1)).pattern(Some(some_text()));
+    StateName => text(100).min_length(Some(1)).pattern(Some(some_text()));
+    PostCode => text(255).min_length(Some(1)).pattern(Some(some_text()));
+    SubscriptionId => text(255).min_length(Some(1)).pattern(Some(some_text()));
+    BankingToken => text(4096).min_length(Some(1)).pattern(Some(some_text()));
     Ssn => text(11).pattern(Some(SSN));
     Email => text(255).format(Some(SchemaFormat::KnownFormat(KnownFormat::Email))).pattern(Some(EMAIL));
 }

@@ -91,6 +91,12 @@ impl From<portico_store::Error> for Error {
             // The token that the work was for is revoked.
             Store::Erased => Self::Conflict(ErrorCode::IdentityRevoked),
             Store::DevicesTaken(places) => Self::DevicesTaken(places),
+            Store::TermsContradict(faults) => {
+                let faults = faults.into_iter();
+                Self::InvalidValues(
+                    faults.map(|(which, fault)| (format!("/terms/{}", which.name()), fault)).collect(),
+                )
+            }
             Store::KeyReused => Self::KeyReused,
             Store::Outdated => Self::Outdated,
             Store::OverQuota(quota) => Self::OverQuota { code: ErrorCode::QuotaExhausted, quota },

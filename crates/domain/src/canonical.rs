@@ -1,5 +1,5 @@
-//! The canonical form of identifiers. What names a person or an account is compared byte by byte and shown to people,
-//! so nothing is trimmed or normalised on the way in: text that is not in this form is rejected.
+//! Invisible characters, and the canonical form of identifiers. What names a person or an account is compared byte by
+//! byte and shown to people, so nothing is trimmed or normalised on the way in: text that is not in this form is rejected.
 
 use std::ops::RangeInclusive;
 
@@ -38,6 +38,32 @@ pub const INVISIBLE: [RangeInclusive<char>; 26] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
+/// Of these, what ordinary text must not contain: it allows those that are part of writing, such as the variation
+/// selectors of emoji.
+pub const INVISIBLE_IN_TEXT: [RangeInclusive<char>; 10] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{3164}'..='\u{3164}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+];
+
+/// Rejects invisible characters of `ranges`.
+pub fn check_visible(text: &str, ranges: &[RangeInclusive<char>]) -> Result<(), ValidationError> {
+    if text.is_ascii() || !text.chars().any(|c| ranges.iter().any(|range| range.contains(&c))) {
+        return Ok(());
+    }
+    Err(ValidationError::new(
+        FaultCode::InvisibleCharacter,
+        "must not contain characters that are invisible or change the direction of text",
+    ))
+}
+
 /// For text without control characters.
 pub(crate) fn check(text: &str) -> Result<(), ValidationError> {
     // The usual case.
@@ -47,12 +73,7 @@ pub(crate) fn check(text: &str) -> Result<(), ValidationError> {
     if text.trim().len() != text.len() {
         return Err(ValidationError::new(FaultCode::OuterSpace, "must not begin or end with white space"));
     }
-    if text.chars().any(is_invisible) {
-        return Err(ValidationError::new(
-            FaultCode::InvisibleCharacter,
-            "must not contain characters that are invisible or change the direction of text",
-        ));
-    }
+    check_visible(text, &INVISIBLE)?;
     if !is_nfc(text) {
         return Err(ValidationError::new(
             FaultCode::NotNormalized,
@@ -60,10 +81,6 @@ pub(crate) fn check(text: &str) -> Result<(), ValidationError> {
         ));
     }
     Ok(())
-}
-
-fn is_invisible(c: char) -> bool {
-    INVISIBLE.iter().any(|range| range.contains(&c))
 }
 
 #[cfg(test)]
@@ -111,5 +128,15 @@ mod tests {
     #[test]
     fn ranges_are_sorted() {
         assert!(INVISIBLE.is_sorted_by(|one, next| one.end() < next.start()));
+        assert!(INVISIBLE_IN_TEXT.is_sorted_by(|one, next| one.end() < next.start()));
+    }
+
+    #[test]
+    fn text_forbids_nothing_that_identifiers_allow() {
+        for range in INVISIBLE_IN_TEXT {
+            let is_within =
+                |of: &RangeInclusive<char>| of.contains(range.start()) && of.contains(range.end());
+            assert!(INVISIBLE.iter().any(is_within), "{range:?}");
+        }
     }
 }

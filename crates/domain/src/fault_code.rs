@@ -35,6 +35,7 @@ fault_codes! {
     OuterSpace = "outer_space", "it begins or ends with white space";
     InvisibleCharacter = "invisible_character", "it has characters that are invisible or change the direction of text";
     NotNormalized = "not_normalized", "it is not in Unicode normalization form C";
+    NotAnId = "not_an_id", "`.` and `..` are no ids: they have a meaning in paths";
     NotText = "not_text", "it has an escape that is no character";
     NotANumber = "not_a_number", "it is no number";
     NotWhole = "not_whole", "it is no whole number";
@@ -55,7 +56,7 @@ fault_codes! {
     NotAReference = "not_a_reference", "it has other characters than letters, digits and `-._~`";
     NotAPoint = "not_a_point", "it is not two numbers: latitude,longitude";
     NotABox = "not_a_box", "it is not four numbers: west,south,east,north";
-    NotACursor = "not_a_cursor", "it is no cursor of a `Link` header";
+    NotACursor = "not_a_cursor", "it is no cursor of a `Link` header of the same query";
     NotAnEtag = "not_an_etag", "it is neither `*` nor ETags";
     HalfAPlace = "half_a_place", "latitude and longitude belong together";
     WithoutNear = "without_near", "it needs `near`";
@@ -63,6 +64,7 @@ fault_codes! {
     OverAllocated = "over_allocated", "the shares add up to more than 100";
     NotChangeable = "not_changeable", "it cannot be changed";
     NotRemovable = "not_removable", "it cannot be removed";
+    UnknownMember = "unknown_member", "there is no such member to change";
     DeviceExists = "device_exists", "the device is registered on its network already";
     UnknownListing = "unknown_listing", "there is no such listing";
     UnknownTemplate = "unknown_template", "there is no such predefined portfolio";

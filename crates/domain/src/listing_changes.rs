@@ -2,16 +2,17 @@
 
 use serde_json::json;
 
-use crate::chain::Terms;
+use crate::chain::{Preferred, Terms};
 use crate::field_changes::{self, FieldChange, Fields};
 use crate::geo::Point;
 use crate::listings::{Listing, ListingStatus};
 use crate::{
-    City, Country, Date, Link, ListingDescription, Money, PostalCode, State, Street, Timestamp, Whole,
+    City, Country, Credit, Date, Income, Link, ListingDescription, Money, PostalCode, State, Street,
+    Timestamp, ValidationError, Whole,
 };
 
 /// A change of an optional field.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Change<T> {
     #[default]
     Keep,
@@ -27,9 +28,74 @@ impl<T: Clone> Change<T> {
             Self::Set(value) => *to = Some(value.clone()),
         }
     }
+
+    const fn set(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Clear => None,
+        }
+    }
 }
 
-/// A partial change: what is absent stays. Required fields and terms cannot be cleared.
+/// A partial change of the terms. A cleared minimum is 0, a cleared preference is the minimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TermsChange {
+    pub min_credit: Change<Credit>,
+    pub pref_credit: Change<Credit>,
+    pub min_income: Change<Income>,
+    pub pref_income: Change<Income>,
+}
+
+impl TermsChange {
+    /// Whether a listing without terms gets its first ones.
+    pub const fn sets_any(&self) -> bool {
+        let Self { min_credit, pref_credit, min_income, pref_income } = self;
+        min_credit.set().is_some()
+            || pref_credit.set().is_some()
+            || min_income.set().is_some()
+            || pref_income.set().is_some()
+    }
+
+    /// Reports every contradiction, also with what stays. `None`: the listing has no terms.
+    pub fn applied_to(
+        &self,
+        terms: Option<Terms>,
+    ) -> Result<Option<Terms>, Vec<(Preferred, ValidationError)>> {
+        if terms.is_none() && !self.sets_any() {
+            return Ok(None);
+        }
+        let mut credit = (terms.map(|terms| terms.min_credit()), terms.map(|terms| terms.pref_credit()));
+        let mut income = (terms.map(|terms| terms.min_income()), terms.map(|terms| terms.pref_income()));
+        self.min_credit.apply(&mut credit.0);
+        self.pref_credit.apply(&mut credit.1);
+        self.min_income.apply(&mut income.0);
+        self.pref_income.apply(&mut income.1);
+        Terms::new(credit, income).map(Some)
+    }
+
+    /// The contradictions between values that are set here.
+    pub fn contradictions(&self) -> Vec<(Preferred, ValidationError)> {
+        fn both<T: Copy>(min: &Change<T>, pref: &Change<T>) -> (Option<T>, Option<T>) {
+            min.set().zip(pref.set()).map_or((None, None), |(min, pref)| (Some(*min), Some(*pref)))
+        }
+        let (credit, income) =
+            (both(&self.min_credit, &self.pref_credit), both(&self.min_income, &self.pref_income));
+        Terms::new(credit, income).err().unwrap_or_default()
+    }
+}
+
+impl From<Terms> for TermsChange {
+    fn from(terms: Terms) -> Self {
+        Self {
+            min_credit: Change::Set(terms.min_credit()),
+            pref_credit: Change::Set(terms.pref_credit()),
+            min_income: Change::Set(terms.min_income()),
+            pref_income: Change::Set(terms.pref_income()),
+        }
+    }
+}
+
+/// A partial change: what is absent stays. Required fields cannot be cleared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListingChange {
     pub street: Option<Street>,
@@ -46,8 +112,8 @@ pub struct ListingChange {
     pub description: Change<ListingDescription>,
     pub available_from: Change<Date>,
     pub status: Option<ListingStatus>,
-    /// Replaces all four terms. A listing without a chain record gets its first one.
-    pub terms: Option<Terms>,
+    /// The first terms put a listing on the chain.
+    pub terms: TermsChange,
 }
 
 impl ListingChange {
@@ -190,6 +256,40 @@ mod tests {
         assert_eq!((after.city.as_str(), after.street.as_str()), ("Boston", "12 Oak Street"));
         assert_eq!((after.rent, after.bedrooms), (None, Some(Whole::from_units(2))));
         assert_eq!(ListingChange::default().applied_to(listing()), listing());
+    }
+
+    fn credit(points: i64) -> Change<Credit> {
+        Change::Set(Credit::from_units(points))
+    }
+
+    #[test]
+    fn partial_terms_keep_the_others() {
+        let before = Terms::from_units([620, 700, 5_500_000, 7_000_000]).unwrap();
+        let change = TermsChange { min_credit: credit(610), ..TermsChange::default() };
+        let after = change.applied_to(Some(before)).unwrap().unwrap();
+        assert_eq!(after.units(), [610, 700, 5_500_000, 7_000_000]);
+        assert_eq!(TermsChange::default().applied_to(Some(before)), Ok(Some(before)));
+        assert_eq!(TermsChange::from(before).applied_to(None), Ok(Some(before)));
+    }
+
+    #[test]
+    fn cleared_terms_have_their_default() {
+        let before = Terms::from_units([620, 700, 5, 7]).unwrap();
+        let change =
+            TermsChange { pref_credit: Change::Clear, min_income: Change::Clear, ..TermsChange::default() };
+        assert_eq!(change.applied_to(Some(before)).unwrap().unwrap().units(), [620, 620, 0, 7]);
+        assert_eq!(change.applied_to(None), Ok(None), "no first terms");
+    }
+
+    #[test]
+    fn terms_must_not_contradict_those_that_stay() {
+        let before = Terms::from_units([620, 700, 0, 0]).unwrap();
+        let change = TermsChange { min_credit: credit(710), ..TermsChange::default() };
+        let faults = change.applied_to(Some(before)).unwrap_err();
+        assert_eq!((faults.len(), faults[0].0), (1, Preferred::Credit));
+        assert_eq!(change.contradictions(), []);
+        let change = TermsChange { pref_credit: credit(700), ..change };
+        assert_eq!(change.contradictions(), faults);
     }
 
     #[test]

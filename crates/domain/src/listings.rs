@@ -244,8 +244,9 @@ const ALL: [Field; 8] = [
 ];
 
 impl Field {
-    /// Every accepted field name: those of the stored record, then those of the simple form.
-    pub const NAMES: [&'static str; 10] = [
+    /// Every accepted field name, in one case: those of the stored record, then others of the simple form and of the
+    /// creation body.
+    pub const NAMES: [&'static str; 14] = [
         "ListingId",
         "UserId",
         "StreetAddress",
@@ -256,6 +257,10 @@ impl Field {
         "walkthroughLink",
         "Street",
         "id",
+        "addressStreet",
+        "addressCity",
+        "addressState",
+        "addressPostal",
     ];
 
     /// Ignores case.
@@ -263,10 +268,10 @@ impl Field {
         Ok(match name.trim().to_ascii_lowercase().as_str() {
             "listingid" | "id" => Self::ListingId,
             "userid" => Self::UserId,
-            "streetaddress" | "street" => Self::Street,
-            "city" => Self::City,
-            "state" => Self::State,
-            "postalcode" => Self::PostalCode,
+            "streetaddress" | "street" | "addressstreet" => Self::Street,
+            "city" | "addresscity" => Self::City,
+            "state" | "addressstate" => Self::State,
+            "postalcode" | "addresspostal" => Self::PostalCode,
             "country" => Self::Country,
             "walkthroughlink" => Self::Walkthrough,
             _ => {
@@ -324,6 +329,10 @@ mod tests {
             assert_eq!(Field::parse(name), Field::parse(&name.to_uppercase()));
             assert!(Field::parse(name).is_ok(), "{name}");
         }
+        for name in ["city", "CITY", "addressCity", "ADDRESSCITY"] {
+            assert_eq!(Field::parse(name), Ok(Field::City), "{name}");
+        }
+        assert_eq!(Field::parse("addressPostal"), Ok(Field::PostalCode));
         assert_eq!(Field::parse("rent").unwrap_err().code.name(), "unknown_field");
     }
 }

@@ -1,12 +1,15 @@
-//! Text with a length limit and without control characters, also those that change the direction of text. Each meaning
+//! Text with a length limit, in Unicode normalization form C, without control characters and invisible ones. Each meaning
 //! has its own [`TextFormat`], so that a user id cannot be passed as a listing id. What names a person or an account must
-//! also be in [`canonical`] form.
+//! be in [`canonical`] form as it is sent.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
+use crate::canonical::{INVISIBLE, INVISIBLE_IN_TEXT, check_visible};
 use crate::{FaultCode, ValidationError, canonical};
 
 /// What a text means, and its length limits in characters, as JSON Schema counts them.
@@ -15,8 +18,10 @@ pub trait TextFormat: 'static {
     const MAX: usize;
     /// For the OpenAPI schema.
     const PATTERN: Option<&'static str> = None;
-    /// Whether text that is not in [`canonical`] form is rejected instead of trimmed.
+    /// Whether text that is not in [`canonical`] form is rejected instead of trimmed and normalised.
     const IS_CANONICAL: bool = false;
+    /// Whether it identifies something and may be part of a path.
+    const IS_ID: bool = false;
     /// A rule beyond length and characters.
     fn check(_text: &str) -> Result<(), ValidationError> {
         Ok(())
@@ -29,7 +34,7 @@ pub fn too_long(max: usize) -> ValidationError {
     ValidationError::new(FaultCode::TooLong, message).at_most(i64::try_from(max).unwrap_or(i64::MAX))
 }
 
-/// Trimmed, of allowed length, without control characters. Short texts need no allocation.
+/// Trimmed, normalised, of allowed length, without control characters. Short texts need no allocation.
 pub struct Text<K>(SmolStr, PhantomData<fn() -> K>);
 
 impl<K: TextFormat> Text<K> {
@@ -51,7 +56,15 @@ impl<K: TextFormat> Text<K> {
         if K::IS_CANONICAL {
             canonical::check(raw)?;
         }
-        K::check(text)?;
+        check_visible(raw, if K::IS_ID { &INVISIBLE } else { &INVISIBLE_IN_TEXT })?;
+        if K::IS_ID && [".", ".."].contains(&text) {
+            return Err(ValidationError::new(FaultCode::NotAnId, "must not be . or .."));
+        }
+        let text = normalized(text);
+        if text.len() > K::MAX && text.chars().count() > K::MAX {
+            return Err(too_long(K::MAX));
+        }
+        K::check(&text)?;
         Ok(Self::stored(text))
     }
 
@@ -63,6 +76,11 @@ impl<K: TextFormat> Text<K> {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// In Unicode normalization form C. A few scripts become longer.
+fn normalized(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc(text) { text.into() } else { text.nfc().collect::<String>().into() }
 }
 
 impl<K> Clone for Text<K> {
@@ -109,7 +127,7 @@ impl<'de, K: TextFormat> Deserialize<'de> for Text<K> {
 }
 
 macro_rules! text_formats {
-    ($($(#[$doc:meta])* $alias:ident = $format:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? $(, canonical: $canonical:literal)? };)+) => {
+    ($($(#[$doc:meta])* $alias:ident = $format:ident { max: $max:literal $(, min: $min:literal)? $(, pattern: $pattern:literal)? $(, check: $check:path)? $(, canonical: $canonical:literal)? $(, id: $id:literal)? };)+) => {
         $(
             #[doc = concat!("The format of [`", stringify!($alias), "`].")]
             #[derive(Debug)]
@@ -119,6 +137,7 @@ macro_rules! text_formats {
                 $(const MIN: usize = $min;)?
                 $(const PATTERN: Option<&'static str> = Some($pattern);)?
                 $(const IS_CANONICAL: bool = $canonical;)?
+                $(const IS_ID: bool = $id;)?
                 $(fn check(text: &str) -> Result<(), ValidationError> { $check(text) })?
             }
             $(#[$doc])*
@@ -129,22 +148,22 @@ macro_rules! text_formats {
 
 text_formats! {
     /// A user: a token's `sub`, or a reference an operator chose.
-    UserId = UserFormat { max: 255, canonical: true };
+    UserId = UserFormat { max: 255, canonical: true, id: true };
     /// The owner of a pipeline and of account-bound keys.
-    AccountId = AccountFormat { max: 255, canonical: true };
-    ListingId = ListingFormat { max: 255 };
-    ApplicationId = ApplicationFormat { max: 255 };
-    PortfolioId = PortfolioFormat { max: 255 };
-    TemplateId = TemplateFormat { max: 255 };
-    DeviceId = DeviceFormat { max: 255 };
+    AccountId = AccountFormat { max: 255, canonical: true, id: true };
+    ListingId = ListingFormat { max: 255, id: true };
+    ApplicationId = ApplicationFormat { max: 255, id: true };
+    PortfolioId = PortfolioFormat { max: 255, id: true };
+    TemplateId = TemplateFormat { max: 255, id: true };
+    DeviceId = DeviceFormat { max: 255, id: true };
     /// The public part of an API key.
-    KeyId = KeyFormat { max: 255 };
+    KeyId = KeyFormat { max: 255, id: true };
     /// A verification pipeline, as clients name it.
-    ClientId = ClientFormat { max: 255, canonical: true };
-    CaseId = CaseFormat { max: 255 };
-    VerificationId = VerificationFormat { max: 255 };
+    ClientId = ClientFormat { max: 255, canonical: true, id: true };
+    CaseId = CaseFormat { max: 255, id: true };
+    VerificationId = VerificationFormat { max: 255, id: true };
     /// A wallet, as its owner names it.
-    WalletId = WalletFormat { max: 255 };
+    WalletId = WalletFormat { max: 255, id: true };
     /// The nonce of a message that a wallet signs.
     ClaimNonce = ClaimNonceFormat { max: 64 };
     /// A wallet's signature: `0x` and up to 4,096 bytes in hexadecimal, because contract accounts may use any form.
@@ -162,7 +181,7 @@ text_formats! {
     Network = NetworkFormat { max: 255 };
     /// A device's identifier on its network.
     DeviceIdentifier = DeviceIdentifierFormat { max: 255 };
-    Link = LinkFormat { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+$", check: check_link };
+    Link = LinkFormat { max: 2048, pattern: r"^https?://[^\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]+$", check: check_link };
 }
 
 /// Also the twelve characters of Unicode's property Bidi_Control: with them a text can look like another one, such as an
@@ -211,7 +230,7 @@ mod tests {
 
     #[test]
     fn names_of_people_and_accounts_are_never_trimmed() {
-        for raw in ["victim\u{a0}", " victim", "victim\u{200b}"] {
+        for raw in ["victim\u{a0}", " victim", "victim\u{200b}", "vi\u{301}ctim"] {
             for parsed in
                 [UserId::parse(raw).is_ok(), AccountId::parse(raw).is_ok(), ClientId::parse(raw).is_ok()]
             {
@@ -226,6 +245,48 @@ mod tests {
         for text in ["a\0b", "a\nb", "\u{7f}", "\u{85}"] {
             assert_eq!(UserId::parse(text).unwrap_err().code.name(), "control_character");
         }
+    }
+
+    #[test]
+    fn rejects_invisible_characters() {
+        for c in
+            ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{2028}', '\u{3164}', '\u{feff}']
+        {
+            for text in [format!("oak{c}1"), format!("a{c}")] {
+                for fault in [
+                    Street::parse(&text).unwrap_err(),
+                    ListingId::parse(&text).unwrap_err(),
+                    UserId::parse(&text).unwrap_err(),
+                    Description::parse(&text).unwrap_err(),
+                    Link::parse(&format!("https://example.com/{text}")).unwrap_err(),
+                ] {
+                    let is_space = c == '\u{2028}' && fault.code == FaultCode::OuterSpace;
+                    assert!(fault.code == FaultCode::InvisibleCharacter || is_space, "{text:?}: {fault:?}");
+                }
+            }
+        }
+        assert_eq!(CaseId::parse("oak\u{fe0f}").unwrap_err().code.name(), "invisible_character");
+    }
+
+    #[test]
+    fn text_is_normalised_and_names_of_people_are_not() {
+        let (composed, decomposed) = ("Zo\u{eb}", "Zoe\u{308}");
+        assert_eq!(ListingId::parse(decomposed).unwrap(), ListingId::stored(composed));
+        assert_eq!(City::parse(&format!(" {decomposed} ")).unwrap(), City::stored(composed));
+        assert_eq!(UserId::parse(decomposed).unwrap_err().code.name(), "not_normalized");
+        // U+0958 becomes two characters.
+        assert_eq!(City::parse(&"\u{958}".repeat(50)).unwrap().as_str().chars().count(), 100);
+        assert_eq!(City::parse(&"\u{958}".repeat(51)).unwrap_err().code.name(), "too_long");
+    }
+
+    #[test]
+    fn dots_of_paths_are_no_ids() {
+        for text in [".", "..", " .. "] {
+            assert_eq!(ListingId::parse(text).unwrap_err().code.name(), "not_an_id", "{text}");
+            assert_eq!(City::parse(text).unwrap().as_str(), text.trim());
+        }
+        assert_eq!(UserId::parse("..").unwrap_err().code.name(), "not_an_id");
+        assert_eq!(ListingId::parse("...").unwrap().as_str(), "...");
     }
 
     #[test]
@@ -246,7 +307,7 @@ mod tests {
 
     #[test]
     fn text_of_every_script_is_accepted() {
-        for text in ["شارع النيل ١٢", "רחוב הרצל 5", "Straße 1", "नई दिल्ली", "可能な", "👩‍👩‍👧", "e\u{301}"]
+        for text in ["شارع النيل ١٢", "רחוב הרצל 5", "Straße 1", "नई दिल्ली", "可能な", "☀\u{fe0f} 🏠"]
         {
             assert_eq!(Street::parse(text).unwrap().as_str(), text);
         }
@@ -288,6 +349,9 @@ mod tests {
         fn accepted_text_parses_again_unchanged(raw in "\\PC{0,300}") {
             if let Ok(text) = UserId::parse(&raw) {
                 prop_assert_eq!(UserId::parse(text.as_str()).unwrap(), text);
+            }
+            if let Ok(text) = Street::parse(&raw) {
+                prop_assert_eq!(Street::parse(text.as_str()).unwrap(), text);
             }
         }
     }

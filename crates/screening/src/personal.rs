@@ -4,8 +4,10 @@
 use std::marker::PhantomData;
 
 use jiff::civil::Date;
+use portico_domain::canonical::{INVISIBLE_IN_TEXT, check_visible};
 use portico_domain::{FaultCode, Timestamp, ValidationError};
 use secrecy::{ExposeSecret as _, SecretString};
+use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
 
 pub trait PersonalFormat: 'static {
@@ -16,6 +18,14 @@ pub trait PersonalFormat: 'static {
     fn read(text: &str) -> Result<Zeroizing<String>, ValidationError> {
         Ok(Zeroizing::new(text.to_owned()))
     }
+}
+
+/// In Unicode normalization form C.
+fn normalized(text: &str) -> Zeroizing<String> {
+    // Large enough, so that no unwiped copy is left.
+    let mut normal = Zeroizing::new(String::with_capacity(3 * text.len()));
+    normal.extend(text.nfc());
+    normal
 }
 
 pub struct Personal<K>(SecretString, PhantomData<fn() -> K>);
@@ -36,7 +46,8 @@ impl<K: PersonalFormat> Personal<K> {
         if text.is_empty() {
             return Err(ValidationError::new(FaultCode::Empty, "must not be empty"));
         }
-        let text = K::read(text)?;
+        check_visible(raw, &INVISIBLE_IN_TEXT)?;
+        let text = K::read(&normalized(text))?;
         Ok(Self(SecretString::from(text.as_str()), PhantomData))
     }
 
@@ -273,6 +284,8 @@ mod tests {
     fn names_have_no_control_characters_and_a_length() {
         assert_eq!(Name::parse(" Zoë  de la Cruz ").unwrap().expose(), "Zoë  de la Cruz");
         assert_eq!(Name::parse("a\u{0}b").unwrap_err().code.name(), "control_character");
+        assert_eq!(Name::parse("a\u{200b}b").unwrap_err().code.name(), "invisible_character");
+        assert_eq!(Name::parse(" Zoe\u{308} ").unwrap().expose(), "Zo\u{eb}");
         assert_eq!(Name::parse("a\u{9b}b").unwrap_err().code.name(), "control_character");
         assert!(Name::parse(&"ü".repeat(255)).is_ok());
         assert_eq!(Name::parse(&"ü".repeat(256)).unwrap_err().code.name(), "too_long");

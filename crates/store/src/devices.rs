@@ -147,8 +147,11 @@ impl Db {
         self.totals("devices.network").await
     }
 
-    /// By user id.
-    pub async fn devices_by_user(&self) -> Result<Vec<(String, i64)>> {
-        self.totals("devices.user").await
+    /// By user id; or so many users, those with most devices first.
+    pub async fn devices_by_user(&self, top: Option<usize>) -> Result<Vec<(String, i64)>> {
+        match top {
+            Some(count) => self.largest_totals("devices.user", count).await,
+            None => self.totals("devices.user").await,
+        }
     }
 }

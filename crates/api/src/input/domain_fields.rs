@@ -2,14 +2,14 @@
 
 use portico_app::screening::Check;
 use portico_domain::applications::Decision;
-use portico_domain::chain::Terms;
 use portico_domain::keys::ScopeKind;
+use portico_domain::listing_changes::{Change, TermsChange};
 use portico_domain::listings::{self, ListingOrder, ListingStatus};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
-use portico_domain::{FaultCode, ValidationError};
+use portico_domain::{Credit, FaultCode, Income, ValidationError};
+use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Schema, Type};
-use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use super::fields::{of_type, one_of, text_schema};
 use super::json::Json;
@@ -52,34 +52,32 @@ impl Param for Check {
     }
 }
 
-fn terms(object: &mut Object<'_, '_>) -> Option<Terms> {
-    let credit = (
-        object.optional("minCredit", "Lowest credit score; 0 if absent"),
-        object.optional("prefCredit", "Preferred credit score; the lowest if absent"),
-    );
-    let income = (
-        object.optional("minIncome", "Lowest income; 0 if absent"),
-        object.optional("prefIncome", "Preferred income; the lowest if absent"),
-    );
-    let terms = Terms::new(credit, income);
-    terms
-        .map_err(|faults| faults.into_iter().for_each(|(which, fault)| object.report(which.name(), fault)))
-        .ok()
+fn terms_change(object: &mut Object<'_, '_>) -> TermsChange {
+    let mut credit = |name, about| object.optional::<Change<Credit>>(name, about).unwrap_or_default();
+    let min_credit = credit("minCredit", "Lowest credit score; null is 0");
+    let pref_credit = credit("prefCredit", "Preferred credit score; null is the lowest");
+    let mut income = |name, about| object.optional::<Change<Income>>(name, about).unwrap_or_default();
+    let min_income = income("minIncome", "Lowest income; null is 0");
+    let pref_income = income("prefIncome", "Preferred income; null is the lowest");
+    TermsChange { min_credit, pref_credit, min_income, pref_income }
 }
 
-impl Field for Terms {
+impl Field for TermsChange {
     fn schema() -> RefOr<Schema> {
-        let mut object = Object::Nested(ObjectBuilder::new());
-        terms(&mut object);
-        object.schema()
+        Object::patch_schema(terms_change)
     }
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        if json.is_null() {
-            let fault = "cannot be removed: a listing on the chain keeps its terms until it is deleted";
-            at.report(ValidationError::new(FaultCode::NotRemovable, fault));
-            return None;
+        let mut object = Object::nested_patch(json, at)?;
+        let change = terms_change(&mut object);
+        for (which, fault) in change.contradictions() {
+            object.report(which.name(), fault);
         }
-        terms(&mut Object::nested(json, at)?)
+        Some(change)
+    }
+    fn from_null(at: &mut JsonPointer<'_>) -> Option<Self> {
+        let fault = "cannot be removed: a listing on the chain keeps its terms until it is deleted";
+        at.report(ValidationError::new(FaultCode::NotRemovable, fault));
+        None
     }
 }
 
@@ -115,9 +113,7 @@ fn protocol_item(object: &mut Object<'_, '_>) -> Option<ProtocolItem> {
 }
 impl Field for ProtocolItem {
     fn schema() -> RefOr<Schema> {
-        let mut object = Object::Nested(ObjectBuilder::new());
-        protocol_item(&mut object);
-        object.schema()
+        Object::schema_of(protocol_item)
     }
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         protocol_item(&mut Object::nested(json, at)?)

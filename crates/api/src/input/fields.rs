@@ -1,6 +1,8 @@
 //! Wire formats of the common types: text, numbers, lists, places. JSON, path and query text, schemas.
 
-use portico_domain::canonical::INVISIBLE;
+use std::ops::RangeInclusive;
+
+use portico_domain::canonical::{INVISIBLE, INVISIBLE_IN_TEXT};
 use portico_domain::decimal::{Decimal, SafeIntegerUnit, Unit};
 use portico_domain::geo::{Area, Point};
 use portico_domain::listing_changes::Change;
@@ -11,7 +13,7 @@ use utoipa::openapi::schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Typ
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, RefOr};
 
 use super::json::Json;
-use super::object::Field;
+use super::object::{Field, nullable};
 use super::pointer::JsonPointer;
 use super::reader::Param;
 
@@ -23,31 +25,45 @@ pub(super) fn of_type(kind: Type) -> ObjectBuilder {
 
 pub(super) fn text_schema<K: TextFormat>() -> ObjectBuilder {
     let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
-    if K::IS_CANONICAL {
-        return text.pattern(Some(canonical_pattern()));
-    }
-    text.pattern(Some(K::PATTERN.unwrap_or(if K::MIN == 0 { ANY_TEXT } else { SOME_TEXT })))
+    let never = if K::IS_ID { &INVISIBLE[..] } else { &INVISIBLE_IN_TEXT };
+    text.pattern(Some(match K::PATTERN {
+        Some(pattern) => pattern.to_owned(),
+        None if K::IS_CANONICAL => canonical_pattern(never),
+        None if K::MIN == 0 => format!("^{}*$", none_of(never, "")),
+        None => pattern_of_text(never),
+    }))
 }
 
-/// What a pattern can say about canonical text: no control characters, no invisible ones, no space at the ends. Beyond
-/// the basic plane it says nothing, because regular expressions without Unicode mode cannot.
-fn canonical_pattern() -> String {
-    let invisible = INVISIBLE.iter().map(|range| (*range.start() as u32, *range.end() as u32));
-    let listed = invisible.filter(|(_, end)| *end <= 0xffff);
-    let never: String =
-        listed
-            .map(|(start, end)| {
-                if start == end { format!("\\u{start:04x}") } else { format!("\\u{start:04x}-\\u{end:04x}") }
-            })
-            .collect();
-    let inner = format!(r"[^\u0000-\u001f\u007f-\u009f{never}]");
-    let outer = format!(r"[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000{never}]");
+/// Any character but control characters, these ranges and `more`. Beyond the basic plane it excludes nothing, because
+/// regular expressions without Unicode mode cannot.
+fn none_of(ranges: &[RangeInclusive<char>], more: &str) -> String {
+    let mut class = format!(r"[^\u0000-\u001f\u007f-\u009f{more}");
+    for (start, end) in ranges.iter().map(|range| (*range.start() as u32, *range.end() as u32)) {
+        match (start == end, end) {
+            (true, ..=0xffff) => class += &format!("\\u{start:04x}"),
+            (false, ..=0xffff) => class += &format!("\\u{start:04x}-\\u{end:04x}"),
+            (_, 0x10000..) => {}
+        }
+    }
+    class + "]"
+}
+
+/// At least one character that is not a space.
+fn pattern_of_text(never: &[RangeInclusive<char>]) -> String {
+    let inner = none_of(never, "");
+    format!("^{inner}*{}{inner}*$", none_of(never, r"\s"))
+}
+
+/// No space at the ends.
+fn canonical_pattern(never: &[RangeInclusive<char>]) -> String {
+    let (inner, outer) = (none_of(never, ""), none_of(never, r"\s"));
     format!("^{outer}({inner}*{outer})?$")
 }
 
-const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$";
-/// No control characters, and at least one character that is not a space.
-pub(crate) const SOME_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$";
+/// The pattern of text that must not be empty.
+pub(crate) fn some_text() -> String {
+    pattern_of_text(&INVISIBLE_IN_TEXT)
+}
 
 /// `0x` and two hexadecimal digits for each byte.
 fn hexadecimal<const N: usize>(text: &str) -> Option<[u8; N]> {
@@ -167,18 +183,13 @@ impl Field for bool {
 /// `null` clears the value.
 impl<F: Field> Field for Change<F> {
     fn schema() -> RefOr<Schema> {
-        match F::schema() {
-            RefOr::T(Schema::Object(mut object)) => {
-                if let SchemaType::Type(kind) = object.schema_type {
-                    object.schema_type = SchemaType::Array(vec![kind, Type::Null]);
-                }
-                RefOr::T(Schema::Object(object))
-            }
-            other => other,
-        }
+        nullable(F::schema())
     }
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        if json.is_null() { Some(Self::Clear) } else { F::from_json(json, at).map(Self::Set) }
+        F::from_json(json, at).map(Self::Set)
+    }
+    fn from_null(_: &mut JsonPointer<'_>) -> Option<Self> {
+        Some(Self::Clear)
     }
 }
 

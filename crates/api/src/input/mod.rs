@@ -10,7 +10,7 @@ mod reader;
 
 pub(crate) use etag::{IfMatch, IfNoneMatch};
 pub(crate) use fields::{
-    BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, SOME_TEXT, WalletAddress, default_radius,
+    BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, WalletAddress, default_radius, some_text,
 };
 pub(crate) use json::Json;
 pub(crate) use object::{Field, Object};

@@ -10,10 +10,10 @@ use axum::http::HeaderMap;
 use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::Schema;
-use utoipa::openapi::{ObjectBuilder, RefOr, Required};
+use utoipa::openapi::{RefOr, Required};
 
 use super::json::Json;
-use super::object::Object;
+use super::object::{Object, Rule};
 use super::pointer::JsonPointer;
 use crate::problem::{FieldError, Problem};
 
@@ -48,6 +48,8 @@ pub(crate) type PathParams = Vec<(String, String)>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'b> {
+    /// The path with the names of its parameters.
+    pub(crate) route: &'b str,
     pub(crate) path: PathParams,
     pub(crate) query: Vec<(Cow<'b, str>, Cow<'b, str>)>,
     pub(crate) body: &'b [u8],
@@ -168,6 +170,14 @@ impl<'r> Reader<'r> {
         self.query_parameter(name, about, false)
     }
 
+    /// `None`: this is a description.
+    pub(crate) fn parts(&self) -> Option<&'r Parts<'r>> {
+        match self {
+            Self::Request(request) => Some(request.parts),
+            Self::Description(_) => None,
+        }
+    }
+
     /// A header. Several lines of it are one list.
     pub(crate) fn header<P: Param>(&mut self, name: &'static str, about: &str) -> Option<P> {
         match self {
@@ -221,8 +231,17 @@ impl<'r> Reader<'r> {
     }
 
     pub(crate) fn body(&mut self) -> Object<'_, 'r> {
+        self.read_body(Rule::Whole)
+    }
+
+    /// The body of a PATCH.
+    pub(crate) fn patch_body(&mut self) -> Object<'_, 'r> {
+        self.read_body(Rule::Patch)
+    }
+
+    fn read_body(&mut self, rule: Rule) -> Object<'_, 'r> {
         match self {
-            Self::Description(description) => Object::Describe(&mut description.body, ObjectBuilder::new()),
+            Self::Description(description) => Object::describe(&mut description.body, rule),
             Self::Request(request) => {
                 request.note("body");
                 let members = Json::parse(request.parts.body).and_then(|json| {
@@ -232,7 +251,7 @@ impl<'r> Reader<'r> {
                     request.refused = Some(problem);
                     Vec::new()
                 });
-                Object::of(members, JsonPointer::root(&mut request.errors))
+                Object::of(members, JsonPointer::root(&mut request.errors), rule)
             }
         }
     }
@@ -291,6 +310,7 @@ mod tests {
                 };
                 let query = given(ParameterIn::Query).map(|(name, value)| (name.into(), value.into()));
                 let parts = Parts {
+                    route: operation.path,
                     path: given(ParameterIn::Path).collect(),
                     query: query.collect(),
                     body: example.as_bytes(),

@@ -31,7 +31,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     )
 }
 
-/// A pipeline's configuration; what was never set is absent.
+/// A pipeline's configuration. A check that was never set is not required.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(as = Pipeline)]
@@ -39,18 +39,10 @@ struct PipelineOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     client_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    eviction_check: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    income_check: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    soft_credit_check: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    criminal_background_check: Option<bool>,
+    eviction_check: bool,
+    income_check: bool,
+    soft_credit_check: bool,
+    criminal_background_check: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     country_identifier: Option<String>,
@@ -60,10 +52,10 @@ impl From<Pipeline> for PipelineOut {
     fn from(pipeline: Pipeline) -> Self {
         Self {
             client_id: pipeline.client.map(Into::into),
-            eviction_check: pipeline.eviction,
-            income_check: pipeline.income,
-            soft_credit_check: pipeline.soft_credit,
-            criminal_background_check: pipeline.criminal_background,
+            eviction_check: pipeline.eviction.unwrap_or_default(),
+            income_check: pipeline.income.unwrap_or_default(),
+            soft_credit_check: pipeline.soft_credit.unwrap_or_default(),
+            criminal_background_check: pipeline.criminal_background.unwrap_or_default(),
             country_identifier: pipeline.country.map(Into::into),
         }
     }

@@ -281,7 +281,16 @@ async fn read(cx: Context, ListingPath(id): ListingPath) -> Result<Json<StoredLi
     Ok(Json(cx.app().listings.get(&cx.call, &id).await?.into()))
 }
 
-async fn remove(cx: Context, ListingPath(id): ListingPath) -> Result<Json<Message>> {
+/// A listing to delete: an id that cannot be one is a 400, as specified.
+struct DeletedPath(ListingId);
+
+impl Input for DeletedPath {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        from.strict_path("ListingKey", "The listing's id").map(Self)
+    }
+}
+
+async fn remove(cx: Context, DeletedPath(id): DeletedPath) -> Result<Json<Message>> {
     cx.app().listings.delete(&cx.call, id).await?;
     Ok(Json(message("Listing deleted")))
 }
@@ -325,7 +334,7 @@ struct Search(ListingFilter, Paging);
 impl Input for Search {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let field =
-            from.required_query("field", "The field to search in, by its name here or in the simple form");
+            from.required_query("field", "The field to search in, by its name in any form and any case");
         let value = from.required_query("value", "The text to search for");
         let paging = Paging::read(from);
         Some(Self(ListingFilter { field: Some((field?, value?)), ..ListingFilter::default() }, paging))

@@ -98,7 +98,7 @@ struct Remove(Save);
 impl Input for Remove {
     fn read(from: &mut Reader<'_>) -> Option<Self> {
         let user = from.path("userId", "The user");
-        let listing = from.path("listingId", "The listing");
+        let listing = from.strict_path("listingId", "The listing");
         Some(Self(Save { user: user?, listing: listing? }))
     }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, DeviceIdentifier, Network, Timestamp, UserId};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
-use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::access::{OPERATORS, OWNED};
 use crate::input::{Field, Input, Json as JsonInput, JsonPointer, NonEmptyVec, Object, Reader};
 use crate::operation::{Context, Operation, delete, get, post, with_tag};
-use crate::paging::{PagedResponse, Paging};
+use crate::paging::{Limit, PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, Message, message};
 
@@ -140,9 +140,7 @@ impl NewDevice {
 
 impl Field for NewDevice {
     fn schema() -> RefOr<Schema> {
-        let mut object = Object::Nested(ObjectBuilder::new());
-        Self::members(&mut object);
-        object.schema()
+        Object::schema_of(Self::members)
     }
     fn from_json(json: JsonInput<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         Self::members(&mut Object::nested(json, at)?)
@@ -247,14 +245,30 @@ async fn list_on_network(
 struct DeviceStatistics {
     total_devices: i64,
     network_distribution: BTreeMap<String, i64>,
-    user_distribution: BTreeMap<String, i64>,
+    /// By user; with `top` those with most devices first
+    #[serde(serialize_with = "in_order")]
+    #[schema(value_type = BTreeMap<String, i64>)]
+    user_distribution: Vec<(String, i64)>,
 }
 
-async fn statistics(cx: Context, (): ()) -> Result<Json<DeviceStatistics>> {
-    let statistics = cx.app().devices.statistics(&cx.call).await?;
+fn in_order<S: Serializer>(counts: &[(String, i64)], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(name, count)| (name, count)))
+}
+
+struct Top(Option<usize>);
+
+impl Input for Top {
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let top = from.query::<Limit<1000>>("top", "Only so many users, those with most devices");
+        Some(Self(top.map(|top| top.0)))
+    }
+}
+
+async fn statistics(cx: Context, Top(top): Top) -> Result<Json<DeviceStatistics>> {
+    let statistics = cx.app().devices.statistics(&cx.call, top).await?;
     Ok(Json(DeviceStatistics {
         total_devices: statistics.total,
         network_distribution: statistics.by_network.into_iter().collect(),
-        user_distribution: statistics.by_user.into_iter().collect(),
+        user_distribution: statistics.by_user,
     }))
 }

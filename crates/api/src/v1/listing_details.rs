@@ -215,7 +215,7 @@ impl Input for Edit {
             "If-Match",
             "The ETag of the version to change: 412 if there is a newer one. Absent or *: the newest is changed",
         );
-        let mut body = from.body();
+        let mut body = from.patch_body();
         let change = ListingChange {
             street: body.optional("streetAddress", "Street address"),
             city: body.optional("city", "City"),
@@ -235,10 +235,12 @@ impl Input for Edit {
                 .optional("availableFrom", "The first day on which it can be rented")
                 .unwrap_or_default(),
             status: body.optional("status", "Whether it can be rented now"),
-            terms: body.optional(
-                "terms",
-                "What is asked of an applicant; replaces all four. The first ones put the listing on the chain",
-            ),
+            terms: body
+                .optional(
+                    "terms",
+                    "What is asked of an applicant; what is absent stays. The first ones put the listing on the chain",
+                )
+                .unwrap_or_default(),
         };
         let latitude =
             body.optional::<Change<Latitude>>("latitude", "Degrees north; together with longitude");
@@ -259,11 +261,7 @@ impl Input for Edit {
                 Change::Keep
             }
         };
-        for fixed in ["listingId", "userId"] {
-            if body.has(fixed) {
-                body.report(fixed, ValidationError::new(FaultCode::NotChangeable, "cannot be changed"));
-            }
-        }
+        body.reject_changes(&["listingId", "userId", "onChain", "version", "createdAt", "updatedAt"]);
         Some(Self { id: id?, change: ListingChange { place, ..change }, if_match })
     }
     fn example() -> Option<Value> {

@@ -79,7 +79,7 @@ impl Listings {
         let stored = self.core.stored_listing(&id).await?;
         let owner = stored.listing.user;
         self.core.may_act_for(&call.actor, &owner).await?;
-        let is_recorded = stored.item.is_some() || change.terms.is_some();
+        let is_recorded = stored.item.is_some() || change.terms.sets_any();
         let is_operator = call.actor.is_operator() && !call.actor.is_user(&owner);
         let edit = EditListing {
             id: id.clone(),

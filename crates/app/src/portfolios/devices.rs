@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::core::answering;
 use crate::error::{Error, Result};
 
-/// Names are sorted.
+/// Names are sorted; the users with most devices come first if only some are asked for.
 #[derive(Debug)]
 pub struct DeviceStatistics {
     pub total: i64,
@@ -99,13 +99,14 @@ impl Devices {
         Ok(self.core.db.devices_on(network, after, limit).await?)
     }
 
-    pub async fn statistics(&self, call: &Call) -> Result<DeviceStatistics> {
+    /// Of all users, or of so many with most devices.
+    pub async fn statistics(&self, call: &Call, top: Option<usize>) -> Result<DeviceStatistics> {
         self.core.may_see_all_users(&call.actor)?;
         let db = &self.core.db;
         Ok(DeviceStatistics {
             total: db.device_total().await?,
             by_network: db.devices_by_network().await?,
-            by_user: db.devices_by_user().await?,
+            by_user: db.devices_by_user(top).await?,
         })
     }
 }

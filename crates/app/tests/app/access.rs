@@ -109,7 +109,7 @@ async fn data_about_all_users_needs_the_operator_when_live() {
         (account_key("ada"), Outcome::Forbidden),
         (operator(), Outcome::Allowed),
     ] {
-        assert_eq!(outcome(devices.statistics(&caller).await), expected);
+        assert_eq!(outcome(devices.statistics(&caller, None).await), expected);
         let network = Text::stored("Helium");
         assert_eq!(outcome(devices.on_network(&caller, &network, None, 1).await), expected);
     }

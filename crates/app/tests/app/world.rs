@@ -279,7 +279,7 @@ impl World {
         listing: &ListingId,
         terms: [i64; 4],
     ) -> portico_app::Result<ListingDetails> {
-        let change = ListingChange { terms: Some(terms_of(terms)), ..ListingChange::default() };
+        let change = ListingChange { terms: terms_of(terms).into(), ..ListingChange::default() };
         self.app.listings.edit(call, listing.clone(), change, None).await
     }
 

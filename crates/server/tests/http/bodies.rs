@@ -187,7 +187,6 @@ async fn numbers_have_limits(app: &App) {
         ("\"5\"", "wrong_type"),
         ("\"NaN\"", "wrong_type"),
         ("true", "wrong_type"),
-        ("null", "wrong_type"),
         ("[5]", "wrong_type"),
         ("{}", "wrong_type"),
     ];

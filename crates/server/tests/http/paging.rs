@@ -15,7 +15,8 @@ on_both_engines! {
         link_header_keeps_the_query,
         page_after_the_last_is_empty,
         limit_is_between_1_and_1000,
-        a_cursor_comes_from_a_link;
+        a_cursor_comes_from_a_link,
+        a_cursor_belongs_to_its_query;
     own:
         long_list_is_streamed_and_paged;
 }
@@ -178,31 +179,62 @@ async fn limit_is_between_1_and_1000(app: &App) {
     app.get("/listings?limit=1&limit=2").await.has_faults(&[("limit", "repeated")]);
 }
 
+/// The cursor of the second page.
+async fn cursor_of(app: &App, path: &str) -> String {
+    let next = ask(app, &and(path, "limit=1")).await.next_page();
+    let next = next.unwrap_or_else(|| panic!("{path} has one page"));
+    next.split_once("cursor=").unwrap().1.to_owned()
+}
+
 async fn a_cursor_comes_from_a_link(app: &App) {
-    let good = "00000000000000010000000000000001";
-    app.get(&format!("/listings?limit=1&cursor={good}")).await.json(200);
-    for cursor in [
-        "",
-        "x",
-        "0",
-        &good[1..],
-        &format!("{good}0"),
-        &good.replace('1', "g"),
-        &good.replace('1', "F"),
-        "%00",
-    ] {
-        let answer = app.get(&format!("/listings?limit=1&cursor={cursor}")).await;
+    let user = unique("pager");
+    for _ in 0..2 {
+        let more = json!({"monthlyRent": 900, "latitude": 1, "longitude": 1});
+        app.add_listing(with(listing(&unique("page"), &user), more)).await;
+    }
+    let path = format!("/listings?userId={user}");
+    let good = cursor_of(app, &path).await;
+    app.get(&format!("{path}&limit=1&cursor={good}")).await.json(200);
+    let digits = &good[1..];
+    for cursor in
+        ["", "x", "0", digits, &format!("{good}0"), &format!("g{digits}"), &format!("F{digits}"), "%00"]
+    {
+        let answer = app.get(&format!("{path}&limit=1&cursor={cursor}")).await;
         answer.has_faults(&[("cursor", "not_a_cursor")]);
     }
-    app.get(&format!("/listings?limit=1&cursor={}", encoded(&"ü".repeat(16)))).await.problem(400);
+    app.get(&format!("{path}&limit=1&cursor={}", encoded(&"ü".repeat(24)))).await.problem(400);
     // A cursor with any number is only a position.
-    for cursor in ["f".repeat(32), "7fffffffffffffff".repeat(2), "8000000000000000".repeat(2), "0".repeat(32)]
-    {
-        for path in ["/listings?", "/listings?minRent=1&", "/listings?near=1,1&", "/listings?searchTerm=ab&"]
+    for path in [path.as_str(), "/listings?minRent=1", "/listings?near=1,1", "/listings?searchTerm=pa"] {
+        let query = cursor_of(app, path).await.split_off(32);
+        for number in
+            ["f".repeat(32), "7fffffffffffffff".repeat(2), "8000000000000000".repeat(2), "0".repeat(32)]
         {
-            app.get(&format!("{path}limit=3&cursor={cursor}")).await.json(200);
+            app.get(&format!("{path}&limit=3&cursor={number}{query}")).await.json(200);
         }
     }
+}
+
+/// With a cursor of another list, a page would skip items.
+async fn a_cursor_belongs_to_its_query(app: &App) {
+    let (user, other) = (unique("pager"), unique("pager"));
+    for owner in [&user, &user, &other, &other] {
+        app.add_listing(listing(&unique("page"), owner)).await;
+    }
+    let cursor = cursor_of(app, &format!("/listings?userId={user}&sort=newest")).await;
+    for path in [
+        format!("/listings?userId={other}&sort=newest"),
+        format!("/listings?userId={user}&sort=rent"),
+        format!("/listings?userId={user}"),
+        "/listings?sort=newest".to_owned(),
+        format!("/stage/listings/user/{user}"),
+        format!("/v1/depin-devices/user/{user}"),
+        "/v1/audit".to_owned(),
+    ] {
+        let answer = ask(app, &and(&path, &format!("cursor={cursor}"))).await;
+        answer.has_faults(&[("cursor", "not_a_cursor")]);
+    }
+    let same = format!("/listings?sort=newest&limit=5&userId={user}&cursor={cursor}");
+    assert_eq!(ask(app, &same).await.json(200).as_array().unwrap().len(), 1);
 }
 
 async fn long_list_is_streamed_and_paged(engine: Engine) {

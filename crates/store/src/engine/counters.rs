@@ -36,6 +36,9 @@ pub(crate) async fn record<T: Tx>(
 static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
      GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
 
+static LARGEST: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) AS total FROM counters WHERE scope = ?1 \
+     GROUP BY name HAVING sum(n) <> 0 ORDER BY total DESC, name LIMIT ?2");
+
 /// Names in the first, cheap read; a scan reads the rest.
 const FIRST_TOTALS: usize = 256;
 
@@ -53,6 +56,11 @@ impl Db {
             totals.append(&mut others);
         }
         Ok(totals)
+    }
+
+    /// The largest totals of a scope, then by name.
+    pub(crate) async fn largest_totals(&self, scope: &str, count: usize) -> Result<Vec<(String, i64)>> {
+        self.read(&LARGEST, &[scope.into(), as_limit(count).into()], Weight::Scan).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Errors of the store.
 
-use portico_domain::{ErrorCode, Quota};
+use portico_domain::chain::Preferred;
+use portico_domain::{ErrorCode, Quota, ValidationError};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -15,6 +16,9 @@ pub enum Error {
     /// Indices of the devices that are registered on their network already, or named before in the same request.
     #[error("{} of the devices are registered already", .0.len())]
     DevicesTaken(Vec<usize>),
+    /// A change of a listing's terms contradicts those that stay.
+    #[error("{} of the terms contradict each other", .0.len())]
+    TermsContradict(Vec<(Preferred, ValidationError)>),
     #[error("the idempotency key was used with another request")]
     KeyReused,
     /// The person was erased after this work began.

@@ -126,7 +126,7 @@ impl Op for EditListing {
             return Err(Error::Outdated);
         }
         let terms_before = before.item.as_ref().map(|item| self.codec.terms(item)).transpose()?;
-        let terms = self.change.terms.or(terms_before);
+        let terms = self.change.terms.applied_to(terms_before).map_err(Error::TermsContradict)?;
         let after = self.change.applied_to(before.listing.clone());
         let changes = field_changes((&before.listing, terms_before.as_ref()), (&after, terms.as_ref()));
         if changes.is_empty() {

@@ -44,7 +44,12 @@ async fn on_network(db: &Db, network: &str) -> Vec<String> {
 async fn assert_counted(db: &Db, total: i64, networks: &[(&str, i64)], users: &[(&str, i64)]) {
     assert_eq!(db.device_total().await.unwrap(), total);
     assert_eq!(db.devices_by_network().await.unwrap(), totals(networks));
-    assert_eq!(db.devices_by_user().await.unwrap(), totals(users));
+    assert_eq!(db.devices_by_user(None).await.unwrap(), totals(users));
+    let mut by_count = totals(users);
+    by_count.sort_by(|(name, n), (other, m)| m.cmp(n).then_with(|| name.cmp(other)));
+    assert_eq!(db.devices_by_user(Some(users.len() + 1)).await.unwrap(), by_count);
+    by_count.truncate(1);
+    assert_eq!(db.devices_by_user(Some(1)).await.unwrap(), by_count);
 }
 
 async fn several_devices_are_registered_all_or_none(db: Db) {

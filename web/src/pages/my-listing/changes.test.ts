@@ -46,9 +46,11 @@ test('place and terms are sent whole', () => {
   expect(toChanges(before, { ...before, latitude: '31' })).toEqual({ latitude: 31, longitude: -97.75 });
   expect(toChanges(before, { ...before, latitude: '', longitude: '' })).toEqual({ latitude: null, longitude: null });
   expect(toChanges(before, { ...before, minIncome: '50 000' })).toEqual({
-    terms: { minCredit: 620, prefCredit: 700, minIncome: 50000 },
+    terms: { minCredit: 620, prefCredit: 700, minIncome: 50000, prefIncome: null },
   });
-  expect(toChanges(before, { ...before, minCredit: '', prefCredit: '' })).toEqual({ terms: {} });
+  expect(toChanges(before, { ...before, minCredit: '', prefCredit: '' })).toEqual({
+    terms: { minCredit: null, prefCredit: null, minIncome: null, prefIncome: null },
+  });
 });
 
 test('no requirement is an empty field', () => {

@@ -59,10 +59,8 @@ export function toChanges(before: Values, after: Values): Changes {
     else if (isOneOf(OPTIONAL_NUMBERS, name)) body[name] = toNumber(name, after[name]);
   }
   if (PLACE.some((name) => names.includes(name))) for (const name of PLACE) body[name] = toNumber(name, after[name]);
-  if (TERMS.some((name) => names.includes(name))) {
-    const given = TERMS.filter((name) => after[name].trim() !== '');
-    body.terms = Object.fromEntries(given.map((name) => [name, toNumber(name, after[name])]));
-  }
+  if (TERMS.some((name) => names.includes(name)))
+    body.terms = Object.fromEntries(TERMS.map((name) => [name, toNumber(name, after[name])]));
   return body as Changes;
 }
 

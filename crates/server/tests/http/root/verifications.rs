@@ -210,7 +210,7 @@ async fn wrong_values_are_reported_without_the_value(app: &App) {
     let long = "q".repeat(256);
     let all = json!({
         "FirstName": 5, "LastName": long, "DateOfBirth": "2023-02-29", "SSN": "078-05-112", "Email": "@quokka",
-        "PostalCode": "", "City": "q".repeat(101), "State": null, "OpenBankingToken": "q".repeat(4097),
+        "PostalCode": "", "City": "q".repeat(101), "State": 7, "OpenBankingToken": "q".repeat(4097),
         "OpenBankingSubscriptionId": long, "consentedAt": "yesterday",
     });
     let answer = app.verify(&ada.token, "", &all).await;

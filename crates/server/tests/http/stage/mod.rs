@@ -1,5 +1,6 @@
 //! The surface under `/stage`: stored records with typed attributes.
 
+mod empty_ids;
 mod listings;
 mod recording;
 mod saved;

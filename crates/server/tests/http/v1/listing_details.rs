@@ -18,6 +18,8 @@ on_both_engines! {
         known_version_is_not_sent_again,
         first_terms_put_a_listing_on_the_chain,
         edit_of_the_digest_is_the_next_version,
+        partial_terms_keep_the_others,
+        unknown_members_are_named,
         search_follows_every_edit,
         history_lists_every_edit,
         later_listing_with_the_same_id_has_no_history,
@@ -215,6 +217,48 @@ async fn edit_of_the_digest_is_the_next_version(app: &App) {
     }
     let read = app.to_get(&format!("/stage/listing/requirements/{id}")).key(app.operator()).send().await;
     assert_eq!(read.json(200)["minCreditScore"], 650);
+}
+
+async fn partial_terms_keep_the_others(app: &App) {
+    let owner = app.someone().await;
+    let id = unique("home");
+    let terms = json!({"minCredit": 620, "prefCredit": 700, "minIncome": 55_000, "prefIncome": 70_000.5});
+    record(app, with(on_chain(&id, &owner.user), terms.clone())).await;
+    let recorded = proof(app, &id).await;
+    for nothing in [json!({}), json!({"terms": {}}), json!({"terms": {"prefCredit": 700}})] {
+        assert_eq!(edit(app, &owner, &id, nothing).await.json(200)["version"], 1);
+    }
+    assert_eq!(proof(app, &id).await, recorded);
+    let seen = edit(app, &owner, &id, json!({"terms": {"minCredit": 610}})).await.json(200);
+    let after = with(terms.clone(), json!({"minCredit": 610}));
+    assert_eq!(seen["terms"], after);
+    assert_eq!(proof(app, &id).await["matches"], true);
+    let requirements = format!("/stage/listing/requirements/{id}");
+    let on_chain = app.to_get(&requirements).key(app.operator()).send().await.json(200);
+    assert_eq!((&on_chain["minCreditScore"], &on_chain["prefIncome"]), (&json!(610), &json!(70_000.5)));
+    let history = app.get(&format!("{}/history", path(&id))).await.json(200);
+    assert_eq!(history[0]["changes"], json!([{"field": "terms", "before": terms, "after": after}]));
+    let above = json!({"terms": {"minIncome": 70_001}});
+    edit(app, &owner, &id, above).await.has_faults(&[("/terms/prefIncome", "below_minimum")]);
+    let seen =
+        edit(app, &owner, &id, json!({"terms": {"minIncome": null, "prefCredit": null}})).await.json(200);
+    assert_eq!(seen["terms"], with(after, json!({"minIncome": 0, "prefCredit": 610})));
+    // Only values put a listing on the chain.
+    let other = listed(app, &owner).await;
+    let seen = edit(app, &owner, &other, json!({"terms": {"minCredit": null}})).await.json(200);
+    assert_eq!((&seen["onChain"], &seen["version"]), (&json!(false), &json!(1)));
+}
+
+async fn unknown_members_are_named(app: &App) {
+    let owner = app.someone().await;
+    let id = listed(app, &owner).await;
+    let change = json!({"city": "Dallas", "rent": 5, "terms": {"credit": 5}, "version": 7});
+    edit(app, &owner, &id, change).await.has_faults(&[
+        ("/terms/credit", "unknown_member"),
+        ("/version", "not_changeable"),
+        ("/rent", "unknown_member"),
+    ]);
+    assert_eq!(read(app, &id).await["version"], 1);
 }
 
 async fn search_follows_every_edit(app: &App) {

@@ -93,6 +93,8 @@ async fn consent_is_recorded_as_it_was_given(app: &App) {
     let wrong = json!({"consentedAt": "2026-02-30T00:00:00Z", "consentVersion": ""});
     let answer = app.verify(&ada.token, "", &with(applicant("Lovelace"), wrong)).await;
     answer.has_faults(&[("/consentedAt", "not_a_moment"), ("/consentVersion", "empty")]);
+    let unknown = with(applicant("Lovelace"), json!({"consentVersion": "1999-01"}));
+    app.verify(&ada.token, "", &unknown).await.has_faults(&[("/consentVersion", "unknown_consent")]);
 }
 
 async fn results_are_paged_oldest_first(app: &App) {

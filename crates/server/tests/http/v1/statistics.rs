@@ -78,6 +78,13 @@ async fn device_statistics_follow_every_change(engine: Engine) {
         "userDistribution": {"ada": 2, "bob": 2},
     });
     assert_eq!(devices(&app).await, expected);
+    let top = async |count: &str| app.get(&format!("/v1/depin-devices/stats/overview?top={count}")).await;
+    let first = top("1").await.json(200);
+    assert_eq!((&first["totalDevices"], &first["userDistribution"]), (&json!(4), &json!({"ada": 2})));
+    assert_eq!(top("1000").await.json(200), expected);
+    for count in ["0", "1001", "all"] {
+        top(count).await.has_faults(&[("top", "out_of_range")]);
+    }
     app.delete(&format!("/v1/depin-device/{}", made[3])).await.only_message(200);
     app.delete(&format!("/v1/depin-device/{}", made[3])).await.problem(404);
     let expected = json!({
