@@ -22,7 +22,7 @@ use crate::readiness::WriteProof;
 use crate::screening::Bureaus;
 use crate::tokens::Tokens;
 use crate::vault::Vault;
-use crate::{Call, Error, IdempotencyKey, Profile, Result};
+use crate::{AccessTable, Call, Error, IdempotencyKey, Profile, Result};
 
 /// The server builds them once; only the services use them.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub struct Core {
     pub vault: Arc<Vault>,
     pub tokens: Tokens,
     pub profile: Profile,
+    pub access: AccessTable,
     /// For listings that name no country.
     pub country: Country,
     /// `None` in commands that need no keys.

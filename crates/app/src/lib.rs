@@ -96,6 +96,22 @@ impl Profile {
     }
 }
 
+/// Who may call what. A live instance has its own table; a sandbox is mostly open, or has that of live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessTable {
+    Open,
+    Live,
+}
+
+impl From<Profile> for AccessTable {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Sandbox => Self::Open,
+            Profile::Live => Self::Live,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Portico {
     pub listings: Listings,
@@ -137,6 +153,10 @@ impl Portico {
 
     pub fn profile(&self) -> Profile {
         self.core.profile
+    }
+
+    pub fn access(&self) -> AccessTable {
+        self.core.access
     }
 
     /// For listings that name no country.

@@ -165,8 +165,8 @@ impl App {
     /// The use cases on the server's data, as for a command.
     pub(crate) async fn tool(&self) -> Portico {
         let settings = Settings {
-            data: Some(self.data.clone()),
-            database: self.database.clone(),
+            data: self.data.clone(),
+            database: self.database.clone().map(Into::into),
             ..Settings::default()
         };
         portico_server::admin(&Config::new(settings, Role::Tool).unwrap()).await.unwrap().0
