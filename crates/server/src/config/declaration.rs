@@ -122,7 +122,7 @@ macro_rules! settings {
             pub screening: ScreeningConfig,
             /// Where they were given, by name.
             #[serde(skip)]
-            pub(super) sources: Sources,
+            pub sources: Sources,
         }
 
         impl Default for Settings {

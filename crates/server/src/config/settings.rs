@@ -127,6 +127,13 @@ settings! {
 }
 
 impl Settings {
+    /// Those of a sandbox that is given none.
+    pub fn sandbox() -> Self {
+        let mut settings = Self::default();
+        settings.use_sandbox_defaults();
+        settings
+    }
+
     /// The profile to validate for, before the database's own is known.
     pub(super) fn profile_or_sandbox(&self) -> Profile {
         self.profile.map_or(Profile::Sandbox, Profile::from)

@@ -167,7 +167,7 @@ impl App {
         let settings = Settings {
             data: self.data.clone(),
             database: self.database.clone().map(Into::into),
-            ..Settings::default()
+            ..Settings::sandbox()
         };
         portico_server::admin(&Config::new(settings, Role::Tool).unwrap()).await.unwrap().0
     }
