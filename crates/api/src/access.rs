@@ -1,6 +1,6 @@
 //! The access table: which credential each operation needs. Use cases check ownership themselves.
 
-use portico_app::{Actor, Profile};
+use portico_app::{AccessTable, Actor};
 
 use crate::problem::{Problem, Result};
 
@@ -21,15 +21,15 @@ pub enum RequiredCredential {
     AnonymousOrOperator,
 }
 
-/// What each profile requires.
+/// What each table requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    pub sandbox: RequiredCredential,
+    pub open: RequiredCredential,
     pub live: RequiredCredential,
 }
 
-const fn row(sandbox: RequiredCredential, live: RequiredCredential) -> Access {
-    Access { sandbox, live }
+const fn row(open: RequiredCredential, live: RequiredCredential) -> Access {
+    Access { open, live }
 }
 
 pub(crate) const PUBLIC: Access = row(RequiredCredential::None, RequiredCredential::None);
@@ -57,16 +57,16 @@ pub(crate) const KEY_CHALLENGE: &str = "ApiKey header=\"X-API-Key\"";
 const EITHER_CHALLENGE: &str = "Bearer, ApiKey header=\"X-API-Key\"";
 
 impl Access {
-    pub fn need(self, profile: Profile) -> RequiredCredential {
-        match profile {
-            Profile::Sandbox => self.sandbox,
-            Profile::Live => self.live,
+    pub fn need(self, table: AccessTable) -> RequiredCredential {
+        match table {
+            AccessTable::Open => self.open,
+            AccessTable::Live => self.live,
         }
     }
 
     /// Rejects callers without the needed credential.
-    pub(crate) fn check(self, profile: Profile, actor: &Actor) -> Result<()> {
-        let need = self.need(profile);
+    pub(crate) fn check(self, table: AccessTable, actor: &Actor) -> Result<()> {
+        let need = self.need(table);
         let missing = match (need, actor) {
             // Not reachable over HTTP.
             (_, Actor::Operator) => return Ok(()),

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use axum::http::{HeaderValue, Method, StatusCode};
 use bytes::Bytes;
-use portico_app::Profile;
+use portico_app::{AccessTable, Portico, Profile};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -56,32 +56,35 @@ pub(crate) struct ServedDocument {
     pub(crate) etag: HeaderValue,
 }
 
-/// Built once per profile.
-pub(crate) fn served(profile: Profile) -> Result<&'static ServedDocument> {
+/// Built once per profile and access table.
+pub(crate) fn served(app: &Portico) -> Result<&'static ServedDocument> {
+    static OPEN_SANDBOX: OnceLock<ServedDocument> = OnceLock::new();
     static SANDBOX: OnceLock<ServedDocument> = OnceLock::new();
     static LIVE: OnceLock<ServedDocument> = OnceLock::new();
-    let document = match profile {
-        Profile::Sandbox => &SANDBOX,
-        Profile::Live => &LIVE,
+    let served = match (app.profile(), app.access()) {
+        (Profile::Sandbox, AccessTable::Open) => &OPEN_SANDBOX,
+        (Profile::Sandbox, AccessTable::Live) => &SANDBOX,
+        (Profile::Live, _) => &LIVE,
     };
-    if let Some(document) = document.get() {
-        return Ok(document);
+    if let Some(served) = served.get() {
+        return Ok(served);
     }
     let bug = |error: &dyn std::fmt::Display| Problem::internal(error.to_string());
-    let json = crate::openapi(profile).to_json().map_err(|error| bug(&error))?;
+    let json =
+        document(&crate::operations(app.profile()), app.access()).to_json().map_err(|error| bug(&error))?;
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
     let etag = HeaderValue::try_from(format!("\"{:016x}\"", hasher.finish())).map_err(|error| bug(&error))?;
-    Ok(document.get_or_init(|| ServedDocument { json: json.into(), etag }))
+    Ok(served.get_or_init(|| ServedDocument { json: json.into(), etag }))
 }
 
-pub(crate) fn document(operations: &[Operation], profile: Profile) -> OpenApi {
+pub(crate) fn document(operations: &[Operation], access: AccessTable) -> OpenApi {
     let mut schemas: Schemas =
         vec![(ProblemOut::name().into(), <ProblemOut as utoipa::PartialSchema>::schema())];
     ProblemOut::schemas(&mut schemas);
     let mut paths = Paths::new();
     for operation in operations {
-        let described = describe(operation, profile, &mut schemas);
+        let described = describe(operation, access, &mut schemas);
         paths.add_path_operation(operation.path, vec![http_method(&operation.method)], described);
     }
     let mut components = Components::new();
@@ -119,7 +122,7 @@ fn http_method(method: &Method) -> HttpMethod {
 
 fn describe(
     operation: &Operation,
-    profile: Profile,
+    access: AccessTable,
     schemas: &mut Schemas,
 ) -> utoipa::openapi::path::Operation {
     let input = (operation.input)();
@@ -127,7 +130,7 @@ fn describe(
         .operation_id(Some(operation.id))
         .summary(Some(operation.summary))
         .tag(operation.tag)
-        .securities(Some(security(operation.access.need(profile))));
+        .securities(Some(security(operation.access.need(access))));
     let (has_parameters, has_path) = (
         !input.parameters.is_empty(),
         input.parameters.iter().any(|parameter| parameter.parameter_in == ParameterIn::Path),

@@ -223,9 +223,9 @@ where
     F: Future<Output = Result<O>>,
 {
     let OperationRequest { service, route, path, head, body } = request;
-    let profile = service.app.profile();
-    let actor = authenticate(&service.app, &head.headers, access.need(profile)).await?;
-    access.check(profile, &actor)?;
+    let table = service.app.access();
+    let actor = authenticate(&service.app, &head.headers, access.need(table)).await?;
+    access.check(table, &actor)?;
     let body = if I::BODY {
         check_content_type(&head.headers)?;
         read_body(body, &service).await?

@@ -77,7 +77,7 @@ async fn metrics(cx: Context, (): ()) -> Result<OpenMetrics> {
 }
 
 async fn document(cx: Context, (): ()) -> Result<Cached> {
-    let ServedDocument { json, etag } = openapi::served(cx.app().profile())?;
+    let ServedDocument { json, etag } = openapi::served(cx.app())?;
     let is_known = is_known(&cx.headers, etag.to_str().unwrap_or(""));
     Ok(Cached { body: (!is_known).then(|| json.clone()), etag: etag.clone() })
 }

@@ -22,7 +22,7 @@ use crate::people::budgets::{Budgets, ChainReaders};
 use crate::people::keystore::Keystore;
 use crate::people::tokens::Tokens;
 use crate::people::vault::Vault;
-use crate::profile::Profile;
+use crate::profile::{AccessTable, Profile};
 use crate::screening::consents::Consents;
 use crate::screening::service::Bureaus;
 
@@ -36,6 +36,7 @@ pub struct Core {
     pub vault: Arc<Vault>,
     pub tokens: Tokens,
     pub profile: Profile,
+    pub access: AccessTable,
     /// For listings that name no country.
     pub country: Country,
     /// `None` in commands that need no keys.

@@ -48,7 +48,7 @@ pub use portfolios::templates;
 pub use portfolios::user_portfolios::Portfolios;
 pub use portico::Portico;
 pub use portico_store::{Cursor, ListingVersion, Page};
-pub use profile::Profile;
+pub use profile::{AccessTable, Profile};
 pub use screening::identities::Identities;
 pub use screening::service::Screening;
 pub use screening::{bureaus, claims, consents};

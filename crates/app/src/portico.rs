@@ -17,7 +17,7 @@ use crate::people::erasure::People;
 use crate::people::keys::Keys;
 use crate::portfolios::devices::Devices;
 use crate::portfolios::user_portfolios::Portfolios;
-use crate::profile::Profile;
+use crate::profile::{AccessTable, Profile};
 use crate::screening::identities::Identities;
 use crate::screening::service::Screening;
 
@@ -62,6 +62,10 @@ impl Portico {
 
     pub fn profile(&self) -> Profile {
         self.core.profile
+    }
+
+    pub fn access(&self) -> AccessTable {
+        self.core.access
     }
 
     /// For listings that name no country.

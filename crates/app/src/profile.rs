@@ -24,3 +24,19 @@ impl Profile {
         }
     }
 }
+
+/// Who may call what. A live instance has its own table; a sandbox is mostly open, or has that of live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessTable {
+    Open,
+    Live,
+}
+
+impl From<Profile> for AccessTable {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Sandbox => Self::Open,
+            Profile::Live => Self::Live,
+        }
+    }
+}

@@ -156,9 +156,10 @@ pub(crate) async fn assemble(
         keystore,
         bureaus: config.bureaus(&sandbox_key(&instance), role)?,
         consents: config.consents.clone(),
-        retention_days: config.retention_days.into(),
+        retention_days: config.settings.retention_days.into(),
         tokens: config.data.tokens(config.issuer.clone(), profile)?,
         profile,
+        access: config.access(profile),
         country: config.country.clone(),
         chain,
         budgets: config.budgets,
@@ -167,7 +168,7 @@ pub(crate) async fn assemble(
         write_proof: WriteProof::default(),
         audit_alarm: AuditAlarm::default(),
         audit_verification: AuditVerification::default(),
-        settings: config.in_force.clone(),
+        settings: config.effective.clone(),
         orphans: Orphans::default(),
     }))
 }

@@ -315,7 +315,7 @@ pub(crate) async fn reconcile(config: &Config, repair: bool) -> Result<String> {
         (true, _) => Ok(summary),
         (false, true) => Ok(format!("{summary}: sent by the running server or the next start")),
         (false, false) => bail!(
-            "{summary}: run `portico chain reconcile --mend` to record again what differs, and to retire, revoke or \
+            "{summary}: run `portico chain reconcile --repair` to record again what differs, and to retire, revoke or \
              clear what the database does not know"
         ),
     }

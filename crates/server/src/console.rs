@@ -15,7 +15,7 @@ fn find(path: &str) -> Option<Asset> {
 }
 
 pub(crate) fn console(config: &Config, profile: Profile) -> Console {
-    let issuer = config.issuer.as_ref().filter(|_| config.console_client.is_some());
+    let issuer = config.issuer.as_ref().filter(|_| config.settings.console_client.is_some());
     let origin = issuer.and_then(|issuer| {
         let (scheme, rest) = issuer.issuer.split_once("://")?;
         Some(format!("{scheme}://{}", rest.split('/').next()?))
@@ -29,7 +29,7 @@ pub(crate) fn console(config: &Config, profile: Profile) -> Console {
     if let Some(issuer) = issuer {
         wanted["issuer"] = json!(issuer.issuer);
         wanted["audience"] = json!(issuer.audience);
-        wanted["clientId"] = json!(config.console_client);
+        wanted["clientId"] = json!(config.settings.console_client);
         if let Some((claim, value)) = &issuer.admin_claim {
             wanted["adminClaim"] = json!({"claim": claim, "value": value});
         }

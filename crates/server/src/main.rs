@@ -1,5 +1,6 @@
 //! `portico`: see `portico help`.
 
+use clap::Parser as _;
 use portico_server::cli::{Cli, run};
 use portico_server::tell;
 
@@ -8,7 +9,7 @@ use portico_server::tell;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    match run(Cli::read()) {
+    match run(Cli::parse()) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             tell(&format!("portico: {error:#}"));

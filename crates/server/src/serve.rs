@@ -36,10 +36,10 @@ const SIGXFSZ: i32 = 25;
 /// Between two searches for flags to record.
 const FLAGS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Serves until SIGTERM or SIGINT. Long work runs on `background`. `shown`: flags that hold secrets.
-pub async fn serve(config: Config, json: bool, shown: &[&str], background: Handle) -> Result<()> {
-    let _log = log(&config.log)?;
-    for flag in shown {
+/// Serves until SIGTERM or SIGINT. Long work runs on `background`.
+pub async fn serve(config: Config, json: bool, background: Handle) -> Result<()> {
+    let _log = log(config.settings.log.as_deref().unwrap_or_default())?;
+    for flag in &config.exposed_secrets {
         tracing::warn!(
             flag,
             "a secret on the command line is in the process list: use a file or the environment"
@@ -78,15 +78,15 @@ pub async fn serve(config: Config, json: bool, shown: &[&str], background: Handl
         background,
         metrics: Metrics::default(),
         limits: Limits {
-            in_flight: config.max_in_flight,
-            response_bytes: config.max_response_bytes,
-            rate: config.rate_limit,
+            in_flight: config.settings.max_in_flight,
+            response_bytes: config.settings.max_response_memory.saturating_mul(1 << 20),
+            rate: config.settings.rate_limit,
             ..Limits::default()
         },
         is_https: tls.is_some(),
         hosts: config.hosts,
-        origins: config.origins,
-        trusted_hops: config.trusted_hops,
+        origins: config.settings.cors_origin,
+        trusted_hops: config.settings.trusted_hops,
     });
     let router = portico_api::router(&service);
     tasks.spawn(tidy(service.clone()));

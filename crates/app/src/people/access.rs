@@ -10,17 +10,17 @@ use portico_store::JoinTenant;
 use crate::caller::Actor;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::profile::Profile;
+use crate::profile::AccessTable;
 
 const NOT_YOURS: Error = Error::Forbidden("this belongs to someone else");
 const FOR_THE_OPERATOR: Error = Error::Forbidden("this is for the operator");
 
 impl Core {
-    /// Only a sandbox admits anonymous callers.
+    /// Only an open sandbox admits anonymous callers.
     pub(crate) fn allow_anonymous(&self) -> Result<()> {
-        match self.profile {
-            Profile::Sandbox => Ok(()),
-            Profile::Live => {
+        match self.access {
+            AccessTable::Open => Ok(()),
+            AccessTable::Live => {
                 Err(Error::Unauthenticated(Cow::Borrowed("a bearer token or an API key is needed")))
             }
         }
@@ -37,16 +37,16 @@ impl Core {
         if allowed { Ok(()) } else { Err(NOT_YOURS) }
     }
 
-    /// Data about all users: for the operator in a live instance, for everyone in a sandbox.
+    /// Data about all users: for the operator, and in an open sandbox for everyone.
     pub(crate) fn may_see_all_users(&self, actor: &Actor) -> Result<()> {
-        match (self.profile, actor) {
-            (Profile::Live, Actor::Anonymous) => self.allow_anonymous(),
-            (Profile::Live, actor) if !actor.is_operator() => Err(FOR_THE_OPERATOR),
+        match (self.access, actor) {
+            (AccessTable::Live, Actor::Anonymous) => self.allow_anonymous(),
+            (AccessTable::Live, actor) if !actor.is_operator() => Err(FOR_THE_OPERATOR),
             _ => Ok(()),
         }
     }
 
-    /// Predefined portfolios: for the operator, and in a sandbox also for anonymous callers.
+    /// Predefined portfolios: for the operator, and in an open sandbox also for anonymous callers.
     pub(crate) fn may_edit_templates(&self, actor: &Actor) -> Result<()> {
         match actor {
             Actor::Anonymous => self.allow_anonymous(),

@@ -243,6 +243,7 @@ impl World {
             vault: Arc::new(Vault::new(&root).unwrap()),
             tokens: Tokens::new(&root, None, profile).unwrap(),
             profile,
+            access: profile.into(),
             country: Country::stored("US"),
             keystore: Some(keystore),
             bureaus: Bureaus::new(screening),

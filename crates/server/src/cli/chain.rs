@@ -4,8 +4,9 @@ use anyhow::Result;
 use clap::Subcommand;
 use portico_store::Role;
 
-use super::args::{ChainArgs, Global};
+use super::args::Global;
 use crate::chain;
+use crate::config::ChainFlags;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ChainCommand {
@@ -13,27 +14,25 @@ pub(super) enum ChainCommand {
     #[command(
         after_help = "Example:\n  PORTICO_CHAIN_KEY=… portico chain deploy --chain https://rpc.example --database postgres://…"
     )]
-    Deploy(ChainArgs),
+    Deploy(ChainFlags),
     /// Shows the state of chain and queue
-    Status(ChainArgs),
+    Status(ChainFlags),
     /// Compares every item in the database with the chain
-    #[command(after_help = "Examples:\n  portico chain reconcile\n  portico chain reconcile --mend")]
+    #[command(after_help = "Examples:\n  portico chain reconcile\n  portico chain reconcile --repair")]
     Reconcile {
         #[command(flatten)]
-        chain: ChainArgs,
+        chain: ChainFlags,
         /// Record what differs again
         #[arg(long)]
-        mend: bool,
+        repair: bool,
     },
 }
 
 pub(super) async fn run(global: &Global, command: ChainCommand) -> Result<String> {
-    let config = |args: &ChainArgs| global.config(args, Role::Tool);
+    let config = |args: &ChainFlags| global.config(args, Role::Tool);
     match command {
         ChainCommand::Deploy(args) => chain::deploy(&config(&args)?).await,
         ChainCommand::Status(args) => chain::status(&config(&args)?).await,
-        ChainCommand::Reconcile { chain: args, mend: repair } => {
-            chain::reconcile(&config(&args)?, repair).await
-        }
+        ChainCommand::Reconcile { chain: args, repair } => chain::reconcile(&config(&args)?, repair).await,
     }
 }

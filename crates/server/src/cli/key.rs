@@ -9,11 +9,11 @@ use portico_domain::keys::KeyScope;
 use portico_domain::{AccountId, KeyId, Label, UserId};
 use portico_store::Role;
 
-use super::args::{Global, NoSettings, ProfileArg};
+use super::args::Global;
 use super::duration::at_most;
 use super::print;
 use crate::admin;
-use crate::config::Config;
+use crate::config::{Config, NoFlags, ProfileFlags};
 
 const MAX_LIFETIME: Duration = Duration::from_hours(3650 * 24);
 
@@ -37,7 +37,7 @@ pub(super) enum KeyCommand {
         #[arg(long, value_parser = at_most(MAX_LIFETIME, "3650d"))]
         ttl: Option<Duration>,
         #[command(flatten)]
-        profile: ProfileArg,
+        profile: ProfileFlags,
     },
     /// Lists all keys, without their secrets
     List,
@@ -60,9 +60,9 @@ pub(super) async fn run(global: &Global, command: KeyCommand) -> Result<()> {
             let key = app.keys.create(&call, name, scope, expires_at).await?;
             print(key.expose_secret().context("the key has no secret")?)
         }
-        KeyCommand::List => list(&global.config(&NoSettings {}, Role::Tool)?).await,
+        KeyCommand::List => list(&global.config(&NoFlags::default(), Role::Tool)?).await,
         KeyCommand::Revoke { id } => {
-            let config = global.config(&NoSettings {}, Role::Tool)?;
+            let config = global.config(&NoFlags::default(), Role::Tool)?;
             let id = KeyId::parse(&id).map_err(|fault| anyhow::anyhow!("the id {fault}"))?;
             let (app, call) = admin(&config).await?;
             match app.keys.revoke(&call, id).await {

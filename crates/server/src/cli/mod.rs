@@ -6,22 +6,19 @@ mod duration;
 mod key;
 mod token;
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use portico_store::{Db, Location, Role};
-use serde::Serialize;
 
-use self::args::{ChainArgs, Global, NoSettings, ProfileArg, ServeArgs};
+use self::args::Global;
 use self::chain::ChainCommand;
 use self::key::KeyCommand;
 use self::token::TokenArgs;
-use crate::config::{Config, ProfileName, secrets_shown};
+use crate::config::{ChainFlags, Config, NoFlags, ProfileFlags, ProfileName, RestoreFlags, ServeFlags};
 use crate::{backup, people, seed, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.
@@ -39,29 +36,6 @@ pub struct Cli {
     command: Command,
 }
 
-impl Cli {
-    /// Reads the command line and the environment. Ends the process if they are wrong.
-    pub fn read() -> Self {
-        let matches = Self::command().get_matches();
-        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        cli.global.environment = from_environment(&matches);
-        cli
-    }
-}
-
-/// The flags whose values are from the environment.
-fn from_environment(matches: &ArgMatches) -> BTreeSet<String> {
-    let given = matches.ids().map(clap::Id::as_str);
-    let mut names: BTreeSet<String> = given
-        .filter(|id| matches.value_source(id) == Some(ValueSource::EnvVariable))
-        .map(ToOwned::to_owned)
-        .collect();
-    if let Some((_, command)) = matches.subcommand() {
-        names.extend(from_environment(command));
-    }
-    names
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Runs the service
@@ -69,7 +43,13 @@ enum Command {
         after_help = "Examples:\n  portico serve\n  portico serve --listen 127.0.0.1:9000 --data /var/lib/portico\n  \
                             portico serve --profile live --database postgres://portico@db/portico --config portico.toml"
     )]
-    Serve(Box<ServeArgs>),
+    Serve {
+        #[command(flatten)]
+        settings: ServeFlags,
+        /// Print one line of JSON instead of the banner
+        #[arg(long)]
+        json: bool,
+    },
     /// Prints a bearer token of this instance
     #[command(
         after_help = "Examples:\n  portico token --sub ada\n  portico token --sub root --scope admin --ttl 15m"
@@ -98,7 +78,7 @@ enum Command {
         #[arg(long, required = true)]
         demo: bool,
         #[command(flatten)]
-        instance: SeedArgs,
+        instance: ProfileFlags,
     },
     /// Erases a person: unreadable at once, in every copy; works while the server runs
     #[command(after_help = "Example:\n  portico erase --user ada")]
@@ -130,7 +110,7 @@ enum Command {
         #[arg(long, conflicts_with = "folder")]
         in_place: bool,
         #[command(flatten)]
-        instance: Box<RestoreArgs>,
+        instance: RestoreFlags,
     },
     /// Prints completions for a shell
     #[command(after_help = "Example:\n  portico completions bash > /etc/bash_completion.d/portico")]
@@ -179,7 +159,7 @@ enum EncryptionCommand {
 #[derive(Debug, Subcommand)]
 enum AuditCommand {
     /// Reads the whole log, and compares its end with its anchor on the chain
-    Verify(ChainArgs),
+    Verify(ChainFlags),
 }
 
 #[derive(Debug, Subcommand)]
@@ -203,17 +183,6 @@ enum BackupCommand {
     },
 }
 
-/// Flags of `restore`.
-#[derive(Debug, Args, Serialize)]
-struct RestoreArgs {
-    #[serde(flatten)]
-    #[command(flatten)]
-    profile: ProfileArg,
-    #[serde(flatten)]
-    #[command(flatten)]
-    chain: ChainArgs,
-}
-
 #[derive(Debug, Subcommand)]
 enum MigrateCommand {
     /// Migrates the database
@@ -222,30 +191,21 @@ enum MigrateCommand {
     Status,
 }
 
-/// Flags of `seed`.
-#[derive(Debug, Args, Serialize)]
-struct SeedArgs {
-    #[serde(flatten)]
-    #[command(flatten)]
-    profile: ProfileArg,
-}
-
 pub fn run(cli: Cli) -> Result<()> {
     // What this process writes is its owner's only.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let global = &cli.global;
     match cli.command {
-        Command::Serve(args) => {
-            let config = global.config(&args, Role::Server)?;
-            let shown = secrets_shown(std::env::args_os());
+        Command::Serve { settings, json } => {
+            let config = global.config(&settings, Role::Server)?;
             let background = threads().worker_threads(1).thread_name("portico-background").build()?;
-            runtime()?.block_on(serve(config, args.json, &shown, background.handle().clone()))
+            runtime()?.block_on(serve(config, json, background.handle().clone()))
         }
         Command::Token(args) => print(&runtime()?.block_on(token::run(global, &args))?),
         Command::Key(command) => runtime()?.block_on(key::run(global, command)),
         Command::Openapi { profile } => print(&portico_api::openapi(profile.into()).to_pretty_json()?),
         Command::Migrate(command) => {
-            let config = global.config(&NoSettings {}, Role::Tool)?;
+            let config = global.config(&NoFlags::default(), Role::Tool)?;
             runtime()?.block_on(migrate(&config, &command))
         }
         Command::Chain(command) => print(&runtime()?.block_on(chain::run(global, command))?),
@@ -253,18 +213,18 @@ pub fn run(cli: Cli) -> Result<()> {
             print(&runtime()?.block_on(seed::demo(&global.config(&instance, Role::Tool)?))?)
         }
         Command::Erase { user } => {
-            let config = global.config(&NoSettings {}, Role::Tool)?;
+            let config = global.config(&NoFlags::default(), Role::Tool)?;
             runtime()?.block_on(people::erase(&config, &user))
         }
         Command::Encryption(command) => {
-            let config = global.config(&NoSettings {}, Role::Tool)?;
+            let config = global.config(&NoFlags::default(), Role::Tool)?;
             print(&runtime()?.block_on(encryption(&config, command))?)
         }
         Command::Audit(AuditCommand::Verify(args)) => {
             print(&runtime()?.block_on(people::verify_audit(&global.config(&args, Role::Tool)?))?)
         }
         Command::Backup(BackupCommand::Create { folder }) => {
-            let config = global.config(&NoSettings {}, Role::Tool)?;
+            let config = global.config(&NoFlags::default(), Role::Tool)?;
             print(&runtime()?.block_on(backup::create(&config, &folder))?)
         }
         Command::Backup(BackupCommand::Verify { folder }) => print(&backup::verify(&folder)?),

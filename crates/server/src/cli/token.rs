@@ -8,9 +8,10 @@ use portico_app::tokens::{MAX_OWN_LIFETIME, NewToken};
 use portico_domain::{AccountId, UserId};
 use portico_store::Role;
 
-use super::args::{Global, ProfileArg};
+use super::args::Global;
 use super::duration::at_most;
 use crate::admin;
+use crate::config::ProfileFlags;
 
 /// Flags of `token`.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub(super) struct TokenArgs {
     #[arg(long, default_value = "1h", value_parser = at_most(MAX_OWN_LIFETIME, "24h"))]
     ttl: Duration,
     #[command(flatten)]
-    profile: ProfileArg,
+    profile: ProfileFlags,
 }
 
 pub(super) async fn run(global: &Global, args: &TokenArgs) -> Result<String> {

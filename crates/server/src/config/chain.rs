@@ -9,9 +9,7 @@ use secrecy::SecretString;
 
 use super::{ConfigErrors, Settings};
 
-const DEFAULT_CONFIRMATIONS: u64 = 12;
-const DEFAULT_FEE_CAP_GWEI: u64 = 500;
-pub(super) const WEI_PER_GWEI: u64 = 1_000_000_000;
+const WEI_PER_GWEI: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChainUrl {
@@ -46,14 +44,14 @@ impl ChainConfig {
             contracts: contracts(settings, faults),
             owner: owner(settings, faults),
             keys: keys(settings, faults),
-            confirmations: settings.chain_confirmations.unwrap_or(DEFAULT_CONFIRMATIONS).max(1),
-            fee_cap: settings.chain_fee_cap.unwrap_or(DEFAULT_FEE_CAP_GWEI).saturating_mul(WEI_PER_GWEI),
+            confirmations: settings.chain_confirmations.max(1),
+            fee_cap: settings.chain_fee_cap.saturating_mul(WEI_PER_GWEI),
         }
     }
 }
 
 fn url(settings: &Settings, faults: &mut ConfigErrors) -> ChainUrl {
-    let urls: Vec<String> = match settings.chain.as_deref().unwrap_or("embedded") {
+    let urls: Vec<String> = match &*settings.chain {
         "embedded" => return ChainUrl::Embedded,
         urls => urls.split(',').map(|url| url.trim().to_owned()).collect(),
     };
@@ -84,7 +82,7 @@ fn owner(settings: &Settings, faults: &mut ConfigErrors) -> Option<Address> {
 }
 
 fn keys(settings: &Settings, faults: &mut ConfigErrors) -> Vec<SecretString> {
-    let text = settings.chain_key.clone().unwrap_or_default();
+    let text = settings.chain_key.as_deref().unwrap_or_default();
     let keys = text.split([',', '\n']).map(str::trim).filter(|key| !key.is_empty());
     let keys: Vec<SecretString> = keys.map(SecretString::from).collect();
     for key in &keys {

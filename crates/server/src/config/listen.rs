@@ -7,10 +7,6 @@ use portico_app::Profile;
 use super::{ConfigErrors, Settings};
 use crate::tls::TlsFiles;
 
-const DEFAULT_MAX_CONNECTIONS: usize = 4096;
-/// A browser uses six; idle connections give way to new ones.
-const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: usize = 256;
-
 #[derive(Debug, Clone)]
 pub(crate) struct ListenConfig {
     pub(crate) address: SocketAddr,
@@ -27,8 +23,7 @@ impl ListenConfig {
         let parse = |address: &str| {
             address.parse::<SocketAddr>().map_err(|_| "must be ADDRESS:PORT, such as 127.0.0.1:8080")
         };
-        let address = settings.listen.as_deref().unwrap_or("127.0.0.1:8080");
-        let address = faults.take("listen", parse(address));
+        let address = faults.take("listen", parse(&settings.listen));
         let admin = settings.admin_listen.as_deref().map(|admin| faults.take("admin_listen", parse(admin)));
         let tls = match (&settings.tls_cert, &settings.tls_key) {
             (Some(certificate), Some(key)) => {
@@ -40,15 +35,12 @@ impl ListenConfig {
                 None
             }
         };
-        // All clients of a proxy have its address.
-        let is_behind_proxy = settings.trusted_hops.unwrap_or(0) > 0;
-        let per_address = if is_behind_proxy { 0 } else { DEFAULT_MAX_CONNECTIONS_PER_ADDRESS };
         Some(Self {
             address: address?,
             admin: admin.flatten(),
             tls,
-            max_connections: settings.max_connections.unwrap_or(DEFAULT_MAX_CONNECTIONS).max(1),
-            max_connections_per_address: settings.max_connections_per_address.unwrap_or(per_address),
+            max_connections: settings.max_connections.max(1),
+            max_connections_per_address: settings.max_connections_per_address.unwrap_or(0),
         })
     }
 }
@@ -56,7 +48,7 @@ impl ListenConfig {
 /// What is allowed and probably not meant.
 pub(super) fn warnings(settings: &Settings, listen: &ListenConfig) -> Vec<&'static str> {
     let is_open = !listen.address.ip().is_loopback();
-    let is_behind_proxy = settings.trusted_hops.unwrap_or(0) > 0;
+    let is_behind_proxy = settings.trusted_hops > 0;
     let mut warnings = Vec::new();
     match settings.profile_or_sandbox() {
         Profile::Sandbox if is_open => warnings.push(
@@ -78,60 +70,48 @@ pub(super) fn warnings(settings: &Settings, listen: &ListenConfig) -> Vec<&'stat
 
 #[cfg(test)]
 mod tests {
-    use super::super::ProfileName;
-    use super::*;
+    use portico_store::Role;
 
-    fn listening(settings: &Settings) -> ListenConfig {
-        ListenConfig::new(settings, &mut ConfigErrors::default()).unwrap()
-    }
+    use super::super::Config;
+    use super::super::layers::tests::from_file;
+    use super::*;
 
     #[test]
     fn addresses_are_limited_unless_behind_a_proxy() {
-        let limit = |hops, given| {
-            let settings =
-                Settings { trusted_hops: hops, max_connections_per_address: given, ..Settings::default() };
-            listening(&settings).max_connections_per_address
+        let limit = |file| {
+            let config = Config::new(from_file(file), Role::Tool).unwrap();
+            config.listen.max_connections_per_address
         };
-        assert_eq!(limit(None, None), DEFAULT_MAX_CONNECTIONS_PER_ADDRESS);
-        assert_eq!(limit(Some(1), None), 0);
-        assert_eq!((limit(None, Some(7)), limit(Some(1), Some(7))), (7, 7));
+        assert_eq!(limit(""), 256);
+        assert_eq!(limit("trusted_hops = 1"), 0);
+        assert_eq!(limit("max_connections_per_address = 7"), 7);
+        assert_eq!(limit("trusted_hops = 1\nmax_connections_per_address = 7"), 7);
     }
 
     #[test]
-    fn a_certificate_needs_its_key() {
-        let settings = Settings { tls_cert: Some("cert".into()), ..Settings::default() };
+    fn certificate_needs_its_key() {
         let mut faults = ConfigErrors::default();
-        ListenConfig::new(&settings, &mut faults);
+        ListenConfig::new(&from_file("tls_cert = \"cert\""), &mut faults);
         assert!(faults.0[0].contains("tls_key"), "{:?}", faults.0);
     }
 
     #[test]
     fn open_listeners_are_warned_about() {
-        let warned = |profile, listen: &str, hops| {
-            let settings = Settings {
-                profile: Some(profile),
-                listen: Some(listen.into()),
-                trusted_hops: hops,
-                ..Settings::default()
-            };
-            warnings(&settings, &listening(&settings)).join(" ")
+        let warned = |file: &str| {
+            let settings = from_file(file);
+            let listen = ListenConfig::new(&settings, &mut ConfigErrors::default()).unwrap();
+            warnings(&settings, &listen).join(" ")
         };
-        for profile in [ProfileName::Sandbox, ProfileName::Live] {
-            assert_eq!(warned(profile, "127.0.0.1:1", None), "");
-            assert_eq!(warned(profile, "[::1]:1", None), "");
+        for profile in ["sandbox", "live"] {
+            for listen in ["127.0.0.1:1", "[::1]:1"] {
+                assert_eq!(warned(&format!("profile = \"{profile}\"\nlisten = \"{listen}\"")), "");
+            }
         }
-        assert!(warned(ProfileName::Sandbox, "0.0.0.0:1", Some(1)).contains("as any user"));
-        assert!(warned(ProfileName::Live, "[::]:1", None).contains("--trusted-hops"));
-        assert_eq!(warned(ProfileName::Live, "10.0.0.1:1", Some(1)), "");
-        let with_tls = Settings {
-            profile: Some(ProfileName::Live),
-            listen: Some("0.0.0.0:1".into()),
-            tls_cert: Some("cert".into()),
-            tls_key: Some("key".into()),
-            ..Settings::default()
-        };
-        assert_eq!(warnings(&with_tls, &listening(&with_tls)), [""; 0]);
-        let admin = Settings { admin_listen: Some("0.0.0.0:1".into()), ..Settings::default() };
-        assert!(warnings(&admin, &listening(&admin))[0].contains("no credentials"));
+        assert!(warned("listen = \"0.0.0.0:1\"\ntrusted_hops = 1").contains("as any user"));
+        assert!(warned("profile = \"live\"\nlisten = \"[::]:1\"").contains("--trusted-hops"));
+        assert_eq!(warned("profile = \"live\"\nlisten = \"10.0.0.1:1\"\ntrusted_hops = 1"), "");
+        let tls = "tls_cert = \"cert\"\ntls_key = \"key\"";
+        assert_eq!(warned(&format!("profile = \"live\"\nlisten = \"0.0.0.0:1\"\n{tls}")), "");
+        assert!(warned("admin_listen = \"0.0.0.0:1\"").contains("no credentials"));
     }
 }

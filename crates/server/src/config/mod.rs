@@ -1,11 +1,12 @@
 //! Configuration: flag over environment over file over default. All errors are reported at once.
 
-mod budgets;
 mod chain;
-mod in_force;
+mod declaration;
+mod effective;
+mod kinds;
+mod layers;
 mod listen;
 mod network;
-mod secrets;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -13,78 +14,58 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use portico_api::AllowedHosts;
 use portico_api::basemap::Basemap;
-use portico_api::{AllowedHosts, DEFAULT_MAX_IN_FLIGHT, DEFAULT_MAX_RESPONSE_BYTES};
-use portico_app::Profile;
-use portico_app::budgets::Budgets;
+use portico_app::budgets::{Budgets, DailyLimits};
 use portico_app::clock::{Clock as _, SystemClock};
-use portico_app::configuration::Setting;
+use portico_app::configuration::{Setting, SettingSource};
 use portico_app::consents::Consents;
 use portico_app::screening::Bureaus;
 use portico_app::tokens::ExternalIssuer;
 use portico_app::vault::ROOT_BYTES;
+use portico_app::{AccessTable, Profile};
 use portico_domain::Country;
 use portico_screening::config::{BuildContext, Screening};
 use portico_screening::{BureauConfig, Check, ScreeningConfig};
 use portico_store::{Location, Role};
 use secrecy::{SecretSlice, SecretString};
-use serde::{Deserialize, Serialize};
 
 pub(crate) use self::chain::{ChainConfig, ChainUrl};
-pub use self::in_force::Sources;
+pub use self::kinds::{ProfileName, SandboxAccess};
+pub(crate) use self::layers::{
+    ChainFlags, CommonFlags, Flags, NoFlags, ProfileFlags, RestoreFlags, ServeFlags,
+};
 pub(crate) use self::listen::ListenConfig;
-pub use self::secrets::secrets_shown;
 pub use self::settings::Settings;
 use crate::data::DataFolder;
 
-const DEFAULT_RETENTION_DAYS: u32 = 30;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum ProfileName {
-    Sandbox,
-    Live,
-}
-
-impl From<ProfileName> for Profile {
-    fn from(name: ProfileName) -> Self {
-        match name {
-            ProfileName::Sandbox => Self::Sandbox,
-            ProfileName::Live => Self::Live,
-        }
-    }
-}
+/// A browser uses six; idle connections give way to new ones.
+const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: usize = 256;
 
 /// The validated configuration.
 pub struct Config {
+    /// What needs no validation; without keys.
+    pub(crate) settings: Settings,
     pub data: DataFolder,
     pub database: Location,
     pub profile: Option<Profile>,
-    pub log: String,
     pub(crate) listen: ListenConfig,
     /// What is allowed and probably not meant.
     pub(crate) warnings: Vec<&'static str>,
+    /// Flags of the command line that show a secret.
+    pub(crate) exposed_secrets: Vec<String>,
     pub(crate) hosts: AllowedHosts,
-    pub(crate) origins: Vec<String>,
-    pub(crate) trusted_hops: usize,
-    pub(crate) rate_limit: u32,
     pub(crate) budgets: Budgets,
-    pub(crate) max_in_flight: usize,
-    pub(crate) max_response_bytes: usize,
     pub(crate) country: Country,
     pub(crate) issuer: Option<ExternalIssuer>,
-    pub(crate) console_client: Option<String>,
     pub(crate) basemap: Basemap,
     pub(crate) encryption_key: Option<SecretString>,
     pub(crate) chain: ChainConfig,
     /// `None`: in its usual place.
     pub(crate) keystore: Option<Location>,
-    pub(crate) retention_days: u32,
     pub(crate) consents: Consents,
-    /// Without secrets.
-    pub(crate) in_force: Vec<Setting>,
-    bureaus: BTreeMap<String, BureauConfig>,
-    screening: ScreeningConfig,
+    /// The configuration in force, without secrets.
+    pub(crate) effective: Vec<Setting>,
 }
 
 /// Collects configuration errors.
@@ -106,14 +87,16 @@ impl Config {
     pub fn new(mut settings: Settings, role: Role) -> Result<Self> {
         let mut faults = ConfigErrors::default();
         settings.read_secrets(&mut faults);
-        let data = DataFolder::new(settings.data.clone().unwrap_or_else(|| "portico-data".into()));
-        let chain = ChainConfig::new(&settings, &mut faults);
-        let issuer = faults.take("issuer", network::issuer(&settings)).flatten();
+        let data = DataFolder::new(settings.data.clone());
+        let profile = settings.profile.map(Profile::from);
         let database = database(&settings, &data, &mut faults);
         let keystore = settings.keystore.as_deref().map(|url| faults.take("keystore", Location::parse(url)));
+        settings.set_dependent_defaults(&data);
+        let chain = ChainConfig::new(&settings, &mut faults);
+        let issuer = faults.take("issuer", network::issuer(&settings)).flatten();
         let listen = ListenConfig::new(&settings, &mut faults);
-        let origins = network::origins(&settings, &mut faults);
-        let country = faults.take("country", Country::parse(settings.country.as_deref().unwrap_or("US")));
+        network::check_origins(&settings, &mut faults);
+        let country = faults.take("country", Country::parse(&settings.country));
         let basemap = basemap(&settings, &data, role, &mut faults);
         let consents = Consents::new(&settings.consents).map_err(|found| faults.0.extend(found)).ok();
         check_encryption_key(&settings, &mut faults);
@@ -125,47 +108,41 @@ impl Config {
         else {
             bail!("the configuration cannot be used:\n  - {}", faults.0.join("\n  - "));
         };
-        let warnings = listen::warnings(&settings, &listen);
-        let (rate_limit, budgets) = (network::rate_limit(&settings), budgets::budgets(&settings));
-        let log = settings.log.take().or_else(|| std::env::var("RUST_LOG").ok());
-        let mut config = Self {
+        let (effective, exposed_secrets) = (effective::effective(&settings), settings.exposed_secrets());
+        settings.chain_key = None;
+        Ok(Self {
             data,
             database,
-            profile: settings.profile.map(Profile::from),
+            profile,
+            warnings: listen::warnings(&settings, &listen),
+            exposed_secrets,
             hosts: network::allowed_hosts(&settings),
-            log: log.unwrap_or_else(|| "info".into()),
-            warnings,
             listen,
-            origins,
-            trusted_hops: settings.trusted_hops.unwrap_or(0),
-            rate_limit,
-            budgets,
-            max_in_flight: settings.max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
-            max_response_bytes: settings
-                .max_response_memory
-                .map_or(DEFAULT_MAX_RESPONSE_BYTES, |mib| mib.saturating_mul(1 << 20)),
+            budgets: budgets(&settings),
             country,
             issuer,
-            console_client: settings.console_client.take(),
             basemap,
-            encryption_key: settings.encryption_key.take().map(SecretString::from),
+            encryption_key: settings.encryption_key.take().map(|key| SecretString::from(&*key)),
             chain,
             keystore: keystore.flatten(),
-            retention_days: settings.retention_days.unwrap_or(DEFAULT_RETENTION_DAYS),
             consents,
-            in_force: Vec::new(),
-            bureaus: std::mem::take(&mut settings.bureaus),
-            screening: std::mem::take(&mut settings.screening),
-        };
-        config.in_force = in_force::settings(&config, &settings);
-        Ok(config)
+            effective,
+            settings,
+        })
+    }
+
+    pub(crate) fn access(&self, profile: Profile) -> AccessTable {
+        match self.settings.sandbox_access {
+            SandboxAccess::Live => AccessTable::Live,
+            SandboxAccess::Open => profile.into(),
+        }
     }
 
     /// The bureaus. The sandbox bureau derives its values from `sandbox_key`. Commands use only that one, so they need
     /// no bureau secrets and cause no costs.
     pub(crate) fn bureaus(&self, sandbox_key: &SecretSlice<u8>, role: Role) -> Result<Bureaus> {
         let built = match role {
-            Role::Server => build(&self.screening, &self.bureaus, sandbox_key),
+            Role::Server => build(&self.settings.screening, &self.settings.bureaus, sandbox_key),
             Role::Tool => build(&ScreeningConfig::default(), &BTreeMap::new(), sandbox_key),
         };
         Ok(Bureaus::new(built.map_err(|faults| anyhow::anyhow!(faults.join("\n")))?))
@@ -173,9 +150,27 @@ impl Config {
 }
 
 impl Settings {
-    /// The profile to validate for, before the database's own is known.
-    fn profile_or_sandbox(&self) -> Profile {
-        self.profile.map_or(Profile::Sandbox, Profile::from)
+    /// Defaults that depend on other settings.
+    fn set_dependent_defaults(&mut self, data: &DataFolder) {
+        self.profile.get_or_insert(ProfileName::Sandbox);
+        self.database.get_or_insert_with(|| format!("sqlite:{}", data.database().display()).into());
+        // All clients of a proxy have its address.
+        let per_address = if self.trusted_hops > 0 { 0 } else { DEFAULT_MAX_CONNECTIONS_PER_ADDRESS };
+        self.max_connections_per_address.get_or_insert(per_address);
+        if let (None, Ok(filter)) = (&self.log, std::env::var("RUST_LOG")) {
+            self.log = Some(filter);
+            self.sources.insert("log".into(), SettingSource::Environment);
+        }
+        self.log.get_or_insert_with(|| "info".into());
+    }
+}
+
+/// Budgets of what costs money. A sandbox has none: its bureau and its chain are its own.
+fn budgets(settings: &Settings) -> Budgets {
+    Budgets {
+        checks: DailyLimits { person: settings.checks_per_person, account: settings.checks_per_account },
+        records: DailyLimits { person: settings.records_per_person, account: settings.records_per_account },
+        chain_reads: settings.chain_reads,
     }
 }
 
@@ -225,7 +220,7 @@ fn check_server(
     match settings.profile_or_sandbox() {
         Profile::Sandbox => {
             let is_open = listen.is_some_and(|listen| !listen.address.ip().is_loopback());
-            if is_open && !settings.allow_open.unwrap_or(false) {
+            if is_open && !settings.allow_open {
                 faults.add(
                     "listen: the sandbox is open to anybody, so it listens on loopback only; add --allow-open if that is meant",
                 );
@@ -246,6 +241,9 @@ fn check_live(
     }
     if chain.keys.is_empty() {
         faults.add("chain_key: a live instance needs one: PORTICO_CHAIN_KEY, or --chain-key-file");
+    }
+    if settings.sources.contains_key("sandbox_access") && settings.sandbox_access == SandboxAccess::Open {
+        faults.add("sandbox_access: a live instance cannot be open");
     }
     network::check_live_issuer(settings, faults);
     let in_sandbox = screening.map(|screening| screening.routing.in_sandbox()).unwrap_or_default();
@@ -285,22 +283,26 @@ fn build(
 
 #[cfg(test)]
 mod tests {
+    use super::layers::tests::from_file;
     use super::*;
 
-    fn faults(settings: Settings) -> String {
-        Config::new(settings, Role::Server).err().map(|error| error.to_string()).unwrap_or_default()
+    fn faults(file: &str) -> String {
+        faults_of(file, Role::Server)
+    }
+
+    fn faults_of(file: &str, role: Role) -> String {
+        Config::new(from_file(file), role).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn live_reports_all_missing_settings_at_once() {
-        let faults = faults(Settings { profile: Some(ProfileName::Live), ..Settings::default() });
+        let faults = faults("profile = \"live\"");
         assert!(faults.contains("chain:") && faults.contains("encryption_key:"), "{faults}");
     }
 
     #[test]
     fn live_needs_the_disclosure_of_every_bureau() {
-        let file = "profile = \"live\"\n[bureaus.acme]\naddress = \"1 Main Street\"";
-        let faults = faults(toml::from_str(file).unwrap());
+        let faults = faults("profile = \"live\"\n[bureaus.acme]\naddress = \"1 Main Street\"");
         assert!(faults.contains("bureaus.acme.name is missing"), "{faults}");
         assert!(faults.contains("bureaus.acme.telephone is missing"), "{faults}");
         assert!(!faults.contains("bureaus.acme.address"), "{faults}");
@@ -308,38 +310,42 @@ mod tests {
 
     #[test]
     fn live_trusts_no_plain_http() {
-        let settings = |profile, host: &str| Settings {
-            profile: Some(profile),
-            chain: Some(format!("https://node.example/v2/key,http://{host}:8545/token")),
-            issuer: Some(format!("http://{host}/tenant")),
-            audience: Some("portico".into()),
-            jwks_url: Some(format!("http://{host}/keys")),
-            ..Settings::default()
+        let settings = |profile, host: &str| {
+            format!(
+                "profile = \"{profile}\"\naudience = \"portico\"\n\
+                 chain = \"https://node.example/v2/key,http://{host}:8545/token\"\n\
+                 issuer = \"http://{host}/tenant\"\njwks_url = \"http://{host}/keys\""
+            )
         };
-        let remote = faults(settings(ProfileName::Live, "node.example"));
+        let remote = faults(&settings("live", "node.example"));
         for named in ["chain (--chain, --chain-url-file)", "issuer (--issuer)", "jwks_url (--jwks-url)"] {
             assert!(remote.contains(named), "{named}: {remote}");
         }
         assert!(!remote.contains("token"), "a URL may hold a secret: {remote}");
-        let command = Config::new(settings(ProfileName::Live, "node.example"), Role::Tool);
-        assert!(command.err().is_some_and(|error| error.to_string().contains("--chain-url-file")));
+        let command = faults_of(&settings("live", "node.example"), Role::Tool);
+        assert!(command.contains("--chain-url-file"), "{command}");
         for local in ["127.0.0.1", "127.3.2.1", "[::1]", "localhost"] {
-            let faults = faults(settings(ProfileName::Live, local));
+            let faults = faults(&settings("live", local));
             assert!(!faults.contains("https://"), "{faults}");
         }
-        assert_eq!(faults(settings(ProfileName::Sandbox, "node.example")), "");
+        assert_eq!(faults(&settings("sandbox", "node.example")), "");
     }
 
     #[test]
     fn sandbox_listens_on_loopback_unless_allowed() {
-        let open = || Settings { listen: Some("0.0.0.0:1".into()), ..Settings::default() };
-        assert!(faults(open()).contains("--allow-open"));
-        assert_eq!(faults(Settings { allow_open: Some(true), ..open() }), "");
+        assert!(faults("listen = \"0.0.0.0:1\"").contains("--allow-open"));
+        assert_eq!(faults("listen = \"0.0.0.0:1\"\nallow_open = true"), "");
+    }
+
+    #[test]
+    fn only_a_sandbox_chooses_its_access_table() {
+        assert_eq!(faults("sandbox_access = \"live\""), "");
+        assert!(faults("profile = \"live\"\nsandbox_access = \"open\"").contains("sandbox_access"));
+        assert!(!faults("profile = \"live\"\nsandbox_access = \"live\"").contains("sandbox_access"));
     }
 
     #[test]
     fn commands_do_not_check_the_listen_address() {
-        let open = Settings { listen: Some("0.0.0.0:1".into()), ..Settings::default() };
-        assert!(Config::new(open, Role::Tool).is_ok());
+        assert_eq!(faults_of("listen = \"0.0.0.0:1\"", Role::Tool), "");
     }
 }

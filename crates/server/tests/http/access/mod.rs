@@ -22,6 +22,7 @@ on_both_engines! {
 own:
     sandbox_permissions_match_the_table,
     live_permissions_match_the_table,
+    sandbox_with_live_access_refuses_what_live_refuses,
     live_there_are_no_sandbox_sessions;
 }
 
@@ -263,6 +264,12 @@ async fn live_permissions_match_the_table(engine: Engine) {
     // One person makes all calls of the table.
     let app = options.flags(&["--checks-per-person", "0", "--records-per-person", "0"]).start().await;
     permissions_match_the_table(&app, |row| row.live).await;
+}
+
+/// The operations that only a sandbox has keep their row.
+async fn sandbox_with_live_access_refuses_what_live_refuses(engine: Engine) {
+    let app = Options::new(engine).flags(&["--sandbox-access", "live"]).start().await;
+    permissions_match_the_table(&app, |row| Some(row.live.unwrap_or(row.sandbox))).await;
 }
 
 async fn live_there_are_no_sandbox_sessions(engine: Engine) {

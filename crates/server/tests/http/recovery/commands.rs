@@ -156,7 +156,7 @@ async fn backup_is_restored(engine: Engine, on: On) {
     if on == On::Anvil {
         let said = instance.refuses(&["chain", "reconcile"]);
         assert!(said.contains("1 unknown to the database") && said.contains("0 different"), "{said}");
-        instance.prints(&["chain", "reconcile", "--mend"]);
+        instance.prints(&["chain", "reconcile", "--repair"]);
         let app = instance.start().await;
         is_delivered(&app).await;
         stop(app).await;

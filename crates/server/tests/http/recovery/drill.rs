@@ -158,7 +158,7 @@ async fn has_everything(app: &App, acknowledged: &Acknowledged) {
 /// What the chain has and the database not is ended; then both agree.
 async fn reconcile(instance: &Instance) {
     if !instance.run(&["chain", "reconcile"]).status.success() {
-        instance.prints(&["chain", "reconcile", "--mend"]);
+        instance.prints(&["chain", "reconcile", "--repair"]);
         let app = instance.start().await;
         is_delivered(&app).await;
         stop(app).await;

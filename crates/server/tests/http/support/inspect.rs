@@ -165,9 +165,9 @@ impl App {
     /// The use cases on the server's data, as for a command.
     pub(crate) async fn tool(&self) -> Portico {
         let settings = Settings {
-            data: Some(self.data.clone()),
-            database: self.database.clone(),
-            ..Settings::default()
+            data: self.data.clone(),
+            database: self.database.clone().map(Into::into),
+            ..Settings::sandbox()
         };
         portico_server::admin(&Config::new(settings, Role::Tool).unwrap()).await.unwrap().0
     }
