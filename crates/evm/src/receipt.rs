@@ -36,6 +36,20 @@ impl Receipt {
     pub fn logs_bloom(&self) -> Bloom {
         bloom(&self.logs)
     }
+
+    /// The logs with their place on the chain.
+    pub(crate) fn into_logs(self) -> impl Iterator<Item = alloy_rpc_types_eth::Log> {
+        (self.first_log_index..).zip(self.logs).map(move |(index, inner)| alloy_rpc_types_eth::Log {
+            inner,
+            block_hash: Some(self.block_hash),
+            block_number: Some(self.block_number),
+            block_timestamp: Some(self.block_timestamp),
+            transaction_hash: Some(self.transaction_hash),
+            transaction_index: Some(self.transaction_index),
+            log_index: Some(index),
+            removed: false,
+        })
+    }
 }
 
 #[derive(Debug, Clone, RlpEncodable, RlpDecodable)]
