@@ -106,3 +106,51 @@ pub(crate) fn bloom(logs: &[Log]) -> Bloom {
     }
     bloom
 }
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::Bytes;
+    use alloy_rlp::Decodable as _;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stored() -> StoredReceipt {
+        let topics = vec![B256::repeat_byte(1), B256::repeat_byte(2)];
+        StoredReceipt {
+            ty: 2,
+            success: true,
+            gas_used: 21_000,
+            cumulative_gas_used: 42_000,
+            effective_gas_price: 8,
+            creates: false,
+            to: Address::repeat_byte(3),
+            first_log: 5,
+            logs: vec![Log::new_unchecked(Address::repeat_byte(4), topics, Bytes::from_static(&[9; 70]))],
+        }
+    }
+
+    proptest! {
+        /// Of a damaged file, for instance.
+        #[test]
+        fn any_bytes_decode_or_fail(bytes: Vec<u8>, at: prop::sample::Index, byte: u8) {
+            let _ = StoredReceipt::decode(&mut bytes.as_slice());
+            let whole = alloy_rlp::encode(stored());
+            let at = at.index(whole.len());
+            prop_assert!(StoredReceipt::decode(&mut &whole[..at]).is_err());
+            let mut damaged = whole;
+            damaged[at] = byte;
+            if let Ok(read) = StoredReceipt::decode(&mut damaged.as_slice()) {
+                prop_assert!(alloy_rlp::encode(read).len() <= damaged.len());
+            }
+        }
+    }
+
+    #[test]
+    fn receipt_round_trips() {
+        let encoded = alloy_rlp::encode(stored());
+        let read = StoredReceipt::decode(&mut encoded.as_slice()).unwrap();
+        assert_eq!(alloy_rlp::encode(&read), encoded);
+        assert_eq!(read.logs, stored().logs);
+    }
+}
