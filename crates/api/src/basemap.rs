@@ -281,7 +281,7 @@ mod tests {
         }
 
         #[test]
-        fn a_whole_archive_is_taken_and_a_shorter_one_is_not(ends in [0..1_u64 << 60; 4], cut: u64) {
+        fn a_whole_archive_is_taken_and_a_shorter_one_is_not(ends in proptest::array::uniform4(0..1_u64 << 60), cut: u64) {
             let mut header = [0; HEADER_BYTES];
             header[..8].copy_from_slice(b"PMTiles\x03");
             header[97..100].copy_from_slice(&[2, 2, VECTOR_TILES]);
