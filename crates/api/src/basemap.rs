@@ -202,6 +202,8 @@ fn read(file: &File, bytes: Range<u64>) -> io::Result<Bytes> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn requested(method: &Method, range: &str, if_range: Option<&'static str>) -> Part {
@@ -260,5 +262,38 @@ mod tests {
         assert!(with(23, 255).contains("cut short"));
         assert!(with(99, 2).contains("vector tiles"));
         assert!(with(97, 3).contains("gzip") && with(98, 4).contains("gzip"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_header_is_judged_without_a_panic(
+            bytes in proptest::collection::vec(any::<u8>(), HEADER_BYTES), size: u64,
+        ) {
+            let mut header: [u8; HEADER_BYTES] = bytes.try_into().unwrap();
+            prop_assert!(check_header(&header, size).is_err());
+            header[..8].copy_from_slice(b"PMTiles\x03");
+            header[97..100].copy_from_slice(&[2, 2, VECTOR_TILES]);
+            let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());
+            let fits = [8, 24, 40, 56].iter().all(|at| {
+                u128::from(number(*at)) + u128::from(number(at + 8)) <= u128::from(size)
+            });
+            prop_assert_eq!(check_header(&header, size).is_ok(), fits);
+        }
+
+        #[test]
+        fn a_whole_archive_is_taken_and_a_shorter_one_is_not(ends in proptest::array::uniform4(0..1_u64 << 60), cut: u64) {
+            let mut header = [0; HEADER_BYTES];
+            header[..8].copy_from_slice(b"PMTiles\x03");
+            header[97..100].copy_from_slice(&[2, 2, VECTOR_TILES]);
+            for (at, end) in [8, 24, 40, 56].into_iter().zip(ends) {
+                header[at..at + 8].copy_from_slice(&(end / 2).to_le_bytes());
+                header[at + 8..at + 16].copy_from_slice(&(end - end / 2).to_le_bytes());
+            }
+            let size = ends.into_iter().max().unwrap();
+            prop_assert_eq!(check_header(&header, size), Ok(()));
+            if size > 0 {
+                prop_assert!(check_header(&header, cut % size).is_err());
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use alloy_consensus::Transaction as _;
 pub use alloy_primitives::{Address, U256};
 use alloy_primitives::{B256, Bytes};
-use portico_evm::{CallError, Chain, ChainError, LogFilter, LogsError, Refused};
+use alloy_rpc_types_eth::Filter;
+use portico_evm::{CallError, Chain, ChainError, LogsError, Refused};
 pub use portico_evm::{ChainFacts, ChainSnapshot, Genesis, inspect};
 
 use crate::node::{Block, BlockId, Fees, Log, LoggedEvent, Node, Receipt, Sent, Transaction};
@@ -161,25 +162,25 @@ impl Node for Embedded {
     async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
         let found = self.chain.transaction(hash)?;
         Ok(found.map(|found| Transaction {
-            from: found.from,
-            to: found.envelope.to(),
-            nonce: found.envelope.nonce(),
-            block: Some(found.block_number),
-            input: found.envelope.input().clone(),
+            from: found.inner.signer(),
+            to: found.to(),
+            nonce: found.nonce(),
+            block: found.block_number,
+            input: found.input().clone(),
         }))
     }
 
     async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {
-        let filter = LogFilter { from, to, addresses: contracts.to_vec(), topics: Vec::new() };
+        let filter = Filter::new().address(contracts.to_vec()).from_block(from).to_block(to);
         let chain = self.chain.clone();
         let found = tokio::task::spawn_blocking(move || chain.logs(&filter)).await;
         match found.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))? {
             Err(LogsError::Chain(error)) => Err(error.into()),
             Err(refused) => Err(Error::Refused(refused.to_string())),
             Ok(found) => {
-                let event = |entry: portico_evm::LogEntry| LoggedEvent {
-                    log: log(&entry.log),
-                    transaction: entry.transaction_hash,
+                let event = |found: alloy_rpc_types_eth::Log| LoggedEvent {
+                    log: log(&found.inner),
+                    transaction: found.transaction_hash.unwrap_or_default(),
                 };
                 Ok(found.into_iter().map(event).collect())
             }

@@ -3,38 +3,59 @@
 use std::future::Future;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_serde::quantity;
+use serde::{Deserialize, Deserializer};
 
 use crate::{Error, Result};
 
+// What can be deserialized is read from a node's JSON. Members that we do not use may be absent: nodes of other
+// networks than Ethereum omit some.
+
 /// The part of a block header that we use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Block {
+    #[serde(with = "quantity")]
     pub number: u64,
     pub hash: B256,
     /// The parent's hash.
+    #[serde(rename = "parentHash")]
     pub parent: B256,
     /// In seconds.
+    #[serde(with = "quantity")]
     pub timestamp: u64,
+    #[serde(with = "quantity")]
     pub gas_used: u64,
+    #[serde(with = "quantity")]
     pub gas_limit: u64,
-    /// Per gas.
+    /// Per gas; 0 on a chain without base fee.
+    #[serde(rename = "baseFeePerGas", default, deserialize_with = "quantity_or_zero")]
     pub base_fee: u64,
     pub transactions: Vec<B256>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+fn quantity_or_zero<'de, D: Deserializer<'de>>(value: D) -> Result<u64, D::Error> {
+    quantity::opt::deserialize(value).map(Option::unwrap_or_default)
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Receipt {
+    #[serde(rename = "blockNumber", with = "quantity")]
     pub block: u64,
     pub block_hash: B256,
     /// False: it reverted.
+    #[serde(rename = "status", with = "quantity")]
     pub success: bool,
+    #[serde(with = "quantity")]
     pub gas_used: u64,
     /// The deployed contract.
+    #[serde(rename = "contractAddress")]
     pub contract: Option<Address>,
     pub logs: Vec<Log>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Log {
     pub address: Address,
     pub topics: Vec<B256>,
@@ -42,18 +63,22 @@ pub struct Log {
 }
 
 /// A log, and the transaction that wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct LoggedEvent {
+    #[serde(flatten)]
     pub log: Log,
+    #[serde(rename = "transactionHash")]
     pub transaction: B256,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Transaction {
     pub from: Address,
     /// `None`: it deploys a contract.
     pub to: Option<Address>,
+    #[serde(with = "quantity")]
     pub nonce: u64,
+    #[serde(rename = "blockNumber", default, with = "quantity::opt")]
     pub block: Option<u64>,
     /// The call data, or the code that deploys.
     pub input: Bytes,

@@ -77,8 +77,8 @@ async fn compare<N: Node>(
         // It may have changed between the two reads: then it is in flight, and nothing is wrong.
         let now = db.chain_item(kind.number(), &item.key).await?;
         if now.is_some_and(|now| now.version == item.version && now.status == *status) {
-            let drawn = ItemVersion { kind: kind.number(), key: item.key, version: item.version };
-            again.push((drawn, i64::try_from(version).unwrap_or(i64::MAX - 1)));
+            let item_version = ItemVersion { kind: kind.number(), key: item.key, version: item.version };
+            again.push((item_version, i64::try_from(version).unwrap_or(i64::MAX - 1)));
             let of =
                 if *status == ItemStatus::Failed { &mut findings.refused } else { &mut findings.different };
             of.push((kind.contract(), item.key));

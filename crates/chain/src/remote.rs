@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
+use alloy_rpc_types_eth::Filter;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::node::{Block, BlockId, Fees, Log, LoggedEvent, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, LoggedEvent, Node, Receipt, Sent, Transaction};
 use crate::{Error, Result};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,89 +50,6 @@ struct RpcError {
     code: i64,
     message: String,
     data: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RpcBlock {
-    number: U64,
-    hash: B256,
-    parent_hash: B256,
-    timestamp: U64,
-    gas_used: U64,
-    gas_limit: U64,
-    base_fee_per_gas: Option<U64>,
-    transactions: Vec<B256>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RpcReceipt {
-    block_number: U64,
-    block_hash: B256,
-    status: U64,
-    gas_used: U64,
-    contract_address: Option<Address>,
-    logs: Vec<RpcLog>,
-}
-
-#[derive(Deserialize)]
-struct RpcLog {
-    address: Address,
-    topics: Vec<B256>,
-    data: Bytes,
-}
-
-impl From<RpcLog> for Log {
-    fn from(log: RpcLog) -> Self {
-        Self { address: log.address, topics: log.topics, data: log.data }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RpcEvent {
-    #[serde(flatten)]
-    log: RpcLog,
-    transaction_hash: B256,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RpcTransaction {
-    from: Address,
-    to: Option<Address>,
-    nonce: U64,
-    block_number: Option<U64>,
-    input: Bytes,
-}
-
-impl From<RpcBlock> for Block {
-    fn from(block: RpcBlock) -> Self {
-        Self {
-            number: block.number.to(),
-            hash: block.hash,
-            parent: block.parent_hash,
-            timestamp: block.timestamp.to(),
-            gas_used: block.gas_used.to(),
-            gas_limit: block.gas_limit.to(),
-            base_fee: block.base_fee_per_gas.unwrap_or_default().to(),
-            transactions: block.transactions,
-        }
-    }
-}
-
-impl From<RpcReceipt> for Receipt {
-    fn from(receipt: RpcReceipt) -> Self {
-        Self {
-            block: receipt.block_number.to(),
-            block_hash: receipt.block_hash,
-            success: receipt.status == U64::ONE,
-            gas_used: receipt.gas_used.to(),
-            contract: receipt.contract_address,
-            logs: receipt.logs.into_iter().map(Into::into).collect(),
-        }
-    }
 }
 
 impl Remote {
@@ -175,20 +93,20 @@ impl Remote {
                 return Err(Failure::Transport("the node's answer is too long".into()));
             }
         }
-        let strange =
-            |what: &str| Failure::Transport(format!("the node's answer to {method} is strange: {what}"));
+        let invalid =
+            |what: &str| Failure::Transport(format!("the node's answer to {method} is invalid: {what}"));
         let status = response.status();
         // An overloaded node, or a proxy that lost its node; another URL may work.
         if matches!(status.as_u16(), 429 | 502..=504) {
-            return Err(strange(&format!("status {status}")));
+            return Err(invalid(&format!("status {status}")));
         }
         let answer: RpcResponse =
-            serde_json::from_slice(&answer).map_err(|_| strange(&format!("no JSON-RPC, status {status}")))?;
+            serde_json::from_slice(&answer).map_err(|_| invalid(&format!("no JSON-RPC, status {status}")))?;
         if let Some(RpcError { code, message, data }) = answer.error {
             return Err(Failure::Rpc { code, message, data });
         }
-        let result = answer.result.ok_or_else(|| strange(&format!("no JSON-RPC, status {status}")))?;
-        serde_json::from_value(result).map_err(|error| strange(&error.to_string()))
+        let result = answer.result.ok_or_else(|| invalid(&format!("no JSON-RPC, status {status}")))?;
+        serde_json::from_value(result).map_err(|error| invalid(&error.to_string()))
     }
 
     async fn request<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
@@ -245,18 +163,16 @@ impl Node for Remote {
     }
 
     async fn head(&self) -> Result<Block> {
-        let head: RpcBlock = self.request("eth_getBlockByNumber", json!(["latest", false])).await?;
-        Ok(head.into())
+        self.request("eth_getBlockByNumber", json!(["latest", false])).await
     }
 
     async fn block(&self, at: BlockId) -> Result<Option<Block>> {
-        let found: Option<RpcBlock> = match at {
+        match at {
             BlockId::Number(number) => {
-                self.request("eth_getBlockByNumber", json!([U64::from(number), false])).await?
+                self.request("eth_getBlockByNumber", json!([U64::from(number), false])).await
             }
-            BlockId::Hash(hash) => self.request("eth_getBlockByHash", json!([hash, false])).await?,
-        };
-        Ok(found.map(Into::into))
+            BlockId::Hash(hash) => self.request("eth_getBlockByHash", json!([hash, false])).await,
+        }
     }
 
     async fn nonce(&self, account: Address) -> Result<u64> {
@@ -303,28 +219,16 @@ impl Node for Remote {
     }
 
     async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
-        let found: Option<RpcReceipt> = self.request("eth_getTransactionReceipt", json!([hash])).await?;
-        Ok(found.map(Into::into))
+        self.request("eth_getTransactionReceipt", json!([hash])).await
     }
 
     async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
-        let found: Option<RpcTransaction> = self.request("eth_getTransactionByHash", json!([hash])).await?;
-        Ok(found.map(|found| Transaction {
-            from: found.from,
-            to: found.to,
-            nonce: found.nonce.to(),
-            block: found.block_number.map(|number| number.to()),
-            input: found.input,
-        }))
+        self.request("eth_getTransactionByHash", json!([hash])).await
     }
 
     async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {
-        let filter =
-            json!([{ "address": contracts, "fromBlock": U64::from(from), "toBlock": U64::from(to) }]);
-        let found: Vec<RpcEvent> = self.request("eth_getLogs", filter).await?;
-        let event =
-            |event: RpcEvent| LoggedEvent { log: event.log.into(), transaction: event.transaction_hash };
-        Ok(found.into_iter().map(event).collect())
+        let filter = Filter::new().address(contracts.to_vec()).from_block(from).to_block(to);
+        self.request("eth_getLogs", json!([filter])).await
     }
 
     fn confirmations(&self) -> u64 {

@@ -13,21 +13,21 @@ const MAX_RETRIED_ITEMS: usize = 200;
 
 /// Each with its version on the chain. The next version is above what either side has.
 pub async fn rejected<N: Node>(node: &N, db: &Db, contracts: Contracts) -> Result<Vec<(ItemVersion, i64)>> {
-    let failed = db.failed_items(MAX_RETRIED_ITEMS).await?;
-    let mut rejected = Vec::with_capacity(failed.len());
+    let items = db.failed_items(MAX_RETRIED_ITEMS).await?;
+    let mut rejected = Vec::with_capacity(items.len());
     for kind in ItemKind::ALL {
-        let of_kind: Vec<_> = failed.iter().filter(|failed| failed.item.kind == kind.number()).collect();
+        let of_kind: Vec<_> = items.iter().filter(|rejected| rejected.item.kind == kind.number()).collect();
         if of_kind.is_empty() {
             continue;
         }
         let expected: Vec<_> =
-            of_kind.iter().map(|failed| (failed.item.key, failed.payload.clone())).collect();
+            of_kind.iter().map(|rejected| (rejected.item.key, rejected.payload.clone())).collect();
         let found = reads::items(node, contracts, kind, &expected).await?;
         rejected.extend(
             of_kind
                 .into_iter()
                 .zip(found)
-                .map(|(failed, (version, _))| (failed.item, i64::try_from(version).unwrap_or(i64::MAX - 1))),
+                .map(|(item, (version, _))| (item.item, i64::try_from(version).unwrap_or(i64::MAX - 1))),
         );
     }
     Ok(rejected)

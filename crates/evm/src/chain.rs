@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, Sealed, U256};
+use alloy_rpc_types_eth::{Filter, Log};
 use portico_sqlite::FileLock;
 use revm::Database;
 
@@ -15,9 +16,9 @@ use crate::execute::{self, BlockExecution};
 use crate::executor::Rules;
 use crate::file::{self, NewTransaction, ReaderPool, Writer, reads};
 use crate::history::{Block, History, Transaction};
-use crate::logs::{LogEntry, LogFilter, LogsError};
+use crate::logs::{self, LogsError};
 use crate::receipt::Receipt;
-use crate::rpc;
+use crate::rpc::{self, Filters};
 use crate::state::State;
 use crate::transaction::VerifiedTransaction;
 
@@ -37,6 +38,7 @@ struct Inner {
     rules: Rules,
     state: State,
     call_cache: CallCache,
+    filters: Filters,
     writer: Mutex<Writer>,
     _lock: FileLock,
 }
@@ -67,6 +69,7 @@ impl Chain {
             rules: Rules::new(genesis.chain_id),
             state: State::new(ReaderPool::new(path), head),
             call_cache: CallCache::default(),
+            filters: Filters::default(),
             writer: Mutex::new(Writer::start(connection, path)?),
             _lock: lock,
         })))
@@ -129,8 +132,9 @@ impl Chain {
         history.locate(&hash)?.map_or(Ok(None), |location| history.receipt(location))
     }
 
-    pub fn logs(&self, filter: &LogFilter) -> std::result::Result<Vec<LogEntry>, LogsError> {
-        filter.search(&self.history()?, None)
+    pub fn logs(&self, filter: &Filter) -> std::result::Result<Vec<Log>, LogsError> {
+        let history = self.history()?;
+        logs::search(filter, logs::blocks(filter, &history)?, &history, None)
     }
 
     /// The nonce of an account's next transaction.
@@ -178,6 +182,10 @@ impl Chain {
 
     pub(crate) fn state(&self) -> &State {
         &self.0.state
+    }
+
+    pub(crate) fn filters(&self) -> &Filters {
+        &self.0.filters
     }
 
     pub(crate) fn rules(&self) -> &Rules {

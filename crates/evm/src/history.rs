@@ -1,10 +1,12 @@
 //! Reads past blocks, transactions and receipts, up to the published head.
 
-use alloy_consensus::Header;
+use alloy_consensus::transaction::Recovered;
+use alloy_consensus::{Header, Transaction as _};
 use alloy_eips::eip2718::Decodable2718;
-use alloy_primitives::{Address, B256, Sealed};
+use alloy_primitives::{B256, Sealed};
 use alloy_rlp::{Decodable, Encodable};
 
+use crate::BASE_FEE;
 use crate::error::ChainError;
 use crate::file::{PooledReader, StoredTransaction, TransactionSummary, TxLocation, reads};
 use crate::receipt::{Receipt, StoredReceipt};
@@ -22,15 +24,8 @@ pub struct Block {
     pub transactions: Vec<B256>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transaction {
-    pub envelope: Envelope,
-    pub from: Address,
-    pub block_hash: B256,
-    pub block_number: u64,
-    pub block_timestamp: u64,
-    pub index: u64,
-}
+/// A mined transaction, with its sender and its place on the chain.
+pub type Transaction = alloy_rpc_types_eth::Transaction<Envelope>;
 
 #[derive(Debug)]
 pub(crate) struct History<'s> {
@@ -118,12 +113,12 @@ fn transaction(header: &Sealed<Header>, stored: &StoredTransaction) -> Result<Tr
     let envelope = Envelope::decode_2718(&mut stored.raw.as_slice())
         .map_err(|_| ChainError::Corrupt("a transaction cannot be read"))?;
     Ok(Transaction {
-        envelope,
-        from: stored.sender,
-        block_hash: header.hash(),
-        block_number: header.number,
-        block_timestamp: header.timestamp,
-        index: stored.location.position,
+        effective_gas_price: Some(envelope.effective_gas_price(Some(BASE_FEE))),
+        inner: Recovered::new_unchecked(envelope, stored.sender),
+        block_hash: Some(header.hash()),
+        block_number: Some(header.number),
+        block_timestamp: Some(header.timestamp),
+        transaction_index: Some(stored.location.position),
     })
 }
 

@@ -70,6 +70,7 @@ mod transaction;
 
 pub use alloy_consensus::Header;
 pub use alloy_primitives::{Address, B256, Bytes, Log, Sealed, U256};
+pub use alloy_rpc_types_eth::Filter;
 
 pub use block::Genesis;
 pub use call::Call;
@@ -77,7 +78,7 @@ pub use chain::Chain;
 pub use error::{CallError, ChainError, OpenError, Refused};
 pub use file::snapshot::{ChainFacts, ChainSnapshot, inspect};
 pub use history::{Block, Transaction};
-pub use logs::{LOGS_BLOCK_CAP, LOGS_CAP, LogEntry, LogFilter, LogsError};
+pub use logs::{LOGS_BLOCK_CAP, LOGS_CAP, LogsError};
 pub use receipt::Receipt;
 pub use transaction::Envelope;
 

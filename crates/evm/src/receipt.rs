@@ -36,6 +36,20 @@ impl Receipt {
     pub fn logs_bloom(&self) -> Bloom {
         bloom(&self.logs)
     }
+
+    /// The logs with their place on the chain.
+    pub(crate) fn into_logs(self) -> impl Iterator<Item = alloy_rpc_types_eth::Log> {
+        (self.first_log_index..).zip(self.logs).map(move |(index, inner)| alloy_rpc_types_eth::Log {
+            inner,
+            block_hash: Some(self.block_hash),
+            block_number: Some(self.block_number),
+            block_timestamp: Some(self.block_timestamp),
+            transaction_hash: Some(self.transaction_hash),
+            transaction_index: Some(self.transaction_index),
+            log_index: Some(index),
+            removed: false,
+        })
+    }
 }
 
 #[derive(Debug, Clone, RlpEncodable, RlpDecodable)]
@@ -91,4 +105,52 @@ pub(crate) fn bloom(logs: &[Log]) -> Bloom {
         }
     }
     bloom
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::Bytes;
+    use alloy_rlp::Decodable as _;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stored() -> StoredReceipt {
+        let topics = vec![B256::repeat_byte(1), B256::repeat_byte(2)];
+        StoredReceipt {
+            ty: 2,
+            success: true,
+            gas_used: 21_000,
+            cumulative_gas_used: 42_000,
+            effective_gas_price: 8,
+            creates: false,
+            to: Address::repeat_byte(3),
+            first_log: 5,
+            logs: vec![Log::new_unchecked(Address::repeat_byte(4), topics, Bytes::from_static(&[9; 70]))],
+        }
+    }
+
+    proptest! {
+        /// Of a damaged file, for instance.
+        #[test]
+        fn any_bytes_decode_or_fail(bytes: Vec<u8>, at: prop::sample::Index, byte: u8) {
+            let _ = StoredReceipt::decode(&mut bytes.as_slice());
+            let whole = alloy_rlp::encode(stored());
+            let at = at.index(whole.len());
+            prop_assert!(StoredReceipt::decode(&mut &whole[..at]).is_err());
+            let mut damaged = whole;
+            damaged[at] = byte;
+            if let Ok(read) = StoredReceipt::decode(&mut damaged.as_slice()) {
+                prop_assert!(alloy_rlp::encode(read).len() <= damaged.len());
+            }
+        }
+    }
+
+    #[test]
+    fn receipt_round_trips() {
+        let encoded = alloy_rlp::encode(stored());
+        let read = StoredReceipt::decode(&mut encoded.as_slice()).unwrap();
+        assert_eq!(alloy_rlp::encode(&read), encoded);
+        assert_eq!(read.logs, stored().logs);
+    }
 }

@@ -96,10 +96,10 @@ pub fn calldata(kind: ItemKind, items: &[VersionedItem]) -> Result<Bytes> {
     .into())
 }
 
-pub fn carried(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
+pub fn items_in_call(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
     let wrong =
         |error: alloy_sol_types::Error| Error::Bug(format!("one of our calls cannot be decoded: {error}"));
-    let drawn = |key: Word, version: u64| ItemVersion {
+    let item_version = |key: Word, version: u64| ItemVersion {
         kind: kind.number(),
         key,
         version: i64::try_from(version).unwrap_or(i64::MAX),
@@ -107,20 +107,20 @@ pub fn carried(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
     Ok(match kind {
         ItemKind::Listing => {
             let call = registry::recordCall::abi_decode(data).map_err(wrong)?;
-            call.items.iter().map(|item| drawn(item.key.0, item.version)).collect()
+            call.items.iter().map(|item| item_version(item.key.0, item.version)).collect()
         }
         ItemKind::Identity => {
             let call = identity::recordCall::abi_decode(data).map_err(wrong)?;
-            call.items.iter().map(|item| drawn(item.tokenId.to_be_bytes(), item.version)).collect()
+            call.items.iter().map(|item| item_version(item.tokenId.to_be_bytes(), item.version)).collect()
         }
         ItemKind::Check => {
             let call = checks::recordCall::abi_decode(data).map_err(wrong)?;
             let key = |item: &checks::Item| check_key(&item.listing.0, &item.applicant.0);
-            call.items.iter().map(|item| drawn(key(item), item.version)).collect()
+            call.items.iter().map(|item| item_version(key(item), item.version)).collect()
         }
         ItemKind::Anchor => {
             let call = anchor::recordCall::abi_decode(data).map_err(wrong)?;
-            call.items.iter().map(|item| drawn(item.log.0, item.version)).collect()
+            call.items.iter().map(|item| item_version(item.log.0, item.version)).collect()
         }
     })
 }
@@ -181,8 +181,8 @@ mod tests {
             };
             let item = VersionedItem { key, version: 3, payload: content.encode() };
             let data = calldata(content.kind(), &[item]).unwrap();
-            let drawn = ItemVersion { kind: content.kind().number(), key, version: 3 };
-            assert_eq!(carried(content.kind(), &data).unwrap(), [drawn]);
+            let item_version = ItemVersion { kind: content.kind().number(), key, version: 3 };
+            assert_eq!(items_in_call(content.kind(), &data).unwrap(), [item_version]);
         }
     }
 
@@ -196,8 +196,8 @@ mod tests {
         ];
         for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, 7_u64).abi_encode();
-            let drawn = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
-            assert_eq!(stale(kind, &[topic, B256::repeat_byte(8)], &data), Some(drawn));
+            let item_version = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            assert_eq!(stale(kind, &[topic, B256::repeat_byte(8)], &data), Some(item_version));
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), None);
         }
     }
@@ -212,8 +212,8 @@ mod tests {
         ];
         for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, U256::from(1)).abi_encode();
-            let drawn = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
-            assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(drawn));
+            let item_version = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(item_version));
         }
     }
 }

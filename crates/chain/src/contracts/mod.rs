@@ -11,7 +11,7 @@ use portico_domain::{ListingId, Timestamp};
 use portico_store::chain::{DesiredItem, Word};
 
 pub(crate) use calls::written;
-pub use calls::{calldata, carried, rejected, stale};
+pub use calls::{calldata, items_in_call, rejected, stale};
 pub use content::{CheckFlags, Content};
 pub use digest::{PublicContent, content_digest, listing_digest, public_content};
 pub use item_kind::{Contracts, ItemKind};

@@ -144,14 +144,13 @@ impl<N: Node> Engine<N> {
         self.failpoints.at(Failpoint::Sent)?;
         if let Err(Error::Refused(why)) = &sent {
             tracing::warn!(nonce, why, "the node refused a transaction; it is sent again later");
-            self.memory().trouble = Some(why.clone());
         }
         self.with_open(lease, nonce, |open| match &sent {
             // Is sent again as soon as the earlier nonces are.
             Ok(Sent::Gap) => open.sent = None,
             Ok(Sent::Underpriced) => (open.sent, open.underpriced) = (Some(now), true),
             Ok(Sent::Accepted | Sent::Known) => {
-                self.given.fetch_add(u64::from(open.sent.replace(now).is_none()), Ordering::AcqRel);
+                self.first_sends.fetch_add(u64::from(open.sent.replace(now).is_none()), Ordering::AcqRel);
             }
             // Paying more would not help: a signer without funds would only get poorer.
             Err(Error::Refused(_)) => (open.sent, open.next_since) = (Some(now), None),

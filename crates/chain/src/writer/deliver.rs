@@ -18,22 +18,22 @@ use crate::{Error, Result};
 const NONCE_GAP_TIMEOUT_MICROS: i64 = 5_000_000;
 
 impl<N: Node> Engine<N> {
-    /// Fills nonces that the chain waits for and nobody signed, so that those after them get in.
+    /// Fills nonces that the chain waits for and nobody signed, so that those after them are mined.
     pub(super) async fn fill_gap(&self, lease: Lease, now: Timestamp) -> Result<()> {
         // First what we know, then what the chain says: whatever happens in between only closes the gap.
-        let known = self.memory().under(lease).map(|held| {
+        let known = self.state().under(lease).map(|held| {
             let open: BTreeSet<i64> = held.open.keys().copied().collect();
             (held.key.address(), open, held.next_nonce)
         });
         let Some((account, open, next)) = known else { return Ok(()) };
         let used = to_i64(self.node.nonce(account).await?);
         if open.contains(&used) || used >= next {
-            if let Some(held) = self.memory().under(lease) {
+            if let Some(held) = self.state().under(lease) {
                 held.gap_since = None;
             }
             return Ok(());
         }
-        let missing_since = self.memory().under(lease).map(|held| *held.gap_since.get_or_insert(now));
+        let missing_since = self.state().under(lease).map(|held| *held.gap_since.get_or_insert(now));
         if missing_since.is_none_or(|then| since(then, now) < NONCE_GAP_TIMEOUT_MICROS) {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl<N: Node> Engine<N> {
         lost.filter(|_| !heard).map_or(Ok(()), Err)
     }
 
-    /// Whether a transaction does not get in for what it pays.
+    /// Whether a transaction is not mined for what it pays.
     fn needs_more(&self, open: &TrackedBatch, head: &Block, now: Timestamp) -> bool {
         let stuck = open.next_since.is_some_and(|(at, block)| {
             since(at, now) >= micros(self.settings.replace) && head.number >= block + 2
@@ -99,7 +99,7 @@ impl<N: Node> Engine<N> {
         let Some(mut signer) = self.signer_under(lease) else { return Ok(()) };
         let (least, today) = (Price::of(newest).raised(), signer.price);
         if least.max_fee > self.settings.fee_cap {
-            tracing::warn!(nonce = open.batch.nonce, "a transaction does not get in, and may not pay more");
+            tracing::warn!(nonce = open.batch.nonce, "a transaction is not mined, and may not pay more");
             return Ok(());
         }
         let price = Price { max_fee: least.max_fee.max(today.max_fee), tip: least.tip.max(today.tip) };
@@ -128,7 +128,7 @@ impl<N: Node> Engine<N> {
         };
         let Some(receipt) = self.node.receipt(hash.into()).await? else { return Ok(None) };
         // The follower handles everything unusual.
-        if !receipt.success || !self.refused(&receipt).is_empty() || !self.stale(&receipt).is_empty() {
+        if !receipt.success || !self.rejected_items(&receipt).is_empty() || !self.stale(&receipt).is_empty() {
             return Ok(None);
         }
         self.reverts.store(0, Ordering::Release);

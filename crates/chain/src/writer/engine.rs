@@ -29,11 +29,11 @@ pub struct Engine<N> {
     pub(super) contracts: Contracts,
     pub(super) settings: Settings,
     pub(super) failpoints: Arc<dyn FailpointHook>,
-    pub(super) memory: Mutex<EngineState>,
+    pub(super) state: Mutex<EngineState>,
     pub(super) reverts: AtomicU32,
     pub(super) caught_up: AtomicBool,
     /// Batches that were sent to a node for the first time.
-    pub(super) given: AtomicU64,
+    pub(super) first_sends: AtomicU64,
     /// Whether items were left waiting when the window was full.
     pub(super) has_waiting: AtomicBool,
     pub(super) released: AtomicBool,
@@ -49,7 +49,6 @@ pub(super) struct EngineState {
     pub(super) head: Option<Block>,
     /// Other holders' observed epoch and beat, and since when they have not changed.
     pub(super) others: HashMap<Address, ((i64, i64), Timestamp)>,
-    pub(super) trouble: Option<String>,
 }
 
 impl EngineState {
@@ -60,7 +59,6 @@ impl EngineState {
             fees: Fees { base: 1_000_000_000, tip: 1_000_000_000 },
             head: None,
             others: HashMap::new(),
-            trouble: None,
         }
     }
 
@@ -159,8 +157,6 @@ pub struct Status {
     pub unmined: usize,
     /// Signing has stopped because every call reverts.
     pub stopped: bool,
-    /// The last error, if it persists.
-    pub trouble: Option<String>,
 }
 
 impl<N: Node> Engine<N> {
@@ -180,10 +176,10 @@ impl<N: Node> Engine<N> {
             contracts,
             settings,
             failpoints,
-            memory: Mutex::new(EngineState::new()),
+            state: Mutex::new(EngineState::new()),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
-            given: AtomicU64::new(0),
+            first_sends: AtomicU64::new(0),
             has_waiting: AtomicBool::new(false),
             released: AtomicBool::new(false),
             orphaned_signers: Mutex::default(),
@@ -196,11 +192,11 @@ impl<N: Node> Engine<N> {
             node: self.node.clone(),
             db: self.db.clone(),
             keys: vec![key],
-            memory: Mutex::new(EngineState::new()),
+            state: Mutex::new(EngineState::new()),
             failpoints: self.failpoints.clone(),
             reverts: AtomicU32::new(0),
             caught_up: AtomicBool::new(false),
-            given: AtomicU64::new(0),
+            first_sends: AtomicU64::new(0),
             has_waiting: AtomicBool::new(false),
             released: AtomicBool::new(false),
             orphaned_signers: Mutex::default(),
@@ -226,40 +222,39 @@ impl<N: Node> Engine<N> {
     }
 
     pub fn status(&self) -> Status {
-        let memory = self.memory();
-        let held = memory.held.as_ref();
+        let state = self.state();
+        let held = state.held.as_ref();
         let unmined = |held: &HeldLease| {
             held.open.values().filter(|open| open.batch.status == BatchStatus::Signed).count()
         };
         Status {
-            head: memory.head.clone(),
+            head: state.head.clone(),
             signer: held.map(|held| held.key.address()),
             next_nonce: held.map(|held| held.next_nonce),
             unmined: held.map_or(0, unmined),
             stopped: self.is_stopped(),
-            trouble: memory.trouble.clone(),
         }
     }
 
     /// Batches that no node has received yet.
     pub(super) fn unsent_batches(&self) -> usize {
-        let memory = self.memory();
-        let signed = memory.held.iter().flat_map(|held| held.open.values());
+        let state = self.state();
+        let signed = state.held.iter().flat_map(|held| held.open.values());
         signed.filter(|open| open.batch.status == BatchStatus::Signed && open.sent.is_none()).count()
     }
 
     /// Items that are signed and not mined.
     pub(super) fn unmined_items(&self) -> i64 {
-        let memory = self.memory();
-        let signed = memory.held.iter().flat_map(|held| held.open.values());
+        let state = self.state();
+        let signed = state.held.iter().flat_map(|held| held.open.values());
         signed.filter(|open| open.batch.status == BatchStatus::Signed).map(|open| open.batch.items).sum()
     }
 
     /// How many of them each payer has.
     pub(super) fn unmined_by_payer(&self) -> Payers {
-        let memory = self.memory();
+        let state = self.state();
         let mut payers = Payers::default();
-        for open in memory.held.iter().flat_map(|held| held.open.values()) {
+        for open in state.held.iter().flat_map(|held| held.open.values()) {
             if open.batch.status == BatchStatus::Signed {
                 payers.extend(&open.batch.payers);
             }
@@ -267,8 +262,8 @@ impl<N: Node> Engine<N> {
         payers
     }
 
-    pub(super) fn memory(&self) -> MutexGuard<'_, EngineState> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn state(&self) -> MutexGuard<'_, EngineState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn is_stopped(&self) -> bool {
@@ -278,11 +273,11 @@ impl<N: Node> Engine<N> {
     /// The lease, and a signer at the current price.
     pub(super) fn signing(&self) -> Result<(Lease, CallSigner)> {
         if self.is_stopped() {
-            return Err(Error::Stopped("the contracts undo every call"));
+            return Err(Error::Stopped("the contracts revert every call"));
         }
-        let memory = self.memory();
-        let held = memory.held.as_ref().ok_or(Error::Stopped("no signer is free"))?;
-        Ok((held.lease, self.signer(held, self.price(memory.fees))))
+        let state = self.state();
+        let held = state.held.as_ref().ok_or(Error::Stopped("no signer is free"))?;
+        Ok((held.lease, self.signer(held, self.price(state.fees))))
     }
 
     fn signer(&self, held: &HeldLease, price: Price) -> CallSigner {
@@ -291,9 +286,9 @@ impl<N: Node> Engine<N> {
 
     /// Also while signing is stopped.
     pub(super) fn signer_under(&self, lease: Lease) -> Option<CallSigner> {
-        let mut memory = self.memory();
-        let price = self.price(memory.fees);
-        memory.under(lease).map(|held| self.signer(held, price))
+        let mut state = self.state();
+        let price = self.price(state.fees);
+        state.under(lease).map(|held| self.signer(held, price))
     }
 
     /// Twice the base fee, so that it may double before a replacement is needed; never above the cap.
@@ -320,10 +315,10 @@ impl<N: Node> Engine<N> {
     }
 
     pub(super) fn forget(&self, lease: Lease) {
-        let mut memory = self.memory();
-        if memory.under(lease).is_some() {
+        let mut state = self.state();
+        if state.under(lease).is_some() {
             tracing::warn!("another process has taken the signer");
-            memory.held = None;
+            state.held = None;
             // The new holder finds out whether the contracts accept calls.
             self.reverts.store(0, Ordering::Release);
         }
@@ -335,30 +330,30 @@ impl<N: Node> Engine<N> {
         nonce: i64,
         change: impl FnOnce(&mut TrackedBatch) -> T,
     ) -> Option<T> {
-        self.memory().under(lease)?.open.get_mut(&nonce).map(change)
+        self.state().under(lease)?.open.get_mut(&nonce).map(change)
     }
 
     /// Batches below a nonce that were signed and never sent.
     pub(super) fn unsent_before(&self, lease: Lease, nonce: i64) -> Vec<i64> {
-        let mut memory = self.memory();
-        let Some(held) = memory.under(lease) else { return Vec::new() };
+        let mut state = self.state();
+        let Some(held) = state.under(lease) else { return Vec::new() };
         let unsent = |open: &TrackedBatch| open.batch.status == BatchStatus::Signed && open.sent.is_none();
         held.open.range(..nonce).filter(|(_, open)| unsent(open)).map(|(nonce, _)| *nonce).collect()
     }
 
     /// Remembers a signed batch, unless the lease is lost.
     pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
-        if let Some(held) = self.memory().under(lease) {
+        if let Some(held) = self.state().under(lease) {
             held.next_nonce = held.next_nonce.max(batch.nonce + 1);
             held.open.insert(batch.nonce, batch.into());
         }
     }
 
-    /// Applies settled batches to the memory.
+    /// Applies settled batches to the state.
     pub(super) fn apply(&self, settled: &[Settled]) {
-        let mut memory = self.memory();
+        let mut state = self.state();
         for settled in settled {
-            let Some(held) = memory.under(settled.lease) else { continue };
+            let Some(held) = state.under(settled.lease) else { continue };
             if settled.status.is_over() {
                 held.open.remove(&settled.nonce);
             } else if let Some(open) = held.open.get_mut(&settled.nonce) {

@@ -13,7 +13,7 @@ use portico_store::chain::{
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
 use super::lease::to_i64;
 use crate::catch_up::{CatchUpSummary, overtake};
-use crate::contracts::{ItemKind, calldata, carried, rejected, stale};
+use crate::contracts::{ItemKind, calldata, items_in_call, rejected, stale};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
 use crate::{Error, Result};
@@ -22,36 +22,29 @@ pub(super) const MAX_CONCURRENT_CALLS: usize = 16;
 
 impl<N: Node> Engine<N> {
     /// Looks once at everything that is not final: sends, finds receipts, notices what was undone, replaces
-    /// what does not get in, and signs what waits.
+    /// what is not mined, and signs what waits.
     pub async fn follow(&self, now: Timestamp) -> Result<()> {
-        let outcome = match self.look(now, false).await {
-            Ok(()) => self.follow_orphaned_signers(now).await,
-            failed => failed,
-        };
-        let trouble = outcome.as_ref().err().map(ToString::to_string);
-        if trouble.is_some() || self.caught_up() {
-            self.memory().trouble = trouble;
-        }
-        outcome
+        self.follow_signer(now, false).await?;
+        self.follow_orphaned_signers(now).await
     }
 
     /// The same for one signer; for an orphaned one nothing new is signed.
-    pub(super) async fn look(&self, now: Timestamp, is_orphaned: bool) -> Result<()> {
+    pub(super) async fn follow_signer(&self, now: Timestamp, is_orphaned: bool) -> Result<()> {
         if !self.hold(now).await? {
             return Ok(());
         }
-        let held = self.memory().held.as_ref().map(|held| (held.lease, held.key.address()));
+        let held = self.state().held.as_ref().map(|held| (held.lease, held.key.address()));
         let Some((lease, account)) = held else { return Ok(()) };
         // In this order: whatever has used a nonce by now is in a block up to the head.
         let used = self.node.nonce(account).await?;
         let head = self.node.head().await?;
         let fees = self.node.fees().await?;
-        self.memory().fees = fees;
+        self.state().fees = fees;
         self.raise_nonce(used, now).await?;
-        self.undo(lease, &head, used).await?;
-        self.find(lease, &head, used, now).await?;
+        self.handle_reorg(lease, &head, used).await?;
+        self.find_receipts(lease, &head, used, now).await?;
         // The head counts as seen only now, when its effects are stored.
-        self.memory().head = Some(head.clone());
+        self.state().head = Some(head.clone());
         self.finish(lease, &head).await?;
         self.fill_gap(lease, now).await?;
         self.resume(account).await?;
@@ -60,7 +53,7 @@ impl<N: Node> Engine<N> {
         self.deliver(lease, &head, used, now).await?;
         if self.node.confirmations() == 0 {
             let used = self.node.nonce(account).await?;
-            self.find(lease, &self.node.head().await?, used, now).await?;
+            self.find_receipts(lease, &self.node.head().await?, used, now).await?;
         }
         self.caught_up.fetch_or(nothing_waits && self.unmined_items() == 0, Ordering::AcqRel);
         Ok(())
@@ -90,7 +83,7 @@ impl<N: Node> Engine<N> {
 
     /// The open batches of a lease.
     pub(super) fn open(&self, lease: Lease) -> BTreeMap<i64, TrackedBatch> {
-        self.memory().under(lease).map(|held| held.open.clone()).unwrap_or_default()
+        self.state().under(lease).map(|held| held.open.clone()).unwrap_or_default()
     }
 
     pub(super) async fn settle(&self, lease: Lease, settled: Vec<Settled>) -> Result<()> {
@@ -108,7 +101,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Finds the receipts of nonces that are used.
-    async fn find(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
+    async fn find_receipts(&self, lease: Lease, head: &Block, used: u64, now: Timestamp) -> Result<()> {
         let mut signed = self.open(lease);
         signed.retain(|_, open| open.batch.status == BatchStatus::Signed);
         for nonce in signed.split_off(&to_i64(used)).into_keys() {
@@ -130,7 +123,7 @@ impl<N: Node> Engine<N> {
             let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
-                self.note_refused(&receipt, now).await?;
+                self.note_rejected(&receipt, now).await?;
                 self.note_stale(&receipt, now).await?;
                 mined.push(settled(if is_final { BatchStatus::Final } else { BatchStatus::Mined }));
                 continue;
@@ -138,7 +131,7 @@ impl<N: Node> Engine<N> {
             self.count_revert(lease, nonce);
             // A block that may still be undone may be followed by one in which the same call succeeds.
             if is_final {
-                tracing::warn!(nonce, "the chain undid a batch; its items are signed again in halves");
+                tracing::warn!(nonce, "the chain reverted a batch; its items are signed again in halves");
                 self.requeue(&open, settled(BatchStatus::Reverted), now).await?;
             }
         }
@@ -200,16 +193,16 @@ impl<N: Node> Engine<N> {
     }
 
     /// Items that a contract could not take. The rules at the edge make sure that there are none.
-    pub(super) fn refused(&self, receipt: &Receipt) -> Vec<ItemVersion> {
-        let refused = receipt
+    pub(super) fn rejected_items(&self, receipt: &Receipt) -> Vec<ItemVersion> {
+        let rejected = receipt
             .logs
             .iter()
             .filter_map(|log| rejected(self.contracts.kind_at(log.address)?, &log.topics, &log.data));
-        refused.collect()
+        rejected.collect()
     }
 
-    async fn note_refused(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
-        let items = self.refused(receipt);
+    async fn note_rejected(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
+        let items = self.rejected_items(receipt);
         if items.is_empty() {
             return Ok(());
         }
@@ -250,21 +243,21 @@ impl<N: Node> Engine<N> {
         Ok(())
     }
 
-    /// Counts each batch that the chain undid, once.
+    /// Counts each batch that the chain reverted, once.
     fn count_revert(&self, lease: Lease, nonce: i64) {
         if self.with_open(lease, nonce, |open| std::mem::replace(&mut open.reverted, true)) != Some(false) {
             return;
         }
         let row = self.reverts.fetch_add(1, Ordering::AcqRel) + 1;
-        tracing::warn!(nonce, row, "the chain undid a batch");
+        tracing::warn!(nonce, row, "the chain reverted a batch");
         if row == MAX_CONSECUTIVE_REVERTS {
-            tracing::error!("the contracts undo every call: nothing more is signed until they take one");
+            tracing::error!("the contracts revert every call: nothing more is signed until they take one");
         }
     }
 
     async fn requeue(&self, open: &TrackedBatch, batch: Settled, now: Timestamp) -> Result<()> {
         let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
-            (Some(kind), Some(attempt)) => carried(kind, &data_of(&attempt.raw)?)?,
+            (Some(kind), Some(attempt)) => items_in_call(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),
         };
         self.write_under(batch.lease, Requeue { batch, items, at: now }).await?;

@@ -35,7 +35,7 @@ impl<N: Node> Engine<N> {
     }
 
     pub(super) fn lease(&self) -> Option<Lease> {
-        self.memory().held.as_ref().map(|held| held.lease)
+        self.state().held.as_ref().map(|held| held.lease)
     }
 
     fn is_free(&self, address: Address, row: Option<&SignerRow>, now: Timestamp) -> bool {
@@ -44,10 +44,10 @@ impl<N: Node> Engine<N> {
             return true;
         }
         let seen = (row.epoch, row.beat);
-        let mut memory = self.memory();
-        let (before, at) = *memory.others.entry(address).or_insert((seen, now));
+        let mut state = self.state();
+        let (before, at) = *state.others.entry(address).or_insert((seen, now));
         if before != seen {
-            memory.others.insert(address, (seen, now));
+            state.others.insert(address, (seen, now));
             return false;
         }
         since(at, now) >= micros(self.settings.lease_timeout)
@@ -73,14 +73,14 @@ impl<N: Node> Engine<N> {
             beat_at: now,
         };
         tracing::info!(signer = %key.address(), epoch = row.epoch, open = held.open.len(), "signing for this account");
-        self.memory().held = Some(held);
+        self.state().held = Some(held);
         Ok(true)
     }
 
     /// Renews the lease from time to time.
     async fn keep(&self, lease: Lease, now: Timestamp) -> Result<bool> {
         let due = !self.settings.is_only_process
-            && self.memory().under(lease).is_some_and(|held| {
+            && self.state().under(lease).is_some_and(|held| {
                 let due = since(held.beat_at, now) >= micros(self.settings.lease_timeout) / 5;
                 held.beat_at = if due { now } else { held.beat_at };
                 due
@@ -98,8 +98,8 @@ impl<N: Node> Engine<N> {
         self.find_orphaned_signers(now).await?;
         let orphaned_signers = self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for orphaned in orphaned_signers {
-            Box::pin(orphaned.look(now, true)).await?;
-            let is_done = orphaned.memory().held.as_ref().is_none_or(|held| held.open.is_empty());
+            Box::pin(orphaned.follow_signer(now, true)).await?;
+            let is_done = orphaned.state().held.as_ref().is_none_or(|held| held.open.is_empty());
             if is_done {
                 orphaned.release().await?;
                 self.orphaned_signers
@@ -112,7 +112,7 @@ impl<N: Node> Engine<N> {
     }
 
     async fn find_orphaned_signers(&self, now: Timestamp) -> Result<()> {
-        let own = self.memory().held.as_ref().map(|held| held.key.address());
+        let own = self.state().held.as_ref().map(|held| held.key.address());
         if self.keys.len() < 2 || own.is_none() {
             return Ok(());
         }
@@ -141,8 +141,8 @@ impl<N: Node> Engine<N> {
     /// may have newer versions on the chain.
     pub(super) async fn raise_nonce(&self, used: u64, now: Timestamp) -> Result<()> {
         let due = {
-            let memory = self.memory();
-            let held = memory.held.as_ref();
+            let state = self.state();
+            let held = state.held.as_ref();
             held.filter(|held| held.next_nonce < to_i64(used)).map(|held| (held.lease, held.next_nonce))
         };
         let Some((lease, next)) = due else { return Ok(()) };
@@ -158,7 +158,7 @@ impl<N: Node> Engine<N> {
         }
         // Only now: until then the next process does it.
         self.write(RaiseNonce { lease, to: to_i64(used) }).await?;
-        if let Some(held) = self.memory().under(lease) {
+        if let Some(held) = self.state().under(lease) {
             held.next_nonce = held.next_nonce.max(to_i64(used));
         }
         Ok(())
@@ -181,7 +181,7 @@ impl<N: Node> Engine<N> {
     }
 
     fn drop_lease(&self) -> Option<Lease> {
-        self.memory().held.take().map(|held| held.lease)
+        self.state().held.take().map(|held| held.lease)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The writer: keeps database and chain consistent, whatever fails in between.
 //!
 //! The [`Engine`] is a set of steps (acquire a lease, commit a group, send, follow). Each may be interrupted anywhere
-//! and run again: durable state is in the database, and the memory is a copy of it. The [`Writer`] runs the steps in
+//! and run again: durable state is in the database, and the state in memory is a copy of it. The [`Writer`] runs the steps in
 //! background tasks.
 
 mod commit;

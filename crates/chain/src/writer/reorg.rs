@@ -28,7 +28,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Batches whose block is no longer part of the chain are on their way again.
-    pub(super) async fn undo(&self, lease: Lease, head: &Block, used: u64) -> Result<()> {
+    pub(super) async fn handle_reorg(&self, lease: Lease, head: &Block, used: u64) -> Result<()> {
         if self.only_grew(lease, head).await? {
             // Its new blocks are recorded below.
             self.compared(lease, Some(head));
@@ -50,7 +50,7 @@ impl<N: Node> Engine<N> {
 
     /// Whether every block that a batch is believed to be in is part of the chain that ends with this head.
     async fn only_grew(&self, lease: Lease, head: &Block) -> Result<bool> {
-        let Some(before) = self.memory().under(lease).and_then(|held| held.compared) else {
+        let Some(before) = self.state().under(lease).and_then(|held| held.compared) else {
             return Ok(false);
         };
         if before.1 == head.hash || before.1 == head.parent {
@@ -60,7 +60,7 @@ impl<N: Node> Engine<N> {
     }
 
     pub(super) fn compared(&self, lease: Lease, head: Option<&Block>) {
-        if let Some(held) = self.memory().under(lease) {
+        if let Some(held) = self.state().under(lease) {
             held.compared = head.map(|head| (head.number, head.hash));
         }
     }

@@ -282,7 +282,7 @@ async fn deliver_groups<N: Node>(common: Arc<SharedWriter<N>>, mut groups: mpsc:
 async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
     let mut down = false;
     loop {
-        let given = engine.given.load(Ordering::Acquire);
+        let first_sends = engine.first_sends.load(Ordering::Acquire);
         match engine.follow(now()).await {
             Ok(()) => {
                 if std::mem::take(&mut down) {
@@ -296,9 +296,9 @@ async fn follow<N: Node>(engine: Arc<Engine<N>>, wake: Arc<Notify>, now: Now) {
             }
         }
         let has_more = engine.unsent_batches() > 0 || engine.has_waiting.load(Ordering::Acquire);
-        let gets_on = engine.given.load(Ordering::Acquire) > given && has_more;
+        let is_progressing = engine.first_sends.load(Ordering::Acquire) > first_sends && has_more;
         let _ = tokio::time::timeout(
-            if gets_on { BUSY_FOLLOW_INTERVAL } else { FOLLOW_INTERVAL },
+            if is_progressing { BUSY_FOLLOW_INTERVAL } else { FOLLOW_INTERVAL },
             wake.notified(),
         )
         .await;

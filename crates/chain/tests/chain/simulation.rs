@@ -82,7 +82,7 @@ fn replay(seed: u64) -> String {
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable)
         .ok()
-        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is not a number")))
 }
 
 #[test]

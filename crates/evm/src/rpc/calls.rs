@@ -1,9 +1,9 @@
 //! `eth_call` and `eth_estimateGas`.
 
 use revm::context::result::ExecutionResult;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::encode::{self, quantity};
+use super::encode::quantity;
 use super::error::RpcError;
 use super::methods::Session;
 use super::params::{BlockRef, Params};
@@ -23,7 +23,7 @@ impl Session<'_> {
     pub(super) fn call(&mut self, params: &Params) -> Result<Value> {
         let (call, block) = (params.call(0)?, params.block_or_latest(1)?);
         let result = self.run_call(&call, block)?;
-        Ok(encode::bytes(&call::output(result)?))
+        Ok(json!(call::output(result)?))
     }
 
     /// Nearly the least gas limit with which the call succeeds. The gas used is not enough: refunds come only at the

@@ -75,6 +75,7 @@ impl From<LogsError> for RpcError {
     fn from(error: LogsError) -> Self {
         match error {
             LogsError::Chain(error) => error.into(),
+            LogsError::UnknownBlock(_) => Self::server("block not found"),
             // Other nodes return -32005 here, which makes clients retry.
             error => Self::params(error.to_string()),
         }

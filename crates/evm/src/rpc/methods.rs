@@ -2,15 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use alloy_consensus::Header;
+use alloy_primitives::{B256, Sealed};
+use alloy_rpc_types_eth::{BlockTransactions, FeeHistory, Filter};
 use revm::Database;
 use serde_json::{Value, json};
 
 use super::encode::{self, quantity};
 use super::error::RpcError;
+use super::filters::Source;
 use super::params::{BlockRef, Params};
 use crate::error::ChainError;
 use crate::history::History;
-use crate::logs::LOGS_BLOCK_CAP;
+use crate::logs::{self, LOGS_BLOCK_CAP};
 use crate::state::View;
 use crate::{BASE_FEE, CALL_GAS_CAP, Chain};
 
@@ -32,7 +36,7 @@ pub(super) struct Session<'c> {
     pub(super) now: u64,
     pub(super) gas: u64,
     blocks: u64,
-    deadline: Instant,
+    pub(super) deadline: Instant,
     exhausted: bool,
 }
 
@@ -54,7 +58,7 @@ impl<'c> Session<'c> {
         Ok(())
     }
 
-    fn charge_blocks(&mut self, blocks: u64) -> Result<()> {
+    pub(super) fn charge_blocks(&mut self, blocks: u64) -> Result<()> {
         self.blocks = self.blocks.checked_sub(blocks).ok_or_else(|| {
             RpcError::server("the searches of this batch are too wide: send smaller batches")
         })?;
@@ -89,6 +93,12 @@ impl<'c> Session<'c> {
             }
             "eth_getTransactionReceipt" => self.receipt(params),
             "eth_getLogs" => self.logs(params),
+            "eth_newFilter" => self.new_log_filter(params),
+            "eth_newBlockFilter" => self.new_filter(Source::Blocks),
+            "eth_newPendingTransactionFilter" => self.new_filter(Source::PendingTransactions),
+            "eth_getFilterChanges" => self.filter_changes(params),
+            "eth_getFilterLogs" => self.filter_logs(params),
+            "eth_uninstallFilter" => self.uninstall_filter(params),
             "eth_getBalance" => self.balance(params),
             "eth_getTransactionCount" => self.nonce(params),
             "eth_getCode" => self.code(params),
@@ -99,21 +109,22 @@ impl<'c> Session<'c> {
         }
     }
 
-    fn history(&self) -> Result<History<'c>> {
+    pub(super) fn history(&self) -> Result<History<'c>> {
         Ok(self.chain.history()?)
     }
 
     fn block(&self, params: &Params) -> Result<Value> {
-        let (block, full) = (params.block(0)?, params.full_transactions(1)?);
+        let block = params.block(0)?;
+        let full = params.optional(1, "full transactions")?.unwrap_or(false);
         let history = self.history()?;
         let Some(number) = number(&history, block)? else { return Ok(Value::Null) };
         let Some(block) = history.block(number)? else { return Ok(Value::Null) };
         let transactions = if full {
-            history.transactions(&block.header)?.iter().map(encode::transaction).collect()
+            BlockTransactions::Full(history.transactions(&block.header)?)
         } else {
-            block.transactions.iter().map(|hash| json!(hash)).collect()
+            BlockTransactions::Hashes(block.transactions.clone())
         };
-        Ok(encode::block(&block, transactions))
+        Ok(encode::block(block, transactions))
     }
 
     fn transaction_count(&self, params: &Params) -> Result<Value> {
@@ -130,62 +141,58 @@ impl<'c> Session<'c> {
     }
 
     fn transaction(&self, params: &Params) -> Result<Value> {
-        let found = self.chain.transaction(params.hash(0)?)?;
-        Ok(found.as_ref().map_or(Value::Null, encode::transaction))
+        Ok(json!(self.chain.transaction(params.required(0, "hash")?)?))
     }
 
     fn transaction_at(&self, params: &Params) -> Result<Value> {
-        let (block, position) = (params.block(0)?, params.index(1)?);
+        let (block, position) = (params.block(0)?, params.number(1, "index")?);
         let history = self.history()?;
         let Some(block) = number(&history, block)? else { return Ok(Value::Null) };
-        let found = history.transaction_at(block, position)?;
-        Ok(found.as_ref().map_or(Value::Null, encode::transaction))
+        Ok(json!(history.transaction_at(block, position)?))
     }
 
     fn receipt(&self, params: &Params) -> Result<Value> {
-        let found = self.chain.receipt(params.hash(0)?)?;
+        let found = self.chain.receipt(params.required(0, "hash")?)?;
         Ok(found.as_ref().map_or(Value::Null, encode::receipt))
     }
 
     fn logs(&mut self, params: &Params) -> Result<Value> {
-        let (mut filter, from, to) = params.filter(0)?;
+        self.search(&params.filter(0)?)
+    }
+
+    pub(super) fn search(&mut self, filter: &Filter) -> Result<Value> {
         let history = self.history()?;
-        let end = |block| number(&history, block)?.ok_or_else(|| RpcError::server("block not found"));
-        (filter.from, filter.to) = (end(from)?, end(to)?);
-        // A poll for new logs since the last known head, and there is no new block.
-        if matches!(to, BlockRef::Latest) && filter.from > filter.to {
-            return Ok(json!([]));
-        }
-        self.charge_blocks(filter.blocks(history.head())?)?;
-        Ok(filter.search(&history, Some(self.deadline))?.iter().map(encode::log).collect())
+        let blocks = logs::blocks(filter, &history)?;
+        self.charge_blocks(blocks.end.saturating_sub(blocks.start).min(LOGS_BLOCK_CAP))?;
+        Ok(json!(logs::search(filter, blocks, &history, Some(self.deadline))?))
     }
 
     fn balance(&self, params: &Params) -> Result<Value> {
-        let address = params.address(0)?;
+        let address = params.required(0, "address")?;
         self.on_state(params.block_or_latest(1)?, |view| {
             Ok(quantity(view.account(address)?.unwrap_or_default().balance))
         })
     }
 
     fn nonce(&self, params: &Params) -> Result<Value> {
-        let address = params.address(0)?;
+        let address = params.required(0, "address")?;
         self.on_state(params.block_or_latest(1)?, |view| {
             Ok(quantity(view.account(address)?.unwrap_or_default().nonce))
         })
     }
 
     fn code(&self, params: &Params) -> Result<Value> {
-        let address = params.address(0)?;
+        let address = params.required(0, "address")?;
         self.on_state(params.block_or_latest(1)?, |view| {
             let account = view.account(address)?.unwrap_or_default();
-            Ok(encode::bytes(&view.code(account.code_hash)?.original_bytes()))
+            Ok(json!(view.code(account.code_hash)?.original_bytes()))
         })
     }
 
     fn storage(&self, params: &Params) -> Result<Value> {
-        let (address, slot) = (params.address(0)?, params.slot(1)?);
+        let (address, slot) = (params.required(0, "address")?, params.required(1, "slot")?);
         self.on_state(params.block_or_latest(2)?, |mut view| {
-            Ok(json!(format!("{:#066x}", view.storage(address, slot)?)))
+            Ok(json!(B256::from(view.storage(address, slot)?)))
         })
     }
 
@@ -214,7 +221,8 @@ impl<'c> Session<'c> {
     }
 
     fn fee_history(&mut self, params: &Params) -> Result<Value> {
-        let (count, newest, percentiles) = (params.count(0)?, params.block(1)?, params.percentiles(2)?);
+        let (count, newest) = (params.number(0, "block count")?, params.block(1)?);
+        let percentiles = params.percentiles(2)?;
         let history = self.history()?;
         let newest = number(&history, newest)?
             .filter(|number| *number <= history.head())
@@ -222,39 +230,49 @@ impl<'c> Session<'c> {
         let cap = if percentiles.is_some() { MAX_REWARD_HISTORY_BLOCKS } else { MAX_FEE_HISTORY_BLOCKS };
         let count = count.min(cap).min(newest + 1);
         if count == 0 {
-            return Ok(json!({ "oldestBlock": quantity(0_u8), "gasUsedRatio": [] }));
+            return Ok(json!(FeeHistory::default()));
         }
         let headers = history.headers(newest + 1 - count, newest, |_| true)?;
         #[expect(clippy::cast_precision_loss, reason = "a ratio for display")]
-        let ratios: Vec<f64> =
+        let gas_used_ratio =
             headers.iter().map(|header| header.gas_used as f64 / header.gas_limit as f64).collect();
-        let mut json = json!({
-            "oldestBlock": quantity(newest + 1 - count),
-            "baseFeePerGas": vec![quantity(BASE_FEE); headers.len() + 1],
-            "gasUsedRatio": ratios,
-            "baseFeePerBlobGas": vec![quantity(1_u8); headers.len() + 1],
-            "blobGasUsedRatio": vec![0.0; headers.len()],
+        let reward = match percentiles {
+            Some(percentiles) => Some(self.rewards(&history, &headers, &percentiles)?),
+            None => None,
+        };
+        Ok(json!(FeeHistory {
+            base_fee_per_gas: vec![u128::from(BASE_FEE); headers.len() + 1],
+            gas_used_ratio,
+            base_fee_per_blob_gas: vec![1; headers.len() + 1],
+            blob_gas_used_ratio: vec![0.0; headers.len()],
+            oldest_block: newest + 1 - count,
+            reward,
+        }))
+    }
+
+    fn rewards(
+        &mut self,
+        history: &History<'_>,
+        headers: &[Sealed<Header>],
+        percentiles: &[f64],
+    ) -> Result<Vec<Vec<u128>>> {
+        self.charge_blocks(headers.len() as u64)?;
+        let rewards = headers.iter().map(|header| {
+            self.check_deadline()?;
+            let mut paid: Vec<(u128, u64)> = history
+                .receipts(header)?
+                .iter()
+                .map(|receipt| (receipt.effective_gas_price - u128::from(BASE_FEE), receipt.gas_used))
+                .collect();
+            paid.sort_unstable();
+            Ok(rewards(&paid, percentiles))
         });
-        if let Some(percentiles) = percentiles {
-            self.charge_blocks(count)?;
-            let rewards = headers.iter().map(|header| {
-                self.check_deadline()?;
-                let mut paid: Vec<(u128, u64)> = history
-                    .receipts(header)?
-                    .iter()
-                    .map(|receipt| (receipt.effective_gas_price - u128::from(BASE_FEE), receipt.gas_used))
-                    .collect();
-                paid.sort_unstable();
-                Ok(rewards(&paid, &percentiles))
-            });
-            json["reward"] = rewards.collect::<Result<Value>>()?;
-        }
-        Ok(json)
+        rewards.collect()
     }
 }
 
 /// For each percentile of a block's gas, the tip paid per gas.
-fn rewards(paid: &[(u128, u64)], percentiles: &[f64]) -> Value {
+fn rewards(paid: &[(u128, u64)], percentiles: &[f64]) -> Vec<u128> {
     let total: u64 = paid.iter().map(|(_, gas)| gas).sum();
     percentiles
         .iter()
@@ -271,7 +289,7 @@ fn rewards(paid: &[(u128, u64)], percentiles: &[f64]) -> Value {
                 sum += gas;
                 sum >= threshold
             });
-            quantity(reward.map_or(0, |(reward, _)| *reward))
+            reward.map_or(0, |(reward, _)| *reward)
         })
         .collect()
 }

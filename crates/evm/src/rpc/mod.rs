@@ -3,6 +3,7 @@
 mod calls;
 mod encode;
 mod error;
+mod filters;
 mod methods;
 mod params;
 
@@ -13,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::Chain;
 use error::RpcError;
+pub(crate) use filters::Filters;
 use methods::Session;
 use params::Params;
 
@@ -57,7 +59,8 @@ fn handle_batch(session: &mut Session<'_>, batch: &[&RawValue]) -> String {
     responses
 }
 
-/// The response to one request. A notification has none, and since all methods are read-only it is not run either.
+/// The response to one request. A notification has none, and is not run: no method does anything
+/// but answer, except for filters, which expire.
 fn handle_request(session: &mut Session<'_>, raw: &RawValue) -> Option<String> {
     let request = match Request::parse(raw) {
         Ok(request) => request,

@@ -96,7 +96,7 @@ fn check(chain: &Chain, acknowledged: &[B256]) {
         parent = block.header.hash();
         for hash in block.transactions {
             let transaction = chain.transaction(hash).unwrap().unwrap();
-            assert_eq!(alloy_consensus::Transaction::nonce(&transaction.envelope), nonce);
+            assert_eq!(alloy_consensus::Transaction::nonce(&transaction), nonce);
             assert!(chain.receipt(hash).unwrap().unwrap().success);
             nonce += 1;
         }

@@ -2,7 +2,7 @@
 
 use alloy_consensus::{Header, Receipt, ReceiptEnvelope, proofs};
 use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
-use portico_evm::{BLOCK_GAS_LIMIT, Chain, LOGS_BLOCK_CAP, LogFilter, LogsError};
+use portico_evm::{BLOCK_GAS_LIMIT, Chain, Filter, LOGS_BLOCK_CAP, LogsError};
 
 use crate::contract::{init_of, record, recorded};
 use crate::support::{CHAIN_ID, FUNDS, GENESIS_TIME, World};
@@ -49,7 +49,8 @@ fn roots_and_bloom_match_the_transactions() {
         let block = world.chain.block_by_number(number).unwrap().unwrap();
         let transactions: Vec<_> =
             block.transactions.iter().map(|hash| world.chain.transaction(*hash).unwrap().unwrap()).collect();
-        let envelopes: Vec<_> = transactions.iter().map(|transaction| transaction.envelope.clone()).collect();
+        let envelopes: Vec<_> =
+            transactions.iter().map(|transaction| transaction.inner.clone().into_inner()).collect();
         assert_eq!(proofs::calculate_transaction_root(&envelopes), block.header.transactions_root);
         let receipts: Vec<ReceiptEnvelope<Log>> = block
             .transactions
@@ -67,8 +68,9 @@ fn roots_and_bloom_match_the_transactions() {
             receipts.iter().fold(alloy_primitives::Bloom::ZERO, |all, receipt| all | *receipt.logs_bloom());
         assert_eq!(bloom, block.header.logs_bloom);
         for (index, transaction) in (0..).zip(&transactions) {
-            assert_eq!((transaction.index, transaction.block_number), (index, number));
-            assert_eq!(transaction.from, world.wallet.address);
+            let place = (transaction.transaction_index, transaction.block_number);
+            assert_eq!(place, (Some(index), Some(number)));
+            assert_eq!(transaction.inner.signer(), world.wallet.address);
         }
         let whole = alloy_consensus::Block::new(
             block.header.inner().clone(),
@@ -145,21 +147,23 @@ fn unknown_blocks_and_transactions_are_none() {
 fn logs_are_found_by_contract_and_topics() {
     let (world, contract) = chain_with_logs();
     let head = world.chain.head().number;
-    let all = LogFilter { to: head, ..LogFilter::default() };
+    let all = Filter::new().from_block(0).to_block(head);
     let found = world.chain.logs(&all).unwrap();
     let expected: Vec<_> = (0..=head)
         .flat_map(|number| world.chain.block_by_number(number).unwrap().unwrap().transactions)
         .flat_map(|hash| world.chain.receipt(hash).unwrap().unwrap().logs)
         .collect();
-    assert_eq!(found.iter().map(|entry| entry.log.clone()).collect::<Vec<_>>(), expected);
+    assert_eq!(found.iter().map(|entry| entry.inner.clone()).collect::<Vec<_>>(), expected);
     for block in found.chunk_by(|one, other| one.block_number == other.block_number) {
-        assert!((0..).zip(block).all(|(index, entry)| entry.log_index == index));
+        assert!((0..).zip(block).all(|(index, entry)| entry.log_index == Some(index)));
     }
 
     let topic = |key: u64| B256::from(U256::from(key));
     let count = |addresses: &[Address], topics: &[&[B256]]| {
-        let topics = topics.iter().map(|any| any.to_vec()).collect();
-        let filter = LogFilter { addresses: addresses.to_vec(), topics, ..all.clone() };
+        let mut filter = all.clone().address(addresses.to_vec());
+        for (at, any) in topics.iter().enumerate() {
+            filter.topics[at] = any.to_vec().into();
+        }
         world.chain.logs(&filter).unwrap().len()
     };
     let of = |key: u64| expected.iter().filter(|log| log.topics()[1] == topic(key)).count();
@@ -170,15 +174,15 @@ fn logs_are_found_by_contract_and_topics() {
     assert_eq!(count(&[], &[&[], &[topic(5)]]), of(5));
     assert_eq!(count(&[], &[&[recorded()], &[topic(5), topic(6)]]), of(5) + of(6));
     assert_eq!(count(&[], &[&[topic(5)]]), 0);
-    assert_eq!(count(&[], &[&[], &[], &[]]), 0, "no event has three topics");
-    let some = LogFilter { from: 3, to: 4, ..LogFilter::default() };
-    assert!(world.chain.logs(&some).unwrap().iter().all(|entry| (3..=4).contains(&entry.block_number)));
+    assert_eq!(count(&[], &[&[], &[], &[topic(5)]]), 0, "no event has three topics");
+    let some = world.chain.logs(&Filter::new().from_block(3).to_block(4)).unwrap();
+    assert!(some.iter().all(|entry| (3..=4).contains(&entry.block_number.unwrap())));
 }
 
 #[test]
 fn log_search_has_limits() {
     let (world, contract) = chain_with_logs();
-    let logs = |from, to| world.chain.logs(&LogFilter { from, to, ..LogFilter::default() });
+    let logs = |from: u64, to: u64| world.chain.logs(&Filter::new().from_block(from).to_block(to));
     assert!(matches!(logs(3, 2), Err(LogsError::Backwards { from: 3, to: 2 })));
     assert!(!logs(0, u64::MAX).unwrap().is_empty(), "a range ends with the head");
     assert!(logs(100, u64::MAX).unwrap().is_empty());
@@ -200,6 +204,6 @@ fn log_search_limits_data_bytes() {
         let receipt = world.mine(world.wallet.call(flood, []));
         assert!(receipt.success);
     }
-    let all = LogFilter { to: 100, ..LogFilter::default() };
+    let all = Filter::new().from_block(0).to_block(100);
     assert!(matches!(world.chain.logs(&all), Err(LogsError::TooMany)));
 }

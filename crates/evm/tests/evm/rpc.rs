@@ -4,7 +4,7 @@ use alloy_primitives::{Address, U256};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::contract::{data, record};
+use crate::contract::{data, record, recorded};
 use crate::support::{CHAIN_ID, World};
 
 /// The response as JSON; null if it is empty.
@@ -109,30 +109,27 @@ fn notification_has_no_response() {
 fn argument_errors_name_the_argument() {
     let world = World::new();
     let address = Address::ZERO.to_string();
+    let addresses: Vec<_> = (0..1001_u64).map(|n| Address::left_padding_from(&n.to_be_bytes())).collect();
     let table = [
         ("eth_getBalance", json!([]), "address is missing"),
-        ("eth_getBalance", json!(["0x12"]), "address must be an address of 20 bytes"),
-        ("eth_getBalance", json!([5]), "address must be a string of hexadecimal digits"),
-        ("eth_getBalance", json!([address, "newest"]), "block must be a string of hexadecimal digits"),
-        ("eth_getBalance", json!([address, 5]), "block must be a string"),
-        ("eth_getBalance", json!([address, {}]), "block must have a blockNumber or a blockHash"),
-        ("eth_getBalance", json!([address, {"blockNumber": "0x1", "blockHash": "0x2"}]), "block must have"),
+        ("eth_getBalance", json!(["0x12"]), "address: invalid string length"),
+        ("eth_getBalance", json!([5]), "address: invalid type"),
+        ("eth_getBalance", json!([address, "newest"]), "block: "),
+        ("eth_getBalance", json!([address, 5]), "block: "),
+        ("eth_getBalance", json!([address, {}]), "block: "),
+        ("eth_getBalance", json!([address, {"blockNumber": "0x1", "blockHash": "0x2"}]), "block: "),
         ("eth_getBalance", json!({ "address": address }), "params must be an array"),
-        ("eth_getStorageAt", json!([address, "0x"]), "slot must be a number of 1 to 64"),
+        ("eth_getStorageAt", json!([address, "zero"]), "slot: "),
         ("eth_getBlockByNumber", json!([]), "block is missing"),
-        ("eth_getBlockByNumber", json!(["0x10000000000000000"]), "block is too large"),
-        ("eth_getBlockByNumber", json!(["latest", "yes"]), "full transactions must be true or false"),
-        (
-            "eth_getBlockByHash",
-            json!([format!("0x{}", "zz".repeat(32))]),
-            "block must be a string of hexadecimal",
-        ),
-        ("eth_getTransactionByHash", json!(["0x00"]), "hash must be a hash of 32 bytes"),
-        ("eth_getTransactionByBlockNumberAndIndex", json!(["0x0", "zero"]), "index must be"),
+        ("eth_getBlockByNumber", json!(["0x10000000000000000"]), "block: number too large"),
+        ("eth_getBlockByNumber", json!(["latest", "yes"]), "full transactions: invalid type"),
+        ("eth_getBlockByHash", json!([format!("0x{}", "zz".repeat(32))]), "block: "),
+        ("eth_getTransactionByHash", json!(["0x00"]), "hash: invalid string length"),
+        ("eth_getTransactionByBlockNumberAndIndex", json!(["0x0", "zero"]), "index: "),
         ("eth_call", json!([]), "transaction is missing"),
-        ("eth_call", json!(["0x"]), "transaction must be an object"),
-        ("eth_call", json!([{"to": address, "data": "0x123"}]), "data must be an even number"),
-        ("eth_call", json!([{"to": "0x0x11"}]), "to must be"),
+        ("eth_call", json!(["0x"]), "transaction: invalid type"),
+        ("eth_call", json!([{"to": address, "data": "0x123"}]), "transaction: "),
+        ("eth_call", json!([{"to": "0x0x11"}]), "transaction: "),
         ("eth_call", json!([{"to": address, "data": "0x12", "input": "0x13"}]), "data and input"),
         (
             "eth_call",
@@ -140,21 +137,21 @@ fn argument_errors_name_the_argument() {
             "overrides are not supported",
         ),
         ("eth_getLogs", json!([]), "filter is missing"),
-        ("eth_getLogs", json!([{"topics": "0x"}]), "topics must be an array of at most four"),
+        ("eth_getLogs", json!([{"topics": "0x"}]), "filter: invalid type"),
         (
             "eth_getLogs",
             json!([{"topics": [null, null, null, null, null]}]),
-            "topics must be an array of at most",
+            "filter: exceeded maximum topics",
         ),
-        ("eth_getLogs", json!([{"topics": [["0x12"]]}]), "topics must be a hash"),
-        ("eth_getLogs", json!([{"address": vec![&address; 1001]}]), "address names more than 1000"),
+        ("eth_getLogs", json!([{"topics": [["0x12"]]}]), "filter: "),
+        ("eth_getLogs", json!([{"address": addresses}]), "filter names more than 1000"),
         ("eth_getLogs", json!([{"fromBlock": "0x2", "toBlock": "0x1"}]), "begins with block 2"),
         (
             "eth_getLogs",
             json!([{"blockHash": format!("{:#066x}", 1), "fromBlock": "0x1"}]),
-            "blockHash excludes",
+            "filter: cannot specify both blockHash",
         ),
-        ("eth_feeHistory", json!([1.5, "latest"]), "block count must be a whole number"),
+        ("eth_feeHistory", json!([1.5, "latest"]), "block count: invalid type"),
         ("eth_feeHistory", json!(["0x1", "latest", [50, 10]]), "percentiles must be"),
         ("eth_feeHistory", json!(["0x1", "latest", [101]]), "percentiles must be"),
     ];
@@ -364,7 +361,7 @@ fn failed_call_returns_code_and_data() {
         assert_eq!(code, -32000);
         assert!(message.starts_with("insufficient funds"), "{message}");
     }
-    let (code, message) = error(&world, "eth_call", call("spin()", json!({ "gas": "0xffffffffffffffffff" })));
+    let (code, message) = error(&world, "eth_call", call("spin()", json!({ "gas": "0xffffffffffffffff" })));
     assert_eq!((code, message.contains("gas")), (-32000, true), "{message}");
     let (code, message) = error(&world, "eth_estimateGas", call("spin()", json!({})));
     assert_eq!((code, message.as_str()), (-32000, "gas required exceeds allowance (36000000)"));
@@ -450,6 +447,62 @@ fn largest_values_round_trip() {
     assert_eq!(value, format!("{:#x}", U256::MAX));
 }
 
+#[test]
+fn filters_report_what_is_new() {
+    let (world, contract) = World::with_contract();
+    let install = |method, params| result(&world, method, params);
+    let changes = |id: &Value| result(&world, "eth_getFilterChanges", json!([id]));
+    world.mine(world.wallet.call(contract, record([1])));
+    let blocks = install("eth_newBlockFilter", json!([]));
+    let topics = json!([recorded(), format!("{:#066x}", 2)]);
+    let logs = install("eth_newFilter", json!([{ "address": contract, "topics": topics }]));
+    let bounded = json!({ "fromBlock": "0x0", "toBlock": "0x3" });
+    let bounded = install("eth_newFilter", json!([bounded]));
+    let pending = install("eth_newPendingTransactionFilter", json!([]));
+    for id in [&blocks, &logs, &bounded, &pending] {
+        assert_eq!(changes(id), json!([]), "nothing is new");
+    }
+    world.mine(world.wallet.call(contract, record([1, 2])));
+    let third = world.chain.head().hash();
+    world.mine(world.wallet.call(contract, record([1])));
+    assert_eq!(changes(&blocks), json!([third, world.chain.head().hash()]));
+    let new = changes(&logs);
+    assert_eq!((new.as_array().unwrap().len(), &new[0]["blockHash"]), (1, &json!(third)));
+    assert_eq!(result(&world, "eth_getLogs", json!([{ "blockHash": third, "topics": topics }])), new);
+    assert_eq!(changes(&bounded).as_array().unwrap().len(), 2, "only up to its last block");
+    for id in [&blocks, &logs, &bounded, &pending] {
+        assert_eq!(changes(id), json!([]), "everything was reported");
+    }
+    assert_eq!(result(&world, "eth_getFilterLogs", json!([bounded])).as_array().unwrap().len(), 3);
+
+    assert_eq!(result(&world, "eth_uninstallFilter", json!([blocks])), true);
+    assert_eq!(result(&world, "eth_uninstallFilter", json!([blocks])), false);
+    let unknown = (-32000, "filter not found".to_owned());
+    for (method, id) in [
+        ("eth_getFilterChanges", &blocks),
+        ("eth_getFilterLogs", &pending),
+        ("eth_getFilterChanges", &json!("0x1")),
+        ("eth_getFilterChanges", &json!(format!("{:#066x}", 1))),
+    ] {
+        assert_eq!(error(&world, method, json!([id])), unknown, "{method} {id}");
+    }
+    for params in [json!([{ "blockHash": third }]), json!([{ "fromBlock": "0x2", "toBlock": "0x1" }])] {
+        assert_eq!(error(&world, "eth_newFilter", params).0, -32602);
+    }
+}
+
+#[test]
+fn filter_reports_too_many_logs_in_parts() {
+    let (world, contract) = World::with_contract();
+    let id = result(&world, "eth_newFilter", json!([{}]));
+    for _ in 0..20 {
+        let raws: Vec<_> = (0..5).map(|_| world.wallet.call(contract, record(0..120))).collect();
+        assert!(world.submit(&raws).iter().all(Result::is_ok));
+    }
+    let poll = || result(&world, "eth_getFilterChanges", json!([id])).as_array().unwrap().len();
+    assert_eq!((poll(), poll(), poll()), (6_000, 6_000, 0));
+}
+
 /// Arbitrary JSON with words that the methods know.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
@@ -490,7 +543,13 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-const METHODS: [&str; 16] = [
+const METHODS: [&str; 22] = [
+    "eth_newFilter",
+    "eth_newBlockFilter",
+    "eth_newPendingTransactionFilter",
+    "eth_getFilterChanges",
+    "eth_getFilterLogs",
+    "eth_uninstallFilter",
     "eth_getBlockByNumber",
     "eth_getBlockByHash",
     "eth_getBlockTransactionCountByNumber",

@@ -3,6 +3,7 @@
 use alloy_consensus::{TxEip2930, TxLegacy};
 use alloy_primitives::{Address, Bytes, TxKind, U256, address, keccak256};
 use portico_evm::{BASE_FEE, BLOCK_GAS_LIMIT, Call, CallError, Refused, TRANSACTION_GAS_CAP};
+use proptest::prelude::*;
 
 use crate::contract::{self, data, record, recorded};
 use crate::support::{CHAIN_ID, FUNDS, GENESIS_TIME, World};
@@ -283,4 +284,34 @@ fn zeroed_slot_stays_zero_after_restart() {
     world.mine(world.wallet.call(contract, zeros));
     assert_eq!(world.chain.storage(contract, slot).unwrap(), U256::ZERO);
     assert_eq!(world.reopen().chain.storage(contract, slot).unwrap(), U256::ZERO);
+}
+
+/// What is signed is all of a transaction: any change is refused, and none has an effect.
+#[test]
+fn damaged_transaction_is_refused() {
+    let (world, contract) = World::with_contract();
+    let draft = world.wallet.draft(TxKind::Call(contract), record([1]));
+    let valid = world.wallet.sign(draft);
+    let refused = |raw: Vec<u8>| world.chain.submit(&[raw.into()], GENESIS_TIME).unwrap()[0].is_err();
+    proptest!(|(raw: Vec<u8>)| prop_assert!(refused(raw)));
+    proptest!(|(at: prop::sample::Index, byte: u8, way in 0..3)| {
+        let mut raw = valid.to_vec();
+        let at = at.index(raw.len());
+        match way {
+            0 => raw.truncate(at),
+            1 => raw.insert(at, byte),
+            // The lengths of RLP are among these.
+            _ => raw[at] ^= byte.max(1),
+        }
+        prop_assume!(raw != valid);
+        prop_assert!(refused(raw));
+    });
+    // A list, and a string, that claim to be as long as all memory.
+    for first in [0xff, 0xbf] {
+        for prefix in [&[][..], &[1], &[2]] {
+            refused([prefix, &[first; 9], &[0; 40]].concat());
+        }
+    }
+    assert_eq!(world.chain.head().number, 1);
+    assert!(world.mine(valid).success);
 }

@@ -95,6 +95,20 @@ mod tests {
 
     proptest! {
         #[test]
+        fn no_other_header_verifies(header in "\\PC{0,80}|v1=[0-9a-fx,]{0,140}", at: prop::sample::Index, digit: char) {
+            prop_assert!(!signer().verifies(&header, "1", "r", b"body"));
+            let right = signer().answer("1", "r", b"body");
+            let among_others = format!("{header},{right}");
+            prop_assert!(signer().verifies(&among_others, "1", "r", b"body"));
+            let mut altered: Vec<char> = right.chars().collect();
+            let at = at.index(altered.len());
+            prop_assume!(!altered[at].eq_ignore_ascii_case(&digit));
+            altered[at] = digit;
+            let altered: String = altered.into_iter().collect();
+            prop_assert!(!signer().verifies(&altered, "1", "r", b"body"), "{}", altered);
+        }
+
+        #[test]
         fn signature_rejects_every_altered_bit(
             body in proptest::collection::vec(any::<u8>(), 1..200), bit: usize,
         ) {

@@ -176,10 +176,14 @@ mod tests {
     use tokio::time::Instant;
 
     fn read(check: Check, body: &str) -> Result<Progress, BureauError> {
+        read_bytes(check, body.as_bytes())
+    }
+
+    fn read_bytes(check: Check, body: &[u8]) -> Result<Progress, BureauError> {
         let (reference, country) = (Reference::parse("r").unwrap(), Country::parse("US").unwrap());
         let (applicant, deadline) = (Applicant::default(), Instant::now());
         progress(
-            body.as_bytes(),
+            body,
             &Request { check, applicant: &applicant, reference: &reference, country: &country, deadline },
         )
     }
@@ -285,6 +289,41 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn damaged_answer_is_rejected_or_the_same(
+            at: prop::sample::Index, byte: u8, cut: bool, retry_after_ms: u64,
+        ) {
+            let result = r#"{"score":720,"range":{"min":300,"max":850},"factors":["New \u00e9"]}"#;
+            let head = r#"{"reference":"r","check":"softCredit","status":"#;
+            for (whole, valid) in [
+                (
+                    format!(r#"{head}"complete","result":{result}}}"#),
+                    Progress::Complete(credit(Some((300, 850)), &["New é"])),
+                ),
+                (
+                    format!(r#"{head}"pending","retryAfterMs":{retry_after_ms}}}"#),
+                    Progress::Pending(Duration::from_millis(retry_after_ms)),
+                ),
+            ] {
+                let mut body = whole.clone().into_bytes();
+                prop_assert_eq!(read_bytes(Check::SoftCredit, &body), Ok(valid));
+                let at = at.index(body.len());
+                if cut {
+                    body.truncate(at);
+                    prop_assert!(read_bytes(Check::SoftCredit, &body).is_err());
+                } else {
+                    body[at] = byte;
+                    let read = read_bytes(Check::SoftCredit, &body);
+                    prop_assert!(!matches!(read, Err(BureauError::Refused)), "{:?}", read);
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(body: Vec<u8>) {
+            prop_assert!(matches!(read_bytes(Check::Income, &body), Err(BureauError::Broken(_))));
+        }
+
         #[test]
         fn no_answer_panics(body in "\\PC{0,200}|[\\[\\]{}\":,a-z0-9]{0,60}") {
             for check in Check::ALL {

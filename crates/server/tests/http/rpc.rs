@@ -11,6 +11,7 @@ on_both_engines! {
         invalid_requests_get_standard_codes,
         batch_keeps_its_order_and_is_limited,
         rpc_endpoint_is_read_only,
+        filters_follow_new_blocks_and_logs,
         many_bad_requests_do_not_harm_the_service;
     own:
         rpc_needs_the_embedded_chain;
@@ -80,6 +81,35 @@ async fn rpc_endpoint_is_read_only(app: &App) {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": ["0x00"]});
         assert_eq!(code(app, body.to_string()).await, -32601, "{method}");
     }
+}
+
+async fn result(app: &App, method: &str, params: Value) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let mut answer = rpc(app, body.to_string()).await;
+    assert!(answer.get("error").is_none(), "{method}: {answer}");
+    answer["result"].take()
+}
+
+async fn filters_follow_new_blocks_and_logs(app: &App) {
+    let blocks = result(app, "eth_newBlockFilter", json!([])).await;
+    let logs = result(app, "eth_newFilter", json!([{}])).await;
+    let posted = app.to_post("/stage/listings", &on_chain(&unique("filtered"), "ada")).key(app.operator());
+    posted.send().await.json(201);
+    let new_blocks = result(app, "eth_getFilterChanges", json!([blocks])).await;
+    let new_logs = result(app, "eth_getFilterChanges", json!([logs])).await;
+    // Other tests may record at the same time.
+    let new_blocks = new_blocks.as_array().unwrap();
+    assert!(!new_blocks.is_empty());
+    for hash in new_blocks {
+        let block = result(app, "eth_getBlockByHash", json!([hash, false])).await;
+        assert_eq!(block["hash"], *hash);
+    }
+    let new_logs = new_logs.as_array().unwrap();
+    assert!(new_logs.iter().any(|log| new_blocks.contains(&log["blockHash"])), "{new_logs:?}");
+    assert_eq!(result(app, "eth_uninstallFilter", json!([logs])).await, true);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getFilterChanges", "params": [logs]});
+    let error = &rpc(app, body.to_string()).await["error"];
+    assert_eq!(*error, json!({"code": -32000, "message": "filter not found"}));
 }
 
 async fn many_bad_requests_do_not_harm_the_service(app: &App) {

@@ -148,3 +148,30 @@ impl Db {
 pub(crate) fn as_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX - 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The numbers of a cursor come from a client, and may be any.
+        #[test]
+        fn any_cursor_goes_on_in_either_direction(key: i64, seq: i64, settled: Option<i64>) {
+            let cursor = Cursor { key, seq };
+            let before = Cursor::before(Some(cursor));
+            if key != i64::MIN && seq != i64::MIN {
+                prop_assert_eq!(Cursor::before(Some(before)), cursor);
+            }
+            let next = Page { items: vec![()], next: Some(cursor), settled }.next_to_follow().unwrap();
+            prop_assert!(next <= cursor);
+            prop_assert!(settled.is_none_or(|settled| next <= Cursor { key: settled, seq: settled }));
+        }
+    }
+
+    #[test]
+    fn newest_first_begins_above_every_row() {
+        assert_eq!(Cursor::before(None), Cursor { key: i64::MAX, seq: i64::MAX });
+    }
+}

@@ -7,7 +7,7 @@ use portico_chain::contracts::ItemKind;
 use rusqlite::Connection;
 
 use super::clients::OtherItem;
-use super::ledger::{Carried, carried};
+use super::ledger::{ItemInCall, items_in_call};
 use super::run::{Broken, Run};
 
 /// A row of the database.
@@ -193,7 +193,7 @@ fn single_item_reverts(
     let undone =
         world.ledger.mined().filter(|mined| !mined.success && mined.tx.to == Some(run.contracts.of(*kind)));
     undone
-        .filter(|mined| match &carried(*kind, &mined.tx.input)[..] {
+        .filter(|mined| match &items_in_call(*kind, &mined.tx.input)[..] {
             [one] => one.key == *key && one.version == version.unsigned_abs(),
             _ => false,
         })
@@ -262,7 +262,7 @@ fn transactions(run: &Run, database: &DatabaseContent) -> Result<(), Broken> {
     let mut carriers: BTreeMap<(ItemKind, [u8; 32], u64), Vec<u8>> = BTreeMap::new();
     for tx in world.seen.values() {
         let Some(kind) = tx.to.and_then(|to| run.contracts.kind_at(to)) else { continue };
-        for Carried { key, version, payload, .. } in carried(kind, &tx.input) {
+        for ItemInCall { key, version, payload, .. } in items_in_call(kind, &tx.input) {
             let before = carriers.entry((kind, key, version)).or_insert_with(|| payload.clone());
             must(*before == payload, || format!("{kind:?}: one version stands for two contents"))?;
         }

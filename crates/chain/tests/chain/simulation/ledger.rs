@@ -57,7 +57,7 @@ impl Tx {
 /// A listing whose digest begins with this byte makes its whole call revert.
 pub(crate) const POISON: u8 = 0xEE;
 
-pub(crate) struct Carried {
+pub(crate) struct ItemInCall {
     pub(crate) kind: ItemKind,
     pub(crate) key: Word,
     pub(crate) version: u64,
@@ -103,10 +103,10 @@ fn listing_record((version, content): (u64, Option<Content>)) -> registry::Recor
 }
 
 /// Decodes a call without the code under test.
-pub(crate) fn carried(kind: ItemKind, input: &[u8]) -> Vec<Carried> {
+pub(crate) fn items_in_call(kind: ItemKind, input: &[u8]) -> Vec<ItemInCall> {
     let item = |key: Word, version: u64, content: Content, bad: bool| {
         let poison = matches!(content, Content::Listing { digest, .. } if digest[0] == POISON);
-        Carried { kind, key, version, payload: content.encode(), bad, poison }
+        ItemInCall { kind, key, version, payload: content.encode(), bad, poison }
     };
     match kind {
         ItemKind::Listing => {
@@ -445,12 +445,12 @@ impl Ledger {
         let Some((kind, address)) = tx.to.and_then(|to| Some((self.contracts.kind_at(to)?, to))) else {
             return (true, Vec::new());
         };
-        let items = carried(kind, &tx.input);
+        let items = items_in_call(kind, &tx.input);
         if !self.granted || items.iter().any(|item| item.poison) {
             return (false, Vec::new());
         }
         let mut logs = Vec::new();
-        for Carried { kind, key, version, payload, bad, .. } in items {
+        for ItemInCall { kind, key, version, payload, bad, .. } in items {
             let stored = state.items.entry((kind, key)).or_default();
             if bad {
                 let topics = vec![registry::Rejected::SIGNATURE_HASH, B256::from(key)];
