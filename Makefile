@@ -46,6 +46,7 @@ test: ## Installs what is missing and runs every test
 	@scripts/stage "build" cargo test --locked --workspace --no-run --quiet
 	@scripts/stage "console" scripts/web check
 	@PORTICO_POSTGRES_OPTIONS="-c fsync=off -c full_page_writes=off -c max_wal_size=8GB" scripts/stage "tests" scripts/test-rust all
+	@scripts/stage "tour" scripts/tour check
 	@scripts/stage "fuzz" scripts/fuzz
 	@scripts/stage "browser" scripts/web browser
 	@scripts/slowest
