@@ -13,6 +13,8 @@ export PORTICO_ANVIL := $(CACHE)/tools/bin/anvil
 export PORTICO_CAST := $(CACHE)/tools/bin/cast
 # Copies a SQLite database continuously.
 export PORTICO_LITESTREAM := $(CACHE)/tools/litestream/bin/litestream
+# With examples, so that dependencies have the features that clippy has checked them with.
+DOC := env RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --workspace --no-deps --document-private-items --lib --bins --examples
 .PHONY: help run build web openapi shots test check bench bench-peers fuzz kills faults rotate-race erase-race restore-drill crowds people simulate contracts-fuzz clean
 
 help: ## Shows this
@@ -40,9 +42,11 @@ test: ## Installs what is missing and runs every test
 	@scripts/stage "contracts" contracts/check
 	@scripts/stage "build the console" scripts/web build
 	@scripts/stage "lints" cargo clippy --locked --workspace --all-targets -- -D warnings
+	@scripts/stage "links in code" $(DOC)
 	@scripts/stage "build" cargo test --locked --workspace --no-run --quiet
 	@scripts/stage "console" scripts/web check
 	@PORTICO_POSTGRES_OPTIONS="-c fsync=off -c full_page_writes=off -c max_wal_size=8GB" scripts/stage "tests" scripts/test-rust all
+	@scripts/stage "tour" scripts/tour check
 	@scripts/stage "fuzz" scripts/fuzz
 	@scripts/stage "browser" scripts/web browser
 	@scripts/slowest

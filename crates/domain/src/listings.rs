@@ -231,7 +231,7 @@ pub enum Field {
 pub const TERM_FIELDS: [Field; 5] =
     [Field::ListingId, Field::Street, Field::City, Field::State, Field::PostalCode];
 
-/// In the order of [`document`].
+/// In the order in which [`searchable_text`] joins them.
 const ALL: [Field; 8] = [
     Field::ListingId,
     Field::Street,
