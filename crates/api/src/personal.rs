@@ -19,6 +19,11 @@ fn text(max_chars: usize) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).max_length(Some(max_chars))
 }
 
+/// One schema per length, which the document names.
+fn some_text(max_chars: usize) -> ObjectBuilder {
+    text(max_chars).title(Some(format!("Text{max_chars}"))).min_length(Some(1)).pattern(Some(SOME_TEXT))
+}
+
 macro_rules! personal {
     ($($kind:ty => $schema:expr;)+) => {
         $(impl Field for $kind {
@@ -33,13 +38,13 @@ macro_rules! personal {
 }
 
 personal! {
-    Name => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    StreetAddress => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    CityName => text(100).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    StateName => text(100).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    PostCode => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    SubscriptionId => text(255).min_length(Some(1)).pattern(Some(SOME_TEXT));
-    BankingToken => text(4096).min_length(Some(1)).pattern(Some(SOME_TEXT));
+    Name => some_text(255);
+    StreetAddress => some_text(255);
+    CityName => some_text(100);
+    StateName => some_text(100);
+    PostCode => some_text(255);
+    SubscriptionId => some_text(255);
+    BankingToken => some_text(4096);
     Ssn => text(11).pattern(Some(SSN));
     Email => text(255).format(Some(SchemaFormat::KnownFormat(KnownFormat::Email))).pattern(Some(EMAIL));
 }

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use crate::access::require_operator;
 use crate::{Call, Core, Result};
 
@@ -22,7 +25,8 @@ pub enum SettingValue {
 }
 
 /// What the value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SettingSource {
     Default,
     Flag,
@@ -31,18 +35,6 @@ pub enum SettingSource {
     File,
     /// A secret file.
     SecretFile,
-}
-
-impl SettingSource {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Flag => "flag",
-            Self::Environment => "environment",
-            Self::File => "file",
-            Self::SecretFile => "secret_file",
-        }
-    }
 }
 
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use portico_screening::config;
 pub use portico_screening::{Applicant, Check, personal};
 
 use crate::Core;
-pub use crate::results::{CheckReport, VerificationReport, VerificationResult};
+pub use crate::results::{AdverseReason, CheckReport, VerificationReport, VerificationResult};
 
 #[derive(Debug)]
 pub struct Bureaus {

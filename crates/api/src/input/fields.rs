@@ -21,8 +21,11 @@ pub(super) fn of_type(kind: Type) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(kind))
 }
 
+/// The title makes it a schema of the document's components.
 pub(super) fn text_schema<K: TextFormat>() -> ObjectBuilder {
-    let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
+    let format = std::any::type_name::<K>().rsplit("::").next().unwrap_or_default();
+    let title = format!("{}Text", format.trim_end_matches("Format"));
+    let text = of_type(Type::String).title(Some(title)).min_length(Some(K::MIN)).max_length(Some(K::MAX));
     if K::IS_CANONICAL {
         return text.pattern(Some(canonical_pattern()));
     }
@@ -120,8 +123,7 @@ fn number_schema<U: Unit>() -> RefOr<Schema> {
     let number = number
         .minimum(Some(Number::Int((U::MIN / scale) as isize)))
         .maximum(Some(Number::Int((U::MAX / scale) as isize)));
-    let finest = (U::PLACES > 0 && !U::ROUNDS).then(|| Number::Float(1.0 / scale as f64));
-    number.multiple_of(finest).into()
+    number.into()
 }
 
 impl<U: Unit> Field for Decimal<U> {
@@ -168,6 +170,9 @@ impl Field for bool {
 impl<F: Field> Field for Change<F> {
     fn schema() -> RefOr<Schema> {
         match F::schema() {
+            RefOr::T(Schema::Object(object)) if object.title.is_some() => {
+                OneOfBuilder::new().item(object).item(of_type(Type::Null)).into()
+            }
             RefOr::T(Schema::Object(mut object)) => {
                 if let SchemaType::Type(kind) = object.schema_type {
                     object.schema_type = SchemaType::Array(vec![kind, Type::Null]);
@@ -190,10 +195,6 @@ impl Field for Date {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
     }
-}
-
-pub(super) fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
-    of_type(Type::String).enum_values(Some(names)).into()
 }
 
 impl<F: Field> Field for Vec<F> {

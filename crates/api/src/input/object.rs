@@ -123,6 +123,14 @@ fn described(schema: RefOr<Schema>, about: &str) -> RefOr<Schema> {
             array.description = Some(about.into());
             RefOr::T(Schema::Array(array))
         }
+        RefOr::T(Schema::OneOf(mut one)) => {
+            one.description = Some(about.into());
+            RefOr::T(Schema::OneOf(one))
+        }
+        RefOr::Ref(mut reference) => {
+            reference.description = about.into();
+            RefOr::Ref(reference)
+        }
         other => other,
     }
 }

@@ -20,7 +20,7 @@ use portico_screening::Check;
 use portico_store::{ListingSubmission, StoredListing, SubmitApplications};
 
 pub(crate) use self::document::open_document;
-use self::document::{Conditions, Document, OpenedApplication, Party};
+use self::document::{Conditions, Document, OpenedApplication};
 use self::evaluation::checks_of_terms;
 use crate::chain::Record;
 use crate::keystore::PersonKey;
@@ -28,11 +28,11 @@ use crate::listing_records::terms_of;
 use crate::{Actor, Call, Core, Error, Result};
 
 pub use decisions::DecisionRequest;
-pub use document::{RecordedDecision, TimelineEntry};
+pub use document::{Party, RecordedDecision, TimelineEntry};
 pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
 pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
-pub use qualification::{Qualification, TermState, TermStatus, TermValue};
+pub use qualification::{Qualification, Term, TermState, TermStatus, TermValue};
 pub use view::{Applicant, ApplicationSummary, ApplicationView, Sharing};
 
 /// Attempts to submit while the listing is replaced.
