@@ -7,7 +7,9 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(`../${name}`, imp
 // A release copies openapi.json to openapi.released.json. Before the first one there are no clients to break.
 test('no client of the last release breaks', () => {
   const current = read('openapi.json');
-  const released = existsSync(new URL('../openapi.released.json', import.meta.url)) ? read('openapi.released.json') : current;
+  const released = existsSync(new URL('../openapi.released.json', import.meta.url))
+    ? read('openapi.released.json')
+    : current;
   expect(findBreaks(released, current)).toEqual([]);
 });
 
@@ -38,7 +40,9 @@ const DOCUMENT: Document = {
         properties: { id: { type: 'string' }, rooms: { type: 'integer' }, near: { $ref: '#/components/schemas/Home' } },
       },
     },
-    responses: { NotFound: { content: { json: { schema: { type: 'object', properties: { code: { type: 'string' } } } } } } },
+    responses: {
+      NotFound: { content: { json: { schema: { type: 'object', properties: { code: { type: 'string' } } } } } },
+    },
   },
 };
 
@@ -61,7 +65,12 @@ test.each([
   ['a field', '"rooms"', '"chambers"', 'GET /homes 200[].rooms: is gone'],
   ['a field of an error', '"code"', '"kind"', 'GET /homes 404.code: is gone'],
   ['a field’s type', '"type":"integer"', '"type":"string"', 'GET /homes 200[].rooms: integer became string'],
-  ['a wider type in a response', '"type":"integer"', '"type":["integer","null"]', 'GET /homes 200[].rooms: integer became integer|null'],
+  [
+    'a wider type in a response',
+    '"type":"integer"',
+    '"type":["integer","null"]',
+    'GET /homes 200[].rooms: integer became integer|null',
+  ],
   ['a required field', '"required":["id"]', '"required":["id","rooms"]', 'POST /homes body.rooms: is required now'],
   ['an optional field in a response', '"required":["id"]', '"required":[]', 'GET /homes 200[].id: can be absent now'],
   ['an enum’s value', '"newest",', '', 'GET /homes query sort: no longer takes newest'],

@@ -145,7 +145,10 @@ function typesOf({ type, oneOf, properties }: Schema): string[] {
 
 function accepts(types: string[], type: string): boolean {
   return (
-    types.length === 0 || types.includes(type) || types.includes('any') || (type === 'integer' && types.includes('number'))
+    types.length === 0 ||
+    types.includes(type) ||
+    types.includes('any') ||
+    (type === 'integer' && types.includes('number'))
   );
 }
 

@@ -26,7 +26,17 @@ function validator(...path: string[]) {
 
 test('every amount of cents is a valid rent', () => {
   const isRent = validator(
-    ...['paths', '/listings', 'post', 'requestBody', 'content', 'application/json', 'schema', 'properties', 'monthlyRent'],
+    ...[
+      'paths',
+      '/listings',
+      'post',
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+      'properties',
+      'monthlyRent',
+    ],
   );
   const refused = Array.from({ length: 300_001 }, (_, cents) => cents / 100).filter((rent) => !isRent(rent));
   expect(refused).toEqual([]);

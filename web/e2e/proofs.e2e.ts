@@ -54,7 +54,8 @@ afterAll(() => server.stop());
 /** Between the program and the server, and says another rent. */
 async function startLiar(): Promise<{ url: string; stop: () => void }> {
   const liar = createServer(async (request, response) => {
-    const body = request.method === 'POST' ? await new Response(request as unknown as ReadableStream).text() : undefined;
+    const body =
+      request.method === 'POST' ? await new Response(request as unknown as ReadableStream).text() : undefined;
     const headers = { 'content-type': 'application/json' };
     const upstream = await fetch(server.url + (request.url ?? ''), { method: request.method, headers, body });
     response.writeHead(upstream.status, headers).end((await upstream.text()).replace('1950.25', '1150.25'));

@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn risk_level_names_are_exact() {
         for level in RiskLevel::ALL {
-            assert_eq!(RiskLevel::parse(level.as_str()), Ok(level));
+            assert_eq!(RiskLevel::parse(level.as_str()), Ok(*level));
         }
         assert_eq!(RiskLevel::parse("moderate").unwrap_err().code.name(), "unknown_risk_level");
     }

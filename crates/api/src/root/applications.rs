@@ -19,19 +19,23 @@ pub(crate) fn operations() -> Vec<Operation> {
         "Applications",
         vec![
             post("/applications", SIGNED_IN, apply)
-                .id("apply").about("The applicant names themselves and listings that exist. The listing's terms and the checks that its owner requires are frozen with each application; one that was applied to before is not added again.")
+                .id("apply")
+                .about("The applicant names themselves and listings that exist. The listing's terms and the checks that its owner requires are frozen with each application; one that was applied to before is not added again.")
                 .summary("Adds listings to what a user applied to")
                 .conflict("The user has applied to as many listings as is possible"),
             get("/applications/{userId}", SIGNED_IN, read)
-                .id("getApplications").about("For the applicant and the operator. Lists the listings of open and decided applications.")
+                .id("getApplications")
+                .about("For the applicant and the operator. Lists the listings of open and decided applications.")
                 .summary("What a user applied to")
                 .not_found("The user has not applied to any listing"),
             get("/applications/{userId}/{listingId}/check", OWNED, check)
-                .id("checkApplication").about("All four flags are false before a verification and without terms.")
+                .id("checkApplication")
+                .about("All four flags are false before a verification and without terms.")
                 .summary("Which of the listing's terms the applicant meets, as the chain says")
                 .not_found("The user has not applied to this listing"),
             post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
-                .id("applyToListing").about("Like `POST /applications`, for the user and the listing of the path.")
+                .id("applyToListing")
+                .about("Like `POST /applications`, for the user and the listing of the path.")
                 .summary("Adds the path's listing, and those of the body, to what a user applied to")
                 .conflict("The user has applied to as many listings as is possible"),
         ],

@@ -23,14 +23,17 @@ pub(crate) fn operations() -> Vec<Operation> {
         "Listings",
         vec![
             get("/listings", PUBLIC, list)
-                .id("listListings").about("Conditions are combined with and. Without `limit` the whole list is streamed.")
+                .id("listListings")
+                .about("Conditions are combined with and. Without `limit` the whole list is streamed.")
                 .summary("Listings: all, or those that fit every condition given"),
             post("/listings", OWNED, create)
-                .id("createListing").about("The id must be free. The country is the service's own. Not recorded on the chain: `POST /stage/listings` does that.")
+                .id("createListing")
+                .about("The id must be free. The country is the service's own. Not recorded on the chain: `POST /stage/listings` does that.")
                 .summary("Adds a listing")
                 .conflict("A listing with this id exists already"),
             delete("/listings/{listingId}", OWNED, remove)
-                .id("deleteListing").about("For its owner and the operator. Open applications are closed, and its record on the chain is deleted.")
+                .id("deleteListing")
+                .about("For its owner and the operator. Open applications are closed, and its record on the chain is deleted.")
                 .summary("Deletes a listing")
                 .not_found("There is no such listing"),
         ],

@@ -27,25 +27,30 @@ const NOT_APPLIED: &str = "The user has not applied to this listing";
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Applications", vec![
         get("/v1/users/{userId}/applications", SIGNED_IN, list)
-            .id("listApplications").about("For the applicant and the operator.")
+            .id("listApplications")
+            .about("For the applicant and the operator.")
             .summary("All applications of a user, with their status, oldest first"),
         get("/v1/applications/{userId}/{listingId}", SIGNED_IN, read)
-            .id("getApplication").about("Answers with the checks that the owner requires, the four flags, the decision and what happened so far. No score and no income is in it.")
+            .id("getApplication")
+            .about("Answers with the checks that the owner requires, the four flags, the decision and what happened so far. No score and no income is in it.")
             .summary("The newest application to a listing; for its applicant, the listing's owner and the operator")
             .not_found(NOT_APPLIED),
         delete("/v1/applications/{userId}/{listingId}", SIGNED_IN, withdraw)
-            .id("withdrawApplication").about("Only an application that is still open can be withdrawn.")
+            .id("withdrawApplication")
+            .about("Only an application that is still open can be withdrawn.")
             .summary("Withdraws an application: clears its flags and ends the sharing with the owner; for the applicant")
             .not_found(NOT_APPLIED)
             .conflict("It was decided or withdrawn already, or ended with its listing"),
         post("/v1/applications/{userId}/{listingId}/decision", SIGNED_IN, decide)
-            .id("decideApplication").about("Only an open application can be decided. `reasons` names checks, each of which must have a valid finding.")
+            .id("decideApplication")
+            .about("Only an open application can be decided. `reasons` names checks, each of which must have a valid finding.")
             .summary("Approves or declines an application; for the listing's owner and the operator. A decline or a condition that names checks gives the applicant a notice")
             .not_found(NOT_APPLIED)
             .conflict("It was decided or withdrawn already, ended with its listing, or a named check has no valid finding")
             .precondition_failed("The application was changed since the version in If-Match"),
         get("/v1/applications/{userId}/{listingId}/records", OWNED, records)
-            .id("listApplicationRecords").about("Names the contract, the key and the transaction, so that anyone can read the flags from the chain.")
+            .id("listApplicationRecords")
+            .about("Names the contract, the key and the transaction, so that anyone can read the flags from the chain.")
             .summary("Where the four flags of an application stand on the chain: one record, or none before a verification")
             .not_found(NOT_APPLIED),
     ])

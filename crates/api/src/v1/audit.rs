@@ -21,15 +21,18 @@ const MAX_REPORTED_FAULTS: usize = 100;
 
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Operation", vec![
-        get("/v1/audit", OPERATORS_ONLY, list).id("listAuditEntries").about("Each entry's hash covers the one before it.").summary(
+        get("/v1/audit", OPERATORS_ONLY, list).id("listAuditEntries")
+            .about("Each entry's hash covers the one before it.").summary(
             "The audit log, the newest entry first. With a filter a page may have fewer entries than its limit, even \
              none, and a next page",
         ),
         get("/v1/audit/verification", OPERATORS_ONLY, status)
-            .id("getAuditVerification").about("Replicas verify on their own.")
+            .id("getAuditVerification")
+            .about("Replicas verify on their own.")
             .summary("Where the audit log ends and is anchored, and what the server that answers has verified"),
         post("/v1/audit/verification", OPERATORS_ONLY, verify)
-            .id("verifyAudit").about("Answers at once with the present state; `GET /v1/audit/verification` tells what was found.")
+            .id("verifyAudit")
+            .about("Answers at once with the present state; `GET /v1/audit/verification` tells what was found.")
             .summary("Begins to verify the whole audit log in the background, unless that is under way"),
     ])
 }

@@ -28,19 +28,22 @@ pub(crate) fn operations() -> Vec<Operation> {
         "Listings",
         vec![
             get("/v1/listings/{id}", PUBLIC, read)
-                .id("getListing").about("With its version as ETag, for edits with `If-Match`.")
+                .id("getListing")
+                .about("With its version as ETag, for edits with `If-Match`.")
                 .summary("One listing with all of its fields")
                 .not_found(NO_LISTING)
                 .conditional(),
             patch("/v1/listings/{id}", OWNED, edit)
-                .id("editListing").about("If public content or terms change, the next version goes to the chain. Id and owner cannot be changed.")
+                .id("editListing")
+                .about("If public content or terms change, the next version goes to the chain. Id and owner cannot be changed.")
                 .summary(
                     "Changes a listing; for its owner and the operator. What is absent stays, null clears",
                 )
                 .not_found(NO_LISTING)
                 .precondition_failed("The listing was changed since the version in If-Match"),
             get("/v1/listings/{id}/history", PUBLIC, history)
-                .id("listListingHistory").about("Says what was changed when, and whether the owner or the operator did it.")
+                .id("listListingHistory")
+                .about("Says what was changed when, and whether the owner or the operator did it.")
                 .summary("Every edit of a listing, oldest first")
                 .not_found(NO_LISTING),
         ],

@@ -20,19 +20,23 @@ use crate::v1::chain::RecordOut;
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Listings", vec![
         get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
-            .id("listApplicants").about("Flags and states of checks only: no score, no income.")
+            .id("listApplicants")
+            .about("Flags and states of checks only: no score, no income.")
             .summary("Who applied to a listing, with the checks and flags of the newest application; for its owner and the operator")
             .not_found("There is no such listing"),
         get("/v1/listings/{id}/proof", PUBLIC, proof)
-            .id("proveListing").about("Everything that is needed to verify the record without trusting this service: `docs/proofs.md` shows how, with viem and web3.py.")
+            .id("proveListing")
+            .about("Everything that is needed to verify the record without trusting this service: `docs/proofs.md` shows how, with viem and web3.py.")
             .summary("The listing's recomputed digest and the digest on the chain")
             .not_found("There is no such listing, or it has no record on the chain"),
         get("/v1/listings/{id}/records", PUBLIC, records)
-            .id("listListingRecords").about("Names the contract, the key and the transaction that carries it.")
+            .id("listListingRecords")
+            .about("Names the contract, the key and the transaction that carries it.")
             .summary("Where a listing stands on the chain: one record, or none")
             .not_found("There is no such listing"),
         get("/v1/listings/stats/overview", PUBLIC, statistics)
-            .id("getListingStatistics").about("Counts of listings, of records on the chain and of applications.")
+            .id("getListingStatistics")
+            .about("Counts of listings, of records on the chain and of applications.")
             .summary("Totals over all listings"),
     ])
 }
@@ -86,7 +90,8 @@ impl Input for ListingPath {
 }
 
 /// Proves that a listing was not altered since it was recorded. The digest is the Keccak-256 hash of the ABI
-/// encoding of the salt (bytes32) and then the content's values (strings), in their order.
+/// encoding of the salt (bytes32) and then the content's values (strings), in their order; `docs/proofs.md` has programs
+/// that verify it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ListingProof {

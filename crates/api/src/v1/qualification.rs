@@ -15,7 +15,8 @@ use crate::reply::Json;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/v1/listings/{id}/qualification", BEARER, read)
-            .id("getQualification").about("Uses the caller's earlier results and asks no bureau.")
+            .id("getQualification")
+            .about("Uses the caller's earlier results and asks no bureau.")
             .summary(
                 "Whether the caller's own valid findings meet a listing's terms, before applying. Recorded nowhere",
             )

@@ -19,13 +19,16 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
     }
     with_tag("Sandbox", vec![
         post("/v1/sandbox/sessions", PUBLIC, open_session)
-            .id("openSandboxSession").about("The token is valid for a while, the key until it is revoked.")
+            .id("openSandboxSession")
+            .about("The token is valid for a while, the key until it is revoked.")
             .summary("A token and a key for any user, new ones with every request; in the sandbox only"),
         post("/v1/sandbox/demo", PUBLIC, seed)
-            .id("seedDemo").about("Listings, people with results, applications, portfolios and devices. A second call adds nothing.")
+            .id("seedDemo")
+            .about("Listings, people with results, applications, portfolios and devices. A second call adds nothing.")
             .summary("Makes demonstration data, once; in the sandbox only"),
         post("/v1/sandbox/clock", PUBLIC, advance_clock)
-            .id("advanceSandboxClock").about("By 1 second to ten years. It cannot be moved back.")
+            .id("advanceSandboxClock")
+            .about("By 1 second to ten years. It cannot be moved back.")
             .summary("Moves calendar time ahead, for good; in the sandbox only. Results, inputs and kept answers expire by it, and blocks of the embedded chain carry it; tokens do not"),
     ])
 }

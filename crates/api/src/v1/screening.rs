@@ -15,18 +15,22 @@ use crate::reply::{Created, Json, Message, message};
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Screening", vec![
         get("/v1/verifications", BEARER, list)
-            .id("listVerifications").about("What came of every check, without its values.")
+            .id("listVerifications")
+            .about("What came of every check, without its values.")
             .summary("The caller's results, oldest first"),
         get("/v1/verifications/{id}", BEARER, read)
-            .id("getVerification").about("Names the checks that were not passed with the notice that the law asks for.")
+            .id("getVerification")
+            .about("Names the checks that were not passed with the notice that the law asks for.")
             .summary("One of the caller's results: what came of every check, without its values")
             .not_found("The caller has no such result"),
         post("/v1/verifications/{id}/checks/{check}/dispute", BEARER, dispute)
-            .id("disputeCheck").about("Only while the finding is valid. The bureau is asked again next time.")
+            .id("disputeCheck")
+            .about("Only while the finding is valid. The bureau is asked again next time.")
             .summary("Disputes a finding: owners see the dispute until a new finding replaces it. Only for the person the finding is about")
             .not_found("There is no such result, or it has no such check")
             .conflict("The finding has expired"),
-        delete("/v1/users/{userId}/personal-data", BEARER, erase).id("erasePersonalData").about("For the person and the operator. It cannot be undone.").summary(
+        delete("/v1/users/{userId}/personal-data", BEARER, erase).id("erasePersonalData")
+            .about("For the person and the operator. It cannot be undone.").summary(
             "Erases a person: unreadable at once, also in backups; tokens and API keys are revoked, flags cleared",
         ),
     ])

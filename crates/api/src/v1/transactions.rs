@@ -17,11 +17,13 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag(
         "Chain",
         vec![
-            get("/v1/chain/transactions", PUBLIC, transactions).id("listTransactions").about("Only transactions that this service sent.").summary(
+            get("/v1/chain/transactions", PUBLIC, transactions).id("listTransactions")
+            .about("Only transactions that this service sent.").summary(
                 "This service's transactions that an account signed or that call a contract, the newest first",
             ),
             get("/v1/chain/transactions/{hash}", PUBLIC, transaction)
-                .id("getTransaction").about("With its data and logs, as far as the node has them.")
+                .id("getTransaction")
+                .about("With its data and logs, as far as the node has them.")
                 .summary("A transaction, what became of it, and what it wrote")
                 .not_found("There is no such transaction"),
         ],
