@@ -241,4 +241,27 @@ mod tests {
             }
         }
     }
+
+    /// `multipleOf` is computed in binary: validators refuse 14.29.
+    #[test]
+    fn document_is_small_and_has_no_multiples() {
+        let json = crate::openapi(Profile::Sandbox).to_json().unwrap();
+        assert!(!json.contains("multipleOf"));
+        assert!(json.len() < 250_000, "{}", json.len());
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = serde_json::to_value(crate::openapi(Profile::Sandbox)).unwrap();
+        let (text, mut used) = (document.to_string(), BTreeSet::new());
+        for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(document.pointer(reference).is_some(), "{reference}");
+            used.insert(reference.to_owned());
+        }
+        for (kind, components) in document["components"].as_object().unwrap() {
+            for name in components.as_object().unwrap().keys().filter(|_| kind != "securitySchemes") {
+                assert!(used.contains(&format!("/components/{kind}/{name}")), "{kind} {name} is not used");
+            }
+        }
+    }
 }

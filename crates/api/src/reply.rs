@@ -253,3 +253,15 @@ pub(crate) struct Message {
 pub(crate) fn message(message: &'static str) -> Message {
     Message { message }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn location_encodes_every_segment() {
+        let created = Created::at(&["v1", "listings", "oak 12/ä?~"], message("Listing created"));
+        let response = created.respond();
+        assert_eq!(response.headers()[LOCATION], "/v1/listings/oak%2012%2F%C3%A4%3F~");
+    }
+}

@@ -60,7 +60,7 @@ pub(crate) fn operations() -> Vec<Operation> {
                 .not_found(NOT_FOUND),
             get("/v1/portfolios/stats/overview", PUBLIC, statistics)
                 .id("getPortfolioStatistics")
-                .about("Counts by risk level, and averages.")
+                .about("Counts of portfolios and predefined portfolios, by risk level.")
                 .summary("Totals over all portfolios"),
         ],
     )
