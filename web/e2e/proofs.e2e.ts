@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type ServerHandle } from './harness/server';
@@ -54,8 +55,7 @@ afterAll(() => server.stop());
 /** Between the program and the server, and says another rent. */
 async function startLiar(): Promise<{ url: string; stop: () => void }> {
   const liar = createServer(async (request, response) => {
-    const body =
-      request.method === 'POST' ? await new Response(request as unknown as ReadableStream).text() : undefined;
+    const body = request.method === 'POST' ? await readText(request) : undefined;
     const headers = { 'content-type': 'application/json' };
     const upstream = await fetch(server.url + (request.url ?? ''), { method: request.method, headers, body });
     response.writeHead(upstream.status, headers).end((await upstream.text()).replace('1950.25', '1150.25'));
