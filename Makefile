@@ -35,7 +35,7 @@ openapi: build ## Writes the OpenAPI document from which the console is built, w
 test: ## Installs what is missing and runs every test
 	@scripts/prerequisites test
 	@scripts/stage --first
-	@scripts/stage "install tools" scripts/need postgres schemathesis litestream deny shellcheck foundry chromium
+	@scripts/stage "install tools" scripts/need postgres schemathesis litestream web3 openapi-linters deny shellcheck foundry chromium
 	@scripts/stage "format" cargo fmt --all --check
 	@scripts/stage "shell scripts" shellcheck -x $(SCRIPTS)
 	@scripts/stage "dependencies" scripts/need deny-check

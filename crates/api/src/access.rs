@@ -21,6 +21,23 @@ pub enum RequiredCredential {
     AnonymousOrOperator,
 }
 
+impl RequiredCredential {
+    /// For the document.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::None => "Anyone may call it; a credential that is sent must be valid.",
+            Self::Bearer => "Needs a bearer token.",
+            Self::BearerOrOperator => "Needs a bearer token, or the API key of an operator.",
+            Self::Key => "Needs an API key.",
+            Self::SignedIn => "Needs a bearer token or an API key.",
+            Self::Operator => "Needs the bearer token or the API key of an operator.",
+            Self::AnonymousOrOperator => {
+                "Anyone may call it without a credential; one that is sent must be an operator's."
+            }
+        }
+    }
+}
+
 /// What each table requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {

@@ -70,7 +70,7 @@ pub fn operations(profile: Profile) -> Vec<Operation> {
 }
 
 pub fn openapi(profile: Profile) -> utoipa::openapi::OpenApi {
-    openapi::document(&operations(profile), profile.into())
+    openapi::document(profile, profile.into())
 }
 
 /// Panics if two operations have the same path and method.

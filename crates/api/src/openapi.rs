@@ -1,5 +1,10 @@
 //! The OpenAPI document, generated from the list of operations.
 
+mod components;
+mod examples;
+
+pub(crate) use components::{header, response};
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
@@ -7,22 +12,22 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use bytes::Bytes;
 use portico_app::{AccessTable, Portico, Profile};
 use utoipa::ToSchema;
-use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{Operation as Described, OperationBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{Components, SchemaType, Type};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ContentBuilder, Header, HeaderBuilder, HttpMethod, InfoBuilder, LicenseBuilder, ObjectBuilder, OpenApi,
-    OpenApiBuilder, Paths, Ref, RefOr, Required, ResponseBuilder, Server,
+    ContactBuilder, ContentBuilder, HttpMethod, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths,
+    Required, Server,
 };
 
 use crate::access::RequiredCredential;
 use crate::operation::Operation;
 use crate::problem::{Problem, ProblemOut, Result};
 use crate::reply::Schemas;
+use crate::{input, rpc};
 
 const ABOUT: &str = "Rental listings, applicant screening and infrastructure portfolios.\n\n\
     Lists: without `limit` the whole list is streamed; with `limit` the `Link` header leads to the next page.\n\n\
@@ -70,25 +75,36 @@ pub(crate) fn served(app: &Portico) -> Result<&'static ServedDocument> {
         return Ok(served);
     }
     let bug = |error: &dyn std::fmt::Display| Problem::internal(error.to_string());
-    let json =
-        document(&crate::operations(app.profile()), app.access()).to_json().map_err(|error| bug(&error))?;
+    let json = document(app.profile(), app.access()).to_json().map_err(|error| bug(&error))?;
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
     let etag = HeaderValue::try_from(format!("\"{:016x}\"", hasher.finish())).map_err(|error| bug(&error))?;
     Ok(served.get_or_init(|| ServedDocument { json: json.into(), etag }))
 }
 
-pub(crate) fn document(operations: &[Operation], access: AccessTable) -> OpenApi {
+pub(crate) fn document(profile: Profile, access: AccessTable) -> OpenApi {
+    let operations = crate::operations(profile);
     let mut schemas: Schemas =
         vec![(ProblemOut::name().into(), <ProblemOut as utoipa::PartialSchema>::schema())];
     ProblemOut::schemas(&mut schemas);
-    let mut paths = Paths::new();
-    for operation in operations {
-        let described = describe(operation, access, &mut schemas);
-        paths.add_path_operation(operation.path, vec![http_method(&operation.method)], described);
+    input::enums(&mut schemas);
+    let mut described: Vec<(&str, HttpMethod, Described)> = operations
+        .iter()
+        .map(|operation| {
+            let described = describe(operation, access, &mut schemas);
+            (operation.path, http_method(&operation.method), described)
+        })
+        .collect();
+    if profile == Profile::Sandbox {
+        described.push(("/rpc", HttpMethod::Post, rpc::describe()));
     }
-    let mut components = Components::new();
+    let mut components = components::shared();
     components.schemas.extend(schemas);
+    examples::add(&mut described, &components.schemas);
+    let mut paths = Paths::new();
+    for (path, method, operation) in described {
+        paths.add_path_operation(path, vec![method], operation);
+    }
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
     components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
     components
@@ -97,6 +113,7 @@ pub(crate) fn document(operations: &[Operation], access: AccessTable) -> OpenApi
         .title("Portico")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(ABOUT))
+        .contact(Some(ContactBuilder::new().name(Some("Portico")).build()))
         .license(Some(
             LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build(),
         ));
@@ -120,112 +137,74 @@ fn http_method(method: &Method) -> HttpMethod {
     }
 }
 
-fn describe(
-    operation: &Operation,
-    access: AccessTable,
-    schemas: &mut Schemas,
-) -> utoipa::openapi::path::Operation {
-    let input = (operation.input)();
+fn describe(operation: &Operation, access: AccessTable, schemas: &mut Schemas) -> Described {
+    let mut input = (operation.input)();
+    let need = operation.access.need(access);
+    let about: Vec<_> =
+        [operation.about, need.sentence()].into_iter().filter(|text| !text.is_empty()).collect();
     let mut described = OperationBuilder::new()
         .operation_id(Some(operation.id))
         .summary(Some(operation.summary))
+        .description(Some(about.join(" ")))
         .tag(operation.tag)
-        .securities(Some(security(operation.access.need(access))));
+        .securities(Some(security(need)));
     let (has_parameters, has_path) = (
         !input.parameters.is_empty(),
         input.parameters.iter().any(|parameter| parameter.parameter_in == ParameterIn::Path),
     );
-    for parameter in input.parameters {
-        described = described.parameter(parameter);
+    for parameter in &mut input.parameters {
+        parameter.schema.iter_mut().for_each(|schema| components::hoist(schema, schemas));
+        described = described.parameter(parameter.clone());
     }
-    if operation.method == Method::POST {
-        described = described.parameter(idempotency_key());
-    }
-    if let Some(schema) = input.body {
+    if let Some(mut schema) = input.body {
+        components::hoist(&mut schema, schemas);
         let content = ContentBuilder::new().schema(Some(schema)).example((operation.example)()).build();
         let body =
             RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
         described = described.request_body(Some(body.build()));
     }
-    let success = (operation.output)("Success", schemas);
+    let mut success = (operation.output)(components::SUCCESS, schemas);
+    components::add_headers(&mut success, operation.success);
     described = described.response(operation.success.as_str(), success);
     if operation.is_conditional {
-        let not_modified = ResponseBuilder::new().description("The client has the current version").build();
-        described = described.response(StatusCode::NOT_MODIFIED.as_str(), not_modified);
+        described = described.response("304", components::response(StatusCode::NOT_MODIFIED, None));
     }
     for (status, when) in refusals(operation, has_parameters, has_path) {
-        let mut refusal = problem(&when);
-        if status == StatusCode::TOO_MANY_REQUESTS {
-            refusal.headers.extend(quota_headers());
-        }
-        described = described.response(status.as_str(), refusal);
+        described = described.response(status.as_str(), components::response(status, when));
     }
-    described.build()
-}
-
-/// Every error response of an operation.
-fn refusals(operation: &Operation, has_parameters: bool, has_path: bool) -> Vec<(StatusCode, String)> {
-    let mut all: Vec<(StatusCode, String)> = Vec::new();
-    let mut add = |status: StatusCode, when: &str| match all.iter_mut().find(|(of, _)| *of == status) {
-        Some((_, words)) => {
-            words.push_str("; ");
-            words.push_str(when);
-        }
-        None => all.push((status, when.into())),
-    };
-    for (status, when) in &operation.refusals {
-        add(*status, when);
-    }
-    if operation.has_body || has_parameters || operation.method == Method::POST {
-        add(StatusCode::BAD_REQUEST, "The request has faults; all of them are listed");
-    }
-    add(StatusCode::UNAUTHORIZED, "A credential is missing or not valid");
-    add(StatusCode::FORBIDDEN, "This belongs to someone else");
-    if has_path && !operation.refusals.iter().any(|(status, _)| *status == StatusCode::NOT_FOUND) {
-        add(StatusCode::NOT_FOUND, "The path names nothing");
-    }
-    if operation.has_body {
-        add(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time");
-        add(StatusCode::PAYLOAD_TOO_LARGE, "The body is longer than 1 MiB");
-        add(StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON");
-    }
+    let mut described = described.build();
     if operation.method == Method::POST {
-        add(StatusCode::UNPROCESSABLE_ENTITY, "The Idempotency-Key was used with another request");
+        described.parameters.get_or_insert_default().push(components::idempotency_key());
     }
-    add(StatusCode::TOO_MANY_REQUESTS, "Too many requests; see Retry-After");
-    add(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong here");
-    add(StatusCode::SERVICE_UNAVAILABLE, "Not at the moment; see Retry-After");
+    described
+}
+
+/// Every error response of an operation, with a description if it is the operation's own.
+fn refusals(
+    operation: &Operation,
+    has_parameters: bool,
+    has_path: bool,
+) -> Vec<(StatusCode, Option<&'static str>)> {
+    let mut all: Vec<_> = operation.refusals.iter().map(|(status, when)| (*status, Some(*when))).collect();
+    let mut add = |applies: bool, status: StatusCode| {
+        if applies && all.iter().all(|(of, _)| *of != status) {
+            all.push((status, None));
+        }
+    };
+    let is_post = operation.method == Method::POST;
+    add(operation.has_body || has_parameters || is_post, StatusCode::BAD_REQUEST);
+    add(true, StatusCode::UNAUTHORIZED);
+    add(true, StatusCode::FORBIDDEN);
+    add(has_path, StatusCode::NOT_FOUND);
+    add(true, StatusCode::METHOD_NOT_ALLOWED);
+    add(operation.has_body, StatusCode::REQUEST_TIMEOUT);
+    add(operation.has_body, StatusCode::PAYLOAD_TOO_LARGE);
+    add(operation.has_body, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    add(is_post, StatusCode::UNPROCESSABLE_ENTITY);
+    add(true, StatusCode::TOO_MANY_REQUESTS);
+    add(true, StatusCode::INTERNAL_SERVER_ERROR);
+    add(true, StatusCode::SERVICE_UNAVAILABLE);
     all
-}
-
-fn problem(when: &str) -> utoipa::openapi::response::Response {
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ProblemOut::name()))).build();
-    ResponseBuilder::new().description(when).content("application/problem+json", content).build()
-}
-
-/// Headers of a 429.
-fn quota_headers() -> [(String, RefOr<Header>); 2] {
-    [
-        ("RateLimit-Policy", "Which limit it is, `\"name\";q=limit;w=seconds`"),
-        ("RateLimit", "What is left of it, and the seconds until there is more, `\"name\";r=rest;t=seconds`"),
-    ]
-    .map(|(name, about)| {
-        let text = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String));
-        let header = HeaderBuilder::new().schema(Some(text)).description(Some(about)).build();
-        (name.to_owned(), header.into())
-    })
-}
-
-fn idempotency_key() -> utoipa::openapi::path::Parameter {
-    let text =
-        ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some("^[!-~]{1,255}$"));
-    ParameterBuilder::new()
-        .name("Idempotency-Key")
-        .parameter_in(ParameterIn::Header)
-        .required(Required::False)
-        .description(Some("The same key and request: the first answer again, for 24 hours"))
-        .schema(Some(text))
-        .build()
 }
 
 /// The empty requirement means that no credential is needed.
@@ -262,6 +241,29 @@ mod tests {
             let components = crate::openapi(profile).components.unwrap();
             for name in components.schemas.keys() {
                 assert!(!name.ends_with("Out"), "{name}");
+            }
+        }
+    }
+
+    /// `multipleOf` is computed in binary: validators refuse 14.29.
+    #[test]
+    fn document_is_small_and_has_no_multiples() {
+        let json = crate::openapi(Profile::Sandbox).to_json().unwrap();
+        assert!(!json.contains("multipleOf"));
+        assert!(json.len() < 250_000, "{}", json.len());
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = serde_json::to_value(crate::openapi(Profile::Sandbox)).unwrap();
+        let (text, mut used) = (document.to_string(), BTreeSet::new());
+        for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(document.pointer(reference).is_some(), "{reference}");
+            used.insert(reference.to_owned());
+        }
+        for (kind, components) in document["components"].as_object().unwrap() {
+            for name in components.as_object().unwrap().keys().filter(|_| kind != "securitySchemes") {
+                assert!(used.contains(&format!("/components/{kind}/{name}")), "{kind} {name} is not used");
             }
         }
     }

@@ -80,6 +80,8 @@ pub struct Operation {
     pub id: &'static str,
     pub tag: &'static str,
     pub summary: &'static str,
+    /// What the summary does not say, for the document.
+    pub about: &'static str,
     pub access: Access,
     pub(crate) success: StatusCode,
     pub(crate) has_body: bool,
@@ -126,6 +128,7 @@ where
         id: "",
         tag: "",
         summary: "",
+        about: "",
         access,
         success: O::STATUS,
         has_body: I::BODY,
@@ -169,6 +172,10 @@ impl Operation {
     }
     pub(crate) fn summary(mut self, summary: &'static str) -> Self {
         self.summary = summary;
+        self
+    }
+    pub(crate) fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
         self
     }
     pub(crate) fn tagged(mut self, tag: &'static str) -> Self {

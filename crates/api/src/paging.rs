@@ -16,10 +16,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
-use utoipa::openapi::{HeaderBuilder, ObjectBuilder, RefOr};
+use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::cursor::QueryDigest;
 use crate::input::{Param, Reader};
+use crate::openapi::header;
 use crate::operation::Context;
 use crate::problem::{Problem, Result};
 use crate::reply::{Output, Schemas, content, reference};
@@ -227,12 +228,8 @@ impl<T: Serialize + Send + 'static> PagedResponse<T> {
 impl<T: Serialize + ToSchema + Send + 'static> Output for PagedResponse<T> {
     fn describe(about: &str, schemas: &mut Schemas) -> Described {
         let array = ArrayBuilder::new().items(reference::<T>(schemas));
-        let link = HeaderBuilder::new()
-            .schema(Some(ObjectBuilder::new().schema_type(SchemaType::Type(Type::String))))
-            .description(Some("With `limit`: the next page, `<…>; rel=\"next\"`, if there is one"))
-            .build();
         let mut described = content(about, "application/json", array.into());
-        described.headers.insert("Link".into(), link.into());
+        described.headers.extend([header("Link")]);
         described
     }
     fn respond(self) -> Response {

@@ -19,6 +19,11 @@ fn text(max_chars: usize) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).max_length(Some(max_chars))
 }
 
+/// One schema per length, which the document names.
+fn named_text(max_chars: usize) -> ObjectBuilder {
+    text(max_chars).title(Some(format!("Text{max_chars}"))).min_length(Some(1)).pattern(Some(some_text()))
+}
+
 macro_rules! personal {
     ($($kind:ty => $schema:expr;)+) => {
         $(impl Field for $kind {
@@ -33,13 +38,13 @@ macro_rules! personal {
 }
 
 personal! {
-    Name => text(255).min_length(Some(1)).pattern(Some(some_text()));
-    StreetAddress => text(255).min_length(Some(1)).pattern(Some(some_text()));
-    CityName => text(100).min_length(Some(1)).pattern(Some(some_text()));
-    StateName => text(100).min_length(Some(1)).pattern(Some(some_text()));
-    PostCode => text(255).min_length(Some(1)).pattern(Some(some_text()));
-    SubscriptionId => text(255).min_length(Some(1)).pattern(Some(some_text()));
-    BankingToken => text(4096).min_length(Some(1)).pattern(Some(some_text()));
+    Name => named_text(255);
+    StreetAddress => named_text(255);
+    CityName => named_text(100);
+    StateName => named_text(100);
+    PostCode => named_text(255);
+    SubscriptionId => named_text(255);
+    BankingToken => named_text(4096);
     Ssn => text(11).pattern(Some(SSN));
     Email => text(255).format(Some(SchemaFormat::KnownFormat(KnownFormat::Email))).pattern(Some(EMAIL));
 }

@@ -289,7 +289,7 @@ fn fault_code_schema() -> Object {
     enumeration(FaultCode::ALL.iter().map(|code| code.name()), "out_of_range")
 }
 
-fn enumeration(names: impl Iterator<Item = &'static str>, example: &str) -> Object {
+pub(crate) fn enumeration(names: impl IntoIterator<Item = &'static str>, example: &str) -> Object {
     let string = ObjectBuilder::new().schema_type(Type::String);
     string.enum_values(Some(names)).examples([example]).build()
 }

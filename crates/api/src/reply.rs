@@ -1,14 +1,19 @@
 //! Response types of operations: status, content type and schema.
 
+use std::fmt::Write as _;
+
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde::Serialize;
+use strum::VariantNames;
 use utoipa::ToSchema;
 use utoipa::openapi::response::Response as Described;
-use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::{ContentBuilder, Object, ObjectBuilder, Ref, RefOr, ResponseBuilder};
+
+use crate::openapi::header;
 
 /// Referenced schemas by name.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
@@ -31,6 +36,11 @@ pub(crate) fn content(about: &str, content_type: &str, schema: RefOr<Schema>) ->
         .description(about)
         .content(content_type, ContentBuilder::new().schema(Some(schema)).build())
         .build()
+}
+
+/// The names of an enum whose values are sent by name.
+pub(crate) fn names<T: VariantNames>() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(T::VARIANTS.iter().copied())).build()
 }
 
 /// Marks a response with a shared static body, which uses no memory per response.
@@ -85,7 +95,29 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for JsonArray<T> {
     }
 }
 
-pub(crate) struct Created<T>(pub(crate) T);
+/// Names in `Location` where what was created can be read.
+pub(crate) struct Created<T> {
+    body: T,
+    location: String,
+}
+
+impl<T> Created<T> {
+    /// The path's segments can be any text.
+    pub(crate) fn at(path: &[&str], body: T) -> Self {
+        let mut location = String::new();
+        for segment in path {
+            location.push('/');
+            for byte in segment.bytes() {
+                if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                    location.push(char::from(byte));
+                } else {
+                    let _ = write!(location, "%{byte:02X}");
+                }
+            }
+        }
+        Self { body, location }
+    }
+}
 
 impl<T: Serialize + ToSchema + Send + 'static> Output for Created<T> {
     const STATUS: StatusCode = StatusCode::CREATED;
@@ -93,7 +125,11 @@ impl<T: Serialize + ToSchema + Send + 'static> Output for Created<T> {
         content(about, "application/json", reference::<T>(schemas))
     }
     fn respond(self) -> Response {
-        json(Self::STATUS, &self.0)
+        let mut response = json(Self::STATUS, &self.body);
+        if let Ok(location) = HeaderValue::try_from(self.location) {
+            response.headers_mut().insert(LOCATION, location);
+        }
+        response
     }
 }
 
@@ -129,7 +165,8 @@ pub(crate) struct Document(pub(crate) bytes::Bytes);
 
 impl Output for Document {
     fn describe(about: &str, _: &mut Schemas) -> Described {
-        content(about, "application/json", ObjectBuilder::new().into())
+        let any = ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true)));
+        content(about, "application/json", any.into())
     }
     fn respond(self) -> Response {
         with_content_type(Self::STATUS, "application/json", self.0)
@@ -149,7 +186,9 @@ pub(crate) struct Cached {
 
 impl Output for Cached {
     fn describe(about: &str, schemas: &mut Schemas) -> Described {
-        Document::describe(about, schemas)
+        let mut described = Document::describe(about, schemas);
+        described.headers.extend([header("ETag")]);
+        described
     }
     fn respond(self) -> Response {
         let mut response = match self.body {
@@ -172,12 +211,8 @@ pub(crate) struct Tagged<T> {
 
 impl<T: Serialize + ToSchema + Send + 'static> Output for Tagged<T> {
     fn describe(about: &str, schemas: &mut Schemas) -> Described {
-        let etag = HeaderBuilder::new()
-            .schema(Some(ObjectBuilder::new().schema_type(SchemaType::Type(Type::String))))
-            .description(Some("The version, for `If-Match` and `If-None-Match`"))
-            .build();
         let mut described = Json::<T>::describe(about, schemas);
-        described.headers.insert("ETag".into(), etag.into());
+        described.headers.extend([header("ETag")]);
         described
     }
     fn respond(self) -> Response {
@@ -217,4 +252,16 @@ pub(crate) struct Message {
 
 pub(crate) fn message(message: &'static str) -> Message {
     Message { message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn location_encodes_every_segment() {
+        let created = Created::at(&["v1", "listings", "oak 12/ä?~"], message("Listing created"));
+        let response = created.respond();
+        assert_eq!(response.headers()[LOCATION], "/v1/listings/oak%2012%2F%C3%A4%3F~");
+    }
 }

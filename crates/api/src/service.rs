@@ -21,14 +21,19 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag(
         "Service",
         vec![
-            get("/healthz", PUBLIC, alive).id("isAlive").summary("Whether the process is alive"),
+            get("/healthz", PUBLIC, alive).id("isAlive")
+            .about("For supervisors: looks at nothing but the process.").summary("Whether the process is alive"),
             get("/readyz", PUBLIC, ready)
                 .id("isReady")
+                .about("For load balancers: checks the database by a write, and the chain if there is one.")
                 .summary("Whether the service can work, proven by a write; 503 if not"),
-            get("/metrics", OPERATORS, metrics).id("getMetrics").summary("Prometheus metrics"),
-            get("/openapi.json", PUBLIC, document).id("getOpenApi").summary("This document").conditional(),
+            get("/metrics", OPERATORS, metrics).id("getMetrics")
+            .about("In the OpenMetrics text format.").summary("Prometheus metrics"),
+            get("/openapi.json", PUBLIC, document).id("getOpenApi")
+            .about("As of this version and profile; send `If-None-Match` to get it only when it has changed.").summary("This document").conditional(),
             get("/.well-known/jwks.json", PUBLIC, jwks)
                 .id("getJwks")
+                .about("A JSON Web Key Set (RFC 7517).")
                 .summary("The public key of the instance's own tokens"),
         ],
     )

@@ -1,6 +1,10 @@
 //! Applications of users to listings: their states, and the transitions between them.
 
-use crate::{ErrorCode, FaultCode, ListingId, UserId, ValidationError};
+use serde::Serialize;
+use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
+use utoipa::ToSchema;
+
+use crate::{ErrorCode, FaultCode, ListingId, UserId, ValidationError, validation};
 
 /// The listings of a user's open and decided applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +13,12 @@ pub struct ApplicationMapping {
     pub listings: Vec<ListingId>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Where an application stands.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr, EnumString, VariantArray, ToSchema,
+)]
+#[strum(serialize_all = "lowercase", const_into_str)]
+#[serde(rename_all = "lowercase")]
 pub enum ApplicationStatus {
     Submitted,
     /// By the applicant.
@@ -22,23 +31,15 @@ pub enum ApplicationStatus {
 }
 
 impl ApplicationStatus {
-    pub const ALL: [Self; 6] =
-        [Self::Submitted, Self::Withdrawn, Self::Approved, Self::Conditional, Self::Declined, Self::Closed];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// The name in the database and in JSON.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Submitted => "submitted",
-            Self::Withdrawn => "withdrawn",
-            Self::Approved => "approved",
-            Self::Conditional => "conditional",
-            Self::Declined => "declined",
-            Self::Closed => "closed",
-        }
+        self.into_str()
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
+        name.parse().ok()
     }
 
     /// Neither withdrawn nor closed: the applicant's flags and checks are shared with the owner.
@@ -66,7 +67,9 @@ impl ApplicationStatus {
 }
 
 /// What the owner of a listing decides about an application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantArray, VariantNames, ToSchema)]
+#[strum(serialize_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum Decision {
     Approved,
     Conditional,
@@ -74,7 +77,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    pub const ALL: [Self; 3] = [Self::Approved, Self::Conditional, Self::Declined];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     pub const fn status(self) -> ApplicationStatus {
         match self {
@@ -89,10 +92,7 @@ impl Decision {
     }
 
     pub fn parse(name: &str) -> Result<Self, ValidationError> {
-        let fault = || {
-            ValidationError::new(FaultCode::UnknownDecision, "must be one of approved, conditional, declined")
-        };
-        Self::ALL.into_iter().find(|decision| decision.name() == name).ok_or_else(fault)
+        validation::parse_name(name, FaultCode::UnknownDecision)
     }
 
     /// Whether naming a check makes it an adverse action (15 U.S.C. 1681m).
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn status_names_round_trip() {
         for status in ApplicationStatus::ALL {
-            assert_eq!(ApplicationStatus::parse(status.name()), Some(status));
+            assert_eq!(ApplicationStatus::parse(status.name()), Some(*status));
         }
         assert_eq!(ApplicationStatus::parse("open"), None);
     }
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn only_a_submitted_application_changes() {
         for status in ApplicationStatus::ALL {
-            let is_open = status == ApplicationStatus::Submitted;
+            let is_open = *status == ApplicationStatus::Submitted;
             assert_eq!(status.withdraw().is_ok(), is_open);
             for decision in Decision::ALL {
-                assert_eq!(status.decide(decision).is_ok(), is_open);
+                assert_eq!(status.decide(*decision).is_ok(), is_open);
             }
         }
         assert_eq!(ApplicationStatus::Approved.withdraw(), Err(ErrorCode::ApplicationDecided));

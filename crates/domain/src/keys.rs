@@ -1,6 +1,10 @@
 //! API keys and their scopes. Secrets are not part of the domain.
 
-use crate::{AccountId, FaultCode, KeyId, Label, Timestamp, UserId, ValidationError};
+use serde::Serialize;
+use strum::{EnumString, IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
+
+use crate::{AccountId, FaultCode, KeyId, Label, Timestamp, UserId, ValidationError, validation};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyScope {
@@ -11,7 +15,10 @@ pub enum KeyScope {
     User(UserId),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whom a key acts for: everybody, an account's users, or one user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, EnumString, VariantNames, ToSchema)]
+#[strum(serialize_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum ScopeKind {
     Operator,
     Account,
@@ -19,21 +26,12 @@ pub enum ScopeKind {
 }
 
 impl ScopeKind {
-    pub const ALL: [Self; 3] = [Self::Operator, Self::Account, Self::User];
-
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Operator => "operator",
-            Self::Account => "account",
-            Self::User => "user",
-        }
+        self.into()
     }
 
-    pub fn parse(text: &str) -> Result<Self, ValidationError> {
-        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| {
-            ValidationError::new(FaultCode::UnknownScope, "must be one of operator, account, user")
-        })
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        validation::parse_name(name, FaultCode::UnknownScope)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Changes of a listing: a partial change, and what it changed, for the listing's history.
 
+use serde::Serialize;
 use serde_json::json;
+use strum::IntoStaticStr;
+use utoipa::ToSchema;
 
 use crate::chain::{Preferred, Terms};
 use crate::field_changes::{self, FieldChange, Fields};
@@ -143,20 +146,13 @@ impl ListingChange {
 }
 
 /// Who changed a listing. The history names nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Editor {
     /// The owner, or a key that acts for the owner.
     Owner,
     Operator,
-}
-
-impl Editor {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Operator => "operator",
-        }
-    }
 }
 
 /// One edit in a listing's history.

@@ -1,13 +1,15 @@
 //! Listings and listing filters.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
+use utoipa::ToSchema;
 
 use crate::geo::{Area, Point};
 use crate::search::SearchTerm;
 use crate::text::{Text, fold};
 use crate::{
     City, Country, Date, FaultCode, Link, ListingDescription, ListingId, Money, PostalCode, State, Street,
-    UserId, ValidationError, Whole,
+    UserId, ValidationError, Whole, validation,
 };
 
 /// A rental listing. The store keeps it as the JSON document that serde writes, so a renamed field
@@ -77,7 +79,22 @@ impl Listing {
 }
 
 /// Whether a listing can be rented now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Whether a listing can be rented now.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
+    VariantNames,
+    ToSchema,
+)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 #[serde(rename_all = "lowercase")]
 pub enum ListingStatus {
     #[default]
@@ -88,20 +105,12 @@ pub enum ListingStatus {
 }
 
 impl ListingStatus {
-    pub const ALL: [Self; 3] = [Self::Active, Self::Paused, Self::Rented];
-
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused => "paused",
-            Self::Rented => "rented",
-        }
+        self.into_str()
     }
 
-    pub fn parse(text: &str) -> Result<Self, ValidationError> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
-            ValidationError::new(FaultCode::UnknownStatus, "must be one of active, paused, rented")
-        })
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        validation::parse_name(name, FaultCode::UnknownStatus)
     }
 
     /// Open for applications.
@@ -111,7 +120,9 @@ impl ListingStatus {
 }
 
 /// An order that a search asks for. Listings with equal keys come in order of creation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantArray, VariantNames, ToSchema)]
+#[strum(serialize_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum ListingOrder {
     Newest,
     /// The lowest first, listings without a rent last.
@@ -121,21 +132,10 @@ pub enum ListingOrder {
 }
 
 impl ListingOrder {
-    pub const ALL: [Self; 3] = [Self::Newest, Self::Rent, Self::Size];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Rent => "rent",
-            Self::Size => "size",
-        }
-    }
-
-    pub fn parse(text: &str) -> Result<Self, ValidationError> {
-        Self::ALL
-            .into_iter()
-            .find(|order| order.as_str() == text)
-            .ok_or_else(|| ValidationError::new(FaultCode::UnknownOrder, "must be one of newest, rent, size"))
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        validation::parse_name(name, FaultCode::UnknownOrder)
     }
 
     /// Ascending in this order.

@@ -2,52 +2,53 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
+use utoipa::ToSchema;
 
 use crate::decimal::{AllocationUnit, Unit};
 use crate::field_changes::{self, FieldChange, Fields};
 use crate::{
     Allocation, Description, FaultCode, Label, PortfolioId, TemplateId, Timestamp, UserId, ValidationError,
+    validation,
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How much risk a portfolio takes, from the lowest to the highest.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
+    VariantArray,
+    VariantNames,
+    ToSchema,
+)]
+#[strum(const_into_str)]
 pub enum RiskLevel {
     Conservative,
+    #[strum(serialize = "Moderate Conservative")]
     #[serde(rename = "Moderate Conservative")]
     ModerateConservative,
     Moderate,
+    #[strum(serialize = "Moderate Aggressive")]
     #[serde(rename = "Moderate Aggressive")]
     ModerateAggressive,
     Aggressive,
 }
 
 impl RiskLevel {
-    /// From the lowest risk to the highest.
-    pub const ALL: [Self; 5] = [
-        Self::Conservative,
-        Self::ModerateConservative,
-        Self::Moderate,
-        Self::ModerateAggressive,
-        Self::Aggressive,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Conservative => "Conservative",
-            Self::ModerateConservative => "Moderate Conservative",
-            Self::Moderate => "Moderate",
-            Self::ModerateAggressive => "Moderate Aggressive",
-            Self::Aggressive => "Aggressive",
-        }
+        self.into_str()
     }
 
-    /// The name must match exactly.
     pub fn parse(name: &str) -> Result<Self, ValidationError> {
-        Self::ALL.into_iter().find(|level| level.as_str() == name).ok_or_else(|| {
-            ValidationError::new(
-                FaultCode::UnknownRiskLevel,
-                "must be one of Conservative, Moderate Conservative, Moderate, Moderate Aggressive, Aggressive",
-            )
-        })
+        validation::parse_name(name, FaultCode::UnknownRiskLevel)
     }
 }
 
@@ -282,7 +283,7 @@ mod tests {
     #[test]
     fn risk_level_names_are_exact() {
         for level in RiskLevel::ALL {
-            assert_eq!(RiskLevel::parse(level.as_str()), Ok(level));
+            assert_eq!(RiskLevel::parse(level.as_str()), Ok(*level));
         }
         assert_eq!(RiskLevel::parse("moderate").unwrap_err().code.name(), "unknown_risk_level");
     }

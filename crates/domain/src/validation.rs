@@ -1,6 +1,9 @@
 //! Validation errors: a stable code for programs and a message for people.
 
 use std::borrow::Cow;
+use std::str::FromStr;
+
+use strum::VariantNames;
 
 use crate::FaultCode;
 
@@ -33,6 +36,12 @@ impl ValidationError {
     pub fn at_most(self, max: i64) -> Self {
         Self { limits: Limits { min: None, max: Some(max) }, ..self }
     }
+}
+
+/// The value of an enum with this name, which must match exactly.
+pub fn parse_name<T: FromStr + VariantNames>(name: &str, code: FaultCode) -> Result<T, ValidationError> {
+    let known = || format!("must be one of {}", T::VARIANTS.join(", "));
+    name.parse().map_err(|_| ValidationError::new(code, known()))
 }
 
 impl std::fmt::Display for ValidationError {

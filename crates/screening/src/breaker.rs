@@ -20,7 +20,8 @@ impl Default for BreakerConfig {
 }
 
 /// For metrics and health checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum State {
     Closed,
     /// Requests are rejected.
@@ -34,11 +35,7 @@ pub enum State {
 impl State {
     /// For metrics and logs.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Open { .. } => "open",
-            Self::HalfOpen => "half_open",
-        }
+        self.into_str()
     }
 }
 

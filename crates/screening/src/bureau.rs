@@ -77,7 +77,8 @@ pub trait Bureau: Send + Sync {
 }
 
 /// Never contains a personal value or the bureau's own text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum BureauError {
     /// It rejects this input; retrying does not help.
     #[error("the bureau refused the request")]
@@ -114,13 +115,7 @@ impl BureauError {
 
     /// For metrics and logs.
     pub const fn kind(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Busy { .. } => "busy",
-            Self::Unavailable { .. } => "unavailable",
-            Self::TooSlow => "too_slow",
-            Self::Broken(_) => "broken",
-        }
+        self.into_str()
     }
 }
 

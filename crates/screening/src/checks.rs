@@ -1,14 +1,32 @@
 //! The four checks of a pipeline, and their inputs.
 
-use std::str::FromStr;
-
 use portico_domain::pipelines::Pipeline;
+use portico_domain::validation::parse_name;
 use portico_domain::{FaultCode, ValidationError};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
 
 use crate::applicant::{Applicant, Field};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// What a bureau is asked about an applicant.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
+    VariantNames,
+    ToSchema,
+)]
+#[strum(serialize_all = "camelCase", const_into_str)]
 #[serde(rename_all = "camelCase")]
 pub enum Check {
     Eviction,
@@ -23,14 +41,13 @@ impl Check {
     /// In the order of the specification.
     pub const ALL: [Self; 4] = [Self::Eviction, Self::Income, Self::SoftCredit, Self::CriminalBackground];
 
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        parse_name(name, FaultCode::UnknownCheck)
+    }
+
     /// The check's name in JSON.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Eviction => "eviction",
-            Self::Income => "income",
-            Self::SoftCredit => "softCredit",
-            Self::CriminalBackground => "criminalBackground",
-        }
+        self.into_str()
     }
 
     /// The required inputs.
@@ -85,18 +102,6 @@ impl std::fmt::Display for Check {
     }
 }
 
-impl FromStr for Check {
-    type Err = ValidationError;
-
-    fn from_str(name: &str) -> Result<Self, ValidationError> {
-        let known = "must be one of eviction, income, softCredit, criminalBackground";
-        Self::ALL
-            .into_iter()
-            .find(|check| check.name() == name)
-            .ok_or_else(|| ValidationError::new(FaultCode::UnknownCheck, known))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,11 +109,11 @@ mod tests {
     #[test]
     fn check_names_round_trip() {
         for check in Check::ALL {
-            assert_eq!(check.to_string().parse(), Ok(check));
+            assert_eq!(Check::parse(&check.to_string()), Ok(check));
             assert_eq!(serde_json::to_value(check).unwrap(), check.name());
         }
         for unknown in ["", "Eviction", "soft_credit", "credit"] {
-            assert_eq!(unknown.parse::<Check>().unwrap_err().code.name(), "unknown_check");
+            assert_eq!(Check::parse(unknown).unwrap_err().code.name(), "unknown_check");
         }
     }
 

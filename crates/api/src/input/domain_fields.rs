@@ -8,49 +8,45 @@ use portico_domain::listings::{self, ListingOrder, ListingStatus};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::search::{self, SearchTerm};
 use portico_domain::{Credit, FaultCode, Income, ValidationError};
-use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{Schema, Type};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{Ref, RefOr};
 
-use super::fields::{of_type, one_of, text_schema};
+use super::fields::{of_type, text_schema};
 use super::json::Json;
 use super::object::{Field, Object};
 use super::pointer::JsonPointer;
 use super::reader::Param;
+use crate::reply::{Schemas, reference};
 
-impl Field for ListingStatus {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::as_str))
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| Self::parse(&text)))
-    }
-}
+/// Enums by their names. Each has one schema, for requests and responses.
+macro_rules! enums {
+    ($($kind:ty),+) => {
+        $(impl Field for $kind {
+            fn schema() -> RefOr<Schema> {
+                Ref::from_schema_name(<$kind as ToSchema>::name()).into()
+            }
+            fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+                at.take(json.text().and_then(|text| Self::parse(&text)))
+            }
+        }
+        impl Param for $kind {
+            fn schema() -> RefOr<Schema> {
+                <Self as Field>::schema()
+            }
+            fn from_text(text: &str) -> Result<Self, ValidationError> {
+                Self::parse(text)
+            }
+        })+
 
-impl Field for Decision {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| Self::parse(&text)))
-    }
+        /// The schemas that the fields and parameters refer to.
+        pub(crate) fn enums(schemas: &mut Schemas) {
+            $(reference::<$kind>(schemas);)+
+        }
+    };
 }
-
-impl Field for Check {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| text.parse()))
-    }
-}
-impl Param for Check {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        text.parse()
-    }
-}
+enums!(Check, Decision, ListingOrder, ListingStatus, RiskLevel, ScopeKind);
 
 fn terms_change(object: &mut Object<'_, '_>) -> TermsChange {
     let mut credit = |name, about| object.optional::<Change<Credit>>(name, about).unwrap_or_default();
@@ -78,26 +74,6 @@ impl Field for TermsChange {
         let fault = "cannot be removed: a listing on the chain keeps its terms until it is deleted";
         at.report(ValidationError::new(FaultCode::NotRemovable, fault));
         None
-    }
-}
-
-fn risk_schema() -> RefOr<Schema> {
-    of_type(Type::String).enum_values(Some(RiskLevel::ALL.map(RiskLevel::as_str))).into()
-}
-impl Field for RiskLevel {
-    fn schema() -> RefOr<Schema> {
-        risk_schema()
-    }
-    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
-        at.take(json.text().and_then(|text| Self::parse(&text)))
-    }
-}
-impl Param for RiskLevel {
-    fn schema() -> RefOr<Schema> {
-        risk_schema()
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
     }
 }
 
@@ -137,24 +113,6 @@ impl Param for SearchTerm {
         Self::parse(text)
     }
 }
-impl Param for ListingOrder {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::as_str))
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
-    }
-}
-
-impl Param for ScopeKind {
-    fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::as_str))
-    }
-    fn from_text(text: &str) -> Result<Self, ValidationError> {
-        Self::parse(text)
-    }
-}
-
 impl Param for listings::Field {
     fn schema() -> RefOr<Schema> {
         of_type(Type::String).enum_values(Some(Self::NAMES)).into()

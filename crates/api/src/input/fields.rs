@@ -23,8 +23,11 @@ pub(super) fn of_type(kind: Type) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(kind))
 }
 
+/// The title makes it a schema of the document's components.
 pub(super) fn text_schema<K: TextFormat>() -> ObjectBuilder {
-    let text = of_type(Type::String).min_length(Some(K::MIN)).max_length(Some(K::MAX));
+    let format = std::any::type_name::<K>().rsplit("::").next().unwrap_or_default();
+    let title = format!("{}Text", format.trim_end_matches("Format"));
+    let text = of_type(Type::String).title(Some(title)).min_length(Some(K::MIN)).max_length(Some(K::MAX));
     let never = if K::IS_ID { &INVISIBLE[..] } else { &INVISIBLE_IN_TEXT };
     text.pattern(Some(match K::PATTERN {
         Some(pattern) => pattern.to_owned(),
@@ -136,8 +139,7 @@ fn number_schema<U: Unit>() -> RefOr<Schema> {
     let number = number
         .minimum(Some(Number::Int((U::MIN / scale) as isize)))
         .maximum(Some(Number::Int((U::MAX / scale) as isize)));
-    let finest = (U::PLACES > 0 && !U::ROUNDS).then(|| Number::Float(1.0 / scale as f64));
-    number.multiple_of(finest).into()
+    number.into()
 }
 
 impl<U: Unit> Field for Decimal<U> {
@@ -201,10 +203,6 @@ impl Field for Date {
     fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
         at.take(json.text().and_then(|text| Self::parse(&text)))
     }
-}
-
-pub(super) fn one_of(names: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
-    of_type(Type::String).enum_values(Some(names)).into()
 }
 
 impl<F: Field> Field for Vec<F> {

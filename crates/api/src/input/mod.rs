@@ -8,6 +8,7 @@ mod object;
 mod pointer;
 mod reader;
 
+pub(crate) use domain_fields::enums;
 pub(crate) use etag::{IfMatch, IfNoneMatch};
 pub(crate) use fields::{
     BoundingBox, Hash, Latitude, NonEmptyVec, NumericId, WalletAddress, default_radius, some_text,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use portico_domain::{FaultCode, ValidationError};
 use utoipa::openapi::schema::{AdditionalProperties, Schema, SchemaType, Type};
-use utoipa::openapi::{ObjectBuilder, RefOr};
+use utoipa::openapi::{ObjectBuilder, OneOfBuilder, RefOr};
 
 use super::json::{Json, Members};
 use super::pointer::JsonPointer;
@@ -193,9 +193,10 @@ fn unknown_member() -> ValidationError {
     ValidationError::new(FaultCode::UnknownMember, "is not a member that can be changed")
 }
 
-/// The schema, or `null`.
+/// The schema, or `null`. What has a name in the document keeps it.
 pub(super) fn nullable(schema: RefOr<Schema>) -> RefOr<Schema> {
     match schema {
+        RefOr::T(Schema::Object(object)) if object.title.is_some() => or_null(object),
         RefOr::T(Schema::Object(mut object)) => {
             add_null(&mut object.schema_type);
             if let Some(values) = &mut object.enum_values {
@@ -207,8 +208,14 @@ pub(super) fn nullable(schema: RefOr<Schema>) -> RefOr<Schema> {
             add_null(&mut array.schema_type);
             array.into()
         }
+        RefOr::Ref(reference) => or_null(reference),
         other => other,
     }
+}
+
+fn or_null(schema: impl Into<RefOr<Schema>>) -> RefOr<Schema> {
+    let null = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Null));
+    OneOfBuilder::new().item(schema).item(null).into()
 }
 
 fn add_null(kind: &mut SchemaType) {
@@ -226,6 +233,14 @@ fn described(schema: RefOr<Schema>, about: &str) -> RefOr<Schema> {
         RefOr::T(Schema::Array(mut array)) => {
             array.description = Some(about.into());
             array.into()
+        }
+        RefOr::T(Schema::OneOf(mut one)) => {
+            one.description = Some(about.into());
+            RefOr::T(Schema::OneOf(one))
+        }
+        RefOr::Ref(mut reference) => {
+            reference.description = about.into();
+            RefOr::Ref(reference)
         }
         other => other,
     }

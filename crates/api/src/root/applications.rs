@@ -20,18 +20,22 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             post("/applications", SIGNED_IN, apply)
                 .id("apply")
+                .about("The applicant names themselves and listings that exist. The listing's terms and the checks that its owner requires are frozen with each application; one that was applied to before is not added again.")
                 .summary("Adds listings to what a user applied to")
                 .conflict("The user has applied to as many listings as is possible"),
             get("/applications/{userId}", SIGNED_IN, read)
                 .id("getApplications")
+                .about("For the applicant and the operator. Lists the listings of open and decided applications.")
                 .summary("What a user applied to")
                 .not_found("The user has not applied to any listing"),
             get("/applications/{userId}/{listingId}/check", OWNED, check)
                 .id("checkApplication")
+                .about("All four flags are false before a verification and without terms.")
                 .summary("Which of the listing's terms the applicant meets, as the chain says")
                 .not_found("The user has not applied to this listing"),
             post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
                 .id("applyToListing")
+                .about("Like `POST /applications`, for the user and the listing of the path.")
                 .summary("Adds the path's listing, and those of the body, to what a user applied to")
                 .conflict("The user has applied to as many listings as is possible"),
         ],
@@ -65,8 +69,13 @@ impl Input for Apply {
 }
 
 async fn apply(cx: Context, input: Apply) -> Result<Created<Message>> {
+    let user = input.user.clone();
     cx.app().applications.apply(&cx.call, input.user, input.listings).await?;
-    Ok(Created(message("Application added")))
+    Ok(applied(&user))
+}
+
+fn applied(user: &UserId) -> Created<Message> {
+    Created::at(&["applications", user.as_str()], message("Application added"))
 }
 
 struct Read(UserId);
@@ -149,6 +158,7 @@ impl Input for ApplyByPath {
 }
 
 async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
+    let user = input.user.clone();
     match cx.app().applications.apply(&cx.call, input.user, input.listings).await {
         // The path has the first listing, the body the others.
         Err(Error::UnknownListings(indices)) => {
@@ -157,6 +167,6 @@ async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<C
                 index => FieldLocation::Body(format!("/listingIds/{}", index - 1)),
             }))
         }
-        applied => Ok(applied.map(|()| Created(message("Application added")))?),
+        outcome => Ok(outcome.map(|()| applied(&user))?),
     }
 }

@@ -15,10 +15,12 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/chainIdentityInd", BEARER, validate)
                 .id("validateIdentity")
+                .about("Answers with the token's number as text if both names are those of the result.")
                 .summary("The token of a result, for callers who know both names")
                 .not_found("There is no such result, its token was revoked, or the names are not its own"),
             post("/chainIdentityInd", BEARER, create)
                 .id("createIdentity")
+                .about("Answers with the token's number as text. The case is opened if it is new; else it must be the caller's.")
                 .summary("The token of a case, which is made if there is none")
                 .not_found("The case is someone else's")
                 .conflict("The token of the case was revoked"),

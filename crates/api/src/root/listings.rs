@@ -24,13 +24,16 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/listings", PUBLIC, list)
                 .id("listListings")
+                .about("Conditions are combined with and. Without `limit` the whole list is streamed.")
                 .summary("Listings: all, or those that fit every condition given"),
             post("/listings", OWNED, create)
                 .id("createListing")
+                .about("The id must be free. The country is the service's own. Not recorded on the chain: `POST /stage/listings` does that.")
                 .summary("Adds a listing")
                 .conflict("A listing with this id exists already"),
             delete("/listings/{listingId}", OWNED, remove)
                 .id("deleteListing")
+                .about("For its owner and the operator. Open applications are closed, and its record on the chain is deleted.")
                 .summary("Deletes a listing")
                 .not_found("There is no such listing"),
         ],
@@ -191,8 +194,9 @@ impl Input for Create {
 
 async fn create(cx: Context, Create(mut listing): Create) -> Result<Created<Message>> {
     listing.country = cx.app().country().clone();
+    let id = listing.id.clone();
     cx.app().listings.create(&cx.call, listing).await?;
-    Ok(Created(message("Listing created")))
+    Ok(Created::at(&["v1", "listings", id.as_str()], message("Listing created")))
 }
 
 struct Remove(ListingId);

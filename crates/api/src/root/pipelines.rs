@@ -18,14 +18,17 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/verificationPipeline", BEARER, read)
                 .id("getPipeline")
+                .about("By the caller's account or its ClientId.")
                 .summary("The pipeline of the caller's account")
                 .not_found("The account has no pipeline yet"),
             post("/verificationPipeline", BEARER, write)
                 .id("putPipeline")
+                .about("Answers with the text `Success`. At least one check must be required.")
                 .summary("Adds the pipeline of the caller's account, or changes what the body names")
                 .conflict("The ClientId belongs to another account"),
             get("/v1/pipelines", BEARER, list)
                 .id("listPipelines")
+                .about("An array, so that no pipeline yet is no error.")
                 .summary("The pipelines of the caller's account: one, or none yet"),
         ],
     )

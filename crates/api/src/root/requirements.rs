@@ -19,9 +19,11 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             post("/requirements", OPERATORS, write)
                 .id("putRequirements")
+                .about("Ids are whole numbers, as numbers or as text; one flag for each requirement.")
                 .summary("Records which requirements an applicant meets; replaces an earlier record"),
             get("/requirements/{listingId}/{applicantId}", OPERATORS, read)
                 .id("getRequirements")
+                .about("Answers with the ids as text and the flags in the order in which they were recorded.")
                 .summary("Which requirements an applicant meets")
                 .not_found("Nothing is recorded"),
         ],
@@ -57,8 +59,9 @@ impl Input for Write {
 }
 
 async fn write(cx: Context, Write(record): Write) -> Result<Created<Message>> {
+    let (listing, applicant) = (record.listing.to_string(), record.applicant.to_string());
     cx.app().screening.put_requirements(&cx.call, record).await?;
-    Ok(Created(message("Requirements recorded")))
+    Ok(Created::at(&["requirements", &listing, &applicant], message("Requirements recorded")))
 }
 
 struct Read {

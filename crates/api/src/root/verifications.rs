@@ -17,6 +17,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         post("/verifyRentalRequirements", BEARER, verify)
             .id("verifyRentalRequirements")
+            .about("Which inputs are needed follows from the checks of the pipeline. Findings of the last 30 days are used again; the answer holds no score.")
             .summary("Runs the checks of a pipeline on the caller, and mints the token of the case")
             .not_found("There is no such pipeline, case or earlier result of the caller's")
             .conflict("The token of the case was revoked")

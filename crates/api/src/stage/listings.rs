@@ -26,34 +26,42 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             post("/stage/listings", KEY, create)
                 .id("recordListing")
+                .about("Answers as soon as the transaction is durable; `GET /v1/listings/{id}/records` tells when it is mined.")
                 .summary("Adds a listing to the database and to the chain")
                 .conflict("A listing with this id exists already"),
             get("/stage/listing/requirements/{ListingKey}", KEY, requirements)
                 .id("getListingRequirements")
+                .about("Read from the contract, not from the database.")
                 .summary("What a listing asks of an applicant, as the chain says")
                 .not_found("There is no record of this listing on the chain"),
             get("/stage/listing/{ListingKey}", KEY, read)
                 .id("getStoredListing")
+                .about("A text attribute is `{\"S\": …}`, a number `{\"N\": \"…\"}` as the shortest exact decimal, nothing `{\"NULL\": true}`.")
                 .summary("One stored listing record")
                 .not_found("There is no such listing"),
             delete("/stage/listing/{ListingKey}", KEY, remove)
                 .id("deleteStoredListing")
+                .about("For its owner and the operator's key. Like `DELETE /listings/{listingId}`.")
                 .summary("Deletes a listing")
                 .not_found("There is no such listing"),
             get("/stage/listings/user/{UserId}", KEY, list::<ByUser>)
                 .id("listStoredListingsByUser")
+                .about("404 if there is none.")
                 .summary("A user's listings")
                 .not_found(NONE),
             get("/stage/listings/postal/{postalCode}", KEY, list::<ByPostalCode>)
                 .id("listStoredListingsByPostalCode")
+                .about("404 if there is none.")
                 .summary("Listings with a postal code")
                 .not_found(NONE),
             get("/stage/listings/city/{city}", KEY, list::<ByCity>)
                 .id("listStoredListingsByCity")
+                .about("404 if there is none.")
                 .summary("Listings in a city: its whole name, in any case")
                 .not_found(NONE),
             get("/stage/listings/search", KEY, list::<Search>)
                 .id("searchStoredListings")
+                .about("404 if there is none.")
                 .summary("Listings with a text in one field, in any case")
                 .not_found(NONE),
         ],
@@ -236,11 +244,12 @@ async fn create(cx: Context, input: Create) -> Result<Created<RecordedListing>> 
     listing.id = input.id.unwrap_or_else(|| cx.app().listings.new_id());
     listing.country = input.country.unwrap_or_else(|| cx.app().country().clone());
     let accepted = cx.app().listings.record(&cx.call, listing, input.terms).await?;
-    Ok(Created(RecordedListing {
+    let body = RecordedListing {
         message: "Listing created",
-        listing_id: accepted.id.into(),
+        listing_id: accepted.id.as_str().into(),
         transaction_hash: hex::encode_prefixed(accepted.hash),
-    }))
+    };
+    Ok(Created::at(&["stage", "listing", accepted.id.as_str()], body))
 }
 
 /// What a listing asks of an applicant.

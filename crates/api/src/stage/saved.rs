@@ -18,13 +18,16 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/stage/savedListings/{userId}", KEY, read)
                 .id("getSavedListings")
+                .about("The ids stay when a listing is deleted; its details do not.")
                 .summary("What a user has saved"),
             post("/stage/savedListings", KEY, save)
                 .id("saveListing")
+                .about("The listing must exist. Saving it twice changes nothing.")
                 .summary("Saves a listing for a user")
                 .conflict("No more listings can be saved"),
             delete("/stage/savedListings/{userId}/{listingId}", KEY, remove)
                 .id("unsaveListing")
+                .about("The listing itself need not exist any more.")
                 .summary("Takes a listing off a user's list")
                 .not_found("The listing is not saved"),
         ],

@@ -1,10 +1,11 @@
 //! `/v1/applications`: an application with its checks and flags, its withdrawal and its decision.
 
 use portico_app::applications::{
-    ApplicationSummary, ApplicationView, CheckState, DecisionRequest, Evaluation, RecordedDecision, Sharing,
-    TimelineEntry,
+    ApplicationSummary, ApplicationView, CheckState, CheckStatus, DecisionRequest, Evaluation, Party,
+    RecordedDecision, Sharing, TimelineEntry,
 };
 use portico_app::screening::Check;
+use portico_domain::applications::{ApplicationStatus, Decision};
 use portico_domain::{Description, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,24 +28,29 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Applications", vec![
         get("/v1/users/{userId}/applications", SIGNED_IN, list)
             .id("listApplications")
+            .about("For the applicant and the operator.")
             .summary("All applications of a user, with their status, oldest first"),
         get("/v1/applications/{userId}/{listingId}", SIGNED_IN, read)
             .id("getApplication")
+            .about("Answers with the checks that the owner requires, the four flags, the decision and what happened so far. No score and no income is in it.")
             .summary("The newest application to a listing; for its applicant, the listing's owner and the operator")
             .not_found(NOT_APPLIED),
         delete("/v1/applications/{userId}/{listingId}", SIGNED_IN, withdraw)
             .id("withdrawApplication")
+            .about("Only an application that is still open can be withdrawn.")
             .summary("Withdraws an application: clears its flags and ends the sharing with the owner; for the applicant")
             .not_found(NOT_APPLIED)
             .conflict("It was decided or withdrawn already, or ended with its listing"),
         post("/v1/applications/{userId}/{listingId}/decision", SIGNED_IN, decide)
             .id("decideApplication")
+            .about("Only an open application can be decided. `reasons` names checks, each of which must have a valid finding.")
             .summary("Approves or declines an application; for the listing's owner and the operator. A decline or a condition that names checks gives the applicant a notice")
             .not_found(NOT_APPLIED)
             .conflict("It was decided or withdrawn already, ended with its listing, or a named check has no valid finding")
             .precondition_failed("The application was changed since the version in If-Match"),
         get("/v1/applications/{userId}/{listingId}/records", OWNED, records)
             .id("listApplicationRecords")
+            .about("Names the contract, the key and the transaction, so that anyone can read the flags from the chain.")
             .summary("Where the four flags of an application stand on the chain: one record, or none before a verification")
             .not_found(NOT_APPLIED),
     ])
@@ -57,9 +63,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 struct ApplicationSummaryOut {
     id: String,
     listing_id: String,
-    /// `submitted`, `withdrawn`, `approved`, `conditional`, `declined` or `closed` (the listing was deleted)
-    #[schema(example = "submitted")]
-    status: &'static str,
+    status: ApplicationStatus,
     #[schema(value_type = String, format = DateTime)]
     applied_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +80,7 @@ impl From<ApplicationSummary> for ApplicationSummaryOut {
         Self {
             id: application.id.into(),
             listing_id: application.listing.into(),
-            status: application.status.name(),
+            status: application.status,
             applied_at: application.applied_at,
             decision: application.decision.map(Into::into),
             notice: application.notice.map(Into::into),
@@ -89,13 +93,8 @@ impl From<ApplicationSummary> for ApplicationSummaryOut {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApplicationCheckState)]
 pub(crate) struct CheckStateOut {
-    /// `eviction`, `income`, `softCredit` or `criminalBackground`
-    #[schema(example = "eviction")]
-    check: &'static str,
-    /// `passed`, `not_passed`, `missing`, `expired` or `disputed`. Of income and credit, passing is reaching the
-    /// minimum of the application's terms
-    #[schema(example = "passed")]
-    status: &'static str,
+    check: Check,
+    status: CheckStatus,
     /// Until when the finding is valid
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
@@ -104,7 +103,7 @@ pub(crate) struct CheckStateOut {
 
 impl From<CheckState> for CheckStateOut {
     fn from(state: CheckState) -> Self {
-        Self { check: state.check.name(), status: state.status.name(), expires_at: state.expires_at }
+        Self { check: state.check, status: state.status, expires_at: state.expires_at }
     }
 }
 
@@ -149,9 +148,7 @@ struct ApplicationOut {
     id: String,
     user_id: String,
     listing_id: String,
-    /// `submitted`, `withdrawn`, `approved`, `conditional`, `declined` or `closed` (the listing was deleted)
-    #[schema(example = "submitted")]
-    status: &'static str,
+    status: ApplicationStatus,
     #[schema(value_type = String, format = DateTime)]
     applied_at: Timestamp,
     /// The listing's terms when the user applied; null if it had none
@@ -207,12 +204,10 @@ impl From<Sharing> for SharingOut {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApplicationDecision)]
 struct DecisionOut {
-    /// `approved`, `conditional` or `declined`
-    #[schema(example = "declined")]
+    #[schema(value_type = Decision)]
     decision: String,
     /// The checks that it is based on
-    #[schema(example = json!(["eviction"]))]
-    reasons: Vec<&'static str>,
+    reasons: Vec<Check>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     note: Option<Description>,
@@ -224,7 +219,7 @@ impl From<RecordedDecision> for DecisionOut {
     fn from(decision: RecordedDecision) -> Self {
         Self {
             decision: decision.decision().into(),
-            reasons: decision.reasons.iter().map(|check| check.name()).collect(),
+            reasons: decision.reasons.clone(),
             decided_at: decision.at(),
             note: decision.note,
         }
@@ -238,16 +233,14 @@ struct TimelineEntryOut {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// The status from then on
-    #[schema(example = "submitted")]
+    #[schema(value_type = ApplicationStatus)]
     status: String,
-    /// `applicant`, `owner` or `operator`
-    #[schema(example = "applicant")]
-    by: &'static str,
+    by: Party,
 }
 
 impl From<TimelineEntry> for TimelineEntryOut {
     fn from(step: TimelineEntry) -> Self {
-        Self { at: step.at(), status: step.status().into(), by: step.by.name() }
+        Self { at: step.at(), status: step.status().into(), by: step.by }
     }
 }
 
@@ -258,7 +251,7 @@ impl From<ApplicationView> for ApplicationOut {
             id: view.id.into(),
             user_id: view.user.into(),
             listing_id: view.listing.into(),
-            status: view.status.name(),
+            status: view.status,
             applied_at: view.applied_at,
             terms: view.terms.map(Into::into),
             state: ApplicationState::new(view.evaluation, view.is_withheld),
@@ -331,7 +324,8 @@ impl Input for Decide {
 async fn decide(cx: Context, Decide { of, request }: Decide) -> Result<Created<Message>> {
     let OneApplication(user, listing) = of;
     cx.app().applications.decide(&cx.call, &user, &listing, request).await?;
-    Ok(Created(message("Application decided")))
+    let path = ["v1", "applications", user.as_str(), listing.as_str()];
+    Ok(Created::at(&path, message("Application decided")))
 }
 
 async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<JsonArray<RecordOut>> {

@@ -14,22 +14,25 @@ use crate::input::{Input, Param, Reader};
 use crate::operation::{Context, Operation, get, post, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
-use crate::reply::Json;
+use crate::reply::{Json, names};
 
 /// Faults that a response names one by one.
 const MAX_REPORTED_FAULTS: usize = 100;
 
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Operation", vec![
-        get("/v1/audit", OPERATORS_ONLY, list).id("listAuditEntries").summary(
+        get("/v1/audit", OPERATORS_ONLY, list).id("listAuditEntries")
+            .about("Each entry's hash covers the one before it.").summary(
             "The audit log, the newest entry first. With a filter a page may have fewer entries than its limit, even \
              none, and a next page",
         ),
         get("/v1/audit/verification", OPERATORS_ONLY, status)
             .id("getAuditVerification")
+            .about("Replicas verify on their own.")
             .summary("Where the audit log ends and is anchored, and what the server that answers has verified"),
         post("/v1/audit/verification", OPERATORS_ONLY, verify)
             .id("verifyAudit")
+            .about("Answers at once with the present state; `GET /v1/audit/verification` tells what was found.")
             .summary("Begins to verify the whole audit log in the background, unless that is under way"),
     ])
 }
@@ -219,9 +222,8 @@ struct VerifiedOut {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AuditFault)]
 struct FaultOut {
-    /// `gap`, `keyed_too_late`, `other_end`, `nothing_keyed`, `altered`, `anchor_missing`, `never_anchored`, `anchor_late`,
-    /// `renamed` or `entries_wait`
-    #[schema(example = "altered")]
+    /// A stable word
+    #[schema(schema_with = names::<AuditFault>)]
     code: &'static str,
     /// The entry that it is about
     #[serde(skip_serializing_if = "Option::is_none")]

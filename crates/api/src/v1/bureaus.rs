@@ -2,18 +2,20 @@
 
 use std::time::Duration;
 
-use portico_app::bureaus::{CircuitState, Health};
+use portico_app::bureaus::{BureauError, CircuitState, Health};
+use portico_app::screening::Check;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::OPERATORS_ONLY;
 use crate::operation::{Context, Operation, get};
 use crate::problem::Result;
-use crate::reply::JsonArray;
+use crate::reply::{JsonArray, names};
 
 pub(crate) fn operations() -> Vec<Operation> {
     let list = get("/v1/bureaus", OPERATORS_ONLY, list)
         .id("listBureaus")
+        .about("Counts begin with the process; replicas count on their own.")
         .summary("The bureau of each check, as the server that answers has known it since its start");
     vec![list.tagged("Operation")]
 }
@@ -23,11 +25,10 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Bureau)]
 struct BureauOut {
-    #[schema(example = "eviction")]
-    check: &'static str,
+    check: Check,
     bureau: String,
     /// The circuit breaker: `closed`; `open`: requests are turned away; `half_open`: the next request is a trial
-    #[schema(example = "closed")]
+    #[schema(schema_with = names::<CircuitState>)]
     circuit: &'static str,
     /// While it is open: in how many seconds the next request is tried
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,8 +55,7 @@ struct BureauOut {
 #[serde(rename_all = "camelCase")]
 #[schema(as = BureauFailure)]
 struct FailureOut {
-    /// `unavailable`, `too_slow` or `broken`
-    #[schema(example = "too_slow")]
+    #[schema(schema_with = names::<BureauError>)]
     kind: &'static str,
     seconds_ago: u64,
 }
@@ -80,7 +80,7 @@ impl From<Health> for BureauOut {
             CircuitState::Closed | CircuitState::HalfOpen => None,
         };
         Self {
-            check: health.check.name(),
+            check: health.check,
             bureau: health.bureau,
             circuit: health.circuit.name(),
             retry_in_seconds,

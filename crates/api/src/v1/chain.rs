@@ -4,12 +4,13 @@ use portico_app::chain::{Block, ItemKind, ItemStatus, Record};
 use portico_domain::{SafeInteger, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::Object;
 
 use crate::access::PUBLIC;
 use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, get, with_tag};
 use crate::paging::Limit;
-use crate::problem::Result;
+use crate::problem::{Result, enumeration};
 use crate::reply::{Json, JsonArray};
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -18,10 +19,15 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/v1/chain/status", PUBLIC, status)
                 .id("getChainStatus")
+                .about("Names the contracts from which anyone can read records.")
                 .summary("The chain's head, contracts, signers and queue"),
-            get("/v1/chain/blocks", PUBLIC, blocks).id("listBlocks").summary("Blocks, the newest first"),
+            get("/v1/chain/blocks", PUBLIC, blocks)
+                .id("listBlocks")
+                .about("Goes back from the newest block, or from `before`.")
+                .summary("Blocks, the newest first"),
             get("/v1/chain/blocks/{number}", PUBLIC, block)
                 .id("getBlock")
+                .about("With the hashes of its transactions.")
                 .summary("One block")
                 .not_found("There is no such block"),
         ],
@@ -33,9 +39,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Record)]
 pub(crate) struct RecordOut {
-    /// `pending`, `mined` or `refused`
-    #[schema(example = "mined")]
-    status: &'static str,
+    status: RecordStatus,
     /// Its key in the contract
     key: String,
     version: u64,
@@ -51,13 +55,21 @@ pub(crate) struct RecordOut {
     chain_id: u64,
 }
 
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum RecordStatus {
+    Pending,
+    Mined,
+    Refused,
+}
+
 impl From<Record> for RecordOut {
     fn from(record: Record) -> Self {
         Self {
             status: match record.status {
-                ItemStatus::Waiting | ItemStatus::Signed => "pending",
-                ItemStatus::Mined => "mined",
-                ItemStatus::Failed => "refused",
+                ItemStatus::Waiting | ItemStatus::Signed => RecordStatus::Pending,
+                ItemStatus::Mined => RecordStatus::Mined,
+                ItemStatus::Failed => RecordStatus::Refused,
             },
             key: hex::encode_prefixed(record.key),
             version: record.version,
@@ -113,8 +125,7 @@ impl From<Block> for BlockOut {
 #[schema(as = ChainStatus)]
 struct StatusOut {
     chain_id: u64,
-    /// `embedded` or `remote`
-    node: &'static str,
+    node: ChainNode,
     /// Whether the node answers
     reachable: bool,
     /// Whether listings can be recorded at the moment
@@ -126,6 +137,18 @@ struct StatusOut {
     contracts: ContractsOut,
     signers: Vec<SignerOut>,
     queue: QueueOut,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ChainNode {
+    Embedded,
+    Remote,
+}
+
+/// The name of a contract.
+pub(super) fn contract_schema() -> Object {
+    enumeration(ItemKind::ALL.map(ItemKind::contract), "ListingRegistry")
 }
 
 /// Where the contracts are.
@@ -170,7 +193,7 @@ async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
     let contract = |kind| status.contracts.of(kind).to_string();
     Ok(Json(StatusOut {
         chain_id: status.chain_id,
-        node: if status.embedded { "embedded" } else { "remote" },
+        node: if status.embedded { ChainNode::Embedded } else { ChainNode::Remote },
         reachable: status.reachable,
         signing: status.writer.signer.is_some() && !status.writer.stopped,
         head: status.writer.head.map(Into::into),

@@ -6,6 +6,7 @@ use portico_domain::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::chain::contract_schema;
 use crate::access::OPERATORS_ONLY;
 use crate::operation::{Context, Operation, get, post, with_tag};
 use crate::problem::Result;
@@ -17,9 +18,11 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/v1/chain/queue", OPERATORS_ONLY, read)
                 .id("getChainQueue")
+                .about("At most 100 transactions and 100 rejected items.")
                 .summary("What waits for the chain, and what the chain has rejected"),
             post("/v1/chain/queue/retry", OPERATORS_ONLY, retry)
                 .id("retryChainQueue")
+                .about("After the cause was removed. Answers with the number of items.")
                 .summary("Queues what the chain has rejected again, 200 items at most"),
         ],
     )
@@ -49,7 +52,7 @@ struct QueueOut {
 #[serde(rename_all = "camelCase")]
 #[schema(as = WaitingItems)]
 struct WaitingOut {
-    #[schema(example = "ListingRegistry")]
+    #[schema(schema_with = contract_schema)]
     contract: &'static str,
     items: i64,
     /// Since when the oldest of them waits
@@ -67,12 +70,11 @@ struct QueuedOut {
     nonce: i64,
     /// The contract that it calls; none: it only takes up a nonce
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(schema_with = contract_schema)]
     contract: Option<&'static str>,
     items: i64,
     /// `signed`, or `mined`: in a block that is not final
-    #[schema(example = "signed")]
-    status: &'static str,
+    status: QueuedStatus,
     /// The newest attempt
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -88,12 +90,19 @@ struct QueuedOut {
     since: Option<Timestamp>,
 }
 
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum QueuedStatus {
+    Signed,
+    Mined,
+}
+
 /// An item that the chain has rejected.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = FailedItem)]
 struct FailedOut {
-    #[schema(example = "ListingRegistry")]
+    #[schema(schema_with = contract_schema)]
     contract: &'static str,
     /// Its key in the contract
     key: String,
@@ -126,7 +135,11 @@ impl From<QueuedBatch> for QueuedOut {
             nonce: batch.nonce,
             contract: contract(batch.kind),
             items: batch.items,
-            status: if batch.status == BatchStatus::Signed { "signed" } else { "mined" },
+            status: if batch.status == BatchStatus::Signed {
+                QueuedStatus::Signed
+            } else {
+                QueuedStatus::Mined
+            },
             hash: batch.hash.map(hex::encode_prefixed),
             attempts: batch.attempts,
             block_number: batch.block,

@@ -1,6 +1,6 @@
 //! `/v1/configuration`: the settings in force, without secrets.
 
-use portico_app::configuration::{Setting, SettingValue};
+use portico_app::configuration::{Setting, SettingSource, SettingValue};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,6 +12,7 @@ use crate::reply::JsonArray;
 pub(crate) fn operations() -> Vec<Operation> {
     let list = get("/v1/configuration", OPERATORS_ONLY, list)
         .id("getConfiguration")
+        .about("With each setting's source.")
         .summary("The settings in force on the server that answers; secrets are hidden");
     vec![list.tagged("Operation")]
 }
@@ -31,9 +32,7 @@ struct SettingOut {
     is_set: bool,
     /// Whether it is a secret that is set
     is_hidden: bool,
-    /// `default`, `flag`, `environment`, `file` or `secret_file`
-    #[schema(example = "environment")]
-    source: &'static str,
+    source: SettingSource,
 }
 
 impl From<&Setting> for SettingOut {
@@ -47,7 +46,7 @@ impl From<&Setting> for SettingOut {
             value,
             is_set: setting.value != SettingValue::NotSet,
             is_hidden: setting.value == SettingValue::Hidden,
-            source: setting.source.name(),
+            source: setting.source,
         }
     }
 }

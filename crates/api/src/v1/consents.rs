@@ -15,11 +15,13 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag(
         "Screening",
         vec![
-            get("/v1/consents", PUBLIC, list).id("listConsents").summary(
+            get("/v1/consents", PUBLIC, list).id("listConsents")
+            .about("A verification names the version in `consentVersion`.").summary(
                 "The texts that applicants consent to, in the order of their versions; forms show the last one",
             ),
             get("/v1/consents/{version}", PUBLIC, read)
                 .id("getConsent")
+                .about("The same text for ever, to show what was agreed to.")
                 .summary("The text of a version; it never changes")
                 .not_found("There is no such version"),
         ],

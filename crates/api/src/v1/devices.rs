@@ -25,28 +25,35 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             post("/v1/depin-device", OWNED, register)
                 .id("registerDevice")
+                .about("A network's identifier can be registered once.")
                 .summary("Registers a device")
                 .conflict("The device is registered on its network already"),
             post("/v1/depin-devices", OWNED, register_all)
                 .id("registerDevices")
+                .about("At most 1,000, in one step: if one of them is taken, none is registered.")
                 .summary("Registers several devices, all or none")
                 .conflict("Devices are registered on their network already; `errors` names each"),
             get("/v1/depin-device/{deviceId}", OWNED, read)
                 .id("getDevice")
+                .about("For its owner and the operator.")
                 .summary("One device")
                 .not_found(NOT_FOUND),
             delete("/v1/depin-device/{deviceId}", OWNED, remove)
                 .id("deleteDevice")
+                .about("For its owner and the operator. The identifier is free again.")
                 .summary("Deletes a device")
                 .not_found(NOT_FOUND),
             get("/v1/depin-devices/user/{userId}", OWNED, list_of_user)
                 .id("listDevicesByUser")
+                .about("For the owner and the operator, in the order of registration.")
                 .summary("A user's devices"),
             get("/v1/depin-devices/network/{network}", OPERATORS, list_on_network)
                 .id("listDevicesByNetwork")
+                .about("In the order of registration.")
                 .summary("A network's devices"),
             get("/v1/depin-devices/stats/overview", OPERATORS, statistics)
                 .id("getDeviceStatistics")
+                .about("Counts by network and by user.")
                 .summary("Totals over all devices"),
         ],
     )
@@ -116,13 +123,14 @@ async fn register(cx: Context, input: Register) -> Result<Created<DeviceRegister
     let (user_id, network_name, device_identifier) =
         (user.as_str().into(), network.as_str().into(), identifier.as_str().into());
     let id = cx.app().devices.register(&cx.call, user, network, identifier).await?;
-    Ok(Created(DeviceRegistered {
+    let body = DeviceRegistered {
         message: "Device registered",
-        depin_device_id: id.into(),
+        depin_device_id: id.as_str().into(),
         user_id,
         network: network_name,
         device_identifier,
-    }))
+    };
+    Ok(Created::at(&["v1", "depin-device", id.as_str()], body))
 }
 
 struct NewDevice {
@@ -179,9 +187,10 @@ struct DevicesRegistered {
 
 async fn register_all(cx: Context, input: RegisterAll) -> Result<Created<DevicesRegistered>> {
     let devices = input.devices.into_iter().map(|device| (device.network, device.identifier)).collect();
-    let ids = cx.app().devices.register_all(&cx.call, input.user, devices).await?;
+    let ids = cx.app().devices.register_all(&cx.call, input.user.clone(), devices).await?;
     let depin_device_ids = ids.into_iter().map(Into::into).collect();
-    Ok(Created(DevicesRegistered { message: "Devices registered", depin_device_ids }))
+    let body = DevicesRegistered { message: "Devices registered", depin_device_ids };
+    Ok(Created::at(&["v1", "depin-devices", "user", input.user.as_str()], body))
 }
 
 struct DevicePath(DeviceId);

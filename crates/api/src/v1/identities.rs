@@ -18,20 +18,24 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Screening", vec![
         get("/v1/identities/{tokenId}", BEARER, read)
             .id("getIdentity")
+            .about("No name and no finding is in it.")
             .summary("One of the caller's tokens: who holds it, and which wallet may claim it")
             .not_found("The caller has no such token"),
         get("/v1/identities/{tokenId}/claim", BEARER, begin_claim)
             .id("beginClaim")
+            .about("The message is valid for a short time and for one signature.")
             .summary("The message (EIP-4361) that a wallet signs to become the token's holder; it replaces earlier ones")
             .not_found("The caller has no such token")
             .conflict("The token was revoked"),
         post("/v1/identities/{tokenId}/claim", BEARER, claim)
             .id("claimIdentity")
+            .about("The signature is checked as that of an account, or by the wallet's contract (ERC-1271).")
             .summary("Makes the wallet that signed the message the token's holder. A signature of another key is 403 `signature_invalid`")
             .not_found("The caller has no such token")
             .conflict("The message is not the last one, has expired or was used; or the token was revoked"),
         delete("/v1/identities/{tokenId}", SIGNED_IN, revoke)
             .id("revokeIdentity")
+            .about("For the person whose token it is, and the operator.")
             .summary("Revokes a token, for good; validating it fails from then on")
             .not_found("The caller has no such token"),
     ])
@@ -60,10 +64,16 @@ struct IdentityOut {
 #[schema(as = Holder)]
 struct HolderOut {
     /// `custody`: an address that is kept here; `wallet`: the owner's wallet
-    #[schema(example = "custody")]
-    kind: &'static str,
+    kind: HolderKind,
     #[schema(example = "0x52908400098527886E0F7030069857D2E4169EE7")]
     address: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum HolderKind {
+    Custody,
+    Wallet,
 }
 
 impl From<Identity> for IdentityOut {
@@ -81,8 +91,8 @@ impl From<Identity> for IdentityOut {
 impl From<Holder> for HolderOut {
     fn from(holder: Holder) -> Self {
         match holder {
-            Holder::Custody(address) => Self { kind: "custody", address },
-            Holder::Wallet(address) => Self { kind: "wallet", address },
+            Holder::Custody(address) => Self { kind: HolderKind::Custody, address },
+            Holder::Wallet(address) => Self { kind: HolderKind::Wallet, address },
         }
     }
 }

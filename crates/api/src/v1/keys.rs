@@ -1,7 +1,7 @@
 //! `/v1/keys`: a user's own API keys, and everybody's for the operator.
 
 use portico_app::Actor;
-use portico_domain::keys::{Key, KeyFilter, KeyScope};
+use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
 use portico_domain::{KeyId, Label, Timestamp, UserId};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,15 +20,21 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             post("/v1/keys", BEARER, create)
                 .id("createKey")
+                .about("Send an `Idempotency-Key`: a retry then makes no second key.")
                 .summary("Makes an API key that is bound to the caller; its secret is shown once")
                 .conflict("The caller has as many keys as is possible"),
-            get("/v1/keys", BEARER, list).id("listKeys").summary("The caller's keys"),
+            get("/v1/keys", BEARER, list)
+                .id("listKeys")
+                .about("Without secrets, oldest first.")
+                .summary("The caller's keys"),
             delete("/v1/keys/{id}", BEARER_OR_OPERATOR, revoke)
                 .id("revokeKey")
+                .about("A revoked key is refused from the next request on.")
                 .summary("Revokes one of the caller's keys, or for an operator any, at once and for good")
                 .not_found("The caller has no such key"),
             get("/v1/keys/all", OPERATORS_ONLY, list_all)
                 .id("listAllKeys")
+                .about("Without secrets.")
                 .summary("Everybody's keys, or those of one scope or owner, the newest first"),
         ],
     )
@@ -55,9 +61,7 @@ struct KeyOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
     revoked_at: Option<Timestamp>,
-    /// `operator`, `account` or `user`: for everything, for an account's users, or for one user
-    #[schema(example = "user")]
-    scope: &'static str,
+    scope: ScopeKind,
     /// The account or the user that it is bound to
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -67,7 +71,7 @@ struct KeyOut {
 impl From<Key> for KeyOut {
     fn from(key: Key) -> Self {
         Self {
-            scope: key.scope.kind().as_str(),
+            scope: key.scope.kind(),
             owner: key.scope.owner().map(Into::into),
             id: key.id.into(),
             name: key.name.into(),
@@ -124,7 +128,7 @@ async fn create(cx: Context, Create { name, expires_at }: Create) -> Result<Crea
         Some(_) => "Key created",
         None => "Key created before: its secret was shown once",
     };
-    Ok(Created(KeyCreated { message, id: key.id.into(), api_key }))
+    Ok(Created::at(&["v1", "keys"], KeyCreated { message, id: key.id.into(), api_key }))
 }
 
 /// The caller's keys, oldest first.

@@ -19,6 +19,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/v1/listing-clusters", PUBLIC, list)
             .id("listListingClusters")
+            .about("Takes the conditions of `GET /listings`.")
             .summary("Listings that fit every condition given, counted and grouped for a map")
             .tagged("Listings"),
     ]

@@ -3,7 +3,8 @@
 use portico_app::{ListingDetails, ListingVersion};
 use portico_domain::chain::Terms;
 use portico_domain::geo::Point;
-use portico_domain::listing_changes::{Change, ListingChange, ListingEdit};
+use portico_domain::listing_changes::{Change, Editor, ListingChange, ListingEdit};
+use portico_domain::listings::ListingStatus;
 use portico_domain::{
     City, Country, Credit, Date, Degrees, FaultCode, Income, Link, ListingDescription, ListingId, Money,
     PostalCode, State, Street, Timestamp, UserId, ValidationError, Whole,
@@ -28,11 +29,13 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             get("/v1/listings/{id}", PUBLIC, read)
                 .id("getListing")
+                .about("With its version as ETag, for edits with `If-Match`.")
                 .summary("One listing with all of its fields")
                 .not_found(NO_LISTING)
                 .conditional(),
             patch("/v1/listings/{id}", OWNED, edit)
                 .id("editListing")
+                .about("If public content or terms change, the next version goes to the chain. Id and owner cannot be changed.")
                 .summary(
                     "Changes a listing; for its owner and the operator. What is absent stays, null clears",
                 )
@@ -40,6 +43,7 @@ pub(crate) fn operations() -> Vec<Operation> {
                 .precondition_failed("The listing was changed since the version in If-Match"),
             get("/v1/listings/{id}/history", PUBLIC, history)
                 .id("listListingHistory")
+                .about("Says what was changed when, and whether the owner or the operator did it.")
                 .summary("Every edit of a listing, oldest first")
                 .not_found(NO_LISTING),
         ],
@@ -98,9 +102,7 @@ struct ListingDetailsOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = Date, nullable = false)]
     available_from: Option<Date>,
-    /// `active`, `paused` or `rented`
-    #[schema(example = "active")]
-    status: &'static str,
+    status: ListingStatus,
     /// What is asked of an applicant; null if the listing is not on the chain
     terms: Option<ListingTerms>,
     /// Whether the listing has a record on the chain
@@ -158,7 +160,7 @@ impl From<ListingDetails> for ListingDetailsOut {
             walkthrough_link: listing.walkthrough,
             description: listing.description,
             available_from: listing.available_from,
-            status: listing.status.as_str(),
+            status: listing.status,
             on_chain: terms.is_some(),
             terms: terms.map(Into::into),
             version: version.version,
@@ -292,9 +294,7 @@ struct ListingEditOut {
     version: i64,
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// `owner` or `operator`
-    #[schema(example = "owner")]
-    by: &'static str,
+    by: Editor,
     changes: Vec<FieldChangeOut>,
 }
 
@@ -303,7 +303,7 @@ impl From<ListingEdit> for ListingEditOut {
         Self {
             version: edit.version,
             at: edit.at,
-            by: edit.by.as_str(),
+            by: edit.by,
             changes: edit.changes.into_iter().map(Into::into).collect(),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use portico_app::applications::Applicant;
+use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ListingId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,18 +21,22 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Listings", vec![
         get("/v1/listings/{id}/applicants", SIGNED_IN, applicants)
             .id("listApplicants")
+            .about("Flags and states of checks only: no score, no income.")
             .summary("Who applied to a listing, with the checks and flags of the newest application; for its owner and the operator")
             .not_found("There is no such listing"),
         get("/v1/listings/{id}/proof", PUBLIC, proof)
             .id("proveListing")
+            .about("Everything that is needed to verify the record without trusting this service: `docs/proofs.md` shows how, with viem and web3.py.")
             .summary("The listing's recomputed digest and the digest on the chain")
             .not_found("There is no such listing, or it has no record on the chain"),
         get("/v1/listings/{id}/records", PUBLIC, records)
             .id("listListingRecords")
+            .about("Names the contract, the key and the transaction that carries it.")
             .summary("Where a listing stands on the chain: one record, or none")
             .not_found("There is no such listing"),
         get("/v1/listings/stats/overview", PUBLIC, statistics)
             .id("getListingStatistics")
+            .about("Counts of listings, of records on the chain and of applications.")
             .summary("Totals over all listings"),
     ])
 }
@@ -44,9 +49,7 @@ struct ApplicantOut {
     user_id: String,
     #[schema(value_type = String, format = DateTime)]
     applied_at: Timestamp,
-    /// `submitted`, `withdrawn`, `approved`, `conditional` or `declined`
-    #[schema(example = "submitted")]
-    status: &'static str,
+    status: ApplicationStatus,
     #[serde(flatten)]
     state: ApplicationState,
 }
@@ -56,7 +59,7 @@ impl From<Applicant> for ApplicantOut {
         Self {
             user_id: applicant.user.into(),
             applied_at: applicant.applied_at,
-            status: applicant.status.name(),
+            status: applicant.status,
             state: ApplicationState::new(applicant.evaluation, applicant.is_withheld),
         }
     }
@@ -87,7 +90,8 @@ impl Input for ListingPath {
 }
 
 /// Proves that a listing was not altered since it was recorded. The digest is the Keccak-256 hash of the ABI
-/// encoding of the salt (bytes32) and then the content's values (strings), in their order.
+/// encoding of the salt (bytes32) and then the content's values (strings), in their order; `docs/proofs.md` has programs
+/// that verify it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ListingProof {

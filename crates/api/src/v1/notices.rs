@@ -34,9 +34,7 @@ const DISPUTE: &str = "You may dispute with each bureau whatever is inaccurate o
 #[serde(rename_all = "camelCase")]
 #[schema(as = NoticeReport)]
 struct UsedReportOut {
-    /// `eviction`, `income`, `softCredit` or `criminalBackground`
-    #[schema(example = "softCredit")]
-    check: &'static str,
+    check: Check,
     supplier: SupplierOut,
     #[schema(value_type = String, format = DateTime)]
     reported_at: Timestamp,
@@ -106,7 +104,7 @@ impl From<UsedReport> for UsedReportOut {
     fn from(report: UsedReport) -> Self {
         let reported_at = report.reported_at();
         Self {
-            check: report.check.name(),
+            check: report.check,
             supplier: SupplierOut {
                 name: report.supplier.name,
                 address: report.supplier.address,

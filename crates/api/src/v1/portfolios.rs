@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use portico_app::portfolios::NewPortfolio;
 use portico_domain::portfolios::{
-    Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics, ProtocolItem, ProtocolItems,
+    Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics, ProtocolItem, ProtocolItems, RiskLevel,
 };
 use portico_domain::{Allocation, PortfolioId, TemplateId, Timestamp, UserId};
 use serde::Serialize;
@@ -25,32 +25,42 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag(
         "Portfolios",
         vec![
-            post("/v1/user-portfolio", OWNED, create).id("createUserPortfolio").summary("Makes a portfolio"),
+            post("/v1/user-portfolio", OWNED, create)
+                .id("createUserPortfolio")
+                .about("Shares add up to at most 100 percent.")
+                .summary("Makes a portfolio"),
             post("/v1/user-portfolio/copy/{predefinedPortfolioId}", OWNED, copy)
                 .id("copyPredefinedPortfolio")
+                .about("Later changes of the predefined portfolio do not change the copy.")
                 .summary("Makes a user's own copy of an active predefined portfolio")
                 .not_found("There is no such active predefined portfolio"),
             get("/v1/user-portfolios/{userId}", OWNED, list)
                 .id("listUserPortfolios")
+                .about("For their owner and the operator, oldest first.")
                 .summary("A user's portfolios"),
             get("/v1/user-portfolio/{portfolioId}", OWNED, read)
                 .id("getUserPortfolio")
+                .about("For its owner and the operator.")
                 .summary("One portfolio")
                 .not_found(NOT_FOUND),
             get("/v1/user-portfolio/{portfolioId}/history", OWNED, history)
                 .id("listPortfolioHistory")
+                .about("For its owner and the operator.")
                 .summary("The last 100 edits of a portfolio, fewer if they are long, oldest first")
                 .not_found(NOT_FOUND),
             put("/v1/user-portfolio/{portfolioId}", OWNED, change)
                 .id("changeUserPortfolio")
+                .about("For its owner and the operator. What is absent stays.")
                 .summary("Changes what the body names")
                 .not_found(NOT_FOUND),
             delete("/v1/user-portfolio/{portfolioId}", OWNED, remove)
                 .id("deleteUserPortfolio")
+                .about("For its owner and the operator.")
                 .summary("Deletes a portfolio")
                 .not_found(NOT_FOUND),
             get("/v1/portfolios/stats/overview", PUBLIC, statistics)
                 .id("getPortfolioStatistics")
+                .about("Counts of portfolios and predefined portfolios, by risk level.")
                 .summary("Totals over all portfolios"),
         ],
     )
@@ -89,7 +99,7 @@ struct PortfolioOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     description: Option<String>,
-    risk_level: &'static str,
+    risk_level: RiskLevel,
     protocol_items: Vec<ProtocolItemOut>,
     /// The sum of all shares
     #[schema(value_type = f64)]
@@ -111,7 +121,7 @@ impl From<Portfolio> for PortfolioOut {
             user_id: portfolio.user.into(),
             name: portfolio.name.map(Into::into),
             description: portfolio.description.map(Into::into),
-            risk_level: portfolio.risk.as_str(),
+            risk_level: portfolio.risk,
             protocol_items: items_out(&portfolio.items),
             total_allocation: portfolio.items.total(),
             based_on_predefined_id: portfolio.based_on.map(Into::into),
@@ -170,11 +180,12 @@ impl Input for Create {
 
 async fn create(cx: Context, Create(new): Create) -> Result<Created<PortfolioWritten>> {
     let created = cx.app().portfolios.create(&cx.call, new).await?;
-    Ok(Created(PortfolioWritten {
+    let body = PortfolioWritten {
         message: "Portfolio created",
-        user_portfolio_id: created.id.into(),
+        user_portfolio_id: created.id.as_str().into(),
         total_allocation: created.total,
-    }))
+    };
+    Ok(Created::at(&["v1", "user-portfolio", created.id.as_str()], body))
 }
 
 struct CopyTemplateRequest {
@@ -211,12 +222,13 @@ struct PortfolioCopied {
 async fn copy(cx: Context, input: CopyTemplateRequest) -> Result<Created<PortfolioCopied>> {
     let based_on_predefined_id = input.template.as_str().into();
     let id = cx.app().portfolios.copy_template(&cx.call, input.template, input.user, input.customize).await?;
-    Ok(Created(PortfolioCopied {
+    let body = PortfolioCopied {
         message: "Portfolio copied",
-        user_portfolio_id: id.into(),
+        user_portfolio_id: id.as_str().into(),
         based_on_predefined_id,
         is_custom: input.customize,
-    }))
+    };
+    Ok(Created::at(&["v1", "user-portfolio", id.as_str()], body))
 }
 
 struct List(UserId, Paging);

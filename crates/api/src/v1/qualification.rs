@@ -1,6 +1,6 @@
 //! `/v1/listings/{id}/qualification`: a listing's terms against the caller's own findings.
 
-use portico_app::applications::{Qualification, TermState, TermValue};
+use portico_app::applications::{Qualification, Term, TermState, TermStatus, TermValue};
 use portico_domain::{Credit, Income};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,6 +16,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/v1/listings/{id}/qualification", BEARER, read)
             .id("getQualification")
+            .about("Uses the caller's earlier results and asks no bureau.")
             .summary(
                 "Whether the caller's own valid findings meet a listing's terms, before applying. Recorded nowhere",
             )
@@ -38,16 +39,11 @@ struct QualificationOut {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = QualificationTerm)]
 struct TermStateOut {
-    /// `minCredit`, `prefCredit`, `minIncome` or `prefIncome`
-    #[schema(example = "minCredit")]
-    term: &'static str,
+    term: Term,
     /// What the listing asks for
     #[schema(value_type = f64)]
     value: ValueOut,
-    /// `met`, `not_met`, `not_checked`, `expired`, or `not_required` if the owner does not require the check that it
-    /// needs. Everybody meets a term of 0
-    #[schema(example = "met")]
-    status: &'static str,
+    status: TermStatus,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,7 +59,7 @@ impl From<TermState> for TermStateOut {
             TermValue::Credit(credit) => ValueOut::Credit(credit),
             TermValue::Income(income) => ValueOut::Income(income),
         };
-        Self { term: state.term, value, status: state.status.name() }
+        Self { term: state.term, value, status: state.status }
     }
 }
 

@@ -20,12 +20,15 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
     with_tag("Sandbox", vec![
         post("/v1/sandbox/sessions", PUBLIC, open_session)
             .id("openSandboxSession")
+            .about("The token is valid for a while, the key until it is revoked.")
             .summary("A token and a key for any user, new ones with every request; in the sandbox only"),
         post("/v1/sandbox/demo", PUBLIC, seed)
             .id("seedDemo")
+            .about("Listings, people with results, applications, portfolios and devices. A second call adds nothing.")
             .summary("Makes demonstration data, once; in the sandbox only"),
         post("/v1/sandbox/clock", PUBLIC, advance_clock)
             .id("advanceSandboxClock")
+            .about("By 1 second to ten years. It cannot be moved back.")
             .summary("Moves calendar time ahead, for good; in the sandbox only. Results, inputs and kept answers expire by it, and blocks of the embedded chain carry it; tokens do not"),
     ])
 }
@@ -48,14 +51,15 @@ struct Seeded {
 
 async fn seed(cx: Context, (): ()) -> Result<Created<Seeded>> {
     let seeded = cx.app().seed_demo(&cx.call, |_, _| ()).await?;
-    Ok(Created(Seeded {
+    let body = Seeded {
         message: "Demonstration data is there",
         listings: seeded.listings,
         people: seeded.people,
         applications: seeded.applications,
         portfolios: seeded.portfolios,
         devices: seeded.devices,
-    }))
+    };
+    Ok(Created::at(&["listings"], body))
 }
 
 struct OpenSession {
@@ -89,7 +93,7 @@ struct Session {
 async fn open_session(cx: Context, OpenSession { user, admin }: OpenSession) -> Result<Created<Session>> {
     let session = cx.app().keys.open_session(&cx.call, user, admin).await?;
     let api_key = session.key.expose_secret().unwrap_or_default().into();
-    Ok(Created(Session { token: session.token, api_key }))
+    Ok(Created::at(&["v1", "keys"], Session { token: session.token, api_key }))
 }
 
 /// Seconds by which a clock is moved: 1 to ten years.

@@ -1,7 +1,6 @@
 //! `/v1/verifications` and the erasure of a person.
 
-use portico_app::screening::Check;
-use portico_app::screening::{CheckReport, VerificationReport};
+use portico_app::screening::{AdverseReason, Check, CheckReport, VerificationReport};
 use portico_domain::{Timestamp, UserId, VerificationId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,17 +16,21 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Screening", vec![
         get("/v1/verifications", BEARER, list)
             .id("listVerifications")
+            .about("What came of every check, without its values.")
             .summary("The caller's results, oldest first"),
         get("/v1/verifications/{id}", BEARER, read)
             .id("getVerification")
+            .about("Names the checks that were not passed with the notice that the law asks for.")
             .summary("One of the caller's results: what came of every check, without its values")
             .not_found("The caller has no such result"),
         post("/v1/verifications/{id}/checks/{check}/dispute", BEARER, dispute)
             .id("disputeCheck")
+            .about("Only while the finding is valid. The bureau is asked again next time.")
             .summary("Disputes a finding: owners see the dispute until a new finding replaces it. Only for the person the finding is about")
             .not_found("There is no such result, or it has no such check")
             .conflict("The finding has expired"),
-        delete("/v1/users/{userId}/personal-data", BEARER, erase).id("erasePersonalData").summary(
+        delete("/v1/users/{userId}/personal-data", BEARER, erase).id("erasePersonalData")
+            .about("For the person and the operator. It cannot be undone.").summary(
             "Erases a person: unreadable at once, also in backups; tokens and API keys are revoked, flags cleared",
         ),
     ])
@@ -60,8 +63,7 @@ struct VerificationOut {
     consent_version: Option<String>,
     checks: Vec<CheckOut>,
     /// The checks that back the token's name now: passed, not expired, run on that name
-    #[schema(example = json!(["eviction", "softCredit"]))]
-    backed_by: Vec<&'static str>,
+    backed_by: Vec<Check>,
     /// For every check that was not passed, what a notice of adverse action has to say
     adverse_actions: Vec<AdverseAction>,
 }
@@ -71,12 +73,8 @@ struct VerificationOut {
 #[serde(rename_all = "camelCase")]
 #[schema(as = VerificationCheck)]
 struct CheckOut {
-    /// `eviction`, `income`, `softCredit` or `criminalBackground`
-    #[schema(example = "softCredit")]
-    check: &'static str,
-    /// `passed` or `failed`
-    #[schema(example = "passed")]
-    outcome: &'static str,
+    check: Check,
+    outcome: CheckOutcome,
     /// Who was asked
     #[schema(example = "sandbox")]
     bureau: String,
@@ -91,15 +89,20 @@ struct CheckOut {
     disputed_at: Option<Timestamp>,
 }
 
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum CheckOutcome {
+    Passed,
+    Failed,
+}
+
 /// A reason why an application may be declined, for the notice that the law asks for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct AdverseAction {
-    #[schema(example = "softCredit")]
-    check: &'static str,
+    check: Check,
     /// A stable word
-    #[schema(example = "credit_score_below_threshold")]
-    reason: &'static str,
+    reason: AdverseReason,
     /// Who reported it
     #[schema(example = "sandbox")]
     bureau: String,
@@ -112,8 +115,8 @@ struct AdverseAction {
 impl From<&CheckReport> for CheckOut {
     fn from(report: &CheckReport) -> Self {
         Self {
-            check: report.check.name(),
-            outcome: if report.passed { "passed" } else { "failed" },
+            check: report.check,
+            outcome: if report.passed { CheckOutcome::Passed } else { CheckOutcome::Failed },
             bureau: report.bureau.clone(),
             finished_at: report.finished_at(),
             expires_at: report.expires_at(),
@@ -136,13 +139,7 @@ fn adverse(report: &CheckReport) -> Option<AdverseAction> {
          decide about it. You may ask {bureau} for a free copy of the report within 60 days, and dispute what is wrong \
          or incomplete in it."
     );
-    Some(AdverseAction {
-        check: report.check.name(),
-        reason,
-        bureau,
-        recorded_at: report.finished_at(),
-        notice,
-    })
+    Some(AdverseAction { check: report.check, reason, bureau, recorded_at: report.finished_at(), notice })
 }
 
 impl From<VerificationReport> for VerificationOut {
@@ -158,7 +155,7 @@ impl From<VerificationReport> for VerificationOut {
             consented_at: report.consented_at,
             consent_version: report.consent_version.map(Into::into),
             checks: report.checks.iter().map(Into::into).collect(),
-            backed_by: report.backed_by.iter().map(|check| check.name()).collect(),
+            backed_by: report.backed_by.clone(),
             adverse_actions: report.checks.iter().filter_map(adverse).collect(),
         }
     }
@@ -203,7 +200,7 @@ impl Input for Dispute {
 
 async fn dispute(cx: Context, Dispute(id, check): Dispute) -> Result<Created<Message>> {
     cx.app().screening.dispute(&cx.call, &id, check).await?;
-    Ok(Created(message("Finding disputed")))
+    Ok(Created::at(&["v1", "verifications", id.as_str()], message("Finding disputed")))
 }
 
 struct Erase(UserId);

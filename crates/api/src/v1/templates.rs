@@ -23,25 +23,31 @@ pub(crate) fn operations() -> Vec<Operation> {
         vec![
             post("/v1/predefined-portfolio", CATALOGUE, create)
                 .id("createPredefinedPortfolio")
+                .about("Shares add up to at most 100 percent.")
                 .summary("Makes a predefined portfolio"),
             get("/v1/predefined-portfolios", PUBLIC, list)
                 .id("listPredefinedPortfolios")
+                .about("404 if there is none.")
                 .summary("The active predefined portfolios")
                 .not_found("There are no active predefined portfolios"),
             get("/v1/predefined-portfolios/risk/{riskLevel}", PUBLIC, list_by_risk)
                 .id("listPredefinedPortfoliosByRisk")
+                .about("404 if there is none.")
                 .summary("The active predefined portfolios of a risk level")
                 .not_found("There are none of this risk level"),
             get("/v1/predefined-portfolio/{portfolioId}", PUBLIC, read)
                 .id("getPredefinedPortfolio")
+                .about("Answers with its protocols and the sum of their shares.")
                 .summary("One predefined portfolio, active or not")
                 .not_found(NOT_FOUND),
             put("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, change)
                 .id("changePredefinedPortfolio")
+                .about("What is absent stays. Portfolios that were copied from it stay as they are.")
                 .summary("Changes what the body names")
                 .not_found(NOT_FOUND),
             delete("/v1/predefined-portfolio/{portfolioId}", CATALOGUE, deactivate)
                 .id("deactivatePredefinedPortfolio")
+                .about("Portfolios that were copied from it stay.")
                 .summary("Takes it out of the lists (soft delete); it stays readable")
                 .not_found(NOT_FOUND),
         ],
@@ -58,7 +64,7 @@ struct TemplateOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     description: Option<String>,
-    risk_level: &'static str,
+    risk_level: RiskLevel,
     protocol_items: Vec<ProtocolItemOut>,
     /// The sum of all shares
     #[schema(value_type = f64)]
@@ -76,7 +82,7 @@ impl From<Template> for TemplateOut {
             predefined_portfolio_id: template.id.into(),
             name: template.name.into(),
             description: template.description.map(Into::into),
-            risk_level: template.risk.as_str(),
+            risk_level: template.risk,
             protocol_items: items_out(&template.items),
             total_allocation: template.items.total(),
             is_active: template.active,
@@ -124,11 +130,13 @@ impl Input for Create {
 
 async fn create(cx: Context, Create(new): Create) -> Result<Created<TemplateWritten>> {
     let created = cx.app().portfolios.create_template(&cx.call, new).await?;
-    Ok(Created(TemplateWritten {
+    let path = ["v1", "predefined-portfolio", created.id.as_str()];
+    let body = TemplateWritten {
         message: "Predefined portfolio created",
-        predefined_portfolio_id: created.id.into(),
+        predefined_portfolio_id: created.id.as_str().into(),
         total_allocation: created.total,
-    }))
+    };
+    Ok(Created::at(&path, body))
 }
 
 struct List(Option<RiskLevel>, Paging);

@@ -5,6 +5,7 @@ use portico_app::chain_queue::BatchStatus;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::chain::contract_schema;
 use crate::access::PUBLIC;
 use crate::input::{Hash, Input, Reader, WalletAddress};
 use crate::operation::{Context, Operation, get, with_tag};
@@ -16,15 +17,28 @@ pub(crate) fn operations() -> Vec<Operation> {
     with_tag(
         "Chain",
         vec![
-            get("/v1/chain/transactions", PUBLIC, transactions).id("listTransactions").summary(
+            get("/v1/chain/transactions", PUBLIC, transactions).id("listTransactions")
+            .about("Only transactions that this service sent.").summary(
                 "This service's transactions that an account signed or that call a contract, the newest first",
             ),
             get("/v1/chain/transactions/{hash}", PUBLIC, transaction)
                 .id("getTransaction")
+                .about("With its data and logs, as far as the node has them.")
                 .summary("A transaction, what became of it, and what it wrote")
                 .not_found("There is no such transaction"),
         ],
     )
+}
+
+/// What became of a transaction; `replaced` by another one of its account.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = TransactionStatus)]
+enum MiningStatus {
+    Pending,
+    Mined,
+    Replaced,
+    Failed,
 }
 
 /// What became of a transaction.
@@ -33,9 +47,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[schema(as = Transaction)]
 struct TransactionOut {
     hash: String,
-    /// `pending`, `mined`, `replaced` or `failed`
-    #[schema(example = "mined")]
-    status: &'static str,
+    status: MiningStatus,
     from: String,
     nonce: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +59,7 @@ struct TransactionOut {
     replaced_by: Option<String>,
     /// The contract that it calls, if it is one of this service's
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(schema_with = contract_schema)]
     contract: Option<&'static str>,
     /// How many items it carries there
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,10 +117,10 @@ async fn transaction(
 ) -> Result<Json<TransactionOut>> {
     let TransactionDetails { traced, content, receipt } = cx.app().chain.transaction(&cx.call, hash).await?;
     let (status, replaced_by) = match traced.status {
-        TransactionStatus::Pending => ("pending", None),
-        TransactionStatus::Mined => ("mined", None),
-        TransactionStatus::Failed => ("failed", None),
-        TransactionStatus::Replaced(by) => ("replaced", by),
+        TransactionStatus::Pending => (MiningStatus::Pending, None),
+        TransactionStatus::Mined => (MiningStatus::Mined, None),
+        TransactionStatus::Failed => (MiningStatus::Failed, None),
+        TransactionStatus::Replaced(by) => (MiningStatus::Replaced, by),
     };
     let (to, input) = content.map_or((None, None), |content| (content.to, Some(content.input)));
     let (gas_used, logs) =
@@ -135,9 +147,7 @@ async fn transaction(
 #[schema(as = OwnTransaction)]
 struct OwnTransactionOut {
     hash: String,
-    /// `pending`, `mined`, `replaced` by another one of its account, or `failed`
-    #[schema(example = "mined")]
-    status: &'static str,
+    status: MiningStatus,
     from: String,
     nonce: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +155,7 @@ struct OwnTransactionOut {
     block_number: Option<i64>,
     /// The contract that it calls; absent if it only uses up a nonce
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(schema_with = contract_schema)]
     contract: Option<&'static str>,
     /// How many items it carries there
     items: i64,
@@ -156,10 +166,10 @@ impl From<BatchTransaction> for OwnTransactionOut {
         Self {
             hash: hex::encode_prefixed(batch.hash),
             status: match batch.status {
-                BatchStatus::Signed => "pending",
-                BatchStatus::Mined | BatchStatus::Final => "mined",
-                BatchStatus::Reverted => "failed",
-                BatchStatus::Foreign => "replaced",
+                BatchStatus::Signed => MiningStatus::Pending,
+                BatchStatus::Mined | BatchStatus::Final => MiningStatus::Mined,
+                BatchStatus::Reverted => MiningStatus::Failed,
+                BatchStatus::Foreign => MiningStatus::Replaced,
             },
             from: Address::from(batch.signer).to_string(),
             nonce: batch.nonce,

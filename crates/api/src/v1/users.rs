@@ -14,6 +14,7 @@ use crate::reply::Json;
 pub(crate) fn operations() -> Vec<Operation> {
     let read = get("/v1/users/{userId}", OPERATORS_ONLY, read)
         .id("getUser")
+        .about("No personal data is in it.")
         .summary("Counts of what the service stores for a user; all are zero for an unknown id");
     vec![read.tagged("Operation")]
 }

@@ -10,6 +10,7 @@ use portico_screening::Check;
 use portico_store::chain::{DesiredItem, Word};
 use portico_store::{NewApplication, StoredApplication};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::notice::Notice;
 use crate::core::Core;
@@ -60,22 +61,12 @@ impl TimelineEntry {
 }
 
 /// Who acted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Party {
     Applicant,
     Owner,
     Operator,
-}
-
-impl Party {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Applicant => "applicant",
-            Self::Owner => "owner",
-            Self::Operator => "operator",
-        }
-    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

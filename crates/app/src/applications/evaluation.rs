@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Country, Credit, Income, Timestamp, UserId};
 use portico_screening::{Check, Finding};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::core::Core;
 use crate::error::Result;
@@ -113,7 +115,9 @@ impl PersonFindings {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a required check stands. Of income and credit, passing is reaching the minimum of the terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
     Passed,
     NotPassed,
@@ -124,16 +128,6 @@ pub enum CheckStatus {
 }
 
 impl CheckStatus {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::NotPassed => "not_passed",
-            Self::Missing => "missing",
-            Self::Expired => "expired",
-            Self::Disputed => "disputed",
-        }
-    }
-
     pub(crate) const fn is_valid(self) -> bool {
         matches!(self, Self::Passed | Self::NotPassed | Self::Disputed)
     }

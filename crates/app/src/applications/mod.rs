@@ -11,10 +11,10 @@ mod view;
 
 pub use decisions::DecisionRequest;
 pub(crate) use document::open_document;
-pub use document::{RecordedDecision, TimelineEntry};
+pub use document::{Party, RecordedDecision, TimelineEntry};
 pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
 pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
-pub use qualification::{Qualification, TermState, TermStatus, TermValue};
+pub use qualification::{Qualification, Term, TermState, TermStatus, TermValue};
 pub use service::Applications;
 pub use view::{Applicant, ApplicationSummary, ApplicationView, Sharing};

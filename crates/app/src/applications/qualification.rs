@@ -4,6 +4,8 @@
 use portico_domain::chain::Terms;
 use portico_domain::{Credit, Income, ListingId, Timestamp};
 use portico_screening::Check;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::document::Conditions;
 use super::evaluation::{CheckState, Evaluation, PersonFindings};
@@ -23,10 +25,19 @@ pub struct Qualification {
 /// One of a listing's terms, and whether the caller's findings meet it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermState {
-    /// The public name.
-    pub term: &'static str,
+    pub term: Term,
     pub value: TermValue,
     pub status: TermStatus,
+}
+
+/// Its public name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Term {
+    MinCredit,
+    PrefCredit,
+    MinIncome,
+    PrefIncome,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +46,9 @@ pub enum TermValue {
     Income(Income),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether a person meets a term. Everybody meets a term of 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum TermStatus {
     Met,
     NotMet,
@@ -43,18 +56,6 @@ pub enum TermStatus {
     Expired,
     /// The listing's owner does not require the check that it needs: its flag stays false.
     NotRequired,
-}
-
-impl TermStatus {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Met => "met",
-            Self::NotMet => "not_met",
-            Self::NotChecked => "not_checked",
-            Self::Expired => "expired",
-            Self::NotRequired => "not_required",
-        }
-    }
 }
 
 impl Applications {
@@ -100,9 +101,9 @@ fn term_states(
         TermState { term, value: TermValue::Income(value), status }
     };
     vec![
-        credit("minCredit", terms.min_credit()),
-        credit("prefCredit", terms.pref_credit()),
-        income("minIncome", terms.min_income()),
-        income("prefIncome", terms.pref_income()),
+        credit(Term::MinCredit, terms.min_credit()),
+        credit(Term::PrefCredit, terms.pref_credit()),
+        income(Term::MinIncome, terms.min_income()),
+        income(Term::PrefIncome, terms.pref_income()),
     ]
 }

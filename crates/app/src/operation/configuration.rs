@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::Result;
@@ -24,7 +27,8 @@ pub enum SettingValue {
 }
 
 /// What the value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SettingSource {
     Default,
     Flag,
@@ -33,18 +37,6 @@ pub enum SettingSource {
     File,
     /// A secret file.
     SecretFile,
-}
-
-impl SettingSource {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Flag => "flag",
-            Self::Environment => "environment",
-            Self::File => "file",
-            Self::SecretFile => "secret_file",
-        }
-    }
 }
 
 #[derive(Debug)]

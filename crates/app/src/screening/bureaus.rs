@@ -1,5 +1,6 @@
 //! How the bureaus are doing, for the operator.
 
+pub use portico_screening::BureauError;
 pub use portico_screening::breaker::State as CircuitState;
 pub use portico_screening::runner::Health;
 

@@ -14,5 +14,5 @@ mod verifications;
 mod wished_wallets;
 
 pub use portico_screening::{Applicant, Check, personal};
-pub use results::{CheckReport, VerificationReport, VerificationResult};
+pub use results::{AdverseReason, CheckReport, VerificationReport, VerificationResult};
 pub use service::{Bureaus, Verification};

@@ -6,6 +6,7 @@ use portico_screening::{Check, Finding};
 use portico_store::chain::Word;
 use portico_store::screening::StoredVerification;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::people::keystore::PersonKey;
@@ -75,14 +76,24 @@ impl CheckReport {
     }
 
     /// The reason for the adverse action notice.
-    pub fn reason(&self) -> Option<&'static str> {
+    pub fn reason(&self) -> Option<AdverseReason> {
         (!self.passed).then_some(match self.check {
-            Check::Eviction => "eviction_on_file",
-            Check::Income => "income_not_verified",
-            Check::SoftCredit => "credit_score_below_threshold",
-            Check::CriminalBackground => "criminal_record_on_file",
+            Check::Eviction => AdverseReason::EvictionOnFile,
+            Check::Income => AdverseReason::IncomeNotVerified,
+            Check::SoftCredit => AdverseReason::CreditScoreBelowThreshold,
+            Check::CriminalBackground => AdverseReason::CriminalRecordOnFile,
         })
     }
+}
+
+/// Why a check was not passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AdverseReason {
+    EvictionOnFile,
+    IncomeNotVerified,
+    CreditScoreBelowThreshold,
+    CriminalRecordOnFile,
 }
 
 /// Sealed; kept until the person is erased.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portico_app::applications::{ApplicationView, CheckStatus, DecisionRequest};
+use portico_app::applications::{ApplicationView, CheckStatus, DecisionRequest, Party};
 use portico_app::screening::VerificationResult;
 use portico_app::{Call, Error, Result};
 use portico_domain::applications::{ApplicationStatus, Decision};
@@ -482,16 +482,16 @@ async fn withdrawn_application_is_followed_by_a_new_one(world: World) {
 async fn owner_operator_and_account_key_decide(world: World) {
     let (oak, _) = applied(&world, HIGH).await;
     for (call, party, what, status) in [
-        (ann(), "owner", Decision::Approved, ApplicationStatus::Approved),
-        (operator(), "operator", Decision::Conditional, ApplicationStatus::Conditional),
-        (account_key("acme"), "owner", Decision::Declined, ApplicationStatus::Declined),
+        (ann(), Party::Owner, Decision::Approved, ApplicationStatus::Approved),
+        (operator(), Party::Operator, Decision::Conditional, ApplicationStatus::Conditional),
+        (account_key("acme"), Party::Owner, Decision::Declined, ApplicationStatus::Declined),
     ] {
         apply(&world, &oak).await.unwrap();
         decide(&world, &call, &oak, decision(what, &[])).await.unwrap();
         let view = seen(&world, &ann(), &oak).await;
         assert_eq!(view.status, status);
         assert_eq!(view.decision.unwrap().decision(), what.name());
-        assert_eq!(view.timeline.last().unwrap().by.name(), party);
+        assert_eq!(view.timeline.last().unwrap().by, party);
         let after = seen(&world, &ann(), &oak).await;
         assert_eq!(bits(&after), Some(0b0101), "the sharing goes on");
     }

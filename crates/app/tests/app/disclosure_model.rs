@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Write as _};
 
-use portico_app::applications::{DecisionRequest, Evaluation};
+use portico_app::applications::{CheckStatus, DecisionRequest, Evaluation};
 use portico_app::{Call, Profile};
 use portico_chain::contracts::listing_key;
 use portico_domain::applications::Decision;
@@ -234,8 +234,7 @@ struct ModelResult {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Disclosed {
     flags: Option<u8>,
-    /// Each as its name in the API.
-    checks: Vec<(Check, &'static str)>,
+    checks: Vec<(Check, CheckStatus)>,
 }
 
 struct Known {
@@ -691,7 +690,7 @@ impl Reading {
     fn disclosed(&self) -> Option<Disclosed> {
         self.evaluation.as_ref().map(|evaluation| Disclosed {
             flags: evaluation.flags.map(|flags| flags.passes.bits()),
-            checks: evaluation.checks.iter().map(|state| (state.check, state.status.name())).collect(),
+            checks: evaluation.checks.iter().map(|state| (state.check, state.status)).collect(),
         })
     }
 }

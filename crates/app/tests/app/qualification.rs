@@ -1,6 +1,6 @@
 //! "Do I qualify?": what a person learns about themselves before they apply.
 
-use portico_app::applications::{CheckStatus, Qualification, TermStatus};
+use portico_app::applications::{CheckStatus, Qualification, Term, TermStatus};
 use portico_app::{Call, Error, Result};
 use portico_domain::{ErrorCode, ListingId};
 use portico_screening::Check;
@@ -46,7 +46,12 @@ async fn own_findings_answer_every_term(world: World) {
     let named: Vec<_> = found.terms.iter().map(|state| (state.term, state.status)).collect();
     assert_eq!(
         named,
-        [("minCredit", Met), ("prefCredit", NotMet), ("minIncome", Met), ("prefIncome", NotMet)]
+        [
+            (Term::MinCredit, Met),
+            (Term::PrefCredit, NotMet),
+            (Term::MinIncome, Met),
+            (Term::PrefIncome, NotMet)
+        ]
     );
     // Somebody else's findings do not count.
     let other = ask(&world, &person("carl"), &oak).await.unwrap();

@@ -171,7 +171,7 @@ impl EditListing {
             (&self.id).into(),
             version.into(),
             at.into(),
-            self.editor.as_str().into(),
+            self.editor.into_str().into(),
             changes.as_str().into(),
         ];
         tx.exec(&ADD_HISTORY, &params).await.map(drop)

@@ -154,7 +154,7 @@ async fn only_active_templates_are_listed(db: Db) {
 }
 
 async fn templates_are_listed_by_risk(db: Db) {
-    for (n, risk) in RiskLevel::ALL.into_iter().chain([RiskLevel::Moderate]).enumerate() {
+    for (n, risk) in RiskLevel::ALL.iter().copied().chain([RiskLevel::Moderate]).enumerate() {
         store(&db, Template { risk, ..template(&format!("{n}")) }).await;
     }
     assert_eq!(active(&db, Some(RiskLevel::Moderate)).await, ["2", "5"]);

@@ -4,7 +4,7 @@ import { checksToRun } from '../listings/checks';
 import type { OwnApplication, Search } from './search';
 
 export interface MissingCheck {
-  check: string;
+  check: ApplicationCheckState['check'];
   /** `missing` or `expired`; missing for one home is missing. */
   status: ApplicationCheckState['status'];
   /** The open applications that need it. */

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
-import type { ApplicationState } from '../api';
+import type { ApplicationState, Check, CheckOutcome, CheckStatus } from '../api';
 import { checksToRun, checkWord, findingWord, formatChecks, namableChecks } from './checks';
 import { changeWords } from './history';
 import { applicationHints, flagWords, hasFlags } from './words';
 
 const none = { passMinCredit: false, passPrefCred: false, passMinIncome: false, passPrefIncome: false };
-const state = (checks: Record<string, string>, more: Partial<ApplicationState> = {}): ApplicationState => ({
-  checks: Object.entries(checks).map(([check, status]) => ({ check, status })),
+const state = (
+  checks: Partial<Record<Check, CheckStatus>>,
+  more: Partial<ApplicationState> = {},
+): ApplicationState => ({
+  checks: (Object.entries(checks) as [Check, CheckStatus][]).map(([check, status]) => ({ check, status })),
   complete: false,
   flags: none,
   flagsWithheld: false,
@@ -73,14 +76,19 @@ test('there are no flags without terms, and none after a withdrawal', () => {
 });
 
 test('a decision can name checks with a valid finding, whatever it says', () => {
-  const { checks } = state({ eviction: 'disputed', income: 'expired', softCredit: 'not_passed', other: 'missing' });
+  const { checks } = state({
+    eviction: 'disputed',
+    income: 'expired',
+    softCredit: 'not_passed',
+    criminalBackground: 'missing',
+  });
   expect(namableChecks(checks).map(({ check }) => check)).toEqual(['eviction', 'softCredit']);
-  expect(checksToRun(checks).map(({ check }) => check)).toEqual(['income', 'other']);
+  expect(checksToRun(checks).map(({ check }) => check)).toEqual(['income', 'criminalBackground']);
 });
 
 test('checks and their states have words', () => {
-  const inWords = (status: string) => checkWord({ check: 'softCredit', status }).word;
-  expect(['passed', 'not_passed', 'missing', 'expired', 'disputed'].map(inWords)).toEqual([
+  const inWords = (status: CheckStatus) => checkWord({ check: 'softCredit', status }).word;
+  expect((['passed', 'not_passed', 'missing', 'expired', 'disputed'] as const).map(inWords)).toEqual([
     'Passed',
     'Not passed',
     'Not checked',
@@ -93,7 +101,7 @@ test('checks and their states have words', () => {
 
 test('a finding is passed, not passed, not checked or expired', () => {
   const now = new Date('2026-12-18T00:00:00Z');
-  const finding = (outcome: string, expiresAt: string) => findingWord({ outcome, expiresAt }, now);
+  const finding = (outcome: CheckOutcome, expiresAt: string) => findingWord({ outcome, expiresAt }, now);
   expect(findingWord(undefined, now)).toEqual({ word: 'Not checked', tone: 'plain' });
   expect(finding('passed', '2026-12-19T00:00:00Z')).toEqual({ word: 'Passed', tone: 'good' });
   expect(finding('failed', '2026-12-19T00:00:00Z')).toEqual({ word: 'Not passed', tone: 'bad' });

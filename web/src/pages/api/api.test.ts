@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { m } from '$lib/i18n';
 import { buildCurl } from './curl';
 import { parseAccess, matchesSearch, groupByTag, parseOperations, type Document } from './document';
 
@@ -46,4 +47,38 @@ test('a curl example uses variables and quotes the body', () => {
     'curl "http://x/stage/listing/<ListingKey>" \\\n  -H "X-API-Key: $PORTICO_KEY"',
   );
   expect(keys && buildCurl(keys, 'http://x')).toContain(`-d '{"name":"ada'\\''s"}'`);
+});
+
+test('what an operation refers to is shown as if it stood there', () => {
+  const [operation] = parseOperations({
+    info: document.info,
+    paths: {
+      '/x': {
+        post: {
+          parameters: [
+            { $ref: '#/components/parameters/Key' },
+            { name: 'sort', schema: { $ref: '#/components/schemas/Order' } },
+          ],
+          responses: {
+            '404': { $ref: '#/components/responses/NotFound', description: 'No such home' },
+            '500': { $ref: '#/components/responses/NotFound' },
+          },
+        },
+      },
+    },
+    components: {
+      parameters: { Key: { name: 'Idempotency-Key', in: 'header', schema: { type: 'string' } } },
+      schemas: { Order: { type: 'string', enum: ['newest'] } },
+      responses: { NotFound: { description: 'The path names nothing' } },
+    },
+  });
+  expect(operation?.parameters.map(({ name, location }) => [name, location])).toEqual([
+    ['Idempotency-Key', 'header'],
+    ['sort', ''],
+  ]);
+  expect(operation?.parameters.map(({ type }) => type)).toEqual(['string', m.api_choice()]);
+  expect(operation?.responses.map(({ description }) => description)).toEqual([
+    'No such home',
+    'The path names nothing',
+  ]);
 });

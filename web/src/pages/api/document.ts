@@ -39,10 +39,20 @@ interface Schema {
   format?: string;
   $ref?: string;
   items?: Schema;
+  oneOf?: Schema[];
   enum?: unknown[];
   description?: string;
   required?: string[];
   properties?: Record<string, Schema>;
+}
+
+interface RawParameter {
+  $ref?: string;
+  name?: string;
+  in?: string;
+  required?: boolean;
+  schema?: Schema;
+  description?: string;
 }
 
 interface RawOperation {
@@ -50,14 +60,15 @@ interface RawOperation {
   summary?: string;
   tags?: string[];
   security?: Record<string, unknown>[];
-  parameters?: { name: string; in: string; required?: boolean; schema?: Schema; description?: string }[];
+  parameters?: RawParameter[];
   requestBody?: { content?: Record<string, { schema?: Schema; example?: unknown }> };
-  responses?: Record<string, { description?: string }>;
+  responses?: Record<string, { $ref?: string; description?: string }>;
 }
 
 export interface Document {
   info: { title: string; version: string };
   paths: Record<string, Record<string, RawOperation>>;
+  components?: Record<string, Record<string, object>>;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -71,11 +82,21 @@ export function parseAccess(security: Record<string, unknown>[] = []): Access {
 
 export function parseOperations(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    METHODS.filter((method) => methods[method]).map((method) => parseOperation(path, method, methods[method] ?? {})),
+    METHODS.filter((method) => methods[method]).map((method) =>
+      parseOperation(path, method, methods[method] ?? {}, document),
+    ),
   );
 }
 
-function parseOperation(path: string, method: string, raw: RawOperation): Operation {
+/** What a reference leads to; its own description counts more. */
+function resolve<T extends { $ref?: string }>(document: Document, value: T): T {
+  const [, , kind, name] = value.$ref?.split('/') ?? [];
+  const { $ref, ...own } = value;
+  return $ref && kind && name ? ({ ...document.components?.[kind]?.[name], ...own } as T) : value;
+}
+
+function parseOperation(path: string, method: string, raw: RawOperation, document: Document): Operation {
+  const typeOf = (schema: Schema | undefined) => formatType(schema && simple(document, schema));
   const content = Object.values(raw.requestBody?.content ?? {})[0];
   const required = content?.schema?.required ?? [];
   return {
@@ -85,26 +106,36 @@ function parseOperation(path: string, method: string, raw: RawOperation): Operat
     summary: raw.summary ?? '',
     tag: raw.tags?.[0] ?? m.api_other(),
     access: parseAccess(raw.security),
-    parameters: (raw.parameters ?? []).map((one) => ({
-      name: one.name,
-      location: one.in,
-      required: one.required ?? false,
-      type: formatType(one.schema),
-      description: one.description ?? '',
-    })),
+    parameters: (raw.parameters ?? [])
+      .map((one) => resolve(document, one))
+      .map((one) => ({
+        name: one.name ?? '',
+        location: one.in ?? '',
+        required: one.required ?? false,
+        type: typeOf(one.schema),
+        description: one.description ?? '',
+      })),
     body: Object.entries(content?.schema?.properties ?? {}).map(([name, schema]) => ({
       name,
       location: 'body',
       required: required.includes(name),
-      type: formatType(schema),
+      type: typeOf(schema),
       description: schema.description ?? '',
     })),
     example: content?.example,
-    responses: Object.entries(raw.responses ?? {}).map(([status, { description }]) => ({
+    responses: Object.entries(raw.responses ?? {}).map(([status, response]) => ({
       status,
-      description: description ?? '',
+      description: resolve(document, response).description ?? '',
     })),
   };
+}
+
+/** Named texts, numbers and enums read as what they are; named objects keep their name. */
+function simple(document: Document, schema: Schema): Schema {
+  const [one] = (schema.oneOf ?? []).filter((part) => part.type !== 'null');
+  const target = resolve(document, one ?? schema);
+  if (target.items) return { ...target, items: simple(document, target.items) };
+  return target.properties ? schema : target;
 }
 
 function formatType(schema: Schema | undefined): string {

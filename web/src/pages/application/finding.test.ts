@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Verification } from '$lib/api';
+import type { ApplicationCheckState, Verification } from '$lib/api';
 import { resultOfFinding } from './finding';
 
 const result = (id: string, check: string, expiresAt: string) =>
@@ -12,7 +12,7 @@ test('the newest result with the finding is found, and no other one', () => {
     result('again', 'eviction', '2026-02-28T00:00:00Z'),
     result('other', 'income', '2026-02-28T00:00:00Z'),
   ];
-  const state = { check: 'eviction', status: 'passed', expiresAt: '2026-02-28T00:00:00Z' };
+  const state: ApplicationCheckState = { check: 'eviction', status: 'passed', expiresAt: '2026-02-28T00:00:00Z' };
   expect(resultOfFinding(results, state)?.id).toBe('again');
   expect(resultOfFinding(results, { ...state, check: 'softCredit' })).toBeUndefined();
 });

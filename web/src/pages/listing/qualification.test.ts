@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
-import type { Qualification } from '$lib/api';
+import type { Check, CheckStatus, Qualification, Term, TermStatus } from '$lib/api';
 import { askedTerms, conclude, needsVerification, validUntil } from './qualification';
 
-function answer(terms: Record<string, string>, checks: Record<string, string> = {}): Qualification {
+function answer(
+  terms: Partial<Record<Term, TermStatus>>,
+  checks: Partial<Record<Check, CheckStatus>> = {},
+): Qualification {
   return {
-    terms: Object.entries(terms).map(([term, status]) => ({ term, value: 600, status })),
-    checks: Object.entries(checks).map(([check, status]) => ({ check, status })),
+    terms: (Object.entries(terms) as [Term, TermStatus][]).map(([term, status]) => ({ term, value: 600, status })),
+    checks: (Object.entries(checks) as [Check, CheckStatus][]).map(([check, status]) => ({ check, status })),
   };
 }
 
 test('a term of zero asks for nothing', () => {
-  const zero = { terms: [{ term: 'minCredit', value: 0, status: 'met' }], checks: [] };
+  const zero: Qualification = { terms: [{ term: 'minCredit', value: 0, status: 'met' }], checks: [] };
   expect(askedTerms(zero)).toEqual([]);
   expect(conclude(zero)).toBe('nothing');
   expect(conclude(answer({}))).toBe('nothing');
@@ -27,17 +30,23 @@ test('only minimums have to be met', () => {
 });
 
 test('a required check that is not passed or disputed is said', () => {
-  for (const status of ['not_passed', 'disputed'])
+  for (const status of ['not_passed', 'disputed'] as const)
     expect(conclude(answer({ minCredit: 'met' }, { eviction: status }))).toBe('failed');
 });
 
 test('what is not checked or expired needs a verification', () => {
-  for (const status of ['not_checked', 'expired']) expect(conclude(answer({ prefIncome: status }))).toBe('unknown');
-  for (const status of ['missing', 'expired']) expect(conclude(answer({}, { income: status }))).toBe('unknown');
+  for (const status of ['not_checked', 'expired'] as const)
+    expect(conclude(answer({ prefIncome: status }))).toBe('unknown');
+  for (const status of ['missing', 'expired'] as const)
+    expect(conclude(answer({}, { income: status }))).toBe('unknown');
 });
 
 test('the answer holds until the first required finding expires', () => {
-  const passed = (check: string, day: string) => ({ check, status: 'passed', expiresAt: `2026-12-${day}T00:00:00Z` });
+  const passed = (check: Check, day: string) => ({
+    check,
+    status: 'passed' as const,
+    expiresAt: `2026-12-${day}T00:00:00Z`,
+  });
   const valid = { ...answer({ minCredit: 'met' }), checks: [passed('income', '18'), passed('softCredit', '02')] };
   expect(conclude(valid)).toBe('yes');
   expect(validUntil(valid)).toBe('2026-12-02T00:00:00Z');

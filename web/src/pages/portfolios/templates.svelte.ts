@@ -13,7 +13,6 @@ import { m } from '$lib/i18n';
 import { href, router } from '$lib/router/router.svelte';
 import { session } from '$lib/session/session.svelte';
 import { toasts } from '$lib/state/toasts.svelte';
-import type { RiskLevel } from '$lib/format/risk';
 import { freeName } from './names';
 import { seenTemplates } from './seen-templates';
 
@@ -48,8 +47,7 @@ export async function copy(template: PredefinedPortfolio): Promise<void> {
   if (!session.isSignedIn && !(await session.promptSignIn('requested'))) return;
   try {
     const name = await nameOfCopy(template);
-    const { description, protocolItems, predefinedPortfolioId: basedOnPredefinedId } = template;
-    const riskLevel = template.riskLevel as RiskLevel;
+    const { description, riskLevel, protocolItems, predefinedPortfolioId: basedOnPredefinedId } = template;
     const { userPortfolioId } = await createUserPortfolio({
       body: {
         userId: session.userId,

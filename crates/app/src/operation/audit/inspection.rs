@@ -20,7 +20,8 @@ pub enum Anchor {
 }
 
 /// What is wrong with a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum AuditFault {
     #[error("entry {entry} follows entry {previous}")]
     Gap { entry: i64, previous: i64 },
@@ -55,18 +56,7 @@ pub enum AuditFault {
 impl AuditFault {
     /// A stable code for clients.
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Gap { .. } => "gap",
-            Self::KeyedTooLate { .. } => "keyed_too_late",
-            Self::OtherEnd { .. } => "other_end",
-            Self::NothingKeyed => "nothing_keyed",
-            Self::Altered { .. } => "altered",
-            Self::AnchorMissing => "anchor_missing",
-            Self::NeverAnchored => "never_anchored",
-            Self::AnchorLate { .. } => "anchor_late",
-            Self::Renamed => "renamed",
-            Self::EntriesWait => "entries_wait",
-        }
+        self.into_str()
     }
 
     /// The entry that it is about.

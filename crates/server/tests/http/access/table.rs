@@ -258,6 +258,7 @@ pub(super) fn rows() -> Vec<Row> {
     let sessions = row("POST /v1/sandbox/sessions", "/v1/sandbox/sessions", r#"{"userId":"$owner"}"#, OPEN, OPEN);
     let demo = row("POST /v1/sandbox/demo", "/v1/sandbox/demo", "", OPEN, OPEN);
     let clock = row("POST /v1/sandbox/clock", "/v1/sandbox/clock", r#"{"advanceSeconds":1}"#, OPEN, OPEN);
-    rows.extend([sessions, demo, clock].map(|row| Row { live: None, ..row }));
+    let rpc = row("POST /rpc", "/rpc", r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#, [Yes; 9], [Yes; 9]);
+    rows.extend([sessions, demo, clock, rpc].map(|row| Row { live: None, ..row }));
     rows
 }

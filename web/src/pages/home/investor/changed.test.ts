@@ -5,7 +5,7 @@ const items = (share: number) => [{ protocolName: 'Helium', protocolIdentifier: 
 const template = (share: number, updatedAt: string) => ({
   predefinedPortfolioId: 't',
   name: 'T',
-  riskLevel: 'Moderate',
+  riskLevel: 'Moderate' as const,
   protocolItems: items(share),
   totalAllocation: share,
   isActive: true,
@@ -15,7 +15,7 @@ const template = (share: number, updatedAt: string) => ({
 const copy = (share: number, basedOnPredefinedId = 't') => ({
   userPortfolioId: 'p',
   userId: 'u',
-  riskLevel: 'Moderate',
+  riskLevel: 'Moderate' as const,
   protocolItems: items(share),
   totalAllocation: share,
   isCustom: false,
