@@ -12,6 +12,7 @@ mod applicant_identity;
 pub mod applications;
 pub mod audit;
 pub mod budgets;
+mod builder;
 pub mod bureaus;
 pub mod chain;
 pub mod chain_queue;
@@ -53,10 +54,11 @@ use std::sync::{Arc, Mutex};
 
 use portico_domain::Country;
 
-pub use crate::core::Core;
+use crate::core::Core;
 pub use access::Actor;
 pub use applications::Applications;
 pub use audit::Audit;
+pub use builder::{Builder, Parts};
 pub use chain::Chain;
 pub use configuration::Configuration;
 pub use devices::Devices;
@@ -115,7 +117,7 @@ pub struct Portico {
 }
 
 impl Portico {
-    pub fn new(core: Core) -> Self {
+    fn new(core: Core) -> Self {
         let core = Arc::new(core);
         Self {
             listings: Listings::new(core.clone()),
