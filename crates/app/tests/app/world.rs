@@ -326,7 +326,7 @@ impl World {
         self.app.screening.verify(call, request).await
     }
 
-    fn applicant(&self, inputs: Inputs) -> Applicant {
+    pub(crate) fn applicant(&self, inputs: Inputs) -> Applicant {
         let Inputs { last_name, born, ssn, token } = inputs;
         let mut applicant = Applicant::default();
         let today = day_of(self.clock.now());
