@@ -24,8 +24,7 @@ on_both_engines! {
         requests_without_a_key_all_run;
     own:
         answers_outlive_the_server,
-        concurrent_retries_run_once,
-        concurrent_portfolios_are_created_once;
+        concurrent_retries_run_once;
 }
 
 fn device(user: &str) -> Value {
@@ -270,14 +269,4 @@ async fn concurrent_retries_run_once(engine: Engine) {
     let stored = app.get("/v1/depin-devices/user/ada").await.json(200);
     assert_once_each(&assigned, &stored, "depinDeviceId");
     assert_eq!(app.get("/v1/depin-devices/stats/overview").await.json(200)["totalDevices"], KEYS);
-}
-
-async fn concurrent_portfolios_are_created_once(engine: Engine) {
-    let app = Options::new(engine).start().await;
-    let body = |key: usize| json!({"userId": "ada", "name": key.to_string(), "riskLevel": "Moderate", "isCustom": true});
-    let assigned = send_many(&app, "/v1/user-portfolio", "userPortfolioId", body).await;
-    let stored = app.get("/v1/user-portfolios/ada").await.json(200);
-    assert_once_each(&assigned, &stored, "userPortfolioId");
-    let statistics = app.get("/v1/portfolios/stats/overview").await.json(200);
-    assert_eq!(statistics["userPortfolios"]["total"], KEYS);
 }

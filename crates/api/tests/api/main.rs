@@ -8,8 +8,10 @@
 #![expect(clippy::needless_pass_by_value, reason = "call sites pass temporaries")]
 
 mod access;
+mod audit;
 mod basemap;
 mod bodies;
+mod erasure;
 mod errors;
 mod idempotency;
 mod paging;

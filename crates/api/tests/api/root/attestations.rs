@@ -12,15 +12,11 @@ on_both_engines! {
     shared:
         application_after_verification_sets_flags,
         verification_after_application_sets_flags,
-        score_equal_to_the_minimum_passes,
-        flags_wait_for_every_required_check,
         new_verification_attests_again,
         new_terms_attest_anew,
-        listing_without_terms_has_no_flags,
         scores_and_incomes_are_not_on_the_chain;
     own:
-        flags_work_on_a_real_node,
-        live_an_applicant_has_four_flags;
+        flags_work_on_a_real_node;
 }
 
 const NONE: [bool; 4] = [false; 4];
@@ -72,37 +68,6 @@ async fn verification_after_application_sets_flags(app: &App) {
     the_contract_agrees(app, &ada, &oak, [false, false, true, false]).await;
 }
 
-async fn score_equal_to_the_minimum_passes(app: &App) {
-    for (credit, income, expected) in [
-        ((720, 720), (85_000, 85_000), ALL),
-        ((720, 721), (85_000, 85_001), [true, false, true, false]),
-        ((721, 721), (85_001, 85_001), NONE),
-    ] {
-        let (ada, elm) = (app.someone().await, unique("elm"));
-        record(app, &elm, terms(credit, income)).await;
-        app.apply(&ada.token, &ada.user, &[&elm]).await;
-        app.verified(&ada.token, "", &applicant("Lovelace")).await;
-        the_contract_agrees(app, &ada, &elm, expected).await;
-    }
-}
-
-async fn flags_wait_for_every_required_check(app: &App) {
-    let (ada, elm, oak) = (app.someone().await, unique("elm"), unique("oak"));
-    record(app, &elm, terms((1, 1), (1, 1))).await;
-    record(app, &oak, terms((0, 0), (1, 1))).await;
-    app.apply(&ada.token, &ada.user, &[&elm, &oak]).await;
-    app.verified(&ada.token, "", &json!({"OpenBankingToken": "income-1"})).await;
-    the_contract_agrees(app, &ada, &oak, ALL).await;
-    assert_eq!(app.flags(&ada.user, &elm).await, NONE);
-    let application = app.application(&ada, &ada.user, &elm).await;
-    assert_eq!(application["complete"], false);
-    let statuses = |check: &Value| (check["check"].clone(), check["status"].clone());
-    let checks: Vec<_> = application["checks"].as_array().unwrap().iter().map(statuses).collect();
-    assert_eq!(checks, [(json!("income"), json!("passed")), (json!("softCredit"), json!("missing"))]);
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    the_contract_agrees(app, &ada, &elm, ALL).await;
-}
-
 async fn new_verification_attests_again(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
@@ -135,14 +100,6 @@ async fn new_terms_attest_anew(app: &App) {
     the_contract_agrees(app, &ada, &elm, [false, false, true, false]).await;
 }
 
-async fn listing_without_terms_has_no_flags(app: &App) {
-    let (ada, oak) = (app.someone().await, unique("oak"));
-    app.offer(&[&oak]).await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    app.apply(&ada.token, &ada.user, &[&oak]).await;
-    assert_eq!(app.flags(&ada.user, &oak).await, NONE);
-}
-
 async fn scores_and_incomes_are_not_on_the_chain(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
@@ -167,13 +124,4 @@ async fn flags_work_on_a_real_node(engine: Engine) {
     verification_after_application_sets_flags(&app).await;
     new_verification_attests_again(&app).await;
     new_terms_attest_anew(&app).await;
-}
-
-async fn live_an_applicant_has_four_flags(engine: Engine) {
-    let app = Options::new(engine).live().start().await;
-    let (ada, elm) = (app.someone().await, unique("elm"));
-    record(&app, &elm, terms((620, 700), (50_000, 90_000))).await;
-    app.apply(&ada.token, &ada.user, &[&elm]).await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    the_contract_agrees(&app, &ada, &elm, [true, true, true, false]).await;
 }

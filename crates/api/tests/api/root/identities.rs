@@ -21,7 +21,6 @@ on_both_engines! {
         right_names_can_be_validated_repeatedly,
         what_is_missing_is_named,
         revoked_token_stays_revoked,
-        only_owner_and_operator_revoke_a_token,
         unknown_token_cannot_be_revoked;
     own:
         recording_works_on_a_real_node,
@@ -258,28 +257,6 @@ async fn revoked_token_stays_revoked(app: &App) {
     let early = token(app.identity(&ada.token, &unique("case"), "w").await);
     revoke(app, &ada.token, &early).await.only_message(200);
     app.burned(&early).await;
-}
-
-async fn only_owner_and_operator_revoke_a_token(app: &App) {
-    let (ada, bob) = (app.someone().await, app.someone().await);
-    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
-    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    let path = format!("/v1/identities/{}", made.token);
-    app.delete(&path).await.refused(401, "unauthenticated");
-    revoke(app, &bob.token, &made.token).await.refused(404, "identity_not_found");
-    app.request(Method::DELETE, &path).key(&bob.key).send().await.refused(404, "identity_not_found");
-    app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.status(200);
-    revoke(app, &root, &made.token).await.only_message(200);
-    app.validate(&bob.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
-    for key in [&ada.key, app.operator()] {
-        let made = token(app.identity(&ada.token, &unique("case"), "w").await);
-        app.request(Method::DELETE, &format!("/v1/identities/{made}"))
-            .key(key)
-            .send()
-            .await
-            .only_message(200);
-        app.burned(&made).await;
-    }
 }
 
 async fn unknown_token_cannot_be_revoked(app: &App) {

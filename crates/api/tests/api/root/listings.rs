@@ -25,7 +25,6 @@ on_both_engines! {
         listings_are_filtered_by_rooms,
         listings_are_found_near_a_place,
         listings_are_found_inside_a_box,
-        box_may_cross_the_antimeridian,
         wrong_conditions_are_all_reported,
         duplicate_condition_is_refused;
 }
@@ -314,17 +313,6 @@ async fn listings_are_found_inside_a_box(app: &App) {
     assert_eq!(found_by(app, &user, &format!("bbox={}", encoded("151,-34,152,-33"))).await, expected);
     let swapped = format!("bbox={}", encoded("151,-33,152,-34"));
     assert_eq!(found_by(app, &user, &swapped).await, expected, "south and north may be swapped");
-}
-
-async fn box_may_cross_the_antimeridian(app: &App) {
-    let user = unique("fiji");
-    let (west, east) = (at(app, &user, -17.0, 179.5).await, at(app, &user, -17.0, -179.5).await);
-    at(app, &user, -17.0, 0.0).await;
-    let mut expected = vec![west, east];
-    expected.sort();
-    assert_eq!(found_by(app, &user, &format!("bbox={}", encoded("179,-18,-179,-16"))).await, expected);
-    let near = format!("near={}&radiusKm=120", encoded("-17,180"));
-    assert_eq!(found_by(app, &user, &near).await, expected, "and so may a circle");
 }
 
 async fn wrong_conditions_are_all_reported(app: &App) {

@@ -10,7 +10,6 @@ on_both_engines! {
         partial_write_changes_only_given_fields,
         a_pipeline_is_read_by_its_client_id_too,
         unwritten_pipeline_is_not_found,
-        another_accounts_pipeline_is_forbidden,
         pipelines_are_listed,
         people_of_one_account_share_its_pipeline,
         user_named_like_an_account_has_another_pipeline,
@@ -80,14 +79,6 @@ async fn pipelines_are_listed(app: &App) {
 async fn unwritten_pipeline_is_not_found(app: &App) {
     let ada = app.someone().await;
     read(app, &ada.token, &ada.user).await.refused(404, "pipeline_not_found");
-}
-
-async fn another_accounts_pipeline_is_forbidden(app: &App) {
-    let (ada, bob, client) = (app.someone().await, app.someone().await, unique("acme"));
-    assert_success(write(app, &bob.token, json!({"ClientId": client})).await);
-    for named in [&bob.user, &client, &unique("nobody")] {
-        read(app, &ada.token, named).await.refused(403, "forbidden");
-    }
 }
 
 async fn people_of_one_account_share_its_pipeline(app: &App) {

@@ -23,7 +23,6 @@ on_both_engines! {
         idempotency_key_records_once,
         idempotency_key_is_for_one_request,
         concurrent_requests_are_all_recorded,
-        user_key_records_only_for_its_user,
         recorded_listings_are_counted;
 }
 
@@ -236,15 +235,6 @@ async fn concurrent_requests_are_all_recorded(app: &App) {
     let transactions: BTreeSet<&str> =
         recorded.iter().map(|answer| answer["transactionHash"].as_str().unwrap()).collect();
     assert!(transactions.len() < ids.len(), "what arrives together goes together");
-}
-
-async fn user_key_records_only_for_its_user(app: &App) {
-    let someone = app.someone().await;
-    let own = app.to_post("/stage/listings", &on_chain(&unique("own"), &someone.user)).key(&someone.key);
-    own.send().await.json(201);
-    let others =
-        app.to_post("/stage/listings", &on_chain(&unique("theirs"), "somebody-else")).key(&someone.key);
-    others.send().await.refused(403, "forbidden");
 }
 
 async fn recorded_listings_are_counted(app: &App) {

@@ -1,35 +1,24 @@
 //! `/v1/applications`: checks and flags, withdrawal, decisions, notices and disputes.
 
-use futures_util::future::join;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, App, Engine, Options, Session, applicant, ids, listing, moment, on_both_engines, on_chain,
-    unique, until, with,
+    Answer, App, Engine, Options, Session, applicant, ids, moment, on_both_engines, on_chain, unique, until,
+    with,
 };
 
 on_both_engines! {
     shared:
         application_has_all_of_its_fields,
         failed_check_is_seen_by_the_owner,
-        later_verification_of_other_checks_keeps_flags,
-        another_identity_voids_earlier_findings,
-        edited_terms_and_pipelines_concern_new_applications,
         withdrawal_clears_the_flags_and_ends_the_sharing,
-        what_has_ended_does_not_change,
-        strangers_and_owners_have_their_limits,
-        decision_is_made_once,
+        decision_is_made_once_under_its_key,
         decision_of_an_older_version_is_refused,
         only_the_applicant_reads_the_notice,
         decision_names_valid_checks_only,
-        disputed_finding_is_shown_until_a_new_one,
-        own_and_paused_listings_take_no_applications,
-        sixth_set_of_terms_tells_nothing;
+        disputed_finding_is_shown_until_a_new_one;
     own:
-        landlords_pipeline_binds,
-        live_landlords_pipeline_binds,
-        flags_expire_with_their_findings,
         live_notice_names_the_bureau;
 }
 
@@ -118,43 +107,6 @@ async fn application_has_all_of_its_fields(app: &App) {
     assert!(!seen.to_string().contains("60000") && !seen.to_string().contains("score"), "{seen}");
 }
 
-/// Regression: an applicant who left out the client id and the birth date was shown as qualified.
-async fn pipeline_binds(app: &App) {
-    let all = ["EvictionCheck", "IncomeCheck", "SoftCreditCheck", "CriminalBackgroundCheck"];
-    let (owner, ada) = (landlord(app, &all).await, app.someone().await);
-    let id = offer(app, &owner, 620, 50_000).await;
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    let mut partial = applicant("Evicted");
-    partial.as_object_mut().unwrap().remove("DateOfBirth");
-    app.verified(&ada.token, "", &partial).await;
-    let seen = app.application(&owner, &ada.user, &id).await;
-    are(
-        &seen,
-        &[
-            ("eviction", "missing"),
-            ("income", "passed"),
-            ("softCredit", "passed"),
-            ("criminalBackground", "missing"),
-        ],
-    );
-    assert_eq!(seen["complete"], false);
-    assert_eq!(app.flags(&ada.user, &id).await, NONE);
-    // With the birth date all of them run.
-    app.verified(&ada.token, "", &applicant("Evicted")).await;
-    app.flags_become(&ada.user, &id, ALL).await;
-    let seen = app.application(&owner, &ada.user, &id).await;
-    assert_eq!(checks(&seen)[0], ("eviction".into(), "not_passed".into()));
-    assert_eq!(seen["complete"], true);
-}
-
-async fn landlords_pipeline_binds(engine: Engine) {
-    pipeline_binds(&Options::new(engine).start().await).await;
-}
-
-async fn live_landlords_pipeline_binds(engine: Engine) {
-    pipeline_binds(&Options::new(engine).live().start().await).await;
-}
-
 /// Regression: applicants with a failed eviction check looked like those without.
 async fn failed_check_is_seen_by_the_owner(app: &App) {
     let owner = landlord(app, &["EvictionCheck", "SoftCreditCheck"]).await;
@@ -170,59 +122,6 @@ async fn failed_check_is_seen_by_the_owner(app: &App) {
     assert_eq!(ids(&seen, "userId"), [good.user, bad.user]);
     are(&seen[0], &[("eviction", "passed"), ("softCredit", "passed")]);
     are(&seen[1], &[("eviction", "not_passed"), ("softCredit", "passed")]);
-}
-
-/// Regression: an income-only verification for one landlord cleared the credit flag at another.
-async fn later_verification_of_other_checks_keeps_flags(app: &App) {
-    let (one, ada) = (landlord(app, &["SoftCreditCheck"]).await, app.someone().await);
-    let id = offer(app, &one, 620, 0).await;
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    app.flags_become(&ada.user, &id, ALL).await;
-    app.verified(&ada.token, "", &json!({"OpenBankingToken": "income-10"})).await;
-    let other = landlord(app, &["IncomeCheck"]).await;
-    let second = offer(app, &other, 0, 5).await;
-    app.apply(&ada.token, &ada.user, &[&second]).await;
-    app.flags_become(&ada.user, &second, ALL).await;
-    assert_eq!(app.flags(&ada.user, &id).await, ALL);
-    are(&app.application(&one, &ada.user, &id).await, &[("softCredit", "passed")]);
-}
-
-async fn another_identity_voids_earlier_findings(app: &App) {
-    let owner = landlord(app, &["EvictionCheck", "SoftCreditCheck"]).await;
-    let (id, ada) = (offer(app, &owner, 620, 0).await, app.someone().await);
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    app.flags_become(&ada.user, &id, ALL).await;
-    let mut other = with(applicant("Byron"), json!({"SSN": "900-00-0800"}));
-    other.as_object_mut().unwrap().remove("DateOfBirth");
-    app.verified(&ada.token, "", &other).await;
-    app.flags_become(&ada.user, &id, NONE).await;
-    let seen = app.application(&owner, &ada.user, &id).await;
-    are(&seen, &[("eviction", "missing"), ("softCredit", "passed")]);
-    assert_eq!((&seen["identityChanged"], &seen["complete"]), (&json!(true), &json!(false)));
-}
-
-async fn edited_terms_and_pipelines_concern_new_applications(app: &App) {
-    let (owner, ada, bob) =
-        (landlord(app, &["SoftCreditCheck"]).await, app.someone().await, app.someone().await);
-    let id = offer(app, &owner, 620, 0).await;
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    let pipeline = json!({"EvictionCheck": true});
-    app.to_post("/verificationPipeline", &pipeline).bearer(&owner.token).send().await.status(200);
-    let edit = app.request(Method::PATCH, &format!("/v1/listings/{id}")).bearer(&owner.token);
-    edit.json(&json!({"terms": {"minCredit": 800}})).send().await.status(200);
-    app.apply(&bob.token, &bob.user, &[&id]).await;
-    for who in [&ada, &bob] {
-        app.verified(&who.token, "", &applicant("Lovelace")).await;
-    }
-    app.flags_become(&ada.user, &id, ALL).await;
-    app.flags_become(&bob.user, &id, [false, false, true, true]).await;
-    let (first, second) =
-        (app.application(&owner, &ada.user, &id).await, app.application(&owner, &bob.user, &id).await);
-    assert_eq!((&first["terms"]["minCredit"], &second["terms"]["minCredit"]), (&json!(620), &json!(800)));
-    are(&first, &[("softCredit", "passed")]);
-    are(&second, &[("eviction", "passed"), ("softCredit", "not_passed")]);
 }
 
 async fn withdrawal_clears_the_flags_and_ends_the_sharing(app: &App) {
@@ -253,76 +152,9 @@ async fn withdrawal_clears_the_flags_and_ends_the_sharing(app: &App) {
     assert_ne!(app.reference(&ada.user, &id).await, reference);
 }
 
-async fn what_has_ended_does_not_change(app: &App) {
+async fn decision_is_made_once_under_its_key(app: &App) {
     let (owner, ada) = (app.someone().await, app.someone().await);
     let id = offer(app, &owner, 0, 0).await;
-    let approve = || decide(app, &owner, &ada, &id, json!({"decision": "approved"}));
-    approve().await.refused(404, "application_not_found");
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    withdraw(app, &ada, &id).await.only_message(200);
-    withdraw(app, &ada, &id).await.refused(409, "application_withdrawn");
-    approve().await.refused(409, "application_withdrawn");
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    approve().await.only_message(201);
-    withdraw(app, &ada, &id).await.refused(409, "application_decided");
-    decide(app, &owner, &ada, &id, json!({"decision": "declined"})).await.refused(409, "application_decided");
-    let seen = app.application(&ada, &ada.user, &id).await;
-    assert_eq!((&seen["status"], &seen["decision"]["decision"]), (&json!("approved"), &json!("approved")));
-    // What was decided is listed, and a new application can follow.
-    let listed = app.to_get(&format!("/applications/{}", ada.user)).bearer(&ada.token).send().await.json(200);
-    assert_eq!(listed["listingIds"], json!([id]));
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    assert_eq!(app.application(&ada, &ada.user, &id).await["status"], "submitted");
-    app.request(Method::DELETE, &format!("/listings/{id}")).key(app.operator()).send().await.status(200);
-    withdraw(app, &ada, &id).await.refused(404, "application_not_found");
-}
-
-async fn strangers_and_owners_have_their_limits(app: &App) {
-    let (owner, ada, eve) = (app.someone().await, app.someone().await, app.someone().await);
-    let id = offer(app, &owner, 0, 0).await;
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    let path = path(&ada, &id);
-    let body = json!({"decision": "approved"});
-    let decision = format!("{path}/decision");
-    app.get(&path).await.refused(401, "unauthenticated");
-    app.delete(&path).await.refused(401, "unauthenticated");
-    app.post(&decision, body.clone()).await.refused(401, "unauthenticated");
-    app.to_get(&path).bearer(&eve.token).send().await.refused(403, "forbidden");
-    let check = format!("/applications/{}/{id}/check", ada.user);
-    app.to_get(&check).bearer(&eve.token).send().await.refused(403, "forbidden");
-    for who in [&eve, &ada] {
-        app.to_post(&decision, &body).bearer(&who.token).send().await.refused(403, "forbidden");
-        app.to_post(&decision, &body).key(&who.key).send().await.refused(403, "forbidden");
-    }
-    for who in [&eve, &owner] {
-        app.request(Method::DELETE, &path).bearer(&who.token).send().await.refused(403, "forbidden");
-    }
-    app.request(Method::DELETE, &path).key(app.operator()).send().await.refused(403, "forbidden");
-    assert_eq!(app.application(&ada, &ada.user, &id).await["status"], "submitted");
-    app.to_post(&decision, &body).key(app.operator()).send().await.only_message(201);
-    assert_eq!(app.application(&ada, &ada.user, &id).await["timeline"][1]["by"], "operator");
-}
-
-async fn decision_is_made_once(app: &App) {
-    let owner = app.someone().await;
-    let id = offer(app, &owner, 0, 0).await;
-    for round in 0..5 {
-        let ada = app.someone().await;
-        app.apply(&ada.token, &ada.user, &[&id]).await;
-        let (one, two) = join(
-            decide(app, &owner, &ada, &id, json!({"decision": "approved"})),
-            decide(app, &owner, &ada, &id, json!({"decision": "declined"})),
-        )
-        .await;
-        let mut statuses = [one.status, two.status];
-        statuses.sort_unstable();
-        assert_eq!(statuses, [201, 409], "round {round}");
-        let seen = app.application(&ada, &ada.user, &id).await;
-        assert_eq!(seen["timeline"].as_array().unwrap().len(), 2);
-        assert_eq!(seen["status"], if one.status == 201 { "approved" } else { "declined" });
-    }
-    // The same request under the same key is decided once.
-    let ada = app.someone().await;
     app.apply(&ada.token, &ada.user, &[&id]).await;
     for _ in 0..2 {
         let request = app.to_post(&format!("{}/decision", path(&ada, &id)), &json!({"decision": "approved"}));
@@ -468,67 +300,4 @@ async fn disputed_finding_is_shown_until_a_new_one(app: &App) {
     app.verified(&ada.token, "", &applicant("Evicted")).await;
     let seen = app.application(&owner, &ada.user, &id).await;
     are(&seen, &[("eviction", "not_passed"), ("softCredit", "passed")]);
-}
-
-async fn own_and_paused_listings_take_no_applications(app: &App) {
-    let (owner, ada, bob) = (app.someone().await, app.someone().await, app.someone().await);
-    let id = unique("home");
-    app.add_listing(listing(&id, &owner.user)).await;
-    let apply = async |who: &Session| {
-        let body = json!({"userId": who.user, "listingIds": [id]});
-        app.to_post("/applications", &body).bearer(&who.token).send().await
-    };
-    apply(&owner).await.refused(409, "own_listing");
-    apply(&ada).await.only_message(201);
-    for status in ["paused", "rented"] {
-        let edit = app.request(Method::PATCH, &format!("/v1/listings/{id}")).bearer(&owner.token);
-        edit.json(&json!({"status": status})).send().await.status(200);
-        apply(&bob).await.refused(409, "listing_not_available");
-        apply(&ada).await.only_message(201);
-    }
-    let path = format!("/applications/{}/{id}/check", bob.user);
-    let body = json!({"userId": bob.user, "listingIds": []});
-    app.to_post(&path, &body).bearer(&bob.token).send().await.refused(409, "listing_not_available");
-}
-
-/// Regression: deleting and creating a listing again with other terms revealed an applicant's score.
-async fn sixth_set_of_terms_tells_nothing(app: &App) {
-    let (owner, ada) = (app.someone().await, app.someone().await);
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    for (round, credit) in [400, 500, 600, 700, 710, 715].into_iter().enumerate() {
-        let id = offer(app, &owner, credit, 0).await;
-        app.apply(&ada.token, &ada.user, &[&id]).await;
-        let is_told = round < 5;
-        app.flags_become(&ada.user, &id, if is_told { ALL } else { NONE }).await;
-        for reader in [&owner, &ada] {
-            let seen = app.application(reader, &ada.user, &id).await;
-            assert_eq!(seen["flagsWithheld"], !is_told, "round {round}: {seen}");
-            are(&seen, &[("softCredit", if is_told { "passed" } else { "missing" })]);
-        }
-        app.request(Method::DELETE, &format!("/listings/{id}")).key(app.operator()).send().await.status(200);
-    }
-}
-
-/// Regression: flags outlived the findings that they were computed from.
-async fn flags_expire_with_their_findings(engine: Engine) {
-    let app = Options::new(engine).start().await;
-    let (owner, ada) = (landlord(&app, &["SoftCreditCheck"]).await, app.someone().await);
-    let id = offer(&app, &owner, 620, 0).await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    app.apply(&ada.token, &ada.user, &[&id]).await;
-    app.flags_become(&ada.user, &id, ALL).await;
-    let reference = app.reference(&ada.user, &id).await;
-    app.post("/v1/sandbox/clock", json!({"advanceSeconds": 31 * 24 * 60 * 60})).await.status(200);
-    assert_eq!(app.flags(&ada.user, &id).await, NONE);
-    let seen = app.application(&owner, &ada.user, &id).await;
-    are(&seen, &[("softCredit", "expired")]);
-    assert_eq!((&seen["complete"], &seen["flags"]["passMinCredit"]), (&json!(false), &json!(false)));
-    let body = json!({"decision": "declined", "reasons": ["softCredit"]});
-    decide(&app, &owner, &ada, &id, body).await.refused(409, "check_not_valid");
-    until("the flags are cleared on the chain", 60, async || {
-        app.flags_on_chain(&reference, &id).await.is_none().then_some(())
-    })
-    .await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    app.flags_become(&ada.user, &id, ALL).await;
 }

@@ -16,7 +16,6 @@ on_both_engines! {
         signature_of_another_key_is_refused,
         used_replaced_and_unknown_messages_are_refused,
         malformed_signature_is_an_error,
-        only_the_owner_claims,
         revoked_token_is_not_claimed;
     own:
         message_expires,
@@ -148,22 +147,6 @@ async fn malformed_signature_is_an_error(app: &App) {
         let answer = claim(app, &ada, &token, &asked["nonce"], wrong).await;
         assert_eq!(answer.status, 400, "{wrong}");
     }
-}
-
-async fn only_the_owner_claims(app: &App) {
-    let (ada, eve, wallet) = (app.someone().await, app.someone().await, Wallet::new());
-    let token = wishing(app, &ada, &wallet.address).await;
-    let asked = message(app, &ada, &token, "").await.json(200);
-    message(app, &eve, &token, "").await.refused(404, "identity_not_found");
-    app.to_get(&format!("/v1/identities/{token}"))
-        .bearer(&eve.token)
-        .send()
-        .await
-        .refused(404, "identity_not_found");
-    let signature = wallet.sign(asked["message"].as_str().unwrap());
-    claim(app, &eve, &token, &asked["nonce"], &signature).await.refused(404, "identity_not_found");
-    app.get(&format!("/v1/identities/{token}/claim")).await.refused(401, "unauthenticated");
-    claim(app, &ada, &token, &asked["nonce"], &signature).await.status(200);
 }
 
 async fn revoked_token_is_not_claimed(app: &App) {

@@ -13,7 +13,6 @@ on_both_engines! {
         listing_of_either_form_has_all_fields,
         every_field_can_be_edited_and_cleared,
         fixed_and_invalid_fields_are_reported,
-        only_owner_and_operator_edit,
         lost_race_is_a_failed_precondition,
         known_version_is_not_sent_again,
         first_terms_put_a_listing_on_the_chain,
@@ -122,19 +121,6 @@ async fn fixed_and_invalid_fields_are_reported(app: &App) {
     edit(app, &owner, &id, json!({"latitude": 5})).await.has_faults(&[("/latitude", "half_a_place")]);
     edit(app, &owner, &id, json!({"terms": null})).await.has_faults(&[("/terms", "not_removable")]);
     assert_eq!(read(app, &id).await, before);
-}
-
-async fn only_owner_and_operator_edit(app: &App) {
-    let (owner, eve) = (app.someone().await, app.someone().await);
-    let id = listed(app, &owner).await;
-    let body = json!({"city": "Elsewhere"});
-    edit(app, &eve, &id, body.clone()).await.refused(403, "forbidden");
-    let by_key = app.request(Method::PATCH, &path(&id)).key(&eve.key).json(&body);
-    by_key.send().await.refused(403, "forbidden");
-    assert_eq!(read(app, &id).await["version"], 1);
-    edit(app, &owner, &unique("never"), body.clone()).await.refused(404, "listing_not_found");
-    app.request(Method::PATCH, &path(&id)).key(app.operator()).json(&body).send().await.status(200);
-    assert_eq!(read(app, &id).await["city"], "Elsewhere");
 }
 
 async fn lost_race_is_a_failed_precondition(app: &App) {

@@ -9,8 +9,7 @@ on_both_engines! {
         result_lists_checks_without_values,
         failed_check_has_adverse_action_details,
         consent_is_recorded_as_it_was_given,
-        results_are_paged_oldest_first,
-        results_are_visible_only_to_their_owner;
+        results_are_paged_oldest_first;
 }
 
 async fn report(app: &App, who: &Session, id: &str) -> Value {
@@ -113,18 +112,4 @@ async fn results_are_paged_oldest_first(app: &App) {
     let rest = app.to_get(&path).bearer(&ada.token).send().await;
     assert_eq!(rest.header("link"), "");
     assert_eq!(ids(&rest.json(200), "id"), made[2..]);
-}
-
-async fn results_are_visible_only_to_their_owner(app: &App) {
-    let (ada, bob) = (app.someone().await, app.someone().await);
-    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
-    let made = app.verified(&ada.token, "", &applicant("Lovelace")).await;
-    let path = format!("/v1/verifications/{}", made.id);
-    for other in [&bob.token, &root] {
-        app.to_get(&path).bearer(other).send().await.refused(404, "verification_not_found");
-        assert_eq!(app.to_get("/v1/verifications").bearer(other).send().await.json(200), json!([]));
-    }
-    app.to_get(&path).key(app.operator()).send().await.refused(401, "unauthenticated");
-    let nowhere = format!("/v1/verifications/{}", unique("nowhere"));
-    app.to_get(&nowhere).bearer(&ada.token).send().await.refused(404, "verification_not_found");
 }

@@ -5,6 +5,7 @@ mod anvil;
 mod bureau;
 mod chain;
 mod client;
+pub(crate) mod erasing;
 pub(crate) mod node_proxy;
 mod people;
 mod raw_sql;
