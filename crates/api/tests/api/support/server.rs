@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use portico_app::vault::{ROOT_BYTES, Vault, sandbox_key};
 use portico_app::{Actor, Builder, Call, Parts, Portico, Profile};
 use portico_chain::contracts::Contracts;
 use portico_chain::deploy::DeployOptions;
-use portico_chain::embedded::{Embedded, Genesis, U256};
+use portico_chain::embedded::{Embedded, Genesis, Seconds, U256};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
 use portico_chain::writer::{self, NoFailpoints, Writer};
@@ -40,7 +41,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-use super::{Anvil, Bureau, Engine, RUNTIME, Request};
+use super::{Anvil, Bureau, Engine, RUNTIME, Request, until};
 
 /// A call from the command line.
 pub(crate) const OPERATOR: Call = Call::new(Actor::Operator);
@@ -135,6 +136,7 @@ impl Options {
             kept: Some(data),
             running,
             operator: OnceLock::new(),
+            _remover: None,
         }
     }
 }
@@ -189,6 +191,7 @@ impl Running {
         });
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn_on(record_flags(service.clone()), RUNTIME.handle());
+        tasks.spawn_on(tidy(service.clone()), RUNTIME.handle());
         Self { router: router(&service), service, embedded, tasks }
     }
 }
@@ -248,6 +251,14 @@ async fn record_flags(service: Arc<Service>) {
     }
 }
 
+async fn tidy(service: Arc<Service>) {
+    let mut every = tokio::time::interval(Duration::from_mins(10));
+    loop {
+        every.tick().await;
+        service.app.maintenance.tidy().await.unwrap_or_default();
+    }
+}
+
 async fn open_chain(
     options: &Options,
     data: &Data,
@@ -256,14 +267,10 @@ async fn open_chain(
 ) -> (ChainWriter, Option<Embedded>) {
     let key = options.node.as_ref().map_or(CHAIN_KEY, |node| &node.key);
     let keys = vec![Key::parse(&key.to_owned().into()).unwrap()];
-    let embedded = options.node.is_none().then(|| {
-        let balance = U256::from(10).pow(U256::from(27));
-        let alloc = vec![(keys[0].address(), balance)];
-        let genesis = Genesis { chain_id: 31337, timestamp: 1_767_225_600, alloc };
-        let clock = clock.clone();
-        let seconds = Arc::new(move || u64::try_from(clock.now().micros() / 1_000_000).unwrap());
-        Embedded::open(&data.folder.path().join("chain.db"), &genesis, seconds).unwrap()
-    });
+    let embedded = match options.node {
+        Some(_) => None,
+        None => Some(open_embedded(&data.folder.path().join("chain.db"), &keys[0], clock).await),
+    };
     let node = match (&embedded, &options.node) {
         (None, Some(node)) => AnyNode::Remote(Remote::new(vec![node.url.clone()], 1).unwrap()),
         (embedded, _) => AnyNode::Embedded(embedded.clone().unwrap()),
@@ -284,6 +291,15 @@ async fn open_chain(
     (Writer::start(engine, SystemClock.now()), embedded)
 }
 
+/// After a restart the former writer's tasks may hold the file for another moment.
+async fn open_embedded(file: &Path, key: &Key, clock: &CalendarClock) -> Embedded {
+    let alloc = vec![(key.address(), U256::from(10).pow(U256::from(27)))];
+    let genesis = Genesis { chain_id: 31337, timestamp: 1_767_225_600, alloc };
+    let clock = clock.clone();
+    let seconds: Seconds = Arc::new(move || u64::try_from(clock.now().micros() / 1_000_000).unwrap());
+    until("the chain's file is free", 10, async || Embedded::open(file, &genesis, seconds.clone()).ok()).await
+}
+
 /// A running service.
 #[derive(Debug)]
 pub(crate) struct App {
@@ -293,6 +309,15 @@ pub(crate) struct App {
     kept: Option<Data>,
     running: Running,
     operator: OnceLock<String>,
+    /// Of a shared service.
+    _remover: Option<Child>,
+}
+
+/// Nobody drops what all tests share: a shell removes the folder when this process ends, however it does.
+fn remove_at_exit(folder: &Path) -> Child {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"trap '' INT TERM; read _; rm -rf "$1""#, "sh"]).arg(folder);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 impl App {
@@ -304,7 +329,10 @@ impl App {
             Engine::Sqlite => &SQLITE,
             Engine::Postgres => &POSTGRES,
         };
-        app.get_or_init(|| now(Options::new(engine).start()))
+        app.get_or_init(|| {
+            let app = now(Options::new(engine).start());
+            Self { _remover: Some(remove_at_exit(&app.data)), ..app }
+        })
     }
 
     /// `127.0.0.1:PORT`.
