@@ -180,7 +180,7 @@ impl Running {
         let service = Arc::new(Service {
             app,
             metrics: Metrics::default(),
-            limits: options.limits.clone(),
+            limits: options.limits,
             is_https: false,
             hosts: options.hosts.clone(),
             origins: options.origins.clone(),

@@ -19,8 +19,6 @@ on_both_engines! {
         altered_row_no_longer_matches_the_chain,
         unrecorded_listing_has_no_proof,
         listing_record_has_its_transaction,
-        before_a_verification_nothing_is_passed,
-        missing_application_has_no_check,
         attested_flags_are_read_from_the_chain;
     own:
         recording_works_on_a_real_node;
@@ -195,18 +193,6 @@ async fn apply(app: &App, user: &str, listing: &str) {
     app.offer(&[listing]).await;
     let body = json!({"userId": user, "listingIds": []});
     app.post(&format!("/applications/{user}/{listing}/check"), body).await.only_message(201);
-}
-
-async fn before_a_verification_nothing_is_passed(app: &App) {
-    let (user, id) = (unique("ada"), unique("elm"));
-    record(app, on_chain(&id, "landlord")).await;
-    apply(app, &user, &id).await;
-    assert_eq!(check(app, &user, &id).await, NOTHING);
-}
-
-async fn missing_application_has_no_check(app: &App) {
-    let path = format!("/applications/{}/{}/check", unique("ada"), unique("elm"));
-    app.get(&path).await.refused(404, "application_not_found");
 }
 
 async fn attested_flags_are_read_from_the_chain(app: &App) {
