@@ -126,7 +126,7 @@ mod tests {
         match read::<Listed>(&to) {
             Ok(listed) => listed.1,
             Err(problem) => {
-                assert_eq!((problem.errors.len(), &*problem.errors[0].code), (1, "not_a_cursor"));
+                assert_eq!((problem.errors.len(), problem.errors[0].code), (1, "not_a_cursor"));
                 None
             }
         }

@@ -26,36 +26,36 @@ use crate::profile::{AccessTable, Profile};
 use crate::screening::consents::Consents;
 use crate::screening::service::Bureaus;
 
-/// The server builds them once; only the services use them.
+/// [`Builder`](crate::Builder) makes them once; only the services use them.
 #[derive(Debug)]
-pub struct Core {
-    pub db: Db,
-    pub clock: CalendarClock,
-    pub ids: Arc<dyn Ids>,
-    pub randomness: Arc<dyn Randomness>,
-    pub vault: Arc<Vault>,
-    pub tokens: Tokens,
-    pub profile: Profile,
-    pub access: AccessTable,
+pub(crate) struct Core {
+    pub(crate) db: Db,
+    pub(crate) clock: CalendarClock,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) randomness: Arc<dyn Randomness>,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) tokens: Tokens,
+    pub(crate) profile: Profile,
+    pub(crate) access: AccessTable,
     /// For listings that name no country.
-    pub country: Country,
+    pub(crate) country: Country,
     /// `None` in commands that need no keys.
-    pub keystore: Option<Keystore>,
-    pub bureaus: Bureaus,
-    pub consents: Consents,
+    pub(crate) keystore: Option<Keystore>,
+    pub(crate) bureaus: Bureaus,
+    pub(crate) consents: Consents,
     /// How long a verification's inputs are kept.
-    pub retention_days: i64,
+    pub(crate) retention_days: i64,
     /// `None` in commands.
-    pub chain: Option<ChainWriter>,
-    pub budgets: Budgets,
-    pub chain_readers: ChainReaders,
-    pub final_blocks: BlockCache,
-    pub write_proof: WriteProof,
-    pub audit_alarm: AuditAlarm,
-    pub audit_verification: AuditVerification,
+    pub(crate) chain: Option<ChainWriter>,
+    pub(crate) budgets: Budgets,
+    pub(crate) chain_readers: ChainReaders,
+    pub(crate) final_blocks: BlockCache,
+    pub(crate) write_proof: WriteProof,
+    pub(crate) audit_alarm: AuditAlarm,
+    pub(crate) audit_verification: AuditVerification,
     /// The settings in force, without secrets. Empty in commands.
-    pub settings: Vec<Setting>,
-    pub orphans: Orphans,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) orphans: Orphans,
 }
 
 /// Adds a known result, such as a new id, to work that returns nothing. A repeated idempotency key returns the first

@@ -17,6 +17,7 @@
 //! calls.
 
 pub mod applications;
+mod builder;
 mod caller;
 pub mod clock;
 mod core;
@@ -29,8 +30,8 @@ mod portico;
 mod profile;
 pub mod screening;
 
-pub use crate::core::Core;
 pub use applications::Applications;
+pub use builder::{Builder, Parts};
 pub use caller::{Actor, Call, IdempotencyKey};
 pub use error::{Error, Result};
 pub use homes::listings::{self, ListingDetails, Listings};

@@ -40,7 +40,7 @@ pub struct Portico {
 }
 
 impl Portico {
-    pub fn new(core: Core) -> Self {
+    pub(crate) fn new(core: Core) -> Self {
         let core = Arc::new(core);
         Self {
             listings: Listings::new(core.clone()),

@@ -3,15 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::applications::Orphans;
-use portico_app::audit::{AuditAlarm, AuditVerification};
-use portico_app::budgets::ChainReaders;
-use portico_app::clock::{CalendarClock, Clock as _, RandomIds, SystemClock, SystemRandomness};
+use portico_app::clock::{CalendarClock, Clock as _, SystemClock};
 use portico_app::keystore::{Keystore, Root};
-use portico_app::readiness::WriteProof;
 use portico_app::vault::{Vault, sandbox_key};
-use portico_app::{Actor, Call, Core, Portico, Profile};
-use portico_chain::block_cache::BlockCache;
+use portico_app::{Actor, Builder, Call, Parts, Portico, Profile};
 use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 
@@ -147,30 +142,27 @@ pub(crate) async fn assemble(
         Some(Secrets { keystore, instance }) => (Some(keystore), instance),
         None => (None, random_secret()?),
     };
-    Ok(Portico::new(Core {
+    let mut builder = Builder::new(Parts {
         db,
-        clock,
-        ids: Arc::new(RandomIds),
-        randomness: Arc::new(SystemRandomness),
-        vault: Arc::new(Vault::new(&instance)?),
-        keystore,
-        bureaus: config.bureaus(&sandbox_key(&instance), role)?,
-        consents: config.consents.clone(),
-        retention_days: config.settings.retention_days.into(),
-        tokens: config.data.tokens(config.issuer.clone(), profile)?,
         profile,
-        access: config.access(profile),
-        country: config.country.clone(),
-        chain,
-        budgets: config.budgets,
-        chain_readers: ChainReaders::new(config.budgets.chain_reads),
-        final_blocks: BlockCache::default(),
-        write_proof: WriteProof::default(),
-        audit_alarm: AuditAlarm::default(),
-        audit_verification: AuditVerification::default(),
-        settings: config.effective.clone(),
-        orphans: Orphans::default(),
-    }))
+        vault: Vault::new(&instance)?,
+        tokens: config.data.tokens(config.issuer.clone(), profile)?,
+        bureaus: config.bureaus(&sandbox_key(&instance), role)?,
+    })
+    .access(config.access(profile))
+    .clock(clock)
+    .country(config.country.clone())
+    .consents(config.consents.clone())
+    .retention_days(config.settings.retention_days)
+    .budgets(config.budgets)
+    .settings(config.effective.clone());
+    if let Some(keystore) = keystore {
+        builder = builder.keystore(keystore);
+    }
+    if let Some(chain) = chain {
+        builder = builder.chain(chain);
+    }
+    Ok(builder.build())
 }
 
 /// The profile of this database, which its first server recorded. A server must be started with the same one, so that

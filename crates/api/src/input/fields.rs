@@ -42,13 +42,15 @@ pub(super) fn text_schema<K: TextFormat>() -> ObjectBuilder {
 fn none_of(ranges: &[RangeInclusive<char>], more: &str) -> String {
     let mut class = format!(r"[^\u0000-\u001f\u007f-\u009f{more}");
     for (start, end) in ranges.iter().map(|range| (*range.start() as u32, *range.end() as u32)) {
-        match (start == end, end) {
-            (true, ..=0xffff) => class += &format!("\\u{start:04x}"),
-            (false, ..=0xffff) => class += &format!("\\u{start:04x}-\\u{end:04x}"),
-            (_, 0x10000..) => {}
+        if end <= 0xffff {
+            class.extend([escaped(start), "-".into(), escaped(end)]);
         }
     }
     class + "]"
+}
+
+fn escaped(character: u32) -> String {
+    format!("\\u{character:04x}")
 }
 
 /// At least one character that is not a space.
@@ -125,11 +127,7 @@ impl<K: TextFormat> Param for Text<K> {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "the bounds are small numbers"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the bounds are small numbers")]
 fn number_schema<U: Unit>() -> RefOr<Schema> {
     let scale = Decimal::<U>::SCALE;
     let number = match U::PLACES {

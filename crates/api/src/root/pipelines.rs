@@ -38,6 +38,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(as = Pipeline)]
+#[expect(clippy::struct_excessive_bools, reason = "the shape of the specification")]
 struct PipelineOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

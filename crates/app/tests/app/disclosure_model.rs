@@ -348,12 +348,14 @@ impl Model {
                 Passes::of(&terms, used_credit, used_income.unwrap_or(Income::from_units(0))).bits()
             });
             let status = |check: &Check| {
-                let Some(newest) = known.iter().find(|known| known.check == *check) else { return "missing" };
+                let Some(newest) = known.iter().find(|known| known.check == *check) else {
+                    return CheckStatus::Missing;
+                };
                 if newest.at + VALID <= self.now {
-                    return "expired";
+                    return CheckStatus::Expired;
                 }
                 if hidden && matches!(check, Check::Income | Check::SoftCredit) {
-                    return "missing";
+                    return CheckStatus::Missing;
                 }
                 let passed = match check {
                     Check::SoftCredit => credit >= terms.map(|terms| terms.min_credit()),
@@ -362,9 +364,9 @@ impl Model {
                     Check::CriminalBackground => newest.values[world].criminal == Some(false),
                 };
                 match (newest.disputed, passed) {
-                    (true, _) => "disputed",
-                    (_, true) => "passed",
-                    (_, false) => "not_passed",
+                    (true, _) => CheckStatus::Disputed,
+                    (_, true) => CheckStatus::Passed,
+                    (_, false) => CheckStatus::NotPassed,
                 }
             };
             let checks = application.checks.iter().map(|check| (*check, status(check))).collect();
@@ -468,7 +470,7 @@ impl Model {
                 };
                 let [seen, _] = self.disclosed(&self.applications[newest]);
                 let is_valid = |check: &Check| {
-                    let valid = ["passed", "not_passed", "disputed"];
+                    let valid = [CheckStatus::Passed, CheckStatus::NotPassed, CheckStatus::Disputed];
                     seen.checks.iter().any(|(of, status)| of == check && valid.contains(status))
                 };
                 if PIPELINES[reasons].iter().all(is_valid) {

@@ -20,6 +20,7 @@ mod applications;
 mod clock;
 mod disclosure_model;
 mod erase_race;
+mod every_method;
 mod idempotency;
 mod qualification;
 mod screening;

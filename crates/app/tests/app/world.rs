@@ -6,18 +6,13 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use portico_app::applications::Orphans;
-use portico_app::audit::{AuditAlarm, AuditVerification};
-use portico_app::budgets::{Budgets, ChainReaders};
+use portico_app::budgets::Budgets;
 use portico_app::clock::{CalendarClock, Clock, Ids, Randomness};
-use portico_app::consents::Consents;
 use portico_app::keystore::{Keystore, Root};
-use portico_app::readiness::WriteProof;
 use portico_app::screening::{Applicant, Bureaus, Verification, VerificationResult};
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
-use portico_app::{Actor, Call, Core, ListingDetails, Portico, Profile};
-use portico_chain::block_cache::BlockCache;
+use portico_app::{Actor, Builder, Call, ListingDetails, Parts, Portico, Profile};
 use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::keys::KeyScope;
@@ -235,30 +230,19 @@ impl World {
         let mut screening = ScreeningConfig::default().build(&BTreeMap::new(), &surroundings).unwrap();
         let bureau = Arc::new(TestBureau { sandbox: Sandbox::new(&root), facts: Mutex::default() });
         screening.routing = Routing::all(bureau.clone());
-        let app = Portico::new(Core {
+        let app = Builder::new(Parts {
             db: db.clone(),
-            clock: CalendarClock::new(clock.clone()),
-            ids: Arc::new(Numbers::default()),
-            randomness: Arc::new(Numbers::default()),
-            vault: Arc::new(Vault::new(&root).unwrap()),
-            tokens: Tokens::new(&root, None, profile).unwrap(),
             profile,
-            access: profile.into(),
-            country: Country::stored("US"),
-            keystore: Some(keystore),
+            vault: Vault::new(&root).unwrap(),
+            tokens: Tokens::new(&root, None, profile).unwrap(),
             bureaus: Bureaus::new(screening),
-            consents: Consents::default(),
-            retention_days: 30,
-            chain: None,
-            budgets,
-            chain_readers: ChainReaders::new(0),
-            final_blocks: BlockCache::default(),
-            write_proof: WriteProof::default(),
-            audit_alarm: AuditAlarm::default(),
-            audit_verification: AuditVerification::default(),
-            settings: Vec::new(),
-            orphans: Orphans::default(),
-        });
+        })
+        .clock(CalendarClock::new(clock.clone()))
+        .ids(Arc::new(Numbers::default()))
+        .randomness(Arc::new(Numbers::default()))
+        .keystore(keystore)
+        .budgets(budgets)
+        .build();
         Self { app, clock, db, bureau, _folder: folder }
     }
 
@@ -341,7 +325,7 @@ impl World {
         self.app.screening.verify(call, request).await
     }
 
-    fn applicant(&self, inputs: Inputs) -> Applicant {
+    pub(crate) fn applicant(&self, inputs: Inputs) -> Applicant {
         let Inputs { last_name, born, ssn, token } = inputs;
         let mut applicant = Applicant::default();
         let today = day_of(self.clock.now());

@@ -16,7 +16,7 @@ use crate::logs::{self, LOGS_BLOCK_CAP, LogsError};
 /// Callers are anonymous, so all of them share this limit.
 const MAX_FILTERS: usize = 1000;
 /// A filter that nobody polls for this long is removed.
-const FILTER_TTL: Duration = Duration::from_secs(5 * 60);
+const FILTER_TTL: Duration = Duration::from_mins(5);
 
 type Result<T> = std::result::Result<T, RpcError>;
 

@@ -103,7 +103,7 @@ impl Params {
     /// A log filter with its range: from and to, or one block's hash.
     pub(super) fn filter(&self, index: usize) -> Result<Filter> {
         let filter: Filter = self.required(index, "filter")?;
-        let topics: usize = filter.topics.iter().map(|any| any.len()).sum();
+        let topics: usize = filter.topics.iter().map(alloy_rpc_types_eth::FilterSet::len).sum();
         if filter.address.len() + topics > MAX_FILTER_VALUES {
             return Err(invalid("filter", " names more than 1000 addresses and topics"));
         }

@@ -80,7 +80,7 @@ impl Declaration {
     pub(super) fn arg(&self) -> Arg {
         let mut help = self.help.trim().replace('`', "");
         if let Some(default) = self.default_text("").filter(|default| default != "false") {
-            help.push_str(&format!(" [default: {default}]"));
+            help.extend([" [default: ", default.as_ref(), "]"]);
         }
         let arg = Arg::new(self.name)
             .long(self.flag())

@@ -119,7 +119,7 @@ impl Settings {
             let path = file.clone().or(credential)?;
             let text = std::fs::read_to_string(&path)
                 .map_err(|error| {
-                    errors.add(format!("{file_setting} {} cannot be read: {error}", path.display()))
+                    errors.add(format!("{file_setting} {} cannot be read: {error}", path.display()));
                 })
                 .ok()?;
             self.sources.insert(name.into(), SettingSource::SecretFile);

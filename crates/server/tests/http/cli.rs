@@ -504,3 +504,24 @@ fn damaged_key_file_is_refused() {
     let err = refuses(serve(folder.path()), &["issuer.key"]);
     assert!(!err.contains("not a key"), "{err}");
 }
+
+#[test]
+fn commands_take_canonical_users_and_accounts() {
+    let (app, name) = (App::shared(Engine::Sqlite), unique("quentin"));
+    for (before, after) in [("", "\u{a0}"), ("\u{202e}", ""), ("", "\u{200b}"), ("", "e\u{301}")] {
+        let wrong = format!("{before}{name}{after}");
+        for command in [
+            &["token", "--sub", &wrong][..],
+            &["token", "--sub", "ada", "--account", &wrong],
+            &["key", "create", "--name", "n", "--user", &wrong],
+            &["key", "create", "--name", "n", "--account", &wrong],
+            &["erase", "--user", &wrong],
+        ] {
+            let output = app.command(command);
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && output.stdout.is_empty(), "{command:?}");
+            assert!(err.contains(&format!("{} must ", command[command.len() - 2])), "{err}");
+            assert!(!err.contains(&name), "{err}");
+        }
+    }
+}

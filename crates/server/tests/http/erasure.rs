@@ -1,165 +1,20 @@
-//! Erasure: in the database, on the chain, and after a restore.
+//! Erasure by a command, through restarts, and after a restore.
 
 use std::path::Path;
 
-use futures_util::future::join_all;
-use reqwest::Method;
 use serde_json::json;
 
+use crate::support::erasing::{erase, is_forgotten, known};
 use crate::support::{
-    Answer, App, Engine, Options, Session, Verified, applicant, new_database, on_both_engines, on_chain, run,
-    unique, until, with,
+    App, Engine, Options, Session, Verified, applicant, new_database, on_both_engines, run,
 };
 
 on_both_engines! {
     shared:
-        erasure_is_immediate,
-        concurrent_erasures_all_complete,
-        erased_user_can_start_again,
-        only_the_person_and_the_operator_erase,
-        erased_persons_keys_are_revoked,
-        unknown_user_can_be_erased,
         erase_command_works_while_the_server_runs;
     own:
         data_after_an_erasure_survives_restarts,
-        restored_database_applies_erasures_again,
-        erasure_works_on_a_real_node;
-}
-
-async fn erase(app: &App, bearer: &str, user: &str) -> Answer {
-    app.request(Method::DELETE, &format!("/v1/users/{user}/personal-data")).bearer(bearer).send().await
-}
-
-/// A person with a result, a token, and an application with four flags.
-struct Known {
-    who: Session,
-    made: Verified,
-    case: String,
-    listing: String,
-    reference: [u8; 32],
-}
-
-async fn known(app: &App) -> Known {
-    let (who, case, listing) = (app.someone().await, unique("case"), unique("elm"));
-    let body = with(on_chain(&listing, "landlord"), json!({"minCredit": 620, "minIncome": 50_000}));
-    app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
-    app.apply(&who.token, &who.user, &[&listing]).await;
-    let made = app.verified(&who.token, &format!("?caseId={case}"), &applicant("Lovelace")).await;
-    app.flags_become(&who.user, &listing, [true; 4]).await;
-    app.minted(&made.token).await;
-    app.validate(&who.token, &made.id, "Ada", "Lovelace").await.status(200);
-    let reference = app.reference(&who.user, &listing).await;
-    Known { who, made, case, listing, reference }
-}
-
-/// Asserts that only the data that must be kept is left.
-async fn is_forgotten(app: &App, known: &Known) {
-    let Known { who, made, listing, reference, .. } = known;
-    app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
-    let read = app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&who.token).send().await;
-    read.refused(404, "verification_not_found");
-    assert_eq!(app.to_get("/v1/verifications").bearer(&who.token).send().await.json(200), json!([]));
-    let again = app.verify(&who.token, &format!("?verifiedId={}", made.id), &json!({})).await;
-    again.refused(404, "verification_not_found");
-    app.burned(&made.token).await;
-    until("the flags are cleared on the chain", 30, async || {
-        app.flags_on_chain(reference, listing).await.is_none().then_some(())
-    })
-    .await;
-    let path = format!("/applications/{}", who.user);
-    app.to_get(&path).bearer(&who.token).send().await.refused(404, "application_not_found");
-    let path = format!("/v1/applications/{}/{listing}", who.user);
-    app.to_get(&path).bearer(&who.token).send().await.refused(404, "application_not_found");
-    let path = format!("/v1/listings/{listing}/applicants");
-    assert_eq!(app.to_get(&path).key(app.operator()).send().await.json(200), json!([]));
-}
-
-async fn erasure_is_immediate(app: &App) {
-    let known = known(app).await;
-    erase(app, &known.who.token, &known.who.user).await.only_message(200);
-    is_forgotten(app, &known).await;
-    erase(app, &known.who.token, &known.who.user).await.only_message(200);
-    is_forgotten(app, &known).await;
-}
-
-async fn concurrent_erasures_all_complete(app: &App) {
-    let people = join_all((0..12).map(async |_| {
-        let who = app.someone().await;
-        let made = app.verified(&who.token, "", &applicant("Lovelace")).await;
-        (who, made)
-    }))
-    .await;
-    let erased = join_all(people.iter().map(|(who, _)| erase(app, &who.token, &who.user))).await;
-    for ((who, made), answer) in people.iter().zip(erased) {
-        answer.only_message(200);
-        app.validate(&who.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
-    }
-}
-
-async fn erased_user_can_start_again(app: &App) {
-    let known = known(app).await;
-    let Known { who, listing, .. } = &known;
-    erase(app, &who.token, &who.user).await.only_message(200);
-    is_forgotten(app, &known).await;
-    let again = app.verified(&who.token, "", &applicant("Byron")).await;
-    assert_ne!(again.token, known.made.token);
-    // The old case has neither owner nor name any more: its token is never minted again.
-    let other = app.identity(&who.token, &known.case, "w").await.status(200);
-    assert!(other.text() != known.made.token && other.text() != again.token);
-    assert_eq!(app.validate(&who.token, &again.id, "Ada", "Byron").await.status(200).text(), again.token);
-    app.apply(&who.token, &who.user, &[listing]).await;
-    app.flags_become(&who.user, listing, [true; 4]).await;
-    let reference = app.reference(&who.user, listing).await;
-    assert_ne!(reference, known.reference, "the chain does not know that it is the same person");
-    assert_eq!(app.flags_on_chain(&known.reference, listing).await, None);
-}
-
-async fn only_the_person_and_the_operator_erase(app: &App) {
-    let bob = app.someone().await;
-    let root = app.token(&["--sub", &unique("root"), "--scope", "admin"]);
-    for who in 0..3 {
-        let known = known(app).await;
-        let path = format!("/v1/users/{}/personal-data", known.who.user);
-        for key in [&bob.key, &known.who.key, app.operator()] {
-            app.request(Method::DELETE, &path).key(key).send().await.refused(401, "unauthenticated");
-        }
-        app.delete(&path).await.refused(401, "unauthenticated");
-        erase(app, &bob.token, &known.who.user).await.refused(403, "forbidden");
-        app.validate(&bob.token, &known.made.id, "Ada", "Lovelace").await.status(200);
-        match who {
-            0 => erase(app, &root, &known.who.user).await.only_message(200),
-            1 => erase(app, &known.who.token, &known.who.user).await.only_message(200),
-            _ => drop(app.prints(&["erase", "--user", &known.who.user])),
-        }
-        is_forgotten(app, &known).await;
-    }
-}
-
-async fn erased_persons_keys_are_revoked(app: &App) {
-    let (ada, bob) = (app.someone().await, app.someone().await);
-    let second = app.new_key(&["--user", &ada.user]);
-    let works =
-        async |key: &str| app.to_get("/stage/listings/user/nobody").key(key).send().await.status == 404;
-    for key in [&ada.key, &second, &bob.key] {
-        assert!(works(key).await);
-    }
-    erase(app, &ada.token, &ada.user).await.only_message(200);
-    for key in [&ada.key, &second] {
-        let refused = app.to_get("/stage/listings/user/nobody").key(key).send().await;
-        refused.refused(401, "unauthenticated");
-    }
-    assert!(works(&bob.key).await, "another person's key");
-    let listed = app.to_get("/v1/keys").bearer(&ada.token).send().await.json(200);
-    assert_eq!(listed.as_array().unwrap().len(), 2);
-    assert!(listed.as_array().unwrap().iter().all(|key| key["revokedAt"].is_string()), "{listed}");
-    // A returning user makes new ones.
-    assert!(works(&app.sign_in(&ada.user).await.key).await);
-}
-
-async fn unknown_user_can_be_erased(app: &App) {
-    let ada = app.someone().await;
-    erase(app, &ada.token, &ada.user).await.only_message(200);
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+        restored_database_applies_erasures_again;
 }
 
 async fn erase_command_works_while_the_server_runs(app: &App) {
@@ -350,10 +205,4 @@ fn restart_completes_an_interrupted_erasure() {
         assert!(!is_there());
         app.validate(&ada.token, &made.id, "Ada", "Lovelace").await.refused(404, "identity_not_found");
     });
-}
-
-async fn erasure_works_on_a_real_node(engine: Engine) {
-    let app = Options::new(engine).anvil().start().await;
-    erased_user_can_start_again(&app).await;
-    erase_command_works_while_the_server_runs(&app).await;
 }

@@ -1,39 +1,30 @@
-//! The service through its public interface: the real binary over HTTP, on both engines.
+//! What needs a process of the real binary: signals, files, TLS, kills, restores, the command line, the log, and bytes
+//! on a connection. Everything else of the API is tested in its own crate, without one.
 //!
-//! The tree mirrors the surfaces. Most tests share one server per engine and use unique ids; those that need another
-//! configuration or an empty database start a separate server.
+//! Some tests share one server per engine and use unique ids; most start their own.
 
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 #![expect(clippy::needless_pass_by_value, reason = "call sites pass temporaries")]
 
-mod access;
 mod audit;
 mod basemap;
-mod bodies;
 mod canaries;
 mod cli;
+mod configuration;
 mod console;
 mod crowds;
 mod deployment;
 mod encryption;
 mod erasure;
-mod errors;
 mod faults;
 mod fixture;
-mod idempotency;
+mod issuer;
 mod keystore;
 mod kills;
 mod logging;
-mod paging;
 mod postgres_outage;
 mod process;
-mod quotas;
 mod recovery;
-mod root;
-mod rpc;
-mod search;
-mod service;
-mod stage;
 mod support;
 mod tls;
-mod v1;
+mod wire;

@@ -6,10 +6,10 @@ use futures_util::stream::{self, StreamExt as _};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::support::anvil::Anvil;
+use crate::support::Anvil;
+use crate::support::new_database;
 use crate::support::proxy::Proxy;
 use crate::support::raw::Raw;
-use crate::support::server::new_database;
 use crate::support::{
     Answer, App, Engine, Options, ids, listing, on_chain, portico, run, unique, until, with,
 };

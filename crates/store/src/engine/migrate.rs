@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn steps_have_the_same_number_and_name_on_both_engines() {
-        use crate::{postgres::migrations as postgres, sqlite::migrations as sqlite};
+        use crate::engine::{postgres::migrations as postgres, sqlite::migrations as sqlite};
         assert_eq!(names(sqlite::MIGRATIONS), names(postgres::MIGRATIONS));
         assert_eq!(names(sqlite::KEYSTORE_MIGRATIONS), names(postgres::KEYSTORE_MIGRATIONS));
     }
@@ -217,7 +217,7 @@ mod tests {
     /// A file that is in no list would never run.
     #[test]
     fn every_file_is_a_step() {
-        use crate::{postgres::migrations as postgres, sqlite::migrations as sqlite};
+        use crate::engine::{postgres::migrations as postgres, sqlite::migrations as sqlite};
         for (folder, steps) in [
             ("sqlite", sqlite::MIGRATIONS),
             ("postgres", postgres::MIGRATIONS),

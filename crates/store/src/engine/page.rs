@@ -166,7 +166,8 @@ mod tests {
             }
             let next = Page { items: vec![()], next: Some(cursor), settled }.next_to_follow().unwrap();
             prop_assert!(next <= cursor);
-            prop_assert!(settled.is_none_or(|settled| next <= Cursor { key: settled, seq: settled }));
+            let is_settled = settled.is_none_or(|settled| next <= Cursor { key: settled, seq: settled });
+            prop_assert!(is_settled);
         }
     }
 

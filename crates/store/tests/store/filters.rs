@@ -167,7 +167,7 @@ fn filters() -> impl Strategy<Value = ListingFilter> {
         weighted(0.15, rooms()),
         weighted(0.15, rooms()),
         weighted(0.15, rooms()),
-        weighted(0.3, select(&ListingOrder::ALL[..])),
+        weighted(0.3, select(ListingOrder::ALL)),
         prop_oneof![7 => Just(vec![]), 3 => proptest::collection::vec(areas(), 1..3)],
     );
     (texts, rest).prop_map(|((user, city, postal, term, field), rest)| {

@@ -7,11 +7,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
-use reqwest::Method;
-use serde_json::{Value, json};
+use reqwest::header::HeaderMap;
+use serde_json::Value;
 
-use super::anvil::Anvil;
-use super::{Answer, Bureau, run, unique, until};
+use super::{Anvil, Bureau, Engine, Request, run, until};
 
 /// A command of the binary under test, without the `PORTICO_` variables of the environment.
 pub(crate) fn portico() -> Command {
@@ -20,38 +19,6 @@ pub(crate) fn portico() -> Command {
         command.env_remove(name);
     }
     command
-}
-
-/// The server's database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
-    Sqlite,
-    Postgres,
-}
-
-impl Engine {
-    /// The URL of a new database; `None` for SQLite, whose database is in the data folder.
-    pub(crate) async fn database(self) -> Option<String> {
-        match self {
-            Self::Sqlite => None,
-            Self::Postgres => Some(new_database().await),
-        }
-    }
-}
-
-/// Creates a database on the test server, which is discarded with it.
-pub(crate) async fn new_database() -> String {
-    let server = std::env::var("PORTICO_TEST_POSTGRES").unwrap_or_else(|_| {
-        panic!("PORTICO_TEST_POSTGRES is not set: use `make test`, or scripts/with-postgres cargo test …")
-    });
-    let name = format!("portico_http_{}_{}", std::process::id(), super::number());
-    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.unwrap();
-    let connection = tokio::spawn(connection);
-    client.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
-    drop(client);
-    connection.await.unwrap().unwrap();
-    let (server, _) = server.rsplit_once('/').expect("a database URL ends with its name");
-    format!("{server}/{name}")
 }
 
 /// The encryption key of live servers.
@@ -266,14 +233,6 @@ pub(crate) struct App {
     operator: OnceLock<String>,
 }
 
-/// A signed-in user.
-#[derive(Debug, Clone)]
-pub(crate) struct Session {
-    pub(crate) user: String,
-    pub(crate) token: String,
-    pub(crate) key: String,
-}
-
 static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
     reqwest::Client::builder()
         .no_proxy()
@@ -397,115 +356,27 @@ impl App {
         self.operator.get_or_init(|| self.new_key(&[]))
     }
 
-    /// Signs a user in, as the sandbox does.
-    pub(crate) async fn sign_in(&self, user: &str) -> Session {
-        let answer = self.post("/v1/sandbox/sessions", json!({"userId": user})).await.json(201);
-        let text = |name: &str| answer[name].as_str().expect(name).to_owned();
-        Session { user: user.into(), token: text("token"), key: text("apiKey") }
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
     }
 
-    /// Signs in a new user.
-    pub(crate) async fn someone(&self) -> Session {
-        let user = unique("someone");
-        if self.live {
-            let (token, key) = (self.token(&["--sub", &user]), self.new_key(&["--user", &user]));
-            return Session { user, token, key };
-        }
-        self.sign_in(&user).await
-    }
-
-    pub(crate) fn request(&self, method: Method, path: &str) -> Request {
-        let request = CLIENT.request(method.clone(), format!("{}{path}", self.url));
-        Request { asked: format!("{method} {path}"), request }
-    }
-
-    pub(crate) fn to_get(&self, path: &str) -> Request {
-        self.request(Method::GET, path)
-    }
-
-    pub(crate) fn to_post(&self, path: &str, body: &Value) -> Request {
-        self.request(Method::POST, path).json(body)
-    }
-
-    pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.to_get(path).send().await
-    }
-
-    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
-        self.to_post(path, &body).send().await
-    }
-
-    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
-        self.request(Method::PUT, path).json(&body).send().await
-    }
-
-    pub(crate) async fn delete(&self, path: &str) -> Answer {
-        self.request(Method::DELETE, path).send().await
-    }
-
-    /// Creates these listings if they do not exist.
-    pub(crate) async fn offer(&self, ids: &[&str]) {
-        for id in ids {
-            let made = self.to_post("/listings", &super::listing(id, "landlord")).key(self.operator()).send();
-            let made = made.await;
-            assert!(matches!(made.status, 201 | 409), "{id}: {}", made.text());
-        }
-    }
-
-    /// Stores a listing; returns its body.
-    pub(crate) async fn add_listing(&self, body: Value) -> Value {
-        self.to_post("/listings", &body).key(self.operator()).send().await.only_message(201);
-        body
+    pub(crate) fn target(&self) -> Target {
+        Target(self.url.clone())
     }
 }
 
-/// A request builder.
-#[derive(Debug)]
-pub(crate) struct Request {
-    asked: String,
-    request: reqwest::RequestBuilder,
-}
+/// Where requests go.
+#[derive(Debug, Clone)]
+pub(crate) struct Target(String);
 
-impl Request {
-    fn map(self, change: impl FnOnce(reqwest::RequestBuilder) -> reqwest::RequestBuilder) -> Self {
-        Self { asked: self.asked, request: change(self.request) }
-    }
-
-    pub(crate) fn bearer(self, token: &str) -> Self {
-        self.header("authorization", &format!("Bearer {token}"))
-    }
-
-    pub(crate) fn key(self, key: &str) -> Self {
-        self.header("x-api-key", key)
-    }
-
-    pub(crate) fn once(self, key: &str) -> Self {
-        self.header("idempotency-key", key)
-    }
-
-    pub(crate) fn header(self, name: &str, value: &str) -> Self {
-        self.map(|request| request.header(name, value))
-    }
-
-    pub(crate) fn json(self, body: &Value) -> Self {
-        self.body(body.to_string())
-    }
-
-    /// A raw JSON body.
-    pub(crate) fn body(self, body: impl Into<reqwest::Body>) -> Self {
-        self.map(|request| request.header("content-type", "application/json").body(body))
-    }
-
-    /// A body without a content type.
-    pub(crate) fn bare_body(self, body: impl Into<reqwest::Body>) -> Self {
-        self.map(|request| request.body(body))
-    }
-
-    pub(crate) async fn send(self) -> Answer {
-        let Self { asked, request } = self;
-        let answer = request.send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
+impl Target {
+    pub(crate) async fn send(self, request: Request) -> (u16, HeaderMap, Vec<u8>) {
+        let Request { method, path, headers, body, .. } = request;
+        let sent = CLIENT.request(method, format!("{}{path}", self.0)).headers(headers);
+        let sent = body.into_iter().fold(sent, reqwest::RequestBuilder::body);
+        let answer = sent.send().await.unwrap_or_else(|error| panic!("{path}: {error:?}"));
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let body = answer.bytes().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
-        Answer { request: asked, status, headers, body: body.into() }
+        let body = answer.bytes().await.unwrap_or_else(|error| panic!("{path}: {error:?}"));
+        (status, headers, body.into())
     }
 }
