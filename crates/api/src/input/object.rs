@@ -311,7 +311,7 @@ mod tests {
         assert_eq!((city, rent, terms.min_credit), (None, Change::Clear, Change::Clear));
         let wrong = json!({"city": null, "terms": null});
         let expected = ["/city", "/terms"].map(|at| (at.into(), "not_removable".into()));
-        assert_eq!(faults::<Patch>(wrong), expected);
+        assert_eq!(faults::<Patch>(&wrong), expected);
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
             ("/a~1b", "unknown_member"),
             ("/x", "unknown_member"),
         ];
-        assert_eq!(faults::<Patch>(body), expected.map(|(at, code)| (at.into(), code.into())));
+        assert_eq!(faults::<Patch>(&body), expected.map(|(at, code)| (at.into(), code.into())));
         parse::<Post>(&json!({"city": "Oslo", "unknown": 1})).unwrap();
     }
 
