@@ -6,6 +6,7 @@ fit the schema are changed, so that wrong requests stay wrong.
 
 import copy
 import datetime
+import math
 import os
 import re
 import unicodedata
@@ -48,6 +49,22 @@ def names_in_canonical_form(values, is_quoted=False):
                 values[name] = quote(canonical(value), safe="") if is_quoted else canonical(value)
 
 
+# How many decimals the service takes. The schemas cannot say it: `multipleOf` is computed in binary.
+DECIMALS = {
+    "monthlyRent": 4, "monthlyPayment": 4, "propertyValue": 4, "allocationPercentage": 4, "minIncome": 2, "prefIncome": 2,
+    "minRent": 4, "maxRent": 4,
+}
+
+
+def decimals_that_fit(values):
+    members = values.items() if isinstance(values, dict) else enumerate(values)
+    for name, value in list(members):
+        if isinstance(value, (dict, list)):
+            decimals_that_fit(value)
+        elif name in DECIMALS and isinstance(value, float) and math.isfinite(value):
+            values[name] = round(value, DECIMALS[name])
+
+
 def is_number(value, low, high):
     return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
 
@@ -59,8 +76,11 @@ def before_call(context, case, kwargs):
     names_in_canonical_form(case.path_parameters, is_quoted=True)
     names_in_canonical_form(case.query)
     names_in_canonical_form(body)
+    if case.query:
+        decimals_that_fit(case.query)
     if isinstance(body, dict):
         case.body = body
+        decimals_that_fit(body)
         shares_fit_into_one_whole(body)
         both_coordinates_or_none(body, may_be_null=case.method.upper() == "PATCH")
         # Completes a prefix of a URL to a valid one.
