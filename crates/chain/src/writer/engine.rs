@@ -343,6 +343,8 @@ impl<N: Node> Engine<N> {
 
     /// Remembers a signed batch, unless the lease is lost.
     pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
+        let SignedBatch { nonce, kind, items, ref signed, .. } = batch;
+        tracing::debug!(nonce, transaction = %B256::from(signed.hash), kind, items, "a transaction is signed");
         if let Some(held) = self.state().under(lease) {
             held.next_nonce = held.next_nonce.max(batch.nonce + 1);
             held.open.insert(batch.nonce, batch.into());
@@ -353,6 +355,10 @@ impl<N: Node> Engine<N> {
     pub(super) fn apply(&self, settled: &[Settled]) {
         let mut state = self.state();
         for settled in settled {
+            let Settled { nonce, status, .. } = settled;
+            let (transaction, block) =
+                (settled.mined.map(B256::from), settled.block.map(|(number, _)| number));
+            tracing::debug!(nonce, ?status, ?transaction, block, "a transaction is settled");
             let Some(held) = state.under(settled.lease) else { continue };
             if settled.status.is_over() {
                 held.open.remove(&settled.nonce);
