@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::{Address, B256, hex};
 use portico_domain::Timestamp;
 use portico_store::Db;
 use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, SignedBatch, SignedTransaction};
@@ -356,9 +356,8 @@ impl<N: Node> Engine<N> {
         let mut state = self.state();
         for settled in settled {
             let Settled { nonce, status, .. } = settled;
-            let (transaction, block) =
-                (settled.mined.map(B256::from), settled.block.map(|(number, _)| number));
-            tracing::debug!(nonce, ?status, ?transaction, block, "a transaction is settled");
+            let (transaction, block) = transaction_and_block(settled);
+            tracing::debug!(nonce, ?status, transaction, block, "a transaction is settled");
             let Some(held) = state.under(settled.lease) else { continue };
             if settled.status.is_over() {
                 held.open.remove(&settled.nonce);
@@ -369,6 +368,11 @@ impl<N: Node> Engine<N> {
             }
         }
     }
+}
+
+/// For log lines.
+pub(super) fn transaction_and_block(settled: &Settled) -> (Option<String>, Option<i64>) {
+    (settled.mined.map(hex::encode_prefixed), settled.block.map(|(number, _)| number))
 }
 
 pub(super) fn micros(duration: std::time::Duration) -> i64 {

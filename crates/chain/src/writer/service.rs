@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tracing::{Instrument as _, Span};
 
 use super::commit::CommittedGroup;
-use super::engine::{Engine, Status};
+use super::engine::{Engine, Status, transaction_and_block};
 use crate::node::Node;
 use crate::{Error, Result};
 
@@ -59,20 +59,19 @@ impl Group {
     /// Each line is in the span of its request.
     fn log_committed(&self) {
         for (Waiter { key, span, .. }, answer) in &self.answers {
-            match answer {
+            span.in_scope(|| match answer {
                 Ok(accepted) => {
-                    let transaction = B256::from(accepted.hash);
-                    tracing::debug!(parent: span, %key, %transaction, "a listing is signed");
+                    tracing::debug!(%key, transaction = %B256::from(accepted.hash), "a listing is signed");
                 }
-                Err(refusal) => tracing::debug!(parent: span, %key, ?refusal, "a listing is rejected"),
-            }
+                Err(refusal) => tracing::debug!(%key, ?refusal, "a listing is rejected"),
+            });
         }
     }
 
     fn log_mined(&self, settled: &Settled) {
-        let (transaction, block) = (settled.mined.map(B256::from), settled.block.map(|(number, _)| number));
+        let (transaction, block) = transaction_and_block(settled);
         for (Waiter { key, span, .. }, _) in self.answers.iter().filter(|(_, answer)| answer.is_ok()) {
-            tracing::debug!(parent: span, %key, ?transaction, block, "a listing is mined");
+            span.in_scope(|| tracing::debug!(%key, transaction, block, "a listing is mined"));
         }
     }
 }

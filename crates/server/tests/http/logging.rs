@@ -1,8 +1,10 @@
 //! Lines carry their request; requests survive a failing log; readiness requires a working write.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::process::Stdio;
 
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -13,6 +15,7 @@ use crate::support::{
 on_both_engines! {
     own:
         item_is_followed_from_request_to_transaction,
+        each_listing_of_a_group_has_its_own_lines,
         verification_is_followed_to_the_bureau,
         erasure_has_one_line,
         closed_log_pipe_does_not_fail_requests,
@@ -68,6 +71,25 @@ async fn item_is_followed_from_request_to_transaction(engine: Engine) {
         assert_eq!((&span["method"], &span["route"]), (&"POST".into(), &"/stage/listings".into()), "{line}");
         assert!(line["span"].is_null() && line["request_id"].is_null(), "printed once: {line}");
     }
+}
+
+async fn each_listing_of_a_group_has_its_own_lines(engine: Engine) {
+    let app = Options::new(engine).flags(&["--log", "debug"]).start().await;
+    let record = |number: usize| {
+        let id = format!("crowd-{number}");
+        let request = app.to_post("/stage/listings", &on_chain(&id, "ada")).key(app.operator());
+        async move { (request.header("x-request-id", &id).send().await.json(201), id) }
+    };
+    let mut keys = BTreeSet::new();
+    for (answer, id) in join_all((0..16).map(record)).await {
+        let lines = lines_of(&app, &id).await;
+        let signed = that_says(&lines, "a listing is signed");
+        assert_eq!(signed["transaction"], answer["transactionHash"], "{id}");
+        assert_eq!(signed["key"], that_says(&lines, "listing recorded")["key"], "{id}");
+        assert_eq!(signed["key"], that_says(&lines, "a listing is mined")["key"], "{id}");
+        keys.insert(signed["key"].to_string());
+    }
+    assert_eq!(keys.len(), 16);
 }
 
 async fn verification_is_followed_to_the_bureau(engine: Engine) {
