@@ -20,6 +20,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use portico_app::{Actor, Call, IdempotencyKey, Portico};
 use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use crate::Service;
 use crate::access::Access;
@@ -54,7 +55,7 @@ impl Context {
     {
         let background = self.service.background.clone();
         let mut task = JoinSet::new();
-        task.spawn_on(work(self), &background);
+        task.spawn_on(work(self).in_current_span(), &background);
         match task.join_next().await {
             Some(Ok(answer)) => answer,
             Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),

@@ -13,6 +13,7 @@ use futures_util::{Stream, StreamExt};
 use portico_app::{Cursor, Page};
 use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use serde::Serialize;
+use tracing::{Instrument as _, Span};
 use utoipa::ToSchema;
 use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, SchemaType, Type};
@@ -253,9 +254,10 @@ fn remaining_items<T: Serialize + Send + 'static>(
     first: &Piece,
 ) -> impl Stream<Item = std::io::Result<Bytes>> + Send + use<T> {
     let begin = first.next.map(|next| (next, first.fitting(), first.items > 0));
+    let span = Span::current();
     futures_util::stream::try_unfold(begin, move |at| {
         let fetch = fetch.clone();
-        async move {
+        let read = async move {
             let Some((after, count, has_items)) = at else { return Ok(None) };
             let piece = Piece::read(&fetch, Some(after), count).await.map_err(|problem| {
                 tracing::error!(cause = problem.cause, code = %problem.code, "a streamed list failed");
@@ -271,7 +273,8 @@ fn remaining_items<T: Serialize + Send + 'static>(
                 bytes.push(b']');
             }
             Ok(Some((Bytes::from(bytes), next)))
-        }
+        };
+        read.instrument(span.clone())
     })
 }
 

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use portico_app::{Actor, Call};
 use serde_json::json;
 use tokio::sync::Semaphore;
+use tracing::Span;
 use utoipa::openapi::path::{Operation, OperationBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{AdditionalProperties, Schema, Type};
@@ -39,9 +40,10 @@ async fn perform(service: &Service, request: Request) -> Result<Response> {
     let body = read_body(request.into_body(), service).await?;
     let permit = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
     // The permit is released when the work ends, even if the client disconnects.
+    let span = Span::current();
     let work = move || {
         let _permit = permit;
-        rpc(&body)
+        span.in_scope(|| rpc(&body))
     };
     let answer = tokio::task::spawn_blocking(work).await;
     let answer = answer.map_err(|panic| Problem::internal(format!("the chain panicked: {panic}")))?;

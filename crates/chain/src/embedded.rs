@@ -15,6 +15,13 @@ use crate::{Error, Result};
 /// The clock, in seconds since 1970.
 pub type Seconds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
+/// Runs work in the caller's span on a thread where it may take its time.
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    let span = tracing::Span::current();
+    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
+    done.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))
+}
+
 #[derive(Clone)]
 pub struct Embedded {
     chain: Chain,
@@ -124,8 +131,7 @@ impl Node for Embedded {
         let call = portico_evm::Call { to: Some(to), data, gas: Some(gas), ..portico_evm::Call::default() };
         let (chain, now) = (self.chain.clone(), (self.now)());
         // Code of others may take a while.
-        let called = tokio::task::spawn_blocking(move || chain.call_at(&call, now)).await;
-        Ok(called.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))??)
+        Ok(run_blocking(move || chain.call_at(&call, now)).await??)
     }
 
     async fn fees(&self) -> Result<Fees> {
@@ -135,8 +141,7 @@ impl Node for Embedded {
     async fn send(&self, raw: &[u8]) -> Result<Sent> {
         let (chain, raw, now) = (self.chain.clone(), Bytes::copy_from_slice(raw), (self.now)());
         // Waits for the disk.
-        let submitted = tokio::task::spawn_blocking(move || chain.submit(&[raw], now)).await;
-        let submitted = submitted.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))??;
+        let submitted = run_blocking(move || chain.submit(&[raw], now)).await??;
         match submitted.into_iter().next() {
             Some(Ok(_)) => Ok(Sent::Accepted),
             Some(Err(Refused::AlreadyKnown | Refused::NonceTooLow { .. })) => Ok(Sent::Known),
@@ -173,8 +178,7 @@ impl Node for Embedded {
     async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {
         let filter = Filter::new().address(contracts.to_vec()).from_block(from).to_block(to);
         let chain = self.chain.clone();
-        let found = tokio::task::spawn_blocking(move || chain.logs(&filter)).await;
-        match found.map_err(|panic| Error::Bug(format!("the chain panicked: {panic}")))? {
+        match run_blocking(move || chain.logs(&filter)).await? {
             Err(LogsError::Chain(error)) => Err(error.into()),
             Err(refused) => Err(Error::Refused(refused.to_string())),
             Ok(found) => {

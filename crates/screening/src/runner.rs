@@ -171,8 +171,12 @@ impl Job {
     async fn run(self) -> Outcome {
         let mut tries = 0;
         let result = self.find(&mut tries).await;
+        let (check, took) = (self.check, self.started.elapsed());
         let bureau = self.route().bureau.name().to_owned();
-        Outcome { check: self.check, bureau, result, tries, took: self.started.elapsed() }
+        let outcome = result.as_ref().map_or_else(Failure::kind, |_| "found");
+        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(%check, bureau, reference = %self.reference, outcome, tries, milliseconds, "a check ended");
+        Outcome { check, bureau, result, tries, took }
     }
 
     async fn find(&self, tries: &mut u32) -> Result<Finding, Failure> {
@@ -202,7 +206,8 @@ impl Job {
             };
             *tries += 1;
             let (check, bureau) = (self.check, self.route().bureau.name());
-            tracing::warn!(%check, bureau, tries, %error, "a bureau gave no finding");
+            let reference = &self.reference;
+            tracing::warn!(%check, bureau, %reference, tries, %error, "a bureau gave no finding");
             let wait = policy.backoff.after(*tries, &*self.shared.jitter);
             let wait = wait.max(error.retry_after().unwrap_or_default());
             if !error.is_transient() || *tries >= policy.max_tries || Instant::now() + wait >= deadline {

@@ -224,7 +224,8 @@ fn log(level: &str) -> Result<WorkerGuard> {
     if std::io::stderr().is_terminal() {
         builder.compact().init();
     } else {
-        builder.json().flatten_event(true).init();
+        // The list of spans has the current one.
+        builder.json().flatten_event(true).with_current_span(false).init();
     }
     Ok(guard)
 }

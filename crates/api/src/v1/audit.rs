@@ -5,6 +5,7 @@ use portico_app::audit::{
 };
 use portico_domain::{Label, Timestamp, ValidationError};
 use serde::Serialize;
+use tracing::Instrument as _;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Schema, SchemaType, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, RefOr, SchemaFormat};
@@ -269,7 +270,7 @@ async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
 
 async fn verify(cx: Context, (): ()) -> Result<Json<StatusOut>> {
     if let Some(work) = cx.app().audit.begin_verification(&cx.call)? {
-        cx.service.background.spawn(work);
+        cx.service.background.spawn(work.in_current_span());
     }
     status(cx, ()).await
 }

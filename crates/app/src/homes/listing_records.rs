@@ -1,5 +1,6 @@
 //! A listing on the chain: its record, its terms, and the proof that it was not altered.
 
+use alloy_primitives::B256;
 use portico_chain::contracts::{
     Content, ItemKind, PublicContent, content_digest, listing_digest, listing_key, public_content,
 };
@@ -46,7 +47,10 @@ impl Listings {
         let payer = self.core.paying_account(&call.actor).await?;
         let budget = self.core.budget(&call.actor, payer, Cost::Record);
         let record = NewRecord { listing, desired, by, idempotency_key, budget, payer };
-        Ok(self.core.chain_writer()?.record(record).await?)
+        let accepted = self.core.chain_writer()?.record(record).await?;
+        let (key, transaction) = (B256::from(listing_key(&accepted.id)), B256::from(accepted.hash));
+        tracing::info!(%key, %transaction, "listing recorded");
+        Ok(accepted)
     }
 
     /// A listing's terms on the chain. Open to everyone.

@@ -13,6 +13,7 @@ use portico_store::{
 };
 
 use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 
 use crate::caller::Call;
 use crate::core::Core;
@@ -138,10 +139,11 @@ impl Listings {
             self.map_permits.clone().acquire_owned().await.map_err(|_| Error::Bug("no permits".into()))?;
         let (core, filter) = (self.core.clone(), filter.clone());
         // The permit belongs to the work, which goes on when the caller does not wait any more.
-        let work = tokio::spawn(async move {
+        let work = async move {
             let _permit = permit;
             core.db.listing_clusters(&filter, zoom).await
-        });
+        };
+        let work = tokio::spawn(work.in_current_span());
         Ok(work.await.map_err(|panic| Error::Bug(panic.to_string()))??)
     }
 

@@ -125,6 +125,9 @@ impl Core {
             by: self.context(call),
         };
         let applied = self.db.write(op).await?;
+        if applied {
+            tracing::info!(erasure, "erasure applied");
+        }
         self.wake_chain();
         Ok(applied)
     }

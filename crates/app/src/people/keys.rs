@@ -13,6 +13,7 @@ use portico_domain::{ErrorCode, FaultCode, KeyId, Label, Timestamp, UserId, Vali
 use portico_store::{CreateKey, NoteKeyUse, RevokeKey, StoredKey};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use tracing::Instrument as _;
 
 use crate::caller::{Actor, Call};
 use crate::core::Core;
@@ -255,10 +256,11 @@ impl Keys {
         noted.insert(id.clone(), now);
         drop(noted);
         let (core, op) = (self.core.clone(), NoteKeyUse { id: id.clone(), at: now });
-        tokio::spawn(async move {
+        let noted = async move {
             if let Err(error) = core.db.write(op).await {
                 tracing::debug!(%error, "the use of a key was not noted");
             }
-        });
+        };
+        tokio::spawn(noted.in_current_span());
     }
 }

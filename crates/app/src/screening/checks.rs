@@ -97,7 +97,11 @@ impl Screening {
         let (mut found, mut checks) = (Vec::new(), Vec::new());
         for (check, stored) in plan.checks.iter().zip(begun) {
             match self.known(key, case, &stored, &plan.country)? {
-                Some(known) => found.push(known),
+                Some(known) => {
+                    let (bureau, reference) = (&*stored.bureau, &*stored.reference);
+                    tracing::debug!(%check, bureau, reference, "an earlier finding is used");
+                    found.push(known);
+                }
                 None => {
                     let reference = Reference::parse(&stored.reference)
                         .map_err(|_| Error::Bug("a reference that no bureau takes".into()))?;

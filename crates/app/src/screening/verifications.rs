@@ -4,11 +4,13 @@
 //! all findings are there. So a retry resumes where the last attempt stopped, and there is never a partial result.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use portico_domain::{Label, Timestamp, UserId, VerificationId};
 use portico_screening::{Applicant, Check, Field, Finding};
-use portico_store::screening::{Case, StoreVerification, StoredVerification};
+use portico_store::screening::{Case, Lifetime, StoreVerification, StoredVerification};
 use portico_store::{Budget, Cursor, Page, StoredReply};
+use tracing::Instrument as _;
 
 use crate::caller::Call;
 use crate::error::Result;
@@ -44,16 +46,33 @@ impl Screening {
         self.core.check_consent(request.consent_version.as_ref())?;
         let plan = self.plan(call, &request).await?;
         let (key, lifetime) = self.core.person_key(user).await?;
-        let (named, wallet) = (request.case.clone(), request.wallet.as_ref());
-        let case = self.core.open_case(call, named, wallet, (&key, lifetime)).await?;
-        let applicant = Arc::new(request.applicant);
-        let found = self.run_checks(call, &case, &plan, &applicant, &key).await?;
-        let consent = (request.consented_at, request.consent_version);
-        let id = self.store_result(call, &case, plan, &applicant, &key, found, consent).await?;
+        let id = self.core.new_id();
+        let span = tracing::error_span!("verification", verification = %id);
+        let id = self.check_and_store(call, id, request, plan, (&key, lifetime)).instrument(span).await?;
         self.core.record_flags_or_defer(user).await;
         self.core.wake_chain();
         let verification = self.core.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.shown(&key, &verification).await
+    }
+
+    /// Runs the checks and stores the result; returns its id.
+    async fn check_and_store(
+        &self,
+        call: &Call,
+        id: VerificationId,
+        request: Verification,
+        plan: Plan,
+        (key, lifetime): (&PersonKey, Lifetime),
+    ) -> Result<VerificationId> {
+        let began = Instant::now();
+        let case = self.core.open_case(call, request.case, request.wallet.as_ref(), (key, lifetime)).await?;
+        let applicant = Arc::new(request.applicant);
+        let found = self.run_checks(call, &case, &plan, &applicant, key).await?;
+        let (checks, consent) = (found.len(), (request.consented_at, request.consent_version));
+        let id = self.store_result(call, (id, &case), plan, &applicant, key, found, consent).await?;
+        let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(verification = %id, checks, milliseconds, "verification finished");
+        Ok(id)
     }
 
     /// Returns the caller's earlier result if it is still valid.
@@ -107,14 +126,14 @@ impl Screening {
     async fn store_result(
         &self,
         call: &Call,
-        case: &Case,
+        (id, case): (VerificationId, &Case),
         plan: Plan,
         applicant: &Applicant,
         key: &PersonKey,
         found: Vec<(Finding, CheckReport)>,
         (consented_at, consent_version): (Option<Timestamp>, Option<Label>),
     ) -> Result<VerificationId> {
-        let (id, now) = (self.core.new_id(), self.core.clock.now());
+        let now = self.core.clock.now();
         let (findings, checks): (Vec<Finding>, Vec<CheckReport>) = found.into_iter().unzip();
         let mut entries =
             vec![self.core.entry(call, "verification.made", id.as_str(), case.known_as().as_str())];

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use alloy_primitives::B256;
 use portico_domain::Timestamp;
 use portico_store::chain::{
     AcceptedListing, Heartbeat, Lease, NewRecord, RecordListings, Recorded, Refusal, SealWaiting,
@@ -142,6 +143,8 @@ impl<N: Node> Engine<N> {
         self.failpoints.at(Failpoint::Sending)?;
         let sent = self.node.send(&attempt.raw).await;
         self.failpoints.at(Failpoint::Sent)?;
+        let (transaction, is_taken) = (B256::from(attempt.hash), sent.is_ok());
+        tracing::debug!(nonce, %transaction, is_taken, "a transaction is sent");
         if let Err(Error::Refused(why)) = &sent {
             tracing::warn!(nonce, why, "the node refused a transaction; it is sent again later");
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
+use alloy_primitives::B256;
 use portico_domain::Timestamp;
 use portico_store::chain::{
     BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch,
@@ -105,7 +106,8 @@ impl<N: Node> Engine<N> {
         let price = Price { max_fee: least.max_fee.max(today.max_fee), tip: least.tip.max(today.tip) };
         signer.price = price.capped(self.settings.fee_cap);
         let (nonce, signed) = (open.batch.nonce, signer.again(&newest.raw)?);
-        tracing::info!(nonce, max_fee = signed.max_fee, "a transaction is replaced by one that pays more");
+        let transaction = B256::from(signed.hash);
+        tracing::info!(nonce, %transaction, max_fee = signed.max_fee, "a transaction is replaced by one that pays more");
         self.write_under(lease, ReplaceAttempt { lease, nonce, signed: signed.clone(), at: now }).await?;
         self.with_open(lease, nonce, |open| {
             open.batch.attempts.push(signed);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::{Address, B256, hex};
 use portico_domain::Timestamp;
 use portico_store::Db;
 use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, SignedBatch, SignedTransaction};
@@ -343,6 +343,8 @@ impl<N: Node> Engine<N> {
 
     /// Remembers a signed batch, unless the lease is lost.
     pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
+        let SignedBatch { nonce, kind, items, ref signed, .. } = batch;
+        tracing::debug!(nonce, transaction = %B256::from(signed.hash), kind, items, "a transaction is signed");
         if let Some(held) = self.state().under(lease) {
             held.next_nonce = held.next_nonce.max(batch.nonce + 1);
             held.open.insert(batch.nonce, batch.into());
@@ -353,6 +355,9 @@ impl<N: Node> Engine<N> {
     pub(super) fn apply(&self, settled: &[Settled]) {
         let mut state = self.state();
         for settled in settled {
+            let Settled { nonce, status, .. } = settled;
+            let (transaction, block) = transaction_and_block(settled);
+            tracing::debug!(nonce, ?status, transaction, block, "a transaction is settled");
             let Some(held) = state.under(settled.lease) else { continue };
             if settled.status.is_over() {
                 held.open.remove(&settled.nonce);
@@ -363,6 +368,11 @@ impl<N: Node> Engine<N> {
             }
         }
     }
+}
+
+/// For log lines.
+pub(super) fn transaction_and_block(settled: &Settled) -> (Option<String>, Option<i64>) {
+    (settled.mined.map(hex::encode_prefixed), settled.block.map(|(number, _)| number))
 }
 
 pub(super) fn micros(duration: std::time::Duration) -> i64 {

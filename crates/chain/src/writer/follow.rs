@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use alloy_primitives::Bytes;
+use alloy_primitives::{B256, Bytes};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_store::chain::{
@@ -123,7 +123,7 @@ impl<N: Node> Engine<N> {
             let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
-                self.note_rejected(&receipt, now).await?;
+                self.note_rejected(&receipt, hash, now).await?;
                 self.note_stale(&receipt, now).await?;
                 mined.push(settled(if is_final { BatchStatus::Final } else { BatchStatus::Mined }));
                 continue;
@@ -201,12 +201,15 @@ impl<N: Node> Engine<N> {
         rejected.collect()
     }
 
-    async fn note_rejected(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
+    async fn note_rejected(&self, receipt: &Receipt, hash: Word, now: Timestamp) -> Result<()> {
         let items = self.rejected_items(receipt);
         if items.is_empty() {
             return Ok(());
         }
-        tracing::error!(items = items.len(), "a contract could not take items");
+        for ItemVersion { kind, key, version } in &items {
+            let (key, transaction) = (B256::from(*key), B256::from(hash));
+            tracing::error!(kind, %key, version, %transaction, "a contract rejected an item");
+        }
         self.write(FailItems { items, at: now }).await
     }
 

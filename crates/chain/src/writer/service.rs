@@ -4,12 +4,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use alloy_primitives::B256;
 use portico_domain::Timestamp;
 use portico_store::chain::{AcceptedListing, NewRecord, Refusal, Settled};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tracing::{Instrument as _, Span};
 
-use super::engine::{Engine, Status};
+use super::commit::CommittedGroup;
+use super::engine::{Engine, Status, transaction_and_block};
 use crate::node::Node;
 use crate::{Error, Result};
 
@@ -32,14 +35,53 @@ const LINGER: Duration = Duration::from_millis(2);
 
 struct Job {
     record: NewRecord,
+    waiter: Waiter,
+}
+
+/// A request whose listing is being recorded.
+struct Waiter {
+    /// Of the chain item.
+    key: B256,
+    /// The request's own span: a group runs in a task of the writer.
+    span: Span,
     answer: oneshot::Sender<Result<AcceptedListing>>,
 }
 
-type Answers = Vec<(oneshot::Sender<Result<AcceptedListing>>, Result<AcceptedListing, Refusal>)>;
+type Answers = Vec<(Waiter, Result<AcceptedListing, Refusal>)>;
 
 struct Group {
     answers: Answers,
     nonce: Option<i64>,
+    span: Span,
+}
+
+impl Group {
+    /// Each line is in the span of its request.
+    fn log_committed(&self) {
+        for (Waiter { key, span, .. }, answer) in &self.answers {
+            span.in_scope(|| match answer {
+                Ok(accepted) => {
+                    tracing::debug!(%key, transaction = %B256::from(accepted.hash), "a listing is signed");
+                }
+                Err(refusal) => tracing::debug!(%key, ?refusal, "a listing is rejected"),
+            });
+        }
+    }
+
+    fn log_mined(&self, settled: &Settled) {
+        let (transaction, block) = transaction_and_block(settled);
+        for (Waiter { key, span, .. }, _) in self.answers.iter().filter(|(_, answer)| answer.is_ok()) {
+            span.in_scope(|| tracing::debug!(%key, transaction, block, "a listing is mined"));
+        }
+    }
+}
+
+/// The span of a group's work: that of its only request, else one of its own.
+fn group_span(waiters: &[Waiter]) -> Span {
+    match waiters {
+        [only] => only.span.clone(),
+        several => tracing::error_span!("group", requests = several.len()),
+    }
 }
 
 /// Mined batches that are not stored yet. They are stored with the next group, whose commit waits for the disk
@@ -153,7 +195,9 @@ impl<N: Node> Writer<N> {
     /// Stores a listing and signs it; on a chain that mines immediately, returns when it is mined.
     pub async fn record(&self, record: NewRecord) -> Result<AcceptedListing> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.try_send(Job { record, answer }).map_err(|_| Error::Busy)?;
+        let waiter = Waiter { key: record.desired.key.into(), span: Span::current(), answer };
+        tracing::debug!(key = %waiter.key, "a listing is queued for the chain");
+        self.jobs.try_send(Job { record, waiter }).map_err(|_| Error::Busy)?;
         answered.await.map_err(|_| Error::Stopped("the writer has stopped"))?
     }
 
@@ -204,19 +248,18 @@ async fn commit_groups<N: Node>(
                 break;
             }
         }
-        let (records, answers): (Vec<NewRecord>, Vec<_>) =
-            jobs.drain(..).map(|job| (job.record, job.answer)).unzip();
-        let (committed, ()) =
-            tokio::join!(engine.commit(records.into(), now()), delivered.note(engine, wake));
+        let (records, waiters): (Vec<NewRecord>, Vec<Waiter>) =
+            jobs.drain(..).map(|job| (job.record, job.waiter)).unzip();
+        let span = group_span(&waiters);
+        let commit = engine.commit(records.into(), now()).instrument(span.clone());
+        let (committed, ()) = tokio::join!(commit, delivered.note(engine, wake));
         match committed {
-            Ok(committed) => {
-                let group = Group {
-                    answers: answers.into_iter().zip(committed.answers).collect(),
-                    nonce: committed.nonce,
-                };
+            Ok(CommittedGroup { answers, nonce }) => {
+                let group = Group { answers: waiters.into_iter().zip(answers).collect(), nonce, span };
+                group.log_committed();
                 place.send(group);
             }
-            Err(error) => refuse(answers, &error),
+            Err(error) => span.in_scope(|| refuse(waiters, &error)),
         }
     }
 }
@@ -228,10 +271,10 @@ fn gather_time(unmined: usize, window: usize) -> Option<Duration> {
     (unmined >= window).then(|| GATHER_STEP * u32::try_from(times).unwrap_or(1))
 }
 
-fn refuse(answers: Vec<oneshot::Sender<Result<AcceptedListing>>>, error: &Error) {
-    tracing::warn!(%error, requests = answers.len(), "a group of listings was not stored");
-    for answer in answers {
-        let _ = answer.send(Err(match error {
+fn refuse(waiters: Vec<Waiter>, error: &Error) {
+    tracing::warn!(%error, requests = waiters.len(), "a group of listings was not stored");
+    for waiter in waiters {
+        let _ = waiter.answer.send(Err(match error {
             Error::Busy => Error::Busy,
             Error::Stopped(why) => Error::Stopped(why),
             other => Error::Store(portico_store::Error::Unavailable(other.to_string())),
@@ -240,9 +283,9 @@ fn refuse(answers: Vec<oneshot::Sender<Result<AcceptedListing>>>, error: &Error)
 }
 
 fn send_answers(answers: Answers) {
-    for (sender, answer) in answers {
+    for (waiter, answer) in answers {
         // The client may have disconnected; the work is done all the same.
-        let _ = sender.send(answer.map_err(|refusal| Error::Store(refusal.into())));
+        let _ = waiter.answer.send(answer.map_err(|refusal| Error::Store(refusal.into())));
     }
 }
 
@@ -262,8 +305,11 @@ async fn deliver_groups<N: Node>(common: Arc<SharedWriter<N>>, mut groups: mpsc:
         }
         let Ok(Some(group)) = next else { return };
         if let (true, Some(nonce)) = (at_once, group.nonce) {
-            match engine.deliver_now(nonce, now()).await {
-                Ok(Some(settled)) => delivered.add(settled),
+            match engine.deliver_now(nonce, now()).instrument(group.span.clone()).await {
+                Ok(Some(settled)) => {
+                    group.log_mined(&settled);
+                    delivered.add(settled);
+                }
                 Ok(None) => wake.notify_one(),
                 Err(error) => {
                     tracing::error!(%error, nonce, "a batch was not mined immediately; the follower takes over");

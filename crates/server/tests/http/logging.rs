@@ -1,15 +1,136 @@
-//! Requests survive a failing log; readiness requires a working write.
+//! Lines carry their request; requests survive a failing log; readiness requires a working write.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::process::Stdio;
 
-use crate::support::{Engine, Options, Raw, listing, on_both_engines, run, until};
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::support::{
+    App, Bureau, Engine, Options, Raw, applicant, listing, on_both_engines, on_chain, run, until,
+};
 
 on_both_engines! {
     own:
+        item_is_followed_from_request_to_transaction,
+        each_listing_of_a_group_has_its_own_lines,
+        verification_is_followed_to_the_bureau,
+        erasure_has_one_line,
         closed_log_pipe_does_not_fail_requests,
         full_log_pipe_does_not_delay_requests,
         readiness_requires_a_successful_write;
+}
+
+/// Lines of a request, the last of which is that of the access log.
+async fn lines_of(app: &App, request_id: &str) -> Vec<Value> {
+    until("the request is logged", 10, async || {
+        let log = app.log();
+        let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let of_request = |line: &Value| line["spans"][0]["request_id"] == request_id;
+        let lines: Vec<Value> = lines.filter(of_request).collect();
+        lines.iter().any(|line| line["target"] == "portico::access").then_some(lines)
+    })
+    .await
+}
+
+/// The lines with a message.
+fn that_say<'a>(lines: &'a [Value], message: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| line["message"] == message).collect()
+}
+
+/// The only line with a message.
+#[track_caller]
+fn that_says<'a>(lines: &'a [Value], message: &str) -> &'a Value {
+    match that_say(lines, message)[..] {
+        [line] => line,
+        _ => panic!("{message:?} is not there once: {lines:#?}"),
+    }
+}
+
+async fn item_is_followed_from_request_to_transaction(engine: Engine) {
+    let app = Options::new(engine).flags(&["--log", "debug"]).start().await;
+    let request = app.to_post("/stage/listings", &on_chain("followed", "ada")).key(app.operator());
+    let answer = request.header("x-request-id", "record-1").send().await.json(201);
+    let transaction = &answer["transactionHash"];
+    let lines = lines_of(&app, "record-1").await;
+    let recorded = that_says(&lines, "listing recorded");
+    assert_eq!((&recorded["level"], &recorded["transaction"]), (&"INFO".into(), transaction));
+    let key = &recorded["key"];
+    for message in ["a listing is queued for the chain", "a chain item is written", "a listing is signed"] {
+        let said = that_say(&lines, message);
+        assert!(!said.is_empty() && said.iter().all(|line| line["key"] == *key), "{message}: {lines:#?}");
+    }
+    assert_eq!(&that_says(&lines, "a listing is signed")["transaction"], transaction);
+    assert_eq!(&that_says(&lines, "a transaction is signed")["transaction"], transaction);
+    assert!(that_say(&lines, "a transaction is sent").iter().any(|sent| sent["transaction"] == *transaction));
+    assert_eq!(&that_says(&lines, "a listing is mined")["key"], key);
+    for line in &lines {
+        let span = &line["spans"][0];
+        assert_eq!((&span["method"], &span["route"]), (&"POST".into(), &"/stage/listings".into()), "{line}");
+        assert!(line["span"].is_null() && line["request_id"].is_null(), "printed once: {line}");
+    }
+}
+
+async fn each_listing_of_a_group_has_its_own_lines(engine: Engine) {
+    let app = Options::new(engine).flags(&["--log", "debug"]).start().await;
+    let record = |number: usize| {
+        let id = format!("crowd-{number}");
+        let request = app.to_post("/stage/listings", &on_chain(&id, "ada")).key(app.operator());
+        async move { (request.header("x-request-id", &id).send().await.json(201), id) }
+    };
+    let mut keys = BTreeSet::new();
+    for (answer, id) in join_all((0..16).map(record)).await {
+        let lines = lines_of(&app, &id).await;
+        let signed = that_says(&lines, "a listing is signed");
+        assert_eq!(signed["transaction"], answer["transactionHash"], "{id}");
+        assert_eq!(signed["key"], that_says(&lines, "listing recorded")["key"], "{id}");
+        assert_eq!(signed["key"], that_says(&lines, "a listing is mined")["key"], "{id}");
+        keys.insert(signed["key"].to_string());
+    }
+    assert_eq!(keys.len(), 16);
+}
+
+async fn verification_is_followed_to_the_bureau(engine: Engine) {
+    let bureau = Bureau::start();
+    let app = Options::new(engine).settings(&bureau.settings()).flags(&["--log", "debug"]).start().await;
+    let ada = app.sign_in("ada").await;
+    let request = app.to_post("/verifyRentalRequirements", &applicant("Lovelace")).bearer(&ada.token);
+    let answer = request.header("x-request-id", "verify-1").send().await.json(200);
+    let id = &answer["verificationResults"]["Id"];
+    let lines = lines_of(&app, "verify-1").await;
+    let finished = that_says(&lines, "verification finished");
+    assert_eq!((&finished["level"], &finished["verification"]), (&"INFO".into(), id));
+    let asked = bureau.take_requests();
+    assert_eq!(finished["checks"], asked.len());
+    let ended = that_say(&lines, "a check ended");
+    assert_eq!(ended.len(), asked.len());
+    for request in asked {
+        let line = ended.iter().find(|line| line["reference"] == request.reference).expect("its reference");
+        assert_eq!(line["outcome"], "found", "{line}");
+        assert_eq!(&line["spans"][1]["verification"], id, "{line}");
+    }
+    let writes = that_say(&lines, "a unit of work ended");
+    assert!(
+        writes.iter().any(|line| line["spans"][1]["verification"] == *id),
+        "down to the store: {lines:#?}"
+    );
+}
+
+async fn erasure_has_one_line(engine: Engine) {
+    let app = Options::new(engine).start().await;
+    let ada = app.sign_in("ada").await;
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    let erase = app.request(Method::DELETE, "/v1/users/ada/personal-data").bearer(&ada.token);
+    erase.header("x-request-id", "erase-1").send().await.status(200);
+    app.logs("erasure applied").await;
+    let log = app.log();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("erasure applied")).collect();
+    let [line] = lines[..] else { panic!("{log}") };
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!((&line["level"], &line["spans"][0]["request_id"]), (&"INFO".into(), &"erase-1".into()));
+    assert!(line["erasure"].is_u64() || line["erasure"].is_i64(), "{line}");
 }
 
 /// All log writes fail.

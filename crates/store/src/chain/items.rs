@@ -1,5 +1,6 @@
 //! Items: desired state on the chain, each with an increasing version.
 
+use hex::encode_prefixed;
 use portico_domain::Timestamp;
 
 use super::Word;
@@ -41,11 +42,19 @@ pub(crate) async fn put_item<T: Tx>(
     batch: Option<(i64, i64)>,
 ) -> Result<i64> {
     // Most items are new, and `SQLite` materializes a table for `RETURNING`.
-    if insert_item(tx, desired, batch).await? {
-        return Ok(desired.above + 1);
-    }
-    let version: Option<(i64,)> = tx.one(&UPDATE_ITEM, &item_params(desired, batch)).await?;
-    Ok(version.map_or(0, |(version,)| version))
+    let version = if insert_item(tx, desired, batch).await? {
+        desired.above + 1
+    } else {
+        let version: Option<(i64,)> = tx.one(&UPDATE_ITEM, &item_params(desired, batch)).await?;
+        version.map_or(0, |(version,)| version)
+    };
+    tracing::debug!(
+        kind = desired.kind,
+        key = encode_prefixed(desired.key),
+        version,
+        "a chain item is written"
+    );
+    Ok(version)
 }
 
 /// False: it exists.
@@ -82,7 +91,11 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
         desired.batch_limit.into(),
         desired.at.into(),
     ];
-    Ok(tx.exec(&RETIRE, &params).await? > 0)
+    let is_retired = tx.exec(&RETIRE, &params).await? > 0;
+    if is_retired {
+        tracing::debug!(kind = desired.kind, key = encode_prefixed(desired.key), "a chain item is retired");
+    }
+    Ok(is_retired)
 }
 
 /// Deletes items; those that do not exist are left alone.

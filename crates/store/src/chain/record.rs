@@ -278,6 +278,10 @@ impl Op for SealWaiting {
             return Ok(None);
         }
         let signed = self.signer.sign(nonce, kind, &items)?;
+        for VersionedItem { key, version, .. } in &items {
+            let (key, transaction) = (hex::encode_prefixed(key), hex::encode_prefixed(signed.hash));
+            tracing::debug!(kind, key, version, nonce, transaction, "a chain item is signed");
+        }
         // What waited for a nonce has no payer: only new listings are bounded by shares.
         let batch = SignedBatch { nonce, kind, items: items.len(), payers: Payers::default(), signed };
         insert_batch(tx, self.lease.signer, &batch, self.at).await?;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use jsonwebtoken::jwk::{Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{AlgorithmFamily, DecodingKey, Header};
 use portico_screening::backoff::{Backoff, SystemJitter};
+use tracing::Instrument as _;
 
 use super::claims::{NOT_VALID, actor, check_lifetime, contains_word, decode, validation};
 use super::discovery;
@@ -107,7 +108,7 @@ impl External {
         if let Some(key) = known.find(kid) {
             if known.are_older_than(self.settings.jwks_refresh) && self.fetching.try_lock().is_ok() {
                 let this = self.clone();
-                tokio::spawn(async move { this.refresh().await });
+                tokio::spawn(async move { this.refresh().await }.in_current_span());
             }
             return Ok(key);
         }

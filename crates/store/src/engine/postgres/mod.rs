@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
+use tracing::Instrument as _;
 
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
@@ -160,7 +161,13 @@ impl Postgres {
     /// Runs the work in a separate task, so that a disconnecting client does not cancel it half-way.
     pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {
         let this = self.clone();
-        tokio::spawn(async move { this.run(&op).await })
+        let work = async move {
+            let outcome = this.run(&op).await;
+            let is_done = outcome.is_ok();
+            tracing::debug!(work = std::any::type_name::<O>(), is_done, "a unit of work ended");
+            outcome
+        };
+        tokio::spawn(work.in_current_span())
             .await
             .map_err(|panic| Error::Bug(format!("a write panicked: {panic}")))?
     }

@@ -16,6 +16,7 @@ use portico_sqlite::connect;
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio::sync::Semaphore;
+use tracing::Span;
 
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
@@ -164,8 +165,8 @@ impl Sqlite {
 
     /// Truncates the log; fails if a reader prevents it.
     pub(crate) async fn forget(&self) -> Result<()> {
-        let this = self.clone();
-        let emptied = tokio::task::spawn_blocking(move || this.empty_log()).await;
+        let (this, span) = (self.clone(), Span::current());
+        let emptied = tokio::task::spawn_blocking(move || span.in_scope(|| this.empty_log())).await;
         if emptied.map_err(|error| Error::Bug(error.to_string()))?? {
             Ok(())
         } else {
@@ -202,11 +203,11 @@ impl Sqlite {
         read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let permit = self.0.scans.clone().acquire_owned().await.map_err(|_| Error::Busy)?;
-        let this = self.clone();
+        let (this, span) = (self.clone(), Span::current());
         // The permit belongs to the work, which goes on when the caller does not wait any more.
         let work = move || {
             let _permit = permit;
-            this.with_reader(|| SCAN_CACHE_KIB, read)
+            span.in_scope(|| this.with_reader(|| SCAN_CACHE_KIB, read))
         };
         tokio::task::spawn_blocking(work).await.map_err(|panic| Error::Bug(panic.to_string()))?
     }

@@ -16,6 +16,7 @@ use std::task::{Context, Poll, Waker};
 use portico_sqlite::{Checkpointer, spawn_supervised};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use super::search_index::SearchIndex;
 use super::{exec, rows};
@@ -53,15 +54,20 @@ struct QueuedJob<O: Op> {
     outcome: Result<O::Out>,
     answer: oneshot::Sender<Result<O::Out>>,
     audit_key: AuditKeyCell,
+    /// Of the caller.
+    span: Span,
 }
 
 impl<O: Op> Job for QueuedJob<O> {
     fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool {
+        let _entered = self.span.enter();
         let before = connection.total_changes();
         self.outcome = match isolation {
             Isolation::Group => run(connection, effects, &self.op, self.audit_key.get()),
             Isolation::Savepoint => in_savepoint(connection, effects, &self.op, self.audit_key.get()),
         };
+        let is_done = self.outcome.is_ok();
+        tracing::debug!(work = std::any::type_name::<O>(), is_done, "a unit of work ended");
         isolation == Isolation::Group && self.outcome.is_err() && connection.total_changes() != before
     }
 
@@ -100,7 +106,8 @@ impl Writer {
     pub(super) async fn run<O: Op>(&self, op: O) -> Result<O::Out> {
         let (answer, answered) = oneshot::channel();
         let outcome = Err(Error::Bug("a write was not run".into()));
-        let job = QueuedJob { op, outcome, answer, audit_key: self.audit_key.clone() };
+        let audit_key = self.audit_key.clone();
+        let job = QueuedJob { op, outcome, answer, audit_key, span: Span::current() };
         self.jobs.try_send(Box::new(job)).map_err(|error| match error {
             TrySendError::Full(_) => Error::Busy,
             TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".into()),
