@@ -114,17 +114,9 @@ struct FailedOut {
     since: Timestamp,
 }
 
-/// The name of a contract that this version does not know is left open.
-fn contract(kind: i64) -> Option<&'static str> {
-    ItemKind::from_number(kind).map(ItemKind::contract)
-}
-
-const UNKNOWN: &str = "unknown";
-
 impl From<WaitingItems> for WaitingOut {
     fn from(waiting: WaitingItems) -> Self {
-        let contract = contract(waiting.kind).unwrap_or(UNKNOWN);
-        Self { contract, items: waiting.items, since: waiting.since }
+        Self { contract: waiting.kind.contract(), items: waiting.items, since: waiting.since }
     }
 }
 
@@ -133,7 +125,7 @@ impl From<QueuedBatch> for QueuedOut {
         Self {
             signer: hex::encode_prefixed(batch.signer),
             nonce: batch.nonce,
-            contract: contract(batch.kind),
+            contract: batch.kind.map(ItemKind::contract),
             items: batch.items,
             status: if batch.status == BatchStatus::Signed {
                 QueuedStatus::Signed
@@ -151,7 +143,7 @@ impl From<QueuedBatch> for QueuedOut {
 impl From<FailedItem> for FailedOut {
     fn from(failed: FailedItem) -> Self {
         Self {
-            contract: contract(failed.item.kind).unwrap_or(UNKNOWN),
+            contract: failed.item.kind.contract(),
             key: hex::encode_prefixed(failed.item.key),
             version: failed.item.version,
             is_deletion: failed.deleted,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use portico_chain::contracts::{ItemKind, listing_key};
 use portico_domain::chain::Terms;
 use portico_domain::clusters::Zoom;
 use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit};
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 use portico_domain::{ErrorCode, ListingId, Timestamp};
 use portico_store::{
-    CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingVersion, Page, StoredListing,
+    CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingItem, ListingVersion, Page,
+    StoredListing,
 };
 
 use tokio::sync::Semaphore;
@@ -17,7 +17,6 @@ use tokio::sync::Semaphore;
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::homes::listing_records::{CODEC, terms_of};
 
 /// Groupings of listings for maps that may run at once; more wait for their turn.
 const MAX_CONCURRENT_MAPS: usize = 2;
@@ -60,8 +59,7 @@ impl Listings {
     /// Also retires the chain record and closes the applications, whose flags are cleared.
     pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
         let listing = self.core.own_listing(call, &id).await?;
-        let (by, retired) = (self.core.context(call), self.core.retired(&id));
-        let op = DeleteListing { id, owner: listing.user, retired, by };
+        let op = DeleteListing { id, owner: listing.user, by: self.core.context(call) };
         self.core.write(call, op).await?;
         self.core.wake_chain();
         Ok(())
@@ -87,7 +85,6 @@ impl Listings {
             change,
             expected,
             salt: self.core.random()?,
-            codec: CODEC,
             editor: if is_operator { Editor::Operator } else { Editor::Owner },
             by: self.core.context(call),
         };
@@ -99,7 +96,7 @@ impl Listings {
     /// Open to everyone.
     pub async fn details(&self, _: &Call, id: &ListingId) -> Result<ListingDetails> {
         let stored = self.core.stored_listing(id).await?;
-        let terms = stored.item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
+        let terms = stored.item.as_ref().map(ListingItem::terms).transpose()?;
         let StoredListing { listing, version, created_at, updated_at, item: _ } = stored;
         Ok(ListingDetails { listing, version, created_at, updated_at, terms })
     }
@@ -162,7 +159,7 @@ impl Core {
     }
 
     pub(crate) async fn listing_on_record(&self, id: &ListingId) -> Result<Option<StoredListing>> {
-        Ok(self.db.stored_listing(id, ItemKind::Listing.number(), &listing_key(id)).await?)
+        Ok(self.db.stored_listing(id).await?)
     }
 
     /// For the listing's owner.

@@ -5,7 +5,9 @@ use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
 use portico_store::chain::{ItemVersion, VersionedItem, Word};
 
-use super::{Content, ItemKind, anchor, check_key, checks, identity, registry};
+use portico_records::{Content, ItemKind, check_key};
+
+use super::{anchor, checks, identity, registry};
 use crate::{Error, Result};
 
 fn unsigned(number: i64) -> u64 {
@@ -100,7 +102,7 @@ pub fn items_in_call(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
     let wrong =
         |error: alloy_sol_types::Error| Error::Bug(format!("one of our calls cannot be decoded: {error}"));
     let item_version = |key: Word, version: u64| ItemVersion {
-        kind: kind.number(),
+        kind,
         key,
         version: i64::try_from(version).unwrap_or(i64::MAX),
     };
@@ -129,14 +131,14 @@ pub fn items_in_call(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
 pub fn rejected(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
     let log = registry::Rejected::decode_raw_log(topics.iter().copied(), data).ok()?;
     let version = i64::try_from(log.version).unwrap_or(i64::MAX);
-    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
+    Some(ItemVersion { kind, key: log.key.0, version })
 }
 
 /// The item that a log reports as stale: the contract has its version, or a higher one.
 pub fn stale(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
     let log = registry::Stale::decode_raw_log(topics.iter().copied(), data).ok()?;
     let version = i64::try_from(log.version).unwrap_or(i64::MAX);
-    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
+    Some(ItemVersion { kind, key: log.key.0, version })
 }
 
 /// The item that a log reports as written, and what is known of its content: the parts of an application's key.
@@ -168,9 +170,24 @@ pub(crate) fn written(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<(W
 #[cfg(test)]
 mod tests {
     use alloy_sol_types::SolValue as _;
+    use portico_domain::Timestamp;
+    use portico_domain::chain::{Passes, Terms};
+    use portico_records::CheckFlags;
 
     use super::*;
-    use crate::contracts::content::tests::one_of_each;
+
+    fn one_of_each() -> [Content; 5] {
+        let terms = Terms::new((Some(Credit::from_units(620)), None), (None, None)).unwrap();
+        let (passes, expires_at) = (Passes::from_bits(5), Timestamp::from_micros(1_800_000_000_000_000));
+        let flags = Some(CheckFlags { passes, expires_at });
+        [
+            Content::Listing { terms, digest: [7; 32] },
+            Content::RetiredListing,
+            Content::Identity { holder: Address::repeat_byte(3), commitment: [9; 32] },
+            Content::Check { listing: [1; 32], applicant: [2; 32], flags },
+            Content::Anchor { head: [4; 32] },
+        ]
+    }
 
     #[test]
     fn call_decodes_to_its_items() {
@@ -181,7 +198,7 @@ mod tests {
             };
             let item = VersionedItem { key, version: 3, payload: content.encode() };
             let data = calldata(content.kind(), &[item]).unwrap();
-            let item_version = ItemVersion { kind: content.kind().number(), key, version: 3 };
+            let item_version = ItemVersion { kind: content.kind(), key, version: 3 };
             assert_eq!(items_in_call(content.kind(), &data).unwrap(), [item_version]);
         }
     }
@@ -196,7 +213,7 @@ mod tests {
         ];
         for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, 7_u64).abi_encode();
-            let item_version = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            let item_version = ItemVersion { kind, key: [8; 32], version: 3 };
             assert_eq!(stale(kind, &[topic, B256::repeat_byte(8)], &data), Some(item_version));
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), None);
         }
@@ -212,7 +229,7 @@ mod tests {
         ];
         for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, U256::from(1)).abi_encode();
-            let item_version = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            let item_version = ItemVersion { kind, key: [8; 32], version: 3 };
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(item_version));
         }
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use alloy_primitives::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 use portico_store::chain::{
     BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, VersionedItem, Word,
 };
@@ -13,7 +14,7 @@ use portico_store::chain::{
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
 use super::lease::to_i64;
 use crate::catch_up::{CatchUpSummary, overtake};
-use crate::contracts::{ItemKind, calldata, items_in_call, rejected, stale};
+use crate::contracts::{calldata, items_in_call, rejected, stale};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
 use crate::{Error, Result};
@@ -223,14 +224,13 @@ impl<N: Node> Engine<N> {
     async fn note_stale(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
         let mut done = CatchUpSummary::default();
         for ItemVersion { kind, key, version } in self.stale(receipt) {
-            let Some(known) = ItemKind::from_number(kind) else { continue };
             let Some(item) = self.db.chain_item(kind, &key).await? else { continue };
             // A newer version is on its way, or there.
             if item.version != version {
                 continue;
             }
             let item = VersionedItem { key, version, payload: item.payload };
-            overtake(&*self.node, &self.db, self.contracts, (known, &[item]), now, &mut done).await?;
+            overtake(&*self.node, &self.db, self.contracts, (kind, &[item]), now, &mut done).await?;
         }
         if !done.is_unchanged() {
             let CatchUpSummary { again, ended, .. } = done;
@@ -256,7 +256,7 @@ impl<N: Node> Engine<N> {
     }
 
     async fn requeue(&self, open: &TrackedBatch, batch: Settled, now: Timestamp) -> Result<()> {
-        let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
+        let items = match (open.batch.kind, open.newest()) {
             (Some(kind), Some(attempt)) => items_in_call(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),
         };

@@ -1,14 +1,14 @@
 //! Sample data.
 
 use alloy_primitives::keccak256;
-use portico_chain::contracts::{CheckFlags, Content, ItemKind, listing_key};
 use portico_chain::signer::Key;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::{Address, Listing};
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
 };
-use portico_store::chain::{DesiredItem, NewRecord, Word};
+use portico_records::{CheckFlags, Content, DesiredItem, listing_key};
+use portico_store::chain::{NewRecord, Word};
 use portico_store::{Budget, ChangeContext};
 
 /// Deterministic.
@@ -66,16 +66,4 @@ pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
 
 pub(crate) fn key_of(id: &str) -> Word {
     listing_key(&ListingId::stored(id))
-}
-
-pub(crate) fn retired(id: &str, at: Timestamp) -> DesiredItem {
-    desired(key_of(id), Content::RetiredListing, at)
-}
-
-/// The listing kind's number in the database.
-pub(crate) const LISTING: i64 = 0;
-
-#[test]
-fn listing_kind_number_matches_the_database() {
-    assert_eq!(ItemKind::Listing.number(), LISTING);
 }

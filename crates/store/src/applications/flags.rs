@@ -2,11 +2,12 @@
 //! transaction; the flags are computed outside and settled here, so that a crash in between loses nothing.
 
 use portico_domain::applications::ApplicationStatus;
-use portico_domain::{ApplicationId, Timestamp};
+use portico_domain::{ApplicationId, ListingId, Timestamp};
+use portico_records::{CheckFlags, check_item, cleared_check};
 
 use super::{StoredApplication, select, shared};
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, put_item, retire};
+use crate::chain::{put_item, retire};
 use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
 use crate::engine::word::Word;
 use crate::engine::{Db, Result};
@@ -43,12 +44,11 @@ pub struct SettleFlags {
     pub status: ApplicationStatus,
     /// `None`: the flags disclose nothing.
     pub disclosure: Option<Disclosure>,
+    pub listing: ListingId,
+    /// The application's reference on the chain.
+    pub reference: Word,
     /// `None`: there are no flags.
-    pub flags_expire_at: Option<Timestamp>,
-    /// The flags, or their end.
-    pub item: DesiredItem,
-    /// The end of the flags, in case they are withheld.
-    pub cleared: DesiredItem,
+    pub flags: Option<CheckFlags>,
     /// Only written if there are flags: computing them opens personal values.
     pub entry: Entry,
 }
@@ -103,21 +103,23 @@ impl Op for SettleFlags {
             }
         };
         let disclosed_at = self.disclosure.as_ref().filter(|_| !is_withheld).map(|disclosure| disclosure.at);
-        if is_withheld || self.item.deleted {
-            retire(tx, &self.cleared).await?;
-        } else {
-            let item = [self.item.kind.into(), self.item.key[..].into(), self.item.payload[..].into()];
+        let at = self.entry.at;
+        if let Some(flags) = self.flags.filter(|_| !is_withheld) {
+            let desired = check_item(&self.listing, &self.reference, flags, at);
+            let item = [desired.kind.into(), desired.key[..].into(), desired.payload[..].into()];
             if tx.one::<(i64,)>(&SAME, &item).await?.is_none() {
-                put_item(tx, &self.item, None).await?;
+                put_item(tx, &desired, None).await?;
             }
             append(tx, &self.entry).await?;
+        } else {
+            retire(tx, &cleared_check(&self.listing, &self.reference, at)).await?;
         }
         let params = [
             (&self.id).into(),
             self.generation.into(),
             disclosed_at.into(),
             is_withheld.into(),
-            self.flags_expire_at.into(),
+            self.flags.map(|flags| flags.expires_at).into(),
         ];
         tx.exec(&SETTLE, &params).await?;
         Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })

@@ -107,8 +107,8 @@ pub(super) async fn insert_batch<T: Tx>(
 ) -> Result<()> {
     let items = i64::try_from(batch.items).unwrap_or(i64::MAX);
     let payers = batch.payers.to_bytes();
-    let params =
-        [signer.into(), batch.nonce.into(), batch.kind.into(), items.into(), payers.as_deref().into()];
+    let kind = batch.kind.map_or(FILLER, |kind| kind as i64);
+    let params = [signer.into(), batch.nonce.into(), kind.into(), items.into(), payers.as_deref().into()];
     tx.exec(&INSERT_BATCH, &params).await?;
     insert_attempt(tx, (signer, batch.nonce), &batch.signed, at).await
 }
@@ -149,7 +149,7 @@ impl Op for ReplaceAttempt {
 }
 
 /// The kind of a batch without items that only fills a nonce.
-pub const FILLER: i64 = -1;
+const FILLER: i64 = -1;
 
 /// Fills a nonce that the chain expects and nobody signed; returns whether it did. A node that lags far behind may
 /// ask for a nonce that was used long ago.

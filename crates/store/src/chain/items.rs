@@ -1,30 +1,39 @@
 //! Items: desired state on the chain, each with an increasing version.
 
 use portico_domain::Timestamp;
+use portico_records::{DesiredItem, ItemKind};
 
 use super::Word;
 use crate::audit::{Entry, append};
-use crate::engine::Result;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, Val, sql};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, Val, sql};
+use crate::engine::{Error, Result};
 
-/// The desired state of one key.
-#[derive(Debug, Clone)]
-pub struct DesiredItem {
-    pub kind: i64,
-    pub key: Word,
-    pub payload: Vec<u8>,
-    pub deleted: bool,
-    pub salt: Option<Word>,
-    /// The version must be above this one, whatever the database has.
-    pub above: i64,
-    /// The most items of its batch: [`NO_BATCH_LIMIT`], or 1 if it must be alone in its transaction.
-    pub batch_limit: i64,
-    pub at: Timestamp,
+impl From<ItemKind> for Val<'_> {
+    fn from(kind: ItemKind) -> Self {
+        Self::Int(kind as i64)
+    }
+}
+
+impl FromColumn for Option<ItemKind> {
+    /// A batch that only fills a nonce has none.
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        i64::from_column(row, column).map(ItemKind::from_number)
+    }
+}
+
+impl FromColumn for ItemKind {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Option::from_column(row, column)?.ok_or_else(|| Error::Bug("an item's kind is unknown".into()))
+    }
 }
 
 /// Neither the item nor an earlier revert limits the batch.
-pub const NO_BATCH_LIMIT: i64 = i64::MAX;
+pub(super) const NO_BATCH_LIMIT: i64 = i64::MAX;
+
+fn batch_limit(kind: ItemKind) -> i64 {
+    if kind.is_sent_alone() { 1 } else { NO_BATCH_LIMIT }
+}
 
 static INSERT_ITEM: Sql = sql("INSERT INTO chain_items \
      (kind, key, version, payload, gone, salt, signer, nonce, share, reverts, failed, wanted_at) \
@@ -62,7 +71,7 @@ fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Val<'_>; 10
         desired.salt.as_ref().map(Word::as_slice).into(),
         batch.map(|(signer, _)| signer).into(),
         batch.map(|(_, nonce)| nonce).into(),
-        desired.batch_limit.into(),
+        batch_limit(desired.kind).into(),
         desired.at.into(),
         (desired.above + 1).into(),
     ]
@@ -79,7 +88,7 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
         desired.kind.into(),
         desired.key.as_slice().into(),
         desired.payload.as_slice().into(),
-        desired.batch_limit.into(),
+        batch_limit(desired.kind).into(),
         desired.at.into(),
     ];
     Ok(tx.exec(&RETIRE, &params).await? > 0)
@@ -262,7 +271,7 @@ impl Op for EndUnknownItems {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemVersion {
-    pub kind: i64,
+    pub kind: ItemKind,
     pub key: Word,
     pub version: i64,
 }

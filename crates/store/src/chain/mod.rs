@@ -13,11 +13,11 @@ mod signers;
 
 use std::sync::Arc;
 
-pub use batches::{BatchStatus, FILLER, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
+pub use batches::{BatchStatus, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
 pub use history::BatchTransaction;
 pub use items::{
-    AdoptEnds, DesiredItem, EndUnknownItems, EndedItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems,
-    PutItemsAgain, RaiseVersions, RetireItems, RetryItems,
+    AdoptEnds, EndUnknownItems, EndedItem, FailItems, ItemVersion, PutItems, PutItemsAgain, RaiseVersions,
+    RetireItems, RetryItems,
 };
 pub(crate) use items::{put_item, retire};
 pub use queue::{FailedItem, QueuedBatch, WaitingItems};
@@ -30,6 +30,7 @@ pub use signers::{
 };
 
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 
 use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
 use crate::engine::word::word;
@@ -60,7 +61,7 @@ pub struct SignedTransaction {
 /// Signs a contract call inside the transaction that takes its nonce. Signing is deterministic, so that a unit of
 /// work can be retried.
 pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
-    fn sign(&self, nonce: i64, kind: i64, items: &[VersionedItem]) -> Result<SignedTransaction>;
+    fn sign(&self, nonce: i64, kind: ItemKind, items: &[VersionedItem]) -> Result<SignedTransaction>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,8 @@ impl FromRow for StoredItem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenBatch {
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub payers: Payers,
     pub status: BatchStatus,
@@ -157,7 +159,8 @@ impl FromRow for BatchRow {
 pub struct StoredAttempt {
     pub signer: Address,
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub status: BatchStatus,
     /// The transaction that was mined at this nonce.
@@ -205,7 +208,7 @@ impl FromRow for Backlog {
 /// For the comparison with the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedItem {
-    pub kind: i64,
+    pub kind: ItemKind,
     pub item: VersionedItem,
     pub deleted: bool,
     pub status: ItemStatus,
@@ -250,11 +253,11 @@ static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 
 
 impl Db {
     /// Version, deleted, failed.
-    pub async fn chain_item_state(&self, kind: i64, key: &Word) -> Result<Option<(i64, bool, bool)>> {
+    pub async fn chain_item_state(&self, kind: ItemKind, key: &Word) -> Result<Option<(i64, bool, bool)>> {
         self.one(&ITEM_STATE, &[kind.into(), key.as_slice().into()]).await
     }
 
-    pub async fn chain_item(&self, kind: i64, key: &Word) -> Result<Option<StoredItem>> {
+    pub async fn chain_item(&self, kind: ItemKind, key: &Word) -> Result<Option<StoredItem>> {
         self.one(&ITEM, &[kind.into(), key.as_slice().into()]).await
     }
 
@@ -291,7 +294,12 @@ impl Db {
     }
 
     /// Items of a kind in key order.
-    pub async fn chain_items_after(&self, kind: i64, after: &[u8], limit: i64) -> Result<Vec<ListedItem>> {
+    pub async fn chain_items_after(
+        &self,
+        kind: ItemKind,
+        after: &[u8],
+        limit: i64,
+    ) -> Result<Vec<ListedItem>> {
         self.read(&ITEMS_AFTER, &[kind.into(), after.into(), limit.into()], Weight::Scan).await
     }
 }

@@ -1,6 +1,7 @@
 //! What is still to be done on the chain, for people who look after it.
 
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 
 use super::{Address, BatchStatus, ItemVersion};
 use crate::engine::page::as_limit;
@@ -11,7 +12,7 @@ use crate::engine::{Db, Result};
 /// The items of a kind that wait for a nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingItems {
-    pub kind: i64,
+    pub kind: ItemKind,
     pub items: i64,
     /// Since when the oldest of them waits.
     pub since: Timestamp,
@@ -28,7 +29,8 @@ impl FromRow for WaitingItems {
 pub struct QueuedBatch {
     pub signer: Address,
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub status: BatchStatus,
     pub block: Option<i64>,

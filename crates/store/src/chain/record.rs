@@ -3,10 +3,11 @@
 
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Quota, Timestamp};
+use portico_records::{DesiredItem, ItemKind};
 use serde::{Deserialize, Serialize};
 
 use super::batches::{Payers, insert_batch};
-use super::items::{DesiredItem, put_item};
+use super::items::put_item;
 use super::{Lease, SignedTransaction, Signer, VersionedItem};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
@@ -37,7 +38,8 @@ pub struct AcceptedListing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedBatch {
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: usize,
     pub payers: Payers,
     pub signed: SignedTransaction,
@@ -116,7 +118,7 @@ impl Op for RecordListings {
             return Ok((self.answers(&outcomes, [0; 32]), None));
         };
         let signed = self.signer.sign(nonce, kind, &items)?;
-        let batch = SignedBatch { nonce, kind, items: items.len(), payers, signed };
+        let batch = SignedBatch { nonce, kind: Some(kind), items: items.len(), payers, signed };
         insert_batch(tx, self.lease.signer, &batch, self.at).await?;
         for (new, outcome) in self.records.iter().zip(&outcomes) {
             if let (Some(idempotency_key), RecordOutcome::New) = (&new.idempotency_key, outcome) {
@@ -254,7 +256,7 @@ impl Op for SealWaiting {
     type Out = Option<SignedBatch>;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
-        let Some((kind, share)) = tx.one::<(i64, i64)>(&NEXT, &[]).await? else { return Ok(None) };
+        let Some((kind, share)) = tx.one::<(ItemKind, i64)>(&NEXT, &[]).await? else { return Ok(None) };
         let limit = share.min(self.limit);
         let waiting: Vec<VersionedItem> =
             tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
@@ -279,7 +281,8 @@ impl Op for SealWaiting {
         }
         let signed = self.signer.sign(nonce, kind, &items)?;
         // What waited for a nonce has no payer: only new listings are bounded by shares.
-        let batch = SignedBatch { nonce, kind, items: items.len(), payers: Payers::default(), signed };
+        let batch =
+            SignedBatch { nonce, kind: Some(kind), items: items.len(), payers: Payers::default(), signed };
         insert_batch(tx, self.lease.signer, &batch, self.at).await?;
         Ok(Some(batch))
     }

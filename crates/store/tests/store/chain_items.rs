@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use portico_records::{DesiredItem, ItemKind};
 use portico_store::chain::{
-    BatchStatus, DesiredItem, FailItems, ItemStatus, ItemVersion, Lease, NO_BATCH_LIMIT, PutItems,
-    PutItemsAgain, QueuedBatch, Requeue, RetryItems, SealWaiting, Settled, Sign, SignedBatch,
-    SignedTransaction, StoredItem, TakeLease, VersionedItem, WaitingItems,
+    BatchStatus, FailItems, ItemStatus, ItemVersion, Lease, PutItems, PutItemsAgain, QueuedBatch, Requeue,
+    RetryItems, SealWaiting, Settled, Sign, SignedBatch, SignedTransaction, StoredItem, TakeLease,
+    VersionedItem, WaitingItems,
 };
 
 use crate::engines::Db;
@@ -19,14 +20,14 @@ on_both_engines! {
     rejected_item_is_queued_again_once,
 }
 
-pub(crate) const KIND: i64 = 3;
+pub(crate) const KIND: ItemKind = ItemKind::Anchor;
 
 /// Signs nothing: the store keeps what it is given.
 #[derive(Debug)]
 pub(crate) struct Unsigned;
 
 impl Sign for Unsigned {
-    fn sign(&self, nonce: i64, _: i64, _: &[VersionedItem]) -> portico_store::Result<SignedTransaction> {
+    fn sign(&self, nonce: i64, _: ItemKind, _: &[VersionedItem]) -> portico_store::Result<SignedTransaction> {
         let nonce = u8::try_from(nonce).unwrap();
         Ok(SignedTransaction { hash: [nonce; 32], raw: vec![nonce], max_fee: 1, tip: 1 })
     }
@@ -40,7 +41,6 @@ pub(crate) async fn put(db: &Db, keys: &[u8]) {
         deleted: false,
         salt: None,
         above: 0,
-        batch_limit: NO_BATCH_LIMIT,
         at: NOW,
     };
     db.write(PutItems(keys.iter().map(desired).collect())).await.unwrap();
@@ -111,7 +111,7 @@ async fn queue_tells_what_waits_and_what_is_signed(db: Db) {
     let expected = QueuedBatch {
         signer: [8; 20],
         nonce: batch.nonce,
-        kind: KIND,
+        kind: Some(KIND),
         items: 2,
         status: BatchStatus::Signed,
         block: None,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 use alloy_sol_types::SolCall;
-use portico_chain::contracts::{CheckFlags, Content, ItemKind, check_key, checks};
+use portico_chain::contracts::checks;
 use portico_chain::{AnyNode, Node as _, reads};
 use portico_domain::Timestamp;
 use portico_domain::chain::Passes;
+use portico_records::{CheckFlags, Content, ItemKind, check_key};
 use portico_store::chain::{
     BatchStatus, ItemVersion, Lease, PutItems, Requeue, SealWaiting, Settled, TakeLease, Word,
 };
@@ -65,7 +66,7 @@ async fn flags_are_alone_and_hold_nothing_up(fixture: NodeFixture) {
     db.write(PutItems(vec![anchor])).await.unwrap();
     follow_all(&engine, &db).await;
     let nonce_of = async |kind: ItemKind, key: &Word| {
-        let hash = db.chain_item(kind.number(), key).await.unwrap().unwrap().hash.unwrap();
+        let hash = db.chain_item(kind, key).await.unwrap().unwrap().hash.unwrap();
         let attempt = db.chain_attempt(&hash).await.unwrap().unwrap();
         assert_eq!(attempt.items, 1);
         attempt.nonce
@@ -101,9 +102,9 @@ async fn flags_stay_alone_when_they_are_queued_again(fixture: NodeFixture) {
             assert_eq!(batch.items, 1);
             let mut carried = None;
             for (key, _) in &flags {
-                let item = db.chain_item(ItemKind::Check.number(), key).await.unwrap().unwrap();
+                let item = db.chain_item(ItemKind::Check, key).await.unwrap().unwrap();
                 if item.hash == Some(batch.signed.hash) {
-                    carried = Some(ItemVersion { kind: 2, key: *key, version: item.version });
+                    carried = Some(ItemVersion { kind: ItemKind::Check, key: *key, version: item.version });
                 }
             }
             let settled = Settled { lease, nonce: batch.nonce, status, block: None, mined: None };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, B256, hex};
-use portico_chain::contracts::ItemKind;
+use portico_records::ItemKind;
 use rusqlite::Connection;
 
 use super::clients::OtherItem;

@@ -1,0 +1,19 @@
+//! What the chain records: the kinds of items with their keys, contents and digests. Pure functions, without a
+//! database or a node: the store encodes items with them inside its transactions, and `portico-chain` builds contract
+//! calls from the same encoding.
+
+mod content;
+mod digest;
+mod item;
+mod item_kind;
+
+pub use content::{CheckFlags, Content, DecodeError};
+pub use digest::{PublicContent, content_digest, listing_digest, public_content};
+pub use item::{
+    DesiredItem, Token, check_item, check_key, cleared_check, held_token, listing_item, listing_key,
+    listing_terms, retired_listing, revoked_token, token_commitment, token_key,
+};
+pub use item_kind::ItemKind;
+
+/// A hash, key or digest.
+pub type Word = [u8; 32];
