@@ -61,7 +61,7 @@ async fn compare<N: Node>(
     page: &[ListedItem],
     findings: &mut Findings,
 ) -> Result<Vec<Different>> {
-    let over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Failed);
+    let over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Rejected);
     let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(over);
     findings.in_flight += moving.len() as u64;
     findings.compared += settled.len() as u64;
@@ -81,7 +81,7 @@ async fn compare<N: Node>(
             let item_version = ItemVersion { kind, key: item.key, version: item.version };
             again.push((item_version, i64::try_from(version).unwrap_or(i64::MAX - 1)));
             let of =
-                if *status == ItemStatus::Failed { &mut findings.refused } else { &mut findings.different };
+                if *status == ItemStatus::Rejected { &mut findings.refused } else { &mut findings.different };
             of.push((kind.contract(), item.key));
         } else {
             findings.compared -= 1;

@@ -14,7 +14,7 @@ const MAX_RETRIED_ITEMS: usize = 200;
 
 /// Each with its version on the chain. The next version is above what either side has.
 pub async fn rejected<N: Node>(node: &N, db: &Db, contracts: Contracts) -> Result<Vec<(ItemVersion, i64)>> {
-    let items = db.failed_items(MAX_RETRIED_ITEMS).await?;
+    let items = db.rejected_items(MAX_RETRIED_ITEMS).await?;
     let mut rejected = Vec::with_capacity(items.len());
     for kind in ItemKind::ALL {
         let of_kind: Vec<_> = items.iter().filter(|rejected| rejected.item.kind == kind).collect();

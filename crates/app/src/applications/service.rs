@@ -152,7 +152,7 @@ impl Core {
         user: &UserId,
         id: &ListingId,
     ) -> Result<ListingSubmission> {
-        let Some(stored) = self.listing_on_record(id).await? else {
+        let Some(stored) = self.db.stored_listing(id).await? else {
             return Ok(ListingSubmission { listing: id.clone(), new: None, refusal: None });
         };
         let listing = &stored.listing;

@@ -155,11 +155,7 @@ impl Core {
 
     /// With its chain item, both at one moment.
     pub(crate) async fn stored_listing(&self, id: &ListingId) -> Result<StoredListing> {
-        self.listing_on_record(id).await?.ok_or(NOT_FOUND)
-    }
-
-    pub(crate) async fn listing_on_record(&self, id: &ListingId) -> Result<Option<StoredListing>> {
-        Ok(self.db.stored_listing(id).await?)
+        self.db.stored_listing(id).await?.ok_or(NOT_FOUND)
     }
 
     /// For the listing's owner.

@@ -3,9 +3,8 @@
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
-use portico_store::chain::{ItemVersion, VersionedItem, Word};
-
 use portico_records::{Content, ItemKind, check_key};
+use portico_store::chain::{ItemVersion, VersionedItem, Word};
 
 use super::{anchor, checks, identity, registry};
 use crate::{Error, Result};
@@ -170,38 +169,8 @@ pub(crate) fn written(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<(W
 #[cfg(test)]
 mod tests {
     use alloy_sol_types::SolValue as _;
-    use portico_domain::Timestamp;
-    use portico_domain::chain::{Passes, Terms};
-    use portico_records::CheckFlags;
 
     use super::*;
-
-    fn one_of_each() -> [Content; 5] {
-        let terms = Terms::new((Some(Credit::from_units(620)), None), (None, None)).unwrap();
-        let (passes, expires_at) = (Passes::from_bits(5), Timestamp::from_micros(1_800_000_000_000_000));
-        let flags = Some(CheckFlags { passes, expires_at });
-        [
-            Content::Listing { terms, digest: [7; 32] },
-            Content::RetiredListing,
-            Content::Identity { holder: Address::repeat_byte(3), commitment: [9; 32] },
-            Content::Check { listing: [1; 32], applicant: [2; 32], flags },
-            Content::Anchor { head: [4; 32] },
-        ]
-    }
-
-    #[test]
-    fn call_decodes_to_its_items() {
-        for content in one_of_each() {
-            let key = match content {
-                Content::Check { listing, applicant, .. } => check_key(&listing, &applicant),
-                _ => [5; 32],
-            };
-            let item = VersionedItem { key, version: 3, payload: content.encode() };
-            let data = calldata(content.kind(), &[item]).unwrap();
-            let item_version = ItemVersion { kind: content.kind(), key, version: 3 };
-            assert_eq!(items_in_call(content.kind(), &data).unwrap(), [item_version]);
-        }
-    }
 
     #[test]
     fn all_contracts_share_the_stale_event() {

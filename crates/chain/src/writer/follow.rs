@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_records::ItemKind;
 use portico_store::chain::{
-    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, VersionedItem, Word,
+    BatchStatus, ItemVersion, Lease, RejectItems, Requeue, SettleBatches, Settled, VersionedItem, Word,
 };
 
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
@@ -208,7 +208,7 @@ impl<N: Node> Engine<N> {
             return Ok(());
         }
         tracing::error!(items = items.len(), "a contract could not take items");
-        self.write(FailItems { items, at: now }).await
+        self.write(RejectItems { items, at: now }).await
     }
 
     /// Items whose version the chain had already. Mostly they were delivered twice.

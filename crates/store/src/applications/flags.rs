@@ -74,7 +74,7 @@ static LOCK_OF_OWNER: Sql = dialects(
 static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
      WHERE person = ?1 AND owner = ?2 AND terms <> ?3 AND disclosed_at > ?4");
 static SAME: Sql = sql("SELECT version FROM chain_items \
-     WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
+     WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND deleted = 0 AND rejected = 0");
 static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
      withheld = ?4, flags_expire_at = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN flags_expire_at ELSE ?5 END \
      WHERE id = ?1 AND settled < ?2");

@@ -36,12 +36,13 @@ fn batch_limit(kind: ItemKind) -> i64 {
 }
 
 static INSERT_ITEM: Sql = sql("INSERT INTO chain_items \
-     (kind, key, version, payload, gone, salt, signer, nonce, share, reverts, failed, wanted_at) \
+     (kind, key, version, payload, deleted, salt, signer, nonce, share, reverts, rejected, wanted_at) \
      VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) ON CONFLICT (kind, key) DO NOTHING");
-static UPDATE_ITEM: Sql =
-    sql("UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
-     payload = ?3, gone = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, share = ?8, reverts = 0, \
-     failed = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version");
+static UPDATE_ITEM: Sql = sql(
+    "UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
+     payload = ?3, deleted = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, share = ?8, reverts = 0, \
+     rejected = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version",
+);
 
 /// Writes the next version of an item, optionally as part of a batch. Returns the version.
 pub(crate) async fn put_item<T: Tx>(
@@ -78,9 +79,9 @@ fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Val<'_>; 10
 }
 
 static RETIRE: Sql =
-    sql("UPDATE chain_items SET version = version + 1, payload = ?3, gone = 1, salt = NULL, \
-     signer = NULL, nonce = NULL, share = ?4, reverts = 0, failed = 0, wanted_at = ?5 \
-     WHERE kind = ?1 AND key = ?2 AND gone = 0");
+    sql("UPDATE chain_items SET version = version + 1, payload = ?3, deleted = 1, salt = NULL, \
+     signer = NULL, nonce = NULL, share = ?4, reverts = 0, rejected = 0, wanted_at = ?5 \
+     WHERE kind = ?1 AND key = ?2 AND deleted = 0");
 
 /// Deletes an item if it exists; returns whether it did.
 pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<bool> {
@@ -125,7 +126,7 @@ impl Op for PutItems {
 // Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static AGAIN: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, failed = 0, wanted_at = ?6 \
+     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, rejected = 0, wanted_at = ?6 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3",
 );
 
@@ -157,8 +158,8 @@ impl Op for PutItemsAgain {
 
 static RETRY: Sql =
     sql("UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, reverts = 0, failed = 0, wanted_at = ?5 \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND failed = 1");
+     signer = NULL, nonce = NULL, reverts = 0, rejected = 0, wanted_at = ?5 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND rejected = 1");
 
 /// Queues items again that the chain has rejected, each as its next version, unless they changed since they were read.
 /// Returns how many. The audit entry is written if there is one.
@@ -211,7 +212,7 @@ impl Op for RaiseVersions {
 
 // Where it was written does not matter: if it waits, it is sent once more, and the contract has it already.
 static ADOPT_END: Sql =
-    sql("UPDATE chain_items SET version = ?4, payload = ?5, gone = 1, salt = NULL, failed = 0 \
+    sql("UPDATE chain_items SET version = ?4, payload = ?5, deleted = 1, salt = NULL, rejected = 0 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3");
 static ADOPT_REVOCATION: Sql =
     sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
@@ -276,30 +277,30 @@ pub struct ItemVersion {
     pub version: i64,
 }
 
-static FAIL: Sql =
-    sql("UPDATE chain_items SET failed = 1 WHERE kind = ?1 AND key = ?2 AND version = ?3 AND failed = 0");
+static REJECT: Sql =
+    sql("UPDATE chain_items SET rejected = 1 WHERE kind = ?1 AND key = ?2 AND version = ?3 AND rejected = 0");
 
 /// The chain rejected these items for good.
 #[derive(Debug)]
-pub struct FailItems {
+pub struct RejectItems {
     pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }
 
-impl Op for FailItems {
+impl Op for RejectItems {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         for item in &self.items {
             let params = [item.kind.into(), item.key.as_slice().into(), item.version.into()];
-            if tx.exec(&FAIL, &params).await? > 0 {
-                failed(tx, item, self.at).await?;
+            if tx.exec(&REJECT, &params).await? > 0 {
+                note_rejection(tx, item, self.at).await?;
             }
         }
         Ok(())
     }
 }
 
-pub(super) async fn failed<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
+pub(super) async fn note_rejection<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
     let subject = hex::encode_prefixed(item.key);
     record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[]).await
 }

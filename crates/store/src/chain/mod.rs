@@ -16,11 +16,11 @@ use std::sync::Arc;
 pub use batches::{BatchStatus, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
 pub use history::BatchTransaction;
 pub use items::{
-    AdoptEnds, EndUnknownItems, EndedItem, FailItems, ItemVersion, PutItems, PutItemsAgain, RaiseVersions,
+    AdoptEnds, EndUnknownItems, EndedItem, ItemVersion, PutItems, PutItemsAgain, RaiseVersions, RejectItems,
     RetireItems, RetryItems,
 };
 pub(crate) use items::{put_item, retire};
-pub use queue::{FailedItem, QueuedBatch, WaitingItems};
+pub use queue::{QueuedBatch, RejectedItem, WaitingItems};
 pub use record::{
     AcceptedListing, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
@@ -72,14 +72,14 @@ pub enum ItemStatus {
     Signed,
     Mined,
     /// Rejected by the chain for good.
-    Failed,
+    Rejected,
 }
 
 impl ItemStatus {
     /// From the state of the item's batch.
-    fn of(failed: bool, state: Option<i64>) -> Self {
+    fn of(is_rejected: bool, state: Option<i64>) -> Self {
         match state.map(BatchStatus::from_state) {
-            _ if failed => Self::Failed,
+            _ if is_rejected => Self::Rejected,
             None | Some(BatchStatus::Reverted | BatchStatus::Foreign) => Self::Waiting,
             Some(BatchStatus::Signed) => Self::Signed,
             Some(BatchStatus::Mined | BatchStatus::Final) => Self::Mined,
@@ -103,10 +103,10 @@ impl FromRow for StoredItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (version, payload, deleted) = (c.get()?, c.get()?, c.get()?);
         let salt = c.get()?;
-        let (failed, state): (bool, Option<i64>) = (c.get()?, c.get()?);
+        let (is_rejected, state): (bool, Option<i64>) = (c.get()?, c.get()?);
         let block = c.get()?;
         let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
-        let status = ItemStatus::of(failed, state);
+        let status = ItemStatus::of(is_rejected, state);
         Ok(Self { version, payload, deleted, salt, status, hash: mined.or(newest), block })
     }
 }
@@ -218,14 +218,16 @@ impl FromRow for ListedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let kind = c.get()?;
         let item = VersionedItem { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
-        let (deleted, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
-        Ok(Self { kind, item, deleted, status: ItemStatus::of(failed, state) })
+        let (deleted, is_rejected, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
+        Ok(Self { kind, item, deleted, status: ItemStatus::of(is_rejected, state) })
     }
 }
 
 // The newest of several attempts is the one that pays most; the signers' clocks do not matter.
-static ITEM_STATE: Sql = sql("SELECT version, gone, failed FROM chain_items WHERE kind = ?1 AND key = ?2");
-static ITEM: Sql = sql("SELECT i.version, i.payload, i.gone, i.salt, i.failed, b.state, b.block, b.mined, \
+static ITEM_STATE: Sql =
+    sql("SELECT version, deleted, rejected FROM chain_items WHERE kind = ?1 AND key = ?2");
+static ITEM: Sql =
+    sql("SELECT i.version, i.payload, i.deleted, i.salt, i.rejected, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = i.signer AND a.nonce = i.nonce \
       ORDER BY a.max_fee DESC LIMIT 1) \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
@@ -241,10 +243,10 @@ static ATTEMPT: Sql = sql("SELECT s.address, a.nonce, b.kind, b.items, b.state, 
      FROM chain_attempts a JOIN chain_batches b ON b.signer = a.signer AND b.nonce = a.nonce \
      JOIN chain_signers s ON s.id = a.signer WHERE a.hash = ?1");
 static BACKLOG: Sql = sql("SELECT \
-     (SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0), \
+     (SELECT count(*) FROM chain_items WHERE signer IS NULL AND rejected = 0), \
      (SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM chain_batches WHERE state = 0), \
-     (SELECT count(*) FROM chain_items WHERE failed = 1)");
-static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gone, i.failed, b.state \
+     (SELECT count(*) FROM chain_items WHERE rejected = 1)");
+static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.deleted, i.rejected, b.state \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3");
 static FIRST_BLOCK: Sql = sql("SELECT min(block) FROM chain_batches");
@@ -252,7 +254,7 @@ static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 
      ORDER BY nonce DESC LIMIT 1");
 
 impl Db {
-    /// Version, deleted, failed.
+    /// Version, deleted, rejected.
     pub async fn chain_item_state(&self, kind: ItemKind, key: &Word) -> Result<Option<(i64, bool, bool)>> {
         self.one(&ITEM_STATE, &[kind.into(), key.as_slice().into()]).await
     }

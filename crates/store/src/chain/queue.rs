@@ -54,7 +54,7 @@ impl FromRow for QueuedBatch {
 
 /// An item that the chain has rejected for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedItem {
+pub struct RejectedItem {
     pub item: ItemVersion,
     pub payload: Vec<u8>,
     pub deleted: bool,
@@ -62,7 +62,7 @@ pub struct FailedItem {
     pub since: Timestamp,
 }
 
-impl FromRow for FailedItem {
+impl FromRow for RejectedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (kind, key, version) = (c.get()?, word(&c.get::<Vec<u8>>()?)?, c.get()?);
         let (payload, deleted, since) = (c.get()?, c.get()?, c.get()?);
@@ -71,7 +71,7 @@ impl FromRow for FailedItem {
 }
 
 static WAITING: Sql = sql("SELECT kind, count(*), min(wanted_at) FROM chain_items \
-     WHERE signer IS NULL AND failed = 0 GROUP BY kind ORDER BY kind");
+     WHERE signer IS NULL AND rejected = 0 GROUP BY kind ORDER BY kind");
 static OPEN: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce \
       ORDER BY a.max_fee DESC LIMIT 1), \
@@ -79,8 +79,8 @@ static OPEN: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.b
      (SELECT min(at) FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce) \
      FROM chain_batches b JOIN chain_signers s ON s.id = b.signer WHERE b.state < 2 \
      ORDER BY b.signer, b.nonce LIMIT ?1");
-static FAILED: Sql = sql("SELECT kind, key, version, payload, gone, wanted_at FROM chain_items \
-     WHERE failed = 1 ORDER BY kind LIMIT ?1");
+static REJECTED: Sql = sql("SELECT kind, key, version, payload, deleted, wanted_at FROM chain_items \
+     WHERE rejected = 1 ORDER BY kind LIMIT ?1");
 
 impl Db {
     pub async fn waiting_items(&self) -> Result<Vec<WaitingItems>> {
@@ -93,7 +93,7 @@ impl Db {
     }
 
     /// By kind.
-    pub async fn failed_items(&self, limit: usize) -> Result<Vec<FailedItem>> {
-        self.read(&FAILED, &[as_limit(limit).into()], Weight::Scan).await
+    pub async fn rejected_items(&self, limit: usize) -> Result<Vec<RejectedItem>> {
+        self.read(&REJECTED, &[as_limit(limit).into()], Weight::Scan).await
     }
 }

@@ -229,10 +229,10 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
     record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await
 }
 
-static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND failed = 0 \
+static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND rejected = 0 \
      ORDER BY share DESC, wanted_at LIMIT 1");
 static WAITING: Sql = sql("SELECT key, version, payload FROM chain_items \
-     WHERE signer IS NULL AND failed = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
+     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
 

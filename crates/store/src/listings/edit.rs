@@ -66,7 +66,7 @@ impl FromRow for StoredListing {
 
 static STORED: Sql = sql("SELECT l.document, l.seq, l.version, l.created_at, l.updated_at, \
      i.version, i.payload, i.salt FROM listings l \
-     LEFT JOIN chain_items i ON i.kind = ?2 AND i.key = ?3 AND i.gone = 0 WHERE l.id = ?1");
+     LEFT JOIN chain_items i ON i.kind = ?2 AND i.key = ?3 AND i.deleted = 0 WHERE l.id = ?1");
 /// Locks the listing until the transaction ends. A separate statement: one that waits for a lock and then reads would
 /// see the new listing with its old item.
 static LOCK: Sql =

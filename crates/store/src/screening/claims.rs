@@ -53,7 +53,7 @@ static USE: Sql = sql("DELETE FROM wallet_claims \
      WHERE token = ?1 AND user_id = ?2 AND nonce = ?3 AND expires_at > ?4");
 static MOVE: Sql = sql("UPDATE cases SET holder = ?3, custody = NULL, wished_wallet = NULL \
      WHERE token = ?1 AND user_id = ?2 AND revoked_at IS NULL");
-static PAYLOAD: Sql = sql("SELECT payload FROM chain_items WHERE kind = ?1 AND key = ?2 AND gone = 0");
+static PAYLOAD: Sql = sql("SELECT payload FROM chain_items WHERE kind = ?1 AND key = ?2 AND deleted = 0");
 
 /// Uses up a claim: the wallet holds the token from here on.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use portico_domain::pipelines::Pipeline;
 use portico_domain::portfolios::{PortfolioChange, TemplateChange};
 use portico_domain::requirements::RequirementsRecord;
 use portico_records::{DesiredItem, retired_listing};
-use portico_store::chain::{FailItems, NewRecord, Payers, PutItems, RecordListings, RetryItems};
+use portico_store::chain::{NewRecord, Payers, PutItems, RecordListings, RejectItems, RetryItems};
 use portico_store::screening::{
     BeginClaim, CaseSelector, ClaimIdentity, ErasePerson, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity,
     WalletClaim,
@@ -351,7 +351,7 @@ async fn writes_for_the_chain_leave_all_of_their_rows_or_none_when_cut(db: Db) {
         let key = u8::try_from(n + 1).unwrap();
         put(&db, &[key]).await;
         let items = vec![first_version(key)];
-        db.write(FailItems { items, at: NOW }).await.unwrap();
+        db.write(RejectItems { items, at: NOW }).await.unwrap();
         RetryItems { items: vec![(first_version(key), 41)], entry: entry("chain.retried", "an item") }
     })
     .await;

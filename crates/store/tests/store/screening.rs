@@ -360,7 +360,7 @@ async fn an_erasure_revokes_the_tokens_of_all_cases(db: Db) {
         db.write(Mint { case: text(id), at: NOW }).await.unwrap();
     }
     assert!(db.write(erase(5)).await.unwrap());
-    assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE gone = 0").await, [[Some("0".to_owned())]]);
+    assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE deleted = 0").await, [[Some("0".to_owned())]]);
 }
 
 async fn applications_are_deleted_whoever_applied_the_erasure(db: Db) {

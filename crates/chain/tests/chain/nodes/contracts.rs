@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, B256, TxKind};
 use alloy_sol_types::SolCall as _;
-use portico_chain::contracts::{Contracts, calldata, rejected};
+use portico_chain::contracts::{Contracts, calldata, items_in_call, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
@@ -89,7 +89,7 @@ fn one_of_each() -> Vec<(Word, Content)> {
 }
 
 /// The same items, deleted where possible.
-fn gone() -> Vec<(Word, Content)> {
+fn deleted() -> Vec<(Word, Content)> {
     let one = |(key, content): (Word, Content)| match content {
         Content::Listing { .. } => (key, Content::RetiredListing),
         Content::Identity { .. } => (key, Content::RevokedIdentity),
@@ -101,10 +101,20 @@ fn gone() -> Vec<(Word, Content)> {
     one_of_each().into_iter().map(one).collect()
 }
 
+#[test]
+fn call_decodes_to_its_items() {
+    for (key, content) in one_of_each().into_iter().chain(deleted()) {
+        let (kind, version) = (content.kind(), 3);
+        let item = VersionedItem { key, version, payload: content.encode() };
+        let data = calldata(kind, &[item]).unwrap();
+        assert_eq!(items_in_call(kind, &data).unwrap(), [ItemVersion { kind, key, version }]);
+    }
+}
+
 async fn every_kind_of_item_is_recorded_and_read_back(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let (engine, db, _kept) = fixture.engine(contracts);
-    for items in [one_of_each(), gone()] {
+    for items in [one_of_each(), deleted()] {
         let desired = items.into_iter().map(|(key, content)| samples::desired(key, content, now()));
         db.write(PutItems(desired.collect())).await.unwrap();
         follow_all(&engine, &db).await;
@@ -170,7 +180,7 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
     let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
     assert_eq!(settled, None, "what is unusual is left to the task that follows");
     follow_all(&engine, &db).await;
-    for (id, status) in [("d", ItemStatus::Mined), ("e", ItemStatus::Failed), ("f", ItemStatus::Mined)] {
+    for (id, status) in [("d", ItemStatus::Mined), ("e", ItemStatus::Rejected), ("f", ItemStatus::Mined)] {
         let item = db.chain_item(ItemKind::Listing, &samples::key_of(id)).await.unwrap().unwrap();
         assert_eq!(item.status, status, "{id}");
     }
@@ -184,7 +194,7 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
     assert_eq!(look(Some(now())).await.unwrap(), found);
     follow_all(&engine, &db).await;
     let item = db.chain_item(ItemKind::Listing, &samples::key_of("e")).await.unwrap().unwrap();
-    assert_eq!((item.version, item.status), (2, ItemStatus::Failed));
+    assert_eq!((item.version, item.status), (2, ItemStatus::Rejected));
     assert_eq!(db.chain_backlog().await.unwrap().failed, 1, "it is one item, however often it was refused");
 }
 
