@@ -91,7 +91,7 @@ pub(crate) async fn overtake<N: Node>(
             // The next anchor is above it.
             raised.extend((version > item.version).then_some((seen, version)));
         } else if kind.ends_for_good() && Content::decode(kind, &payload)?.is_deleted() {
-            ended.push(EndedItem { seen, version, payload, token: kind.token_of(&item.key) });
+            ended.push(EndedItem { seen, version, payload });
         } else {
             again.push((seen, version));
         }

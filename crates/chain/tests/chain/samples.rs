@@ -31,10 +31,6 @@ pub(crate) fn terms(credit: i64, income: i64) -> Terms {
     Terms::new(credit, (Some(Income::from_units(income)), None)).unwrap()
 }
 
-pub(crate) fn desired(key: Word, content: Content, at: Timestamp) -> DesiredItem {
-    content.desired(key, at)
-}
-
 /// They expire in the year 2100.
 pub(crate) fn flags(bits: u8) -> CheckFlags {
     let expires_at = Timestamp::from_micros(4_102_444_800_000_000);
@@ -50,10 +46,9 @@ pub(crate) fn payload(digest: Word) -> Vec<u8> {
 }
 
 pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
-    let content = content(digest);
     let listing = listing(id);
-    let mut desired = desired(listing_key(&listing.id), content, at);
-    desired.salt = Some([7; 32]);
+    let desired = content(digest).desired(listing_key(&listing.id), at);
+    let desired = DesiredItem { salt: Some([7; 32]), ..desired };
     NewRecord {
         listing,
         desired,

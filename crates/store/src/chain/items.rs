@@ -224,8 +224,6 @@ pub struct EndedItem {
     /// The version on the chain.
     pub version: i64,
     pub payload: Vec<u8>,
-    /// The number of a revoked token.
-    pub token: Option<[u8; 16]>,
 }
 
 /// Takes over ends that the chain has and a restored database lacks, unless the items changed since they were read.
@@ -238,7 +236,7 @@ pub struct AdoptEnds {
 impl Op for AdoptEnds {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        for EndedItem { seen, version, payload, token } in &self.items {
+        for EndedItem { seen, version, payload } in &self.items {
             let params = [
                 seen.kind.into(),
                 seen.key.as_slice().into(),
@@ -247,7 +245,7 @@ impl Op for AdoptEnds {
                 payload.as_slice().into(),
             ];
             if tx.exec(&ADOPT_END, &params).await? > 0
-                && let Some(token) = token
+                && let Some(token) = seen.kind.token_of(&seen.key)
             {
                 tx.exec(&ADOPT_REVOCATION, &[token[..].into(), self.at.into()]).await?;
             }

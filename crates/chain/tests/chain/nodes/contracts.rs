@@ -115,7 +115,7 @@ async fn every_kind_of_item_is_recorded_and_read_back(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let (engine, db, _kept) = fixture.engine(contracts);
     for items in [one_of_each(), deleted()] {
-        let desired = items.into_iter().map(|(key, content)| samples::desired(key, content, now()));
+        let desired = items.into_iter().map(|(key, content)| content.desired(key, now()));
         db.write(PutItems(desired.collect())).await.unwrap();
         follow_all(&engine, &db).await;
         let backlog = db.chain_backlog().await.unwrap();
@@ -133,7 +133,7 @@ async fn differences_are_found_and_repaired(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let signer = fixture.signer(&fixture.key, contracts).await;
     let (engine, db, _kept) = fixture.engine(contracts);
-    let desired = one_of_each().into_iter().map(|(key, content)| samples::desired(key, content, now()));
+    let desired = one_of_each().into_iter().map(|(key, content)| content.desired(key, now()));
     db.write(PutItems(desired.collect())).await.unwrap();
     follow_all(&engine, &db).await;
     // Another process with the same key bypasses this database.

@@ -34,7 +34,7 @@ async fn flags_are_false_after_their_expiry(fixture: NodeFixture) {
     let expires_at = Timestamp::from_micros((head + 600).cast_signed() * 1_000_000);
     let flags = CheckFlags { passes: Passes::from_bits(0b1111), expires_at };
     let (key, content) = check([7; 32], flags);
-    fixture.db.write(PutItems(vec![samples::desired(key, content, now())])).await.unwrap();
+    fixture.db.write(PutItems(vec![content.desired(key, now())])).await.unwrap();
     let attested = async |node: &AnyNode| {
         let call = checks::checksOfCall { listing: [6; 32].into(), applicant: [7; 32].into() };
         let answer = node.call(Address::ZERO, contracts.of(ItemKind::Check), call.abi_encode().into()).await;
@@ -60,9 +60,9 @@ async fn flags_are_alone_and_hold_nothing_up(fixture: NodeFixture) {
     let (engine, db, _kept) = fixture.engine(contracts);
     let flags = (1..=FLAGS).map(|applicant| check([applicant; 32], samples::flags(5)));
     let keys: Vec<Word> = flags.clone().map(|(key, _)| key).collect();
-    let desired = flags.map(|(key, content)| samples::desired(key, content, now()));
+    let desired = flags.map(|(key, content)| content.desired(key, now()));
     db.write(PutItems(desired.collect())).await.unwrap();
-    let anchor = samples::desired([3; 32], Content::Anchor { head: [2; 32] }, now());
+    let anchor = Content::Anchor { head: [2; 32] }.desired([3; 32], now());
     db.write(PutItems(vec![anchor])).await.unwrap();
     follow_all(&engine, &db).await;
     let nonce_of = async |kind: ItemKind, key: &Word| {
@@ -85,9 +85,7 @@ async fn flags_stay_alone_when_they_are_queued_again(fixture: NodeFixture) {
     let (db, at) = (&fixture.db, now());
     let signer = Arc::new(fixture.signer(&fixture.key, contracts).await);
     let flags = [1, 2].map(|applicant| check([applicant; 32], samples::flags(5)));
-    db.write(PutItems(flags.map(|(key, content)| samples::desired(key, content, at)).to_vec()))
-        .await
-        .unwrap();
+    db.write(PutItems(flags.map(|(key, content)| content.desired(key, at)).to_vec())).await.unwrap();
     let take = TakeLease { address: fixture.key.address().0.0, seen: (0, 0), first_nonce: 4 };
     let row = db.write(take).await.unwrap().unwrap();
     let lease = Lease { signer: row.id, epoch: row.epoch };

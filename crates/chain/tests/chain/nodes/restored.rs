@@ -42,7 +42,7 @@ fn listing(digest: Word) -> Content {
 }
 
 async fn put(db: &Db, items: &[(Word, Content)]) {
-    let desired = items.iter().map(|(key, content)| samples::desired(*key, *content, now()));
+    let desired = items.iter().map(|(key, content)| content.desired(*key, now()));
     db.write(PutItems(desired.collect())).await.unwrap();
 }
 

@@ -145,7 +145,7 @@ impl Run {
             }
         };
         self.world().note(|| format!("wanted: {:?} {:02x}", content.kind(), key[0]));
-        let desired = samples::desired(key, content, at);
+        let desired = content.desired(key, at);
         self.db.write(PutItems(vec![desired])).await.map_err(|error| error.to_string())?;
         self.clients.put_item(key, &content);
         Ok(())
