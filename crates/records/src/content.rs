@@ -4,7 +4,8 @@ use alloy_primitives::Address;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income, Timestamp};
 
-use crate::{ItemKind, Word};
+use crate::item_kind::ItemKind;
+use crate::word::Word;
 
 /// Encoded in a few bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

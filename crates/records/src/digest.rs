@@ -4,7 +4,7 @@ use alloy_primitives::keccak256;
 use portico_domain::geo::Point;
 use portico_domain::listings::Listing;
 
-use crate::Word;
+use crate::word::Word;
 
 /// Field names and values, in the order of the digest.
 pub type PublicContent = Vec<(&'static str, String)>;

@@ -5,10 +5,10 @@ use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
 use portico_domain::{ListingId, Timestamp};
 
-use crate::{CheckFlags, Content, DecodeError, ItemKind, Word, listing_digest};
-
-/// The number of an identity token.
-pub type Token = [u8; 16];
+use crate::content::{CheckFlags, Content, DecodeError};
+use crate::digest::listing_digest;
+use crate::item_kind::ItemKind;
+use crate::word::{Token, Word};
 
 /// The desired state of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Kinds of items.
 
-use crate::{Token, Word};
+use crate::word::{Token, Word};
 
 /// Each kind has its own contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

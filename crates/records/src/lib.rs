@@ -6,14 +6,13 @@ mod content;
 mod digest;
 mod item;
 mod item_kind;
+mod word;
 
 pub use content::{CheckFlags, Content, DecodeError};
 pub use digest::{PublicContent, content_digest, listing_digest, public_content};
 pub use item::{
-    DesiredItem, Token, check_item, check_key, cleared_check, held_token, listing_item, listing_key,
-    listing_terms, retired_listing, revoked_token, token_commitment, token_key,
+    DesiredItem, check_item, check_key, cleared_check, held_token, listing_item, listing_key, listing_terms,
+    retired_listing, revoked_token, token_commitment, token_key,
 };
 pub use item_kind::ItemKind;
-
-/// A hash, key or digest.
-pub type Word = [u8; 32];
+pub use word::{Token, Word};
