@@ -4,12 +4,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use portico_chain::contracts::{Content, ItemKind};
 use portico_chain::deploy::DeployOptions;
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::{Node as _, setup};
 use portico_domain::chain::Terms;
+use portico_records::{Content, ItemKind};
 use portico_store::chain::{Sign as _, VersionedItem};
 use portico_store::{Db, Location, Role};
 
@@ -32,7 +32,7 @@ pub(crate) async fn measure(url: &str, key: &str, batch: usize, time: Duration) 
     let (started, mut recorded) = (Instant::now(), 0_u32);
     while started.elapsed() < time {
         let items: Vec<VersionedItem> = (0..batch).map(|_| item(&mut recorded, terms)).collect();
-        let signed = signer.sign(i64::try_from(nonce)?, ItemKind::Listing.number(), &items)?;
+        let signed = signer.sign(i64::try_from(nonce)?, ItemKind::Listing, &items)?;
         node.send(&signed.raw).await?;
         let receipt = loop {
             if let Some(receipt) = node.receipt(signed.hash.into()).await? {

@@ -81,6 +81,12 @@ const SHARE_RETRY_SECONDS: u64 = 30;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+impl From<portico_records::DecodeError> for Error {
+    fn from(error: portico_records::DecodeError) -> Self {
+        Self::Bug(error.to_string())
+    }
+}
+
 impl From<portico_store::Error> for Error {
     fn from(error: portico_store::Error) -> Self {
         use portico_store::Error as Store;

@@ -1,10 +1,11 @@
 //! The chain and the contracts that a database is bound to, verified before anything is signed.
 
 use alloy_primitives::{Address, B256};
+use portico_records::ItemKind;
 use portico_store::Db;
 use portico_store::chain::ChainIdentity;
 
-use crate::contracts::{Contracts, ItemKind};
+use crate::contracts::{Contracts, deployed_code};
 use crate::deploy::DeployOptions;
 use crate::node::Node;
 use crate::{Error, Result};
@@ -101,7 +102,7 @@ pub(crate) async fn check_contracts<N: Node>(node: &N, contracts: Contracts, adv
     for kind in ItemKind::ALL {
         let (name, address) = (kind.contract(), contracts.of(kind));
         let code = node.code(address).await?;
-        if kind.deployed_code()? != code {
+        if deployed_code(kind)? != code {
             let found = if code.is_empty() { "nothing" } else { "another contract" };
             return Err(Error::Setup(format!(
                 "at {address} there is {found}, not this version's {name}: {advice}"

@@ -4,12 +4,13 @@
 //! exception: revoked tokens and cleared flags stay so.
 
 use portico_domain::Timestamp;
+use portico_records::{Content, ItemKind};
 use portico_store::Db;
 use portico_store::chain::{
     AdoptEnds, EndedItem, ItemVersion, PutItemsAgain, RaiseVersions, VersionedItem, Word,
 };
 
-use crate::contracts::{Content, Contracts, ItemKind};
+use crate::contracts::Contracts;
 use crate::node::Node;
 use crate::reads;
 use crate::reconcile::ITEMS_PER_CALL;
@@ -45,7 +46,7 @@ pub async fn catch_up<N: Node>(
     for kind in ItemKind::ALL {
         let mut after: Vec<u8> = Vec::new();
         loop {
-            let page = db.chain_items_after(kind.number(), &after, ITEMS_PER_CALL).await?;
+            let page = db.chain_items_after(kind, &after, ITEMS_PER_CALL).await?;
             let Some(last) = page.last() else { break };
             after = last.item.key.to_vec();
             let items: Vec<VersionedItem> = page.into_iter().map(|listed| listed.item).collect();
@@ -81,7 +82,7 @@ pub(crate) async fn overtake<N: Node>(
     for (item, (version, payload)) in items.iter().zip(found) {
         let version = i64::try_from(version)
             .map_err(|_| Error::Refused("an item's version on the chain is too high".into()))?;
-        let seen = ItemVersion { kind: kind.number(), key: item.key, version: item.version };
+        let seen = ItemVersion { kind, key: item.key, version: item.version };
         let is_same = payload == item.payload;
         if version < item.version || (version == item.version && is_same) {
             continue;
@@ -90,7 +91,7 @@ pub(crate) async fn overtake<N: Node>(
             // The next anchor is above it.
             raised.extend((version > item.version).then_some((seen, version)));
         } else if kind.ends_for_good() && Content::decode(kind, &payload)?.is_deleted() {
-            ended.push(EndedItem { seen, version, payload, token: kind.token_of(&item.key) });
+            ended.push(EndedItem { seen, version, payload });
         } else {
             again.push((seen, version));
         }

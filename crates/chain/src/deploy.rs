@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, B256, TxKind};
 
-use crate::contracts::{Contracts, ItemKind};
+use portico_records::ItemKind;
+
+use crate::contracts::{self, Contracts};
 use crate::node::{Node, Receipt};
 use crate::signer::{CallSigner, Key, Price};
 use crate::{Error, Result};
@@ -74,7 +76,7 @@ async fn deploy_contract<N: Node>(
 ) -> Result<Address> {
     let owner = options.owner.unwrap_or(signer.key.address());
     let recorders: Vec<Address> = keys.iter().map(Key::address).collect();
-    let data = kind.deployment(owner, &recorders)?;
+    let data = contracts::deployment(kind, owner, &recorders)?;
     let nonce = node.nonce(signer.key.address()).await?;
     let signed = signer.key.sign(signer.transaction(nonce, TxKind::Create, DEPLOY_GAS, data));
     node.send(&signed.raw).await?;

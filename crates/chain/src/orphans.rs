@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, B256};
 use portico_domain::Timestamp;
+use portico_records::{Content, DesiredItem, ItemKind};
 use portico_store::Db;
-use portico_store::chain::{DesiredItem, EndUnknownItems, Word};
+use portico_store::chain::{EndUnknownItems, Word};
 
-use crate::contracts::{Content, Contracts, ItemKind, written};
+use crate::contracts::{Contracts, written};
 use crate::node::Node;
 use crate::reads;
 use crate::reconcile::ITEMS_PER_CALL;
@@ -60,7 +61,7 @@ pub async fn find<N: Node>(
             let Some(kind) = contracts.kind_at(event.log.address) else { continue };
             let Some((key, parts)) = written(kind, &event.log.topics, &event.log.data) else { continue };
             let is_found = unknown.contains_key(&(kind, key));
-            if !is_found && db.chain_item_state(kind.number(), &key).await?.is_none() {
+            if !is_found && db.chain_item_state(kind, &key).await?.is_none() {
                 unknown.insert((kind, key), (parts, event.transaction));
             }
         }

@@ -4,9 +4,10 @@ use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::SolCall;
 use portico_domain::chain::Terms;
 use portico_domain::{Credit, Income};
+use portico_records::{CheckFlags, ItemKind};
 use portico_store::chain::Word;
 
-use crate::contracts::{CheckFlags, Contracts, ItemKind, anchor, checks, identity, registry};
+use crate::contracts::{Contracts, anchor, checks, identity, registry};
 use crate::node::Node;
 use crate::{Error, Result};
 
@@ -89,7 +90,7 @@ pub(crate) async fn items<N: Node>(
     kind: ItemKind,
     expected: &[(Word, Vec<u8>)],
 ) -> Result<Vec<(u64, Vec<u8>)>> {
-    use crate::contracts::Content;
+    use portico_records::Content;
     let (to, keys) = (contracts.of(kind), expected.iter().map(|(key, _)| B256::from(*key)));
     Ok(match kind {
         ItemKind::Listing => {

@@ -1,11 +1,12 @@
 //! Compares every item of the database with the chain.
 
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 use portico_store::Db;
 use portico_store::chain::{ItemStatus, ItemVersion, ListedItem, PutItemsAgain, Word};
 
 use crate::Result;
-use crate::contracts::{Contracts, ItemKind};
+use crate::contracts::Contracts;
 use crate::node::Node;
 use crate::reads;
 
@@ -35,7 +36,7 @@ pub async fn reconcile<N: Node>(
     for kind in ItemKind::ALL {
         let mut after: Vec<u8> = Vec::new();
         loop {
-            let page = db.chain_items_after(kind.number(), &after, ITEMS_PER_CALL).await?;
+            let page = db.chain_items_after(kind, &after, ITEMS_PER_CALL).await?;
             let Some(last) = page.last() else { break };
             after = last.item.key.to_vec();
             let again = compare(node, db, contracts, kind, &page, &mut findings).await?;
@@ -60,7 +61,7 @@ async fn compare<N: Node>(
     page: &[ListedItem],
     findings: &mut Findings,
 ) -> Result<Vec<Different>> {
-    let over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Failed);
+    let over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Rejected);
     let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(over);
     findings.in_flight += moving.len() as u64;
     findings.compared += settled.len() as u64;
@@ -75,12 +76,12 @@ async fn compare<N: Node>(
             continue;
         }
         // It may have changed between the two reads: then it is in flight, and nothing is wrong.
-        let now = db.chain_item(kind.number(), &item.key).await?;
+        let now = db.chain_item(kind, &item.key).await?;
         if now.is_some_and(|now| now.version == item.version && now.status == *status) {
-            let item_version = ItemVersion { kind: kind.number(), key: item.key, version: item.version };
+            let item_version = ItemVersion { kind, key: item.key, version: item.version };
             again.push((item_version, i64::try_from(version).unwrap_or(i64::MAX - 1)));
             let of =
-                if *status == ItemStatus::Failed { &mut findings.refused } else { &mut findings.different };
+                if *status == ItemStatus::Rejected { &mut findings.refused } else { &mut findings.different };
             of.push((kind.contract(), item.key));
         } else {
             findings.compared -= 1;

@@ -1,10 +1,11 @@
 //! Items that the chain has rejected, with the versions above which they can be written again.
 
+use portico_records::ItemKind;
 use portico_store::Db;
 use portico_store::chain::ItemVersion;
 
 use crate::Result;
-use crate::contracts::{Contracts, ItemKind};
+use crate::contracts::Contracts;
 use crate::node::Node;
 use crate::reads;
 
@@ -13,10 +14,10 @@ const MAX_RETRIED_ITEMS: usize = 200;
 
 /// Each with its version on the chain. The next version is above what either side has.
 pub async fn rejected<N: Node>(node: &N, db: &Db, contracts: Contracts) -> Result<Vec<(ItemVersion, i64)>> {
-    let items = db.failed_items(MAX_RETRIED_ITEMS).await?;
+    let items = db.rejected_items(MAX_RETRIED_ITEMS).await?;
     let mut rejected = Vec::with_capacity(items.len());
     for kind in ItemKind::ALL {
-        let of_kind: Vec<_> = items.iter().filter(|rejected| rejected.item.kind == kind.number()).collect();
+        let of_kind: Vec<_> = items.iter().filter(|rejected| rejected.item.kind == kind).collect();
         if of_kind.is_empty() {
             continue;
         }

@@ -1,11 +1,12 @@
 //! Finds or deploys the contracts, and verifies chain, contracts and keys before anything is signed.
 
 use alloy_primitives::Address;
+use portico_records::ItemKind;
 use portico_store::Db;
 use portico_store::chain::AdoptChain;
 
 use crate::binding::{check_contracts, check_identity, contracts_of, identity_of, verify_bound_chain};
-use crate::contracts::{Contracts, ItemKind, calldata};
+use crate::contracts::{Contracts, calldata};
 use crate::deploy::{DeployOptions, deploy};
 use crate::node::Node;
 use crate::signer::Key;

@@ -41,8 +41,7 @@ pub use engine::{Db, Error, Location, Result, Role, sql};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, JoinTenant, NoteKeyUse, Revocation, RevokeAgain, RevokeKey, StoredKey};
 pub use listings::{
-    CreateListing, DeleteListing, EditListing, ListingClusters, ListingCodec, ListingItem, ListingVersion,
-    StoredListing,
+    CreateListing, DeleteListing, EditListing, ListingClusters, ListingItem, ListingVersion, StoredListing,
 };
 pub use pipelines::PutPipeline;
 pub use portfolios::{ChangePortfolio, CopyTemplate, CreatePortfolio, DeletePortfolio};

@@ -60,7 +60,8 @@ pub(crate) struct RecordOut {
 enum RecordStatus {
     Pending,
     Mined,
-    Refused,
+    #[serde(rename = "refused")]
+    Rejected,
 }
 
 impl From<Record> for RecordOut {
@@ -69,7 +70,7 @@ impl From<Record> for RecordOut {
             status: match record.status {
                 ItemStatus::Waiting | ItemStatus::Signed => RecordStatus::Pending,
                 ItemStatus::Mined => RecordStatus::Mined,
-                ItemStatus::Failed => RecordStatus::Refused,
+                ItemStatus::Rejected => RecordStatus::Rejected,
             },
             key: hex::encode_prefixed(record.key),
             version: record.version,

@@ -1,7 +1,7 @@
 //! `/v1/chain/queue`: what waits for the chain, and what the chain has rejected.
 
 use portico_app::chain::ItemKind;
-use portico_app::chain_queue::{BatchStatus, ChainQueue, FailedItem, QueuedBatch, WaitingItems};
+use portico_app::chain_queue::{BatchStatus, ChainQueue, QueuedBatch, RejectedItem, WaitingItems};
 use portico_domain::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -44,7 +44,7 @@ struct QueueOut {
     /// Transactions that are not final, at most 100
     transactions: Vec<QueuedOut>,
     /// What was rejected, at most 100
-    failed_items: Vec<FailedOut>,
+    failed_items: Vec<RejectedOut>,
 }
 
 /// What waits for one contract.
@@ -101,7 +101,7 @@ enum QueuedStatus {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = FailedItem)]
-struct FailedOut {
+struct RejectedOut {
     #[schema(schema_with = contract_schema)]
     contract: &'static str,
     /// Its key in the contract
@@ -114,17 +114,9 @@ struct FailedOut {
     since: Timestamp,
 }
 
-/// The name of a contract that this version does not know is left open.
-fn contract(kind: i64) -> Option<&'static str> {
-    ItemKind::from_number(kind).map(ItemKind::contract)
-}
-
-const UNKNOWN: &str = "unknown";
-
 impl From<WaitingItems> for WaitingOut {
     fn from(waiting: WaitingItems) -> Self {
-        let contract = contract(waiting.kind).unwrap_or(UNKNOWN);
-        Self { contract, items: waiting.items, since: waiting.since }
+        Self { contract: waiting.kind.contract(), items: waiting.items, since: waiting.since }
     }
 }
 
@@ -133,7 +125,7 @@ impl From<QueuedBatch> for QueuedOut {
         Self {
             signer: hex::encode_prefixed(batch.signer),
             nonce: batch.nonce,
-            contract: contract(batch.kind),
+            contract: batch.kind.map(ItemKind::contract),
             items: batch.items,
             status: if batch.status == BatchStatus::Signed {
                 QueuedStatus::Signed
@@ -148,27 +140,27 @@ impl From<QueuedBatch> for QueuedOut {
     }
 }
 
-impl From<FailedItem> for FailedOut {
-    fn from(failed: FailedItem) -> Self {
+impl From<RejectedItem> for RejectedOut {
+    fn from(rejected: RejectedItem) -> Self {
         Self {
-            contract: contract(failed.item.kind).unwrap_or(UNKNOWN),
-            key: hex::encode_prefixed(failed.item.key),
-            version: failed.item.version,
-            is_deletion: failed.deleted,
-            since: failed.since,
+            contract: rejected.item.kind.contract(),
+            key: hex::encode_prefixed(rejected.item.key),
+            version: rejected.item.version,
+            is_deletion: rejected.deleted,
+            since: rejected.since,
         }
     }
 }
 
 async fn read(cx: Context, (): ()) -> Result<Json<QueueOut>> {
-    let ChainQueue { totals, waiting, batches, failed } = cx.app().chain.queue(&cx.call).await?;
+    let ChainQueue { totals, waiting, batches, rejected } = cx.app().chain.queue(&cx.call).await?;
     Ok(Json(QueueOut {
         waiting: totals.waiting,
         signed: totals.signed,
         failed: totals.failed,
         waiting_by_contract: waiting.into_iter().map(Into::into).collect(),
         transactions: batches.into_iter().map(Into::into).collect(),
-        failed_items: failed.into_iter().map(Into::into).collect(),
+        failed_items: rejected.into_iter().map(Into::into).collect(),
     }))
 }
 

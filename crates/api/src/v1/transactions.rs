@@ -174,7 +174,7 @@ impl From<BatchTransaction> for OwnTransactionOut {
             from: Address::from(batch.signer).to_string(),
             nonce: batch.nonce,
             block_number: batch.block,
-            contract: ItemKind::from_number(batch.kind).map(ItemKind::contract),
+            contract: batch.kind.map(ItemKind::contract),
             items: batch.items,
         }
     }

@@ -1,13 +1,13 @@
 //! What is stored about an application, sealed with the applicant's key.
 
-use portico_chain::contracts::{check_key, cleared_check, listing_key};
 use portico_domain::applications::{ApplicationStatus, Decision};
 use portico_domain::chain::Terms;
 use portico_domain::{
     AccountId, ApplicationId, ClientId, Country, Description, ListingId, Timestamp, UserId,
 };
+use portico_records::{DesiredItem, check_key, cleared_check, listing_key};
 use portico_screening::Check;
-use portico_store::chain::{DesiredItem, Word};
+use portico_store::chain::Word;
 use portico_store::{NewApplication, StoredApplication};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Country, Credit, Income, Timestamp, UserId};
+use portico_records::CheckFlags;
 use portico_screening::{Check, Finding};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -147,18 +148,11 @@ pub struct Evaluation {
     pub checks: Vec<CheckState>,
     /// Every required check has a valid finding.
     pub complete: bool,
-    /// `None`: there is nothing to attest.
-    pub flags: Option<Flags>,
+    /// They expire at the beginning of a UTC day. `None`: there is nothing to attest.
+    pub flags: Option<CheckFlags>,
     /// Whether flags or checks reveal anything about score or income.
     pub(crate) discloses: bool,
     pub identity_changed: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flags {
-    pub passes: Passes,
-    /// The beginning of a UTC day.
-    pub expires_at: Timestamp,
 }
 
 impl Evaluation {
@@ -225,7 +219,7 @@ fn state(check: Check, terms: Option<&Terms>, findings: &PersonFindings, now: Ti
     CheckState { check, status, expires_at: Some(expires_at) }
 }
 
-fn flags(terms: &Terms, required: &[Check], findings: &PersonFindings, now: Timestamp) -> Option<Flags> {
+fn flags(terms: &Terms, required: &[Check], findings: &PersonFindings, now: Timestamp) -> Option<CheckFlags> {
     let expiry = |check: Check| findings.valid(check, now).map(|known| known.report.expires_at());
     let earliest = required.iter().copied().filter_map(expiry).min();
     // Terms that require nothing are met by everyone who was verified.
@@ -235,7 +229,7 @@ fn flags(terms: &Terms, required: &[Check], findings: &PersonFindings, now: Time
     let credit = findings.credit(now).filter(|_| required.contains(&Check::SoftCredit));
     let income = findings.income(now).filter(|_| required.contains(&Check::Income));
     let passes = Passes::of(terms, credit, income.unwrap_or(Income::from_units(0)));
-    (expires_at > now).then_some(Flags { passes, expires_at })
+    (expires_at > now).then_some(CheckFlags { passes, expires_at })
 }
 
 /// The checks that terms need: those whose minimum or preference is not zero.

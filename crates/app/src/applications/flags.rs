@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use portico_chain::contracts::{CheckFlags, Content, ItemKind, listing_key};
-use portico_domain::{Timestamp, UserId};
+use portico_domain::UserId;
+use portico_records::{Content, DesiredItem, ItemKind};
 use portico_store::audit::{Entry, SERVICE};
-use portico_store::chain::{DesiredItem, RetireItems};
+use portico_store::chain::RetireItems;
 use portico_store::keystore::PersonId;
 use portico_store::{
     ChangeContext, DeleteOrphanedApplications, Disclosure, ExpireFlags, SettleFlags, Settlement,
@@ -15,7 +15,7 @@ use portico_store::{
 };
 
 use super::document::{Document, OpenedApplication, open_document};
-use super::evaluation::{Evaluation, Flags};
+use super::evaluation::Evaluation;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::keystore::PersonKey;
@@ -111,16 +111,15 @@ impl Core {
             // The terms themselves are one of them.
             Disclosure { owner, terms, since, limit: MAX_DISCLOSED_TERMS, at: now }
         });
-        let flags = evaluation.and_then(|evaluation| evaluation.flags);
         Ok(SettleFlags {
             id: stored.id.clone(),
             person: stored.person,
             generation: stored.generation,
             status: stored.status,
             disclosure,
-            flags_expire_at: flags.map(|flags| flags.expires_at),
-            item: desired_flags(document, flags, now),
-            cleared: document.cleared_flags(now),
+            listing: document.listing.clone(),
+            reference: document.reference,
+            flags: evaluation.and_then(|evaluation| evaluation.flags),
             entry: Entry {
                 at: now,
                 actor: SERVICE.into(),
@@ -149,7 +148,7 @@ impl Core {
     pub(crate) async fn clear_all_flags(&self) -> Result<()> {
         let mut after = Vec::new();
         loop {
-            let page = self.db.chain_items_after(ItemKind::Check.number(), &after, ITEMS_PER_PAGE).await?;
+            let page = self.db.chain_items_after(ItemKind::Check, &after, ITEMS_PER_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.item.key.to_vec();
             let cleared = page.iter().map(|listed| {
@@ -181,12 +180,4 @@ impl Core {
     pub(crate) fn by_itself(&self) -> ChangeContext {
         ChangeContext { account: None, at: self.clock.now() }
     }
-}
-
-fn desired_flags(document: &Document, flags: Option<Flags>, now: Timestamp) -> DesiredItem {
-    let Some(flags) = flags else { return document.cleared_flags(now) };
-    let listing = listing_key(&document.listing);
-    let flags = Some(CheckFlags { passes: flags.passes, expires_at: flags.expires_at });
-    let content = Content::Check { listing, applicant: document.reference, flags };
-    content.desired(document.chain_key(), now)
 }

@@ -12,7 +12,7 @@ mod view;
 pub use decisions::DecisionRequest;
 pub(crate) use document::open_document;
 pub use document::{Party, RecordedDecision, TimelineEntry};
-pub use evaluation::{CheckState, CheckStatus, Evaluation, Flags};
+pub use evaluation::{CheckState, CheckStatus, Evaluation};
 pub use flags::Orphans;
 pub use notice::{Notice, Supplier, UsedReport, UsedScore};
 pub use qualification::{Qualification, Term, TermState, TermStatus, TermValue};

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use portico_chain::contracts::ItemKind;
-use portico_chain::{contracts::listing_key, reads};
+use portico_chain::reads;
 use portico_domain::applications::ApplicationMapping;
 use portico_domain::chain::Passes;
 use portico_domain::{AccountId, ErrorCode, ListingId, UserId};
+use portico_records::{ItemKind, listing_key};
 use portico_screening::Check;
-use portico_store::{ListingSubmission, StoredListing, SubmitApplications};
+use portico_store::{ListingItem, ListingSubmission, StoredListing, SubmitApplications};
 
 use super::document::{Conditions, Document, OpenedApplication, Party, open_document};
 use super::evaluation::checks_of_terms;
 use crate::caller::{Actor, Call};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::homes::listing_records::terms_of;
 use crate::operation::chain::Record;
 use crate::people::keystore::PersonKey;
 
@@ -153,7 +152,7 @@ impl Core {
         user: &UserId,
         id: &ListingId,
     ) -> Result<ListingSubmission> {
-        let Some(stored) = self.listing_on_record(id).await? else {
+        let Some(stored) = self.db.stored_listing(id).await? else {
             return Ok(ListingSubmission { listing: id.clone(), new: None, refusal: None });
         };
         let listing = &stored.listing;
@@ -176,7 +175,7 @@ impl Core {
         &self,
         StoredListing { listing, item, .. }: &StoredListing,
     ) -> Result<Conditions> {
-        let terms = item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
+        let terms = item.as_ref().map(ListingItem::terms).transpose()?;
         let tenant = self.db.tenant_of(&listing.user).await?;
         let (checks, country, client) = match self.db.pipeline(&tenant).await? {
             Some(pipeline) => {

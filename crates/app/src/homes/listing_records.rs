@@ -1,16 +1,12 @@
 //! A listing on the chain: its record, its terms, and the proof that it was not altered.
 
 use alloy_primitives::B256;
-use portico_chain::contracts::{
-    Content, ItemKind, PublicContent, content_digest, listing_digest, listing_key, public_content,
-};
 use portico_chain::reads;
-use portico_domain::Timestamp;
 use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId};
-use portico_store::ListingCodec;
-use portico_store::chain::{AcceptedListing, DesiredItem, ItemStatus, NewRecord, Word};
+use portico_records::{ItemKind, PublicContent, content_digest, listing_item, listing_key, public_content};
+use portico_store::chain::{AcceptedListing, ItemStatus, NewRecord, Word};
 
 use crate::caller::Call;
 use crate::core::Core;
@@ -41,7 +37,7 @@ impl Listings {
         self.core.may_act_for(&call.actor, &listing.user).await?;
         self.core.remember_tenant(&call.actor).await?;
         let by = self.core.context(call);
-        let desired = self.core.desired_listing(&listing, terms, by.at)?;
+        let desired = listing_item(&listing, terms, self.core.random()?, by.at);
         let idempotency_key =
             call.idempotency_key.map(|idempotency_key| self.core.store_key(idempotency_key));
         let payer = self.core.paying_account(&call.actor).await?;
@@ -73,7 +69,7 @@ impl Listings {
             let stored = self.core.stored_listing(id).await?;
             let Some(recorded) = stored.item else { return Err(Error::NotFound(ErrorCode::RecordNotFound)) };
             let (version, _, on_chain) = self.core.listing_on_chain(call, &key).await?;
-            let item = self.core.db.chain_item(ItemKind::Listing.number(), &key).await?;
+            let item = self.core.db.chain_item(ItemKind::Listing, &key).await?;
             let Some(item) = item.filter(|item| item.version == recorded.version) else { continue };
             if version != recorded.version.unsigned_abs() {
                 continue;
@@ -92,43 +88,7 @@ impl Listings {
     }
 }
 
-/// For edits, which compute the next version inside their transaction.
-pub(crate) const CODEC: ListingCodec = ListingCodec {
-    kind: ItemKind::Listing.number(),
-    key: listing_key,
-    encode: desired_listing,
-    terms: |payload| terms_of(payload).ok(),
-};
-
-/// The terms in a listing's chain item.
-pub(crate) fn terms_of(payload: &[u8]) -> Result<Terms> {
-    match Content::decode(ItemKind::Listing, payload)? {
-        Content::Listing { terms, .. } => Ok(terms),
-        other => Err(Error::Bug(format!("a listing's item holds {other:?}"))),
-    }
-}
-
-fn desired_listing(listing: &Listing, terms: Terms, salt: Word, at: Timestamp) -> DesiredItem {
-    let content = Content::Listing { terms, digest: listing_digest(&salt, listing) };
-    DesiredItem { salt: Some(salt), ..content.desired(listing_key(&listing.id), at) }
-}
-
 impl Core {
-    /// The chain item of a listing, with a new salt.
-    pub(crate) fn desired_listing(
-        &self,
-        listing: &Listing,
-        terms: Terms,
-        at: Timestamp,
-    ) -> Result<DesiredItem> {
-        Ok(desired_listing(listing, terms, self.random()?, at))
-    }
-
-    /// The chain item that retires a deleted listing.
-    pub(crate) fn retired(&self, id: &ListingId) -> DesiredItem {
-        Content::RetiredListing.desired(listing_key(id), self.clock.now())
-    }
-
     async fn listing_on_chain(&self, call: &Call, key: &Word) -> Result<(u64, Terms, Word)> {
         let (node, contracts) = self.chain_reader()?;
         let read = || async {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use portico_chain::contracts::{ItemKind, listing_key};
 use portico_domain::chain::Terms;
 use portico_domain::clusters::Zoom;
 use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit};
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
 use portico_domain::{ErrorCode, ListingId, Timestamp};
 use portico_store::{
-    CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingVersion, Page, StoredListing,
+    CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingItem, ListingVersion, Page,
+    StoredListing,
 };
 
 use tokio::sync::Semaphore;
@@ -18,7 +18,6 @@ use tracing::Instrument as _;
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::homes::listing_records::{CODEC, terms_of};
 
 /// Groupings of listings for maps that may run at once; more wait for their turn.
 const MAX_CONCURRENT_MAPS: usize = 2;
@@ -61,8 +60,7 @@ impl Listings {
     /// Also retires the chain record and closes the applications, whose flags are cleared.
     pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
         let listing = self.core.own_listing(call, &id).await?;
-        let (by, retired) = (self.core.context(call), self.core.retired(&id));
-        let op = DeleteListing { id, owner: listing.user, retired, by };
+        let op = DeleteListing { id, owner: listing.user, by: self.core.context(call) };
         self.core.write(call, op).await?;
         self.core.wake_chain();
         Ok(())
@@ -88,7 +86,6 @@ impl Listings {
             change,
             expected,
             salt: self.core.random()?,
-            codec: CODEC,
             editor: if is_operator { Editor::Operator } else { Editor::Owner },
             by: self.core.context(call),
         };
@@ -100,7 +97,7 @@ impl Listings {
     /// Open to everyone.
     pub async fn details(&self, _: &Call, id: &ListingId) -> Result<ListingDetails> {
         let stored = self.core.stored_listing(id).await?;
-        let terms = stored.item.as_ref().map(|item| terms_of(&item.payload)).transpose()?;
+        let terms = stored.item.as_ref().map(ListingItem::terms).transpose()?;
         let StoredListing { listing, version, created_at, updated_at, item: _ } = stored;
         Ok(ListingDetails { listing, version, created_at, updated_at, terms })
     }
@@ -160,11 +157,7 @@ impl Core {
 
     /// With its chain item, both at one moment.
     pub(crate) async fn stored_listing(&self, id: &ListingId) -> Result<StoredListing> {
-        self.listing_on_record(id).await?.ok_or(NOT_FOUND)
-    }
-
-    pub(crate) async fn listing_on_record(&self, id: &ListingId) -> Result<Option<StoredListing>> {
-        Ok(self.db.stored_listing(id, ItemKind::Listing.number(), &listing_key(id)).await?)
+        self.db.stored_listing(id).await?.ok_or(NOT_FOUND)
     }
 
     /// For the listing's owner.

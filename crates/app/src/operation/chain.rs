@@ -8,11 +8,11 @@ pub use alloy_primitives::Address;
 use alloy_primitives::{B256, U256};
 use futures_util::future::join;
 use portico_chain::contracts::Contracts;
-pub use portico_chain::contracts::ItemKind;
 pub use portico_chain::node::{Block, Log};
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
 use portico_domain::{ErrorCode, Timestamp};
+pub use portico_records::ItemKind;
 use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
 pub use portico_store::chain::{BatchTransaction, ItemStatus};
 use portico_store::{Cursor, Page};
@@ -198,7 +198,7 @@ impl Chain {
         let (_, contracts) = self.core.chain_reader()?;
         let kind = ItemKind::ALL.into_iter().find(|kind| contracts.of(*kind) == address);
         Ok(match kind {
-            Some(kind) => self.core.db.transactions_of_kind(kind.number(), after, limit).await?,
+            Some(kind) => self.core.db.transactions_of_kind(kind, after, limit).await?,
             None => self.core.db.transactions_of_signer(&address.0.0, after, limit).await?,
         })
     }
@@ -265,7 +265,7 @@ impl Core {
             AnyNode::Remote(_) => REMOTE_POLL_INTERVAL,
         });
         loop {
-            match self.db.chain_item_state(kind.number(), key).await? {
+            match self.db.chain_item_state(kind, key).await? {
                 None | Some((_, true, _)) => return Ok(None),
                 Some((_, _, true)) => return Err(Error::Pending(ErrorCode::RecordFailed)),
                 Some((desired, ..)) => {
@@ -284,7 +284,7 @@ impl Core {
     }
 
     pub(crate) async fn record_of(&self, call: &Call, kind: ItemKind, key: Word) -> Result<Option<Record>> {
-        match self.db.chain_item(kind.number(), &key).await? {
+        match self.db.chain_item(kind, &key).await? {
             Some(item) if !item.deleted => Ok(Some(self.build_record(call, kind, key, &item).await?)),
             _ => Ok(None),
         }

@@ -2,7 +2,7 @@
 
 use portico_chain::retry;
 use portico_store::chain::{Backlog, RetryItems};
-pub use portico_store::chain::{BatchStatus, FailedItem, QueuedBatch, WaitingItems};
+pub use portico_store::chain::{BatchStatus, QueuedBatch, RejectedItem, WaitingItems};
 
 use crate::caller::Call;
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub struct ChainQueue {
     /// The first ones of each signer.
     pub batches: Vec<QueuedBatch>,
     /// Some of them, if there are many.
-    pub failed: Vec<FailedItem>,
+    pub rejected: Vec<RejectedItem>,
 }
 
 impl Chain {
@@ -31,7 +31,7 @@ impl Chain {
             totals: db.chain_backlog().await?,
             waiting: db.waiting_items().await?,
             batches: db.queued_batches(MAX_LISTED_QUEUE_ROWS).await?,
-            failed: db.failed_items(MAX_LISTED_QUEUE_ROWS).await?,
+            rejected: db.rejected_items(MAX_LISTED_QUEUE_ROWS).await?,
         })
     }
 

@@ -8,6 +8,7 @@ use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::{
     Allocation, Credit, Degrees, ErrorCode, Income, ListingId, Money, TemplateId, Tenant, Text, UserId, Whole,
 };
+use portico_records::listing_item;
 use portico_screening::{Applicant, Field};
 use portico_store::chain::{NewRecord, QueueRecord};
 use portico_store::{Budget, StoredReply};
@@ -276,7 +277,7 @@ impl Portico {
     /// The running server signs the listing's record.
     async fn seed_listing(&self, listing: Listing, terms: Terms) -> Result<bool> {
         let by = self.core.context(&as_user(listing.user.as_str()));
-        let desired = self.core.desired_listing(&listing, terms, by.at)?;
+        let desired = listing_item(&listing, terms, self.core.random()?, by.at);
         let record = QueueRecord(NewRecord {
             listing,
             desired,

@@ -1,8 +1,8 @@
 //! What became of a transaction, ours or foreign.
 
 use alloy_primitives::{Address, Bytes};
-use portico_chain::contracts::ItemKind;
 use portico_chain::node::{Receipt, Transaction};
+use portico_records::ItemKind;
 use portico_store::chain::{BatchStatus, StoredAttempt, Word};
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub(crate) fn trace_attempt(
         from: Address::from(attempt.signer),
         nonce: attempt.nonce.unsigned_abs(),
         block: block.or(attempt.block.map(i64::unsigned_abs)),
-        items: ItemKind::from_number(attempt.kind).map(|kind| (kind, attempt.items)),
+        items: attempt.kind.map(|kind| (kind, attempt.items)),
     }
 }
 

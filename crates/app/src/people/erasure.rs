@@ -16,7 +16,6 @@ use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::access::require_operator;
 use crate::people::keystore::{DestroyedKey, PersonKey};
-use crate::screening::identities::revoked_token;
 
 const PAGE_ITEMS: i64 = 100;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
@@ -108,16 +107,14 @@ impl Core {
         destroyed: Option<DestroyedKey>,
         erasure: i64,
     ) -> Result<bool> {
-        let at = self.clock.now();
         let (person, key) = destroyed.map_or((None, None), |it| (Some(it.person), it.key));
         let op = ErasePerson {
             user: user.clone(),
             person,
-            revoked: move |token: &[u8; 16]| revoked_token(token, at),
-            cleared: move |stored: &StoredApplication| {
+            open: move |stored: &StoredApplication| {
                 let document = key.as_ref().map(|key| open_document(key, stored)).transpose();
                 let document = document.map_err(|error| portico_store::Error::Bug(error.to_string()))?;
-                Ok(document.map(|document| document.cleared_flags(at)))
+                Ok(document.map(|document| (document.listing, document.reference)))
             },
             erasure,
             keys_revoked_at: self.clock.machine_now(),

@@ -5,7 +5,6 @@
 //! message of a client.
 
 use alloy_primitives::{Address, B256, eip191_hash_message, hex};
-use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::wallet::{self, Proof};
 use portico_domain::{CaseId, ClaimNonce, ErrorCode, FaultCode, Timestamp, ValidationError, WalletSignature};
 use portico_store::chain::Word;
@@ -150,14 +149,11 @@ impl Identities {
         let claim = claim.ok_or(CLAIM_EXPIRED)?;
         let claim: SealedClaim = opened(&key, &claim_context(&case.token, &nonce), &claim)?;
         self.check_signature(call, &case, &claim, signature).await?;
-        let wallet = claim.wallet;
         let op = ClaimIdentity {
             token: case.token,
-            user: case.user.clone(),
+            user: case.user,
             nonce,
-            wallet: wallet.into_array(),
-            item: (ItemKind::Identity.number(), token_key(&case.token)),
-            desired: move |payload: &[u8]| held_by(wallet, &case.token, payload, now),
+            wallet: claim.wallet.into_array(),
             entry: self.core.entry(call, "identity.claimed", token_number(&case.token), ""),
             by: self.core.context(call),
         };
@@ -205,20 +201,5 @@ impl Identities {
         let case = case.ok_or(NO_SUCH_IDENTITY)?;
         let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_IDENTITY)?;
         Ok((case, key))
-    }
-}
-
-/// The same token with another holder.
-fn held_by(
-    wallet: Address,
-    token: &[u8; 16],
-    payload: &[u8],
-    at: Timestamp,
-) -> portico_store::Result<portico_store::chain::DesiredItem> {
-    match Content::decode(ItemKind::Identity, payload) {
-        Ok(Content::Identity { commitment, .. }) => {
-            Ok(Content::Identity { holder: wallet, commitment }.desired(token_key(token), at))
-        }
-        _ => Err(portico_store::Error::Bug("a token's item is not a token".into())),
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
-use portico_chain::contracts::{Content, ItemKind, token_key};
 use portico_chain::{custody, reads};
-use portico_domain::{CaseId, ErrorCode, Timestamp, VerificationId, WalletId, names};
+use portico_domain::{CaseId, ErrorCode, VerificationId, WalletId, names};
+use portico_records::{ItemKind, token_commitment, token_key};
 use portico_store::audit::Entry;
-use portico_store::chain::{DesiredItem, Word};
+use portico_store::chain::Word;
 use portico_store::screening::{
     Case, CaseSelector, Guess, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity, SettleGuess,
     StoredVerification, TakeGuess,
@@ -73,12 +73,10 @@ impl Identities {
         self.core.remember_tenant(&call.actor).await?;
         let (key, lifetime) = self.core.person_key(user).await?;
         let case = self.core.open_case(call, Some(case), Some(wallet), (&key, lifetime)).await?;
-        let desired = self.core.desired_token(&case, Word::default())(case.holder);
         // A token that exists already is not minted again.
-        let is_minted =
-            self.core.db.chain_item_state(ItemKind::Identity.number(), &desired.key).await?.is_some();
-        let mint = Mint { desired, case: case.id.clone() };
-        self.core.write_recorded(call, mint, usize::from(!is_minted)).await?;
+        let item = self.core.db.chain_item_state(ItemKind::Identity, &token_key(&case.token)).await?;
+        let mint = Mint { case: case.id.clone(), at: self.core.clock.now() };
+        self.core.write_recorded(call, mint, usize::from(item.is_none())).await?;
         self.core.wake_chain();
         Ok(token_number(&case.token))
     }
@@ -167,8 +165,8 @@ impl Identities {
             allowed => allowed?,
         }
         let entry: Entry = self.core.entry(call, "identity.revoked", token_number(&token), "");
-        let (desired, by) = (revoked_token(&token, self.core.clock.now()), self.core.context(call));
-        self.core.db.write(RevokeIdentity { token, desired, entry, by }).await?;
+        let by = self.core.context(call);
+        self.core.db.write(RevokeIdentity { token, entry, by }).await?;
         self.core.wake_chain();
         Ok(())
     }
@@ -177,12 +175,9 @@ impl Identities {
 impl Core {
     /// The commitment of a case's token as it is or will be on the chain; `None` if it has no name or was revoked.
     pub(crate) async fn committed_name(&self, case: &Case) -> Result<Option<Word>> {
-        let item = self.db.chain_item(ItemKind::Identity.number(), &token_key(&case.token)).await?;
+        let item = self.db.chain_item(ItemKind::Identity, &token_key(&case.token)).await?;
         let Some(item) = item.filter(|_| case.revoked_at.is_none()) else { return Ok(None) };
-        match Content::decode(ItemKind::Identity, &item.payload)? {
-            Content::Identity { commitment, .. } if commitment != Word::default() => Ok(Some(commitment)),
-            _ => Ok(None),
-        }
+        Ok(token_commitment(&item.payload)?.filter(|commitment| *commitment != Word::default()))
     }
 
     /// A new token's holder: a custody address at a random index. A wallet has to claim the token.
@@ -230,18 +225,4 @@ impl Core {
         }
         Ok(case)
     }
-
-    /// The token for its holder; the store knows the holder when it writes.
-    pub(crate) fn desired_token(
-        &self,
-        case: &Case,
-        commitment: Word,
-    ) -> impl Fn(portico_store::chain::Address) -> DesiredItem + Send + Sync + use<> {
-        let (key, at) = (token_key(&case.token), self.clock.now());
-        move |holder| Content::Identity { holder: holder.into(), commitment }.desired(key, at)
-    }
-}
-
-pub(crate) fn revoked_token(token: &[u8; 16], at: Timestamp) -> DesiredItem {
-    Content::RevokedIdentity.desired(token_key(token), at)
 }

@@ -157,10 +157,9 @@ impl Screening {
             outcome: sealed(key, &sealing_context(&id, b"outcome"), &outcome)?,
             id,
         };
-        let desired = self.core.desired_token(case, name);
         let budget = self.core.record_budget(call).await?;
         let records = self.records_of_a_result(key, &budget).await?;
-        let op = StoreVerification { person: key.id(), verification, desired, entries, at: now };
+        let op = StoreVerification { person: key.id(), verification, commitment: name, entries, at: now };
         self.core.write_recorded(call, op, records as usize).await
     }
 

@@ -18,12 +18,12 @@ use std::fmt::{Debug, Write as _};
 
 use portico_app::applications::{CheckStatus, DecisionRequest, Evaluation};
 use portico_app::{Call, Profile};
-use portico_chain::contracts::listing_key;
 use portico_domain::applications::Decision;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listing_changes::ListingChange;
 use portico_domain::listings::ListingStatus;
 use portico_domain::{Credit, Income, ListingId, UserId, VerificationId};
+use portico_records::listing_key;
 use portico_screening::Check;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::future::{join_all, join4};
 use portico_app::Error;
-use portico_chain::contracts::token_key;
 use portico_domain::{CaseId, ErrorCode, ListingId, UserId, WalletId};
+use portico_records::token_key;
 
 use crate::world::{Inputs, World, person};
 

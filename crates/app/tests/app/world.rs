@@ -13,13 +13,13 @@ use portico_app::screening::{Applicant, Bureaus, Verification, VerificationResul
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
 use portico_app::{Actor, Builder, Call, ListingDetails, Parts, Portico, Profile};
-use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::keys::KeyScope;
 use portico_domain::listing_changes::ListingChange;
 use portico_domain::listings::{Address, Listing};
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{AccountId, CaseId, Country, Income, KeyId, ListingId, Tenant, Text, Timestamp, UserId};
+use portico_records::{Content, ItemKind};
 use portico_screening::config::{BuildContext, ScreeningConfig};
 use portico_screening::{
     Bureau, Check, CheckFuture, Field, Finding, Request, Routing, Sandbox, Score, personal::day_of,
@@ -357,7 +357,7 @@ impl World {
 
     /// The keys of all tokens that are to be on the chain.
     pub(crate) async fn minted_tokens(&self) -> HashSet<Word> {
-        let items = self.db.chain_items_after(ItemKind::Identity.number(), &[], 100_000).await.unwrap();
+        let items = self.db.chain_items_after(ItemKind::Identity, &[], 100_000).await.unwrap();
         items.into_iter().filter(|listed| !listed.deleted).map(|listed| listed.item.key).collect()
     }
 
@@ -367,7 +367,7 @@ impl World {
 
     /// The flags of all applications, as they are to be on the chain.
     pub(crate) async fn chain_flags(&self) -> Vec<ChainFlags> {
-        let items = self.db.chain_items_after(ItemKind::Check.number(), &[], 10_000).await.unwrap();
+        let items = self.db.chain_items_after(ItemKind::Check, &[], 10_000).await.unwrap();
         let flags = items.into_iter().map(|listed| {
             match Content::decode(ItemKind::Check, &listed.item.payload).unwrap() {
                 Content::Check { listing, applicant: reference, flags } => {

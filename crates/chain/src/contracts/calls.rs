@@ -3,9 +3,10 @@
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
+use portico_records::{Content, ItemKind, check_key};
 use portico_store::chain::{ItemVersion, VersionedItem, Word};
 
-use super::{Content, ItemKind, anchor, check_key, checks, identity, registry};
+use super::{anchor, checks, identity, registry};
 use crate::{Error, Result};
 
 fn unsigned(number: i64) -> u64 {
@@ -100,7 +101,7 @@ pub fn items_in_call(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
     let wrong =
         |error: alloy_sol_types::Error| Error::Bug(format!("one of our calls cannot be decoded: {error}"));
     let item_version = |key: Word, version: u64| ItemVersion {
-        kind: kind.number(),
+        kind,
         key,
         version: i64::try_from(version).unwrap_or(i64::MAX),
     };
@@ -129,14 +130,14 @@ pub fn items_in_call(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
 pub fn rejected(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
     let log = registry::Rejected::decode_raw_log(topics.iter().copied(), data).ok()?;
     let version = i64::try_from(log.version).unwrap_or(i64::MAX);
-    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
+    Some(ItemVersion { kind, key: log.key.0, version })
 }
 
 /// The item that a log reports as stale: the contract has its version, or a higher one.
 pub fn stale(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion> {
     let log = registry::Stale::decode_raw_log(topics.iter().copied(), data).ok()?;
     let version = i64::try_from(log.version).unwrap_or(i64::MAX);
-    Some(ItemVersion { kind: kind.number(), key: log.key.0, version })
+    Some(ItemVersion { kind, key: log.key.0, version })
 }
 
 /// The item that a log reports as written, and what is known of its content: the parts of an application's key.
@@ -170,21 +171,6 @@ mod tests {
     use alloy_sol_types::SolValue as _;
 
     use super::*;
-    use crate::contracts::content::tests::one_of_each;
-
-    #[test]
-    fn call_decodes_to_its_items() {
-        for content in one_of_each() {
-            let key = match content {
-                Content::Check { listing, applicant, .. } => check_key(&listing, &applicant),
-                _ => [5; 32],
-            };
-            let item = VersionedItem { key, version: 3, payload: content.encode() };
-            let data = calldata(content.kind(), &[item]).unwrap();
-            let item_version = ItemVersion { kind: content.kind().number(), key, version: 3 };
-            assert_eq!(items_in_call(content.kind(), &data).unwrap(), [item_version]);
-        }
-    }
 
     #[test]
     fn all_contracts_share_the_stale_event() {
@@ -196,7 +182,7 @@ mod tests {
         ];
         for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, 7_u64).abi_encode();
-            let item_version = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            let item_version = ItemVersion { kind, key: [8; 32], version: 3 };
             assert_eq!(stale(kind, &[topic, B256::repeat_byte(8)], &data), Some(item_version));
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), None);
         }
@@ -212,7 +198,7 @@ mod tests {
         ];
         for (kind, topic) in ItemKind::ALL.into_iter().zip(topics) {
             let data = (3_u64, U256::from(1)).abi_encode();
-            let item_version = ItemVersion { kind: kind.number(), key: [8; 32], version: 3 };
+            let item_version = ItemVersion { kind, key: [8; 32], version: 3 };
             assert_eq!(rejected(kind, &[topic, B256::repeat_byte(8)], &data), Some(item_version));
         }
     }

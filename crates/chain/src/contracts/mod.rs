@@ -1,20 +1,12 @@
-//! The contracts: their interfaces, code and items.
+//! The contracts: their interfaces, their code, and the calls that record items.
 
 mod calls;
-mod content;
-mod digest;
-mod item_kind;
-
-use alloy_primitives::{B256, keccak256};
-use alloy_sol_types::SolValue;
-use portico_domain::{ListingId, Timestamp};
-use portico_store::chain::{DesiredItem, Word};
+mod code;
 
 pub(crate) use calls::written;
 pub use calls::{calldata, items_in_call, rejected, stale};
-pub use content::{CheckFlags, Content};
-pub use digest::{PublicContent, content_digest, listing_digest, public_content};
-pub use item_kind::{Contracts, ItemKind};
+pub use code::{Contracts, deployed_code, deployment};
+pub use portico_records::ItemKind;
 
 pub mod registry {
     alloy_sol_types::sol!(
@@ -54,27 +46,4 @@ pub mod anchor {
     );
     pub use AuditAnchor::*;
     pub use IAuditAnchor::{Anchor, Item};
-}
-
-pub fn listing_key(id: &ListingId) -> Word {
-    keccak256(id.as_str()).0
-}
-
-/// The applicant is a random reference.
-pub fn check_key(listing: &Word, applicant: &Word) -> Word {
-    keccak256((B256::from(*listing), B256::from(*applicant)).abi_encode()).0
-}
-
-/// Clears the flags of an ended application.
-pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
-    let listing = listing_key(listing);
-    let content = Content::Check { listing, applicant: *applicant, flags: None };
-    content.desired(check_key(&listing, applicant), at)
-}
-
-/// The token's number.
-pub fn token_key(token: &[u8; 16]) -> Word {
-    let mut key = Word::default();
-    key[16..].copy_from_slice(token);
-    key
 }

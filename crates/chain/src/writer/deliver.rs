@@ -5,9 +5,7 @@ use std::sync::atomic::Ordering;
 
 use alloy_primitives::B256;
 use portico_domain::Timestamp;
-use portico_store::chain::{
-    BatchStatus, FILLER, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch,
-};
+use portico_store::chain::{BatchStatus, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch};
 
 use super::engine::{Engine, TrackedBatch, micros, since};
 use super::lease::to_i64;
@@ -51,7 +49,7 @@ impl<N: Node> Engine<N> {
             tracing::warn!(nonce, "the chain waits for a nonce that nobody signed: it is filled");
             self.remember(
                 lease,
-                SignedBatch { nonce, kind: FILLER, items: 0, payers: Payers::default(), signed },
+                SignedBatch { nonce, kind: None, items: 0, payers: Payers::default(), signed },
             );
         }
         Ok(())

@@ -6,14 +6,15 @@ use std::sync::atomic::Ordering;
 use alloy_primitives::{B256, Bytes};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 use portico_store::chain::{
-    BatchStatus, FailItems, ItemVersion, Lease, Requeue, SettleBatches, Settled, VersionedItem, Word,
+    BatchStatus, ItemVersion, Lease, RejectItems, Requeue, SettleBatches, Settled, VersionedItem, Word,
 };
 
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
 use super::lease::to_i64;
 use crate::catch_up::{CatchUpSummary, overtake};
-use crate::contracts::{ItemKind, calldata, items_in_call, rejected, stale};
+use crate::contracts::{calldata, items_in_call, rejected, stale};
 use crate::node::{Block, Node, Receipt};
 use crate::signer::data_of;
 use crate::{Error, Result};
@@ -208,9 +209,9 @@ impl<N: Node> Engine<N> {
         }
         for ItemVersion { kind, key, version } in &items {
             let (key, transaction) = (B256::from(*key), B256::from(hash));
-            tracing::error!(kind, %key, version, %transaction, "a contract rejected an item");
+            tracing::error!(kind = kind.contract(), %key, version, %transaction, "a contract rejected an item");
         }
-        self.write(FailItems { items, at: now }).await
+        self.write(RejectItems { items, at: now }).await
     }
 
     /// Items whose version the chain had already. Mostly they were delivered twice.
@@ -226,14 +227,13 @@ impl<N: Node> Engine<N> {
     async fn note_stale(&self, receipt: &Receipt, now: Timestamp) -> Result<()> {
         let mut done = CatchUpSummary::default();
         for ItemVersion { kind, key, version } in self.stale(receipt) {
-            let Some(known) = ItemKind::from_number(kind) else { continue };
             let Some(item) = self.db.chain_item(kind, &key).await? else { continue };
             // A newer version is on its way, or there.
             if item.version != version {
                 continue;
             }
             let item = VersionedItem { key, version, payload: item.payload };
-            overtake(&*self.node, &self.db, self.contracts, (known, &[item]), now, &mut done).await?;
+            overtake(&*self.node, &self.db, self.contracts, (kind, &[item]), now, &mut done).await?;
         }
         if !done.is_unchanged() {
             let CatchUpSummary { again, ended, .. } = done;
@@ -259,7 +259,7 @@ impl<N: Node> Engine<N> {
     }
 
     async fn requeue(&self, open: &TrackedBatch, batch: Settled, now: Timestamp) -> Result<()> {
-        let items = match (ItemKind::from_number(open.batch.kind), open.newest()) {
+        let items = match (open.batch.kind, open.newest()) {
             (Some(kind), Some(attempt)) => items_in_call(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),
         };

@@ -75,9 +75,9 @@ impl Portico {
     }
 
     async fn delete(&self, id: &str) {
-        let (retired, by) = (samples::retired(id, now()), ChangeContext { account: None, at: now() });
+        let by = ChangeContext { account: None, at: now() };
         let owner = samples::listing(id).user;
-        let op = DeleteListing { id: ListingId::stored(id), owner, retired, by };
+        let op = DeleteListing { id: ListingId::stored(id), owner, by };
         self.db.write(op).await.unwrap();
         self.writer.wake();
     }

@@ -1,14 +1,14 @@
 //! Sample data.
 
 use alloy_primitives::keccak256;
-use portico_chain::contracts::{CheckFlags, Content, ItemKind, listing_key};
 use portico_chain::signer::Key;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listings::{Address, Listing};
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
 };
-use portico_store::chain::{DesiredItem, NewRecord, Word};
+use portico_records::{CheckFlags, Content, DesiredItem, listing_key};
+use portico_store::chain::{NewRecord, Word};
 use portico_store::{Budget, ChangeContext};
 
 /// Deterministic.
@@ -31,10 +31,6 @@ pub(crate) fn terms(credit: i64, income: i64) -> Terms {
     Terms::new(credit, (Some(Income::from_units(income)), None)).unwrap()
 }
 
-pub(crate) fn desired(key: Word, content: Content, at: Timestamp) -> DesiredItem {
-    content.desired(key, at)
-}
-
 /// They expire in the year 2100.
 pub(crate) fn flags(bits: u8) -> CheckFlags {
     let expires_at = Timestamp::from_micros(4_102_444_800_000_000);
@@ -50,10 +46,9 @@ pub(crate) fn payload(digest: Word) -> Vec<u8> {
 }
 
 pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
-    let content = content(digest);
     let listing = listing(id);
-    let mut desired = desired(listing_key(&listing.id), content, at);
-    desired.salt = Some([7; 32]);
+    let desired = content(digest).desired(listing_key(&listing.id), at);
+    let desired = DesiredItem { salt: Some([7; 32]), ..desired };
     NewRecord {
         listing,
         desired,
@@ -66,16 +61,4 @@ pub(crate) fn record(id: &str, digest: Word, at: Timestamp) -> NewRecord {
 
 pub(crate) fn key_of(id: &str) -> Word {
     listing_key(&ListingId::stored(id))
-}
-
-pub(crate) fn retired(id: &str, at: Timestamp) -> DesiredItem {
-    desired(key_of(id), Content::RetiredListing, at)
-}
-
-/// The listing kind's number in the database.
-pub(crate) const LISTING: i64 = 0;
-
-#[test]
-fn listing_kind_number_matches_the_database() {
-    assert_eq!(ItemKind::Listing.number(), LISTING);
 }

@@ -351,19 +351,19 @@ CREATE TABLE chain_items (
     key       BYTEA NOT NULL,
     version   BIGINT NOT NULL,
     payload   BYTEA NOT NULL,
-    gone      BIGINT NOT NULL,
+    deleted   BIGINT NOT NULL,
     salt      BYTEA,
     signer    BIGINT,
     nonce     BIGINT,
     share     BIGINT NOT NULL,
     reverts   BIGINT NOT NULL,
-    failed    BIGINT NOT NULL,
+    rejected  BIGINT NOT NULL,
     wanted_at BIGINT NOT NULL,
     PRIMARY KEY (kind, key)
 );
 -- Items that must be alone in their transaction come last, so that they do not hold up the others.
-CREATE INDEX chain_items_waiting ON chain_items (share DESC, wanted_at) WHERE signer IS NULL AND failed = 0;
-CREATE INDEX chain_items_failed ON chain_items (kind) WHERE failed = 1;
+CREATE INDEX chain_items_waiting ON chain_items (share DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
+CREATE INDEX chain_items_rejected ON chain_items (kind) WHERE rejected = 1;
 
 -- One contract call at one nonce. state: 0 signed, 1 mined, 2 final, 3 reverted, 4 taken by somebody else.
 -- payers: whose items it carries, as digests of 32 bytes, each with a number of 8; null: nobody's.

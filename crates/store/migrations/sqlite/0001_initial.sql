@@ -333,19 +333,19 @@ CREATE TABLE chain_items (
     key       BLOB NOT NULL,
     version   INTEGER NOT NULL,
     payload   BLOB NOT NULL,
-    gone      INTEGER NOT NULL,
+    deleted   INTEGER NOT NULL,
     salt      BLOB,
     signer    INTEGER,
     nonce     INTEGER,
     share     INTEGER NOT NULL,
     reverts   INTEGER NOT NULL,
-    failed    INTEGER NOT NULL,
+    rejected  INTEGER NOT NULL,
     wanted_at INTEGER NOT NULL,
     UNIQUE (kind, key)
 ) STRICT;
 -- Items that must be alone in their transaction come last, so that they do not hold up the others.
-CREATE INDEX chain_items_waiting ON chain_items (share DESC, wanted_at) WHERE signer IS NULL AND failed = 0;
-CREATE INDEX chain_items_failed ON chain_items (kind) WHERE failed = 1;
+CREATE INDEX chain_items_waiting ON chain_items (share DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
+CREATE INDEX chain_items_rejected ON chain_items (kind) WHERE rejected = 1;
 
 -- One contract call at one nonce. state: 0 signed, 1 mined, 2 final, 3 reverted, 4 taken by somebody else.
 -- payers: whose items it carries, as digests of 32 bytes, each with a number of 8; null: nobody's.

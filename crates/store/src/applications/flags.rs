@@ -2,11 +2,12 @@
 //! transaction; the flags are computed outside and settled here, so that a crash in between loses nothing.
 
 use portico_domain::applications::ApplicationStatus;
-use portico_domain::{ApplicationId, Timestamp};
+use portico_domain::{ApplicationId, ListingId, Timestamp};
+use portico_records::{CheckFlags, check_item, cleared_check};
 
 use super::{StoredApplication, select, shared};
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, put_item, retire};
+use crate::chain::{put_item, retire};
 use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
 use crate::engine::word::Word;
 use crate::engine::{Db, Result};
@@ -43,12 +44,11 @@ pub struct SettleFlags {
     pub status: ApplicationStatus,
     /// `None`: the flags disclose nothing.
     pub disclosure: Option<Disclosure>,
+    pub listing: ListingId,
+    /// The application's reference on the chain.
+    pub reference: Word,
     /// `None`: there are no flags.
-    pub flags_expire_at: Option<Timestamp>,
-    /// The flags, or their end.
-    pub item: DesiredItem,
-    /// The end of the flags, in case they are withheld.
-    pub cleared: DesiredItem,
+    pub flags: Option<CheckFlags>,
     /// Only written if there are flags: computing them opens personal values.
     pub entry: Entry,
 }
@@ -74,7 +74,7 @@ static LOCK_OF_OWNER: Sql = dialects(
 static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
      WHERE person = ?1 AND owner = ?2 AND terms <> ?3 AND disclosed_at > ?4");
 static SAME: Sql = sql("SELECT version FROM chain_items \
-     WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND gone = 0 AND failed = 0");
+     WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND deleted = 0 AND rejected = 0");
 static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
      withheld = ?4, flags_expire_at = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN flags_expire_at ELSE ?5 END \
      WHERE id = ?1 AND settled < ?2");
@@ -103,21 +103,23 @@ impl Op for SettleFlags {
             }
         };
         let disclosed_at = self.disclosure.as_ref().filter(|_| !is_withheld).map(|disclosure| disclosure.at);
-        if is_withheld || self.item.deleted {
-            retire(tx, &self.cleared).await?;
-        } else {
-            let item = [self.item.kind.into(), self.item.key[..].into(), self.item.payload[..].into()];
+        let at = self.entry.at;
+        if let Some(flags) = self.flags.filter(|_| !is_withheld) {
+            let desired = check_item(&self.listing, &self.reference, flags, at);
+            let item = [desired.kind.into(), desired.key[..].into(), desired.payload[..].into()];
             if tx.one::<(i64,)>(&SAME, &item).await?.is_none() {
-                put_item(tx, &self.item, None).await?;
+                put_item(tx, &desired, None).await?;
             }
             append(tx, &self.entry).await?;
+        } else {
+            retire(tx, &cleared_check(&self.listing, &self.reference, at)).await?;
         }
         let params = [
             (&self.id).into(),
             self.generation.into(),
             disclosed_at.into(),
             is_withheld.into(),
-            self.flags_expire_at.into(),
+            self.flags.map(|flags| flags.expires_at).into(),
         ];
         tx.exec(&SETTLE, &params).await?;
         Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use portico_domain::Timestamp;
 
-use super::items::{ItemVersion, failed};
+use super::items::{ItemVersion, note_rejection};
 use super::{Lease, SignedBatch, SignedTransaction};
 use crate::engine::sql::{Op, Sql, Tx, sql};
 use crate::engine::word::{Word, word};
@@ -107,8 +107,8 @@ pub(super) async fn insert_batch<T: Tx>(
 ) -> Result<()> {
     let items = i64::try_from(batch.items).unwrap_or(i64::MAX);
     let payers = batch.payers.to_bytes();
-    let params =
-        [signer.into(), batch.nonce.into(), batch.kind.into(), items.into(), payers.as_deref().into()];
+    let kind = batch.kind.map_or(FILLER, |kind| kind as i64);
+    let params = [signer.into(), batch.nonce.into(), kind.into(), items.into(), payers.as_deref().into()];
     tx.exec(&INSERT_BATCH, &params).await?;
     insert_attempt(tx, (signer, batch.nonce), &batch.signed, at).await
 }
@@ -149,7 +149,7 @@ impl Op for ReplaceAttempt {
 }
 
 /// The kind of a batch without items that only fills a nonce.
-pub const FILLER: i64 = -1;
+const FILLER: i64 = -1;
 
 /// Fills a nonce that the chain expects and nobody signed; returns whether it did. A node that lags far behind may
 /// ask for a nonce that was used long ago.
@@ -222,18 +222,18 @@ impl Op for SettleBatches {
     }
 }
 
-/// Reverts of a batch with a single item before that item fails.
+/// Reverts of a batch with a single item before that item is rejected.
 const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
 // Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static REQUEUE: Sql = sql(
     "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
-     failed = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING failed",
+     rejected = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING rejected",
 );
 
 /// Queues the items of a batch without effect again: in halves if it reverted; an item that reverts alone twice
-/// fails. Items with a newer version are skipped.
+/// is rejected. Items with a newer version are skipped.
 #[derive(Debug)]
 pub struct Requeue {
     /// Its status is reverted or foreign.
@@ -266,7 +266,7 @@ impl Op for Requeue {
                 MAX_SINGLE_ITEM_REVERTS.into(),
             ];
             if tx.one::<(bool,)>(&REQUEUE, &params).await? == Some((true,)) {
-                failed(tx, item, self.at).await?;
+                note_rejection(tx, item, self.at).await?;
             }
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The service's own transactions, for people who look an account or a contract up.
 
+use portico_records::ItemKind;
+
 use super::{Address, BatchStatus};
 use crate::engine::page::{Cursor, Keyed, Page, as_limit};
 use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
@@ -11,7 +13,8 @@ use crate::engine::{Db, Error, Result};
 pub struct BatchTransaction {
     pub signer: Address,
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub status: BatchStatus,
     pub block: Option<i64>,
@@ -62,7 +65,7 @@ impl Db {
     /// The transactions that call the contract of a kind of items, the newest first.
     pub async fn transactions_of_kind(
         &self,
-        kind: i64,
+        kind: ItemKind,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<BatchTransaction>> {

@@ -2,38 +2,48 @@
 
 use hex::encode_prefixed;
 use portico_domain::Timestamp;
+use portico_records::{DesiredItem, ItemKind};
 
 use super::Word;
 use crate::audit::{Entry, append};
-use crate::engine::Result;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, Val, sql};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, Val, sql};
+use crate::engine::{Error, Result};
 
-/// The desired state of one key.
-#[derive(Debug, Clone)]
-pub struct DesiredItem {
-    pub kind: i64,
-    pub key: Word,
-    pub payload: Vec<u8>,
-    pub deleted: bool,
-    pub salt: Option<Word>,
-    /// The version must be above this one, whatever the database has.
-    pub above: i64,
-    /// The most items of its batch: [`NO_BATCH_LIMIT`], or 1 if it must be alone in its transaction.
-    pub batch_limit: i64,
-    pub at: Timestamp,
+impl From<ItemKind> for Val<'_> {
+    fn from(kind: ItemKind) -> Self {
+        Self::Int(kind as i64)
+    }
+}
+
+impl FromColumn for Option<ItemKind> {
+    /// A batch that only fills a nonce has none.
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        i64::from_column(row, column).map(ItemKind::from_number)
+    }
+}
+
+impl FromColumn for ItemKind {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Option::from_column(row, column)?.ok_or_else(|| Error::Bug("an item's kind is unknown".into()))
+    }
 }
 
 /// Neither the item nor an earlier revert limits the batch.
-pub const NO_BATCH_LIMIT: i64 = i64::MAX;
+pub(super) const NO_BATCH_LIMIT: i64 = i64::MAX;
+
+fn batch_limit(kind: ItemKind) -> i64 {
+    if kind.is_sent_alone() { 1 } else { NO_BATCH_LIMIT }
+}
 
 static INSERT_ITEM: Sql = sql("INSERT INTO chain_items \
-     (kind, key, version, payload, gone, salt, signer, nonce, share, reverts, failed, wanted_at) \
+     (kind, key, version, payload, deleted, salt, signer, nonce, share, reverts, rejected, wanted_at) \
      VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) ON CONFLICT (kind, key) DO NOTHING");
-static UPDATE_ITEM: Sql =
-    sql("UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
-     payload = ?3, gone = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, share = ?8, reverts = 0, \
-     failed = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version");
+static UPDATE_ITEM: Sql = sql(
+    "UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
+     payload = ?3, deleted = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, share = ?8, reverts = 0, \
+     rejected = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version",
+);
 
 /// Writes the next version of an item, optionally as part of a batch. Returns the version.
 pub(crate) async fn put_item<T: Tx>(
@@ -71,16 +81,16 @@ fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Val<'_>; 10
         desired.salt.as_ref().map(Word::as_slice).into(),
         batch.map(|(signer, _)| signer).into(),
         batch.map(|(_, nonce)| nonce).into(),
-        desired.batch_limit.into(),
+        batch_limit(desired.kind).into(),
         desired.at.into(),
         (desired.above + 1).into(),
     ]
 }
 
 static RETIRE: Sql =
-    sql("UPDATE chain_items SET version = version + 1, payload = ?3, gone = 1, salt = NULL, \
-     signer = NULL, nonce = NULL, share = ?4, reverts = 0, failed = 0, wanted_at = ?5 \
-     WHERE kind = ?1 AND key = ?2 AND gone = 0");
+    sql("UPDATE chain_items SET version = version + 1, payload = ?3, deleted = 1, salt = NULL, \
+     signer = NULL, nonce = NULL, share = ?4, reverts = 0, rejected = 0, wanted_at = ?5 \
+     WHERE kind = ?1 AND key = ?2 AND deleted = 0");
 
 /// Deletes an item if it exists; returns whether it did.
 pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<bool> {
@@ -88,7 +98,7 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
         desired.kind.into(),
         desired.key.as_slice().into(),
         desired.payload.as_slice().into(),
-        desired.batch_limit.into(),
+        batch_limit(desired.kind).into(),
         desired.at.into(),
     ];
     let is_retired = tx.exec(&RETIRE, &params).await? > 0;
@@ -129,7 +139,7 @@ impl Op for PutItems {
 // Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static AGAIN: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, failed = 0, wanted_at = ?6 \
+     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, rejected = 0, wanted_at = ?6 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3",
 );
 
@@ -161,8 +171,8 @@ impl Op for PutItemsAgain {
 
 static RETRY: Sql =
     sql("UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, reverts = 0, failed = 0, wanted_at = ?5 \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND failed = 1");
+     signer = NULL, nonce = NULL, reverts = 0, rejected = 0, wanted_at = ?5 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND rejected = 1");
 
 /// Queues items again that the chain has rejected, each as its next version, unless they changed since they were read.
 /// Returns how many. The audit entry is written if there is one.
@@ -215,7 +225,7 @@ impl Op for RaiseVersions {
 
 // Where it was written does not matter: if it waits, it is sent once more, and the contract has it already.
 static ADOPT_END: Sql =
-    sql("UPDATE chain_items SET version = ?4, payload = ?5, gone = 1, salt = NULL, failed = 0 \
+    sql("UPDATE chain_items SET version = ?4, payload = ?5, deleted = 1, salt = NULL, rejected = 0 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3");
 static ADOPT_REVOCATION: Sql =
     sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
@@ -227,8 +237,6 @@ pub struct EndedItem {
     /// The version on the chain.
     pub version: i64,
     pub payload: Vec<u8>,
-    /// The number of a revoked token.
-    pub token: Option<[u8; 16]>,
 }
 
 /// Takes over ends that the chain has and a restored database lacks, unless the items changed since they were read.
@@ -241,7 +249,7 @@ pub struct AdoptEnds {
 impl Op for AdoptEnds {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        for EndedItem { seen, version, payload, token } in &self.items {
+        for EndedItem { seen, version, payload } in &self.items {
             let params = [
                 seen.kind.into(),
                 seen.key.as_slice().into(),
@@ -250,7 +258,7 @@ impl Op for AdoptEnds {
                 payload.as_slice().into(),
             ];
             if tx.exec(&ADOPT_END, &params).await? > 0
-                && let Some(token) = token
+                && let Some(token) = seen.kind.token_of(&seen.key)
             {
                 tx.exec(&ADOPT_REVOCATION, &[token[..].into(), self.at.into()]).await?;
             }
@@ -275,35 +283,35 @@ impl Op for EndUnknownItems {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemVersion {
-    pub kind: i64,
+    pub kind: ItemKind,
     pub key: Word,
     pub version: i64,
 }
 
-static FAIL: Sql =
-    sql("UPDATE chain_items SET failed = 1 WHERE kind = ?1 AND key = ?2 AND version = ?3 AND failed = 0");
+static REJECT: Sql =
+    sql("UPDATE chain_items SET rejected = 1 WHERE kind = ?1 AND key = ?2 AND version = ?3 AND rejected = 0");
 
 /// The chain rejected these items for good.
 #[derive(Debug)]
-pub struct FailItems {
+pub struct RejectItems {
     pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }
 
-impl Op for FailItems {
+impl Op for RejectItems {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         for item in &self.items {
             let params = [item.kind.into(), item.key.as_slice().into(), item.version.into()];
-            if tx.exec(&FAIL, &params).await? > 0 {
-                failed(tx, item, self.at).await?;
+            if tx.exec(&REJECT, &params).await? > 0 {
+                note_rejection(tx, item, self.at).await?;
             }
         }
         Ok(())
     }
 }
 
-pub(super) async fn failed<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
+pub(super) async fn note_rejection<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
     let subject = hex::encode_prefixed(item.key);
     record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[]).await
 }

@@ -13,14 +13,14 @@ mod signers;
 
 use std::sync::Arc;
 
-pub use batches::{BatchStatus, FILLER, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
+pub use batches::{BatchStatus, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled};
 pub use history::BatchTransaction;
 pub use items::{
-    AdoptEnds, DesiredItem, EndUnknownItems, EndedItem, FailItems, ItemVersion, NO_BATCH_LIMIT, PutItems,
-    PutItemsAgain, RaiseVersions, RetireItems, RetryItems,
+    AdoptEnds, EndUnknownItems, EndedItem, ItemVersion, PutItems, PutItemsAgain, RaiseVersions, RejectItems,
+    RetireItems, RetryItems,
 };
 pub(crate) use items::{put_item, retire};
-pub use queue::{FailedItem, QueuedBatch, WaitingItems};
+pub use queue::{QueuedBatch, RejectedItem, WaitingItems};
 pub use record::{
     AcceptedListing, NewRecord, QueueRecord, RecordListings, Recorded, Refusal, SealWaiting, SignedBatch,
 };
@@ -30,6 +30,7 @@ pub use signers::{
 };
 
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 
 use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
 use crate::engine::word::word;
@@ -60,7 +61,7 @@ pub struct SignedTransaction {
 /// Signs a contract call inside the transaction that takes its nonce. Signing is deterministic, so that a unit of
 /// work can be retried.
 pub trait Sign: Send + Sync + std::fmt::Debug + 'static {
-    fn sign(&self, nonce: i64, kind: i64, items: &[VersionedItem]) -> Result<SignedTransaction>;
+    fn sign(&self, nonce: i64, kind: ItemKind, items: &[VersionedItem]) -> Result<SignedTransaction>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,14 +72,14 @@ pub enum ItemStatus {
     Signed,
     Mined,
     /// Rejected by the chain for good.
-    Failed,
+    Rejected,
 }
 
 impl ItemStatus {
     /// From the state of the item's batch.
-    fn of(failed: bool, state: Option<i64>) -> Self {
+    fn of(is_rejected: bool, state: Option<i64>) -> Self {
         match state.map(BatchStatus::from_state) {
-            _ if failed => Self::Failed,
+            _ if is_rejected => Self::Rejected,
             None | Some(BatchStatus::Reverted | BatchStatus::Foreign) => Self::Waiting,
             Some(BatchStatus::Signed) => Self::Signed,
             Some(BatchStatus::Mined | BatchStatus::Final) => Self::Mined,
@@ -102,10 +103,10 @@ impl FromRow for StoredItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (version, payload, deleted) = (c.get()?, c.get()?, c.get()?);
         let salt = c.get()?;
-        let (failed, state): (bool, Option<i64>) = (c.get()?, c.get()?);
+        let (is_rejected, state): (bool, Option<i64>) = (c.get()?, c.get()?);
         let block = c.get()?;
         let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
-        let status = ItemStatus::of(failed, state);
+        let status = ItemStatus::of(is_rejected, state);
         Ok(Self { version, payload, deleted, salt, status, hash: mined.or(newest), block })
     }
 }
@@ -114,7 +115,8 @@ impl FromRow for StoredItem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenBatch {
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub payers: Payers,
     pub status: BatchStatus,
@@ -157,7 +159,8 @@ impl FromRow for BatchRow {
 pub struct StoredAttempt {
     pub signer: Address,
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub status: BatchStatus,
     /// The transaction that was mined at this nonce.
@@ -205,7 +208,7 @@ impl FromRow for Backlog {
 /// For the comparison with the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedItem {
-    pub kind: i64,
+    pub kind: ItemKind,
     pub item: VersionedItem,
     pub deleted: bool,
     pub status: ItemStatus,
@@ -215,14 +218,16 @@ impl FromRow for ListedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let kind = c.get()?;
         let item = VersionedItem { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
-        let (deleted, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
-        Ok(Self { kind, item, deleted, status: ItemStatus::of(failed, state) })
+        let (deleted, is_rejected, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
+        Ok(Self { kind, item, deleted, status: ItemStatus::of(is_rejected, state) })
     }
 }
 
 // The newest of several attempts is the one that pays most; the signers' clocks do not matter.
-static ITEM_STATE: Sql = sql("SELECT version, gone, failed FROM chain_items WHERE kind = ?1 AND key = ?2");
-static ITEM: Sql = sql("SELECT i.version, i.payload, i.gone, i.salt, i.failed, b.state, b.block, b.mined, \
+static ITEM_STATE: Sql =
+    sql("SELECT version, deleted, rejected FROM chain_items WHERE kind = ?1 AND key = ?2");
+static ITEM: Sql =
+    sql("SELECT i.version, i.payload, i.deleted, i.salt, i.rejected, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = i.signer AND a.nonce = i.nonce \
       ORDER BY a.max_fee DESC LIMIT 1) \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
@@ -238,10 +243,10 @@ static ATTEMPT: Sql = sql("SELECT s.address, a.nonce, b.kind, b.items, b.state, 
      FROM chain_attempts a JOIN chain_batches b ON b.signer = a.signer AND b.nonce = a.nonce \
      JOIN chain_signers s ON s.id = a.signer WHERE a.hash = ?1");
 static BACKLOG: Sql = sql("SELECT \
-     (SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0), \
+     (SELECT count(*) FROM chain_items WHERE signer IS NULL AND rejected = 0), \
      (SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM chain_batches WHERE state = 0), \
-     (SELECT count(*) FROM chain_items WHERE failed = 1)");
-static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gone, i.failed, b.state \
+     (SELECT count(*) FROM chain_items WHERE rejected = 1)");
+static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.deleted, i.rejected, b.state \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3");
 static FIRST_BLOCK: Sql = sql("SELECT min(block) FROM chain_batches");
@@ -249,12 +254,12 @@ static LAST_FINAL: Sql = sql("SELECT nonce FROM chain_batches WHERE signer = ?1 
      ORDER BY nonce DESC LIMIT 1");
 
 impl Db {
-    /// Version, deleted, failed.
-    pub async fn chain_item_state(&self, kind: i64, key: &Word) -> Result<Option<(i64, bool, bool)>> {
+    /// Version, deleted, rejected.
+    pub async fn chain_item_state(&self, kind: ItemKind, key: &Word) -> Result<Option<(i64, bool, bool)>> {
         self.one(&ITEM_STATE, &[kind.into(), key.as_slice().into()]).await
     }
 
-    pub async fn chain_item(&self, kind: i64, key: &Word) -> Result<Option<StoredItem>> {
+    pub async fn chain_item(&self, kind: ItemKind, key: &Word) -> Result<Option<StoredItem>> {
         self.one(&ITEM, &[kind.into(), key.as_slice().into()]).await
     }
 
@@ -291,7 +296,12 @@ impl Db {
     }
 
     /// Items of a kind in key order.
-    pub async fn chain_items_after(&self, kind: i64, after: &[u8], limit: i64) -> Result<Vec<ListedItem>> {
+    pub async fn chain_items_after(
+        &self,
+        kind: ItemKind,
+        after: &[u8],
+        limit: i64,
+    ) -> Result<Vec<ListedItem>> {
         self.read(&ITEMS_AFTER, &[kind.into(), after.into(), limit.into()], Weight::Scan).await
     }
 }

@@ -1,6 +1,7 @@
 //! What is still to be done on the chain, for people who look after it.
 
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 
 use super::{Address, BatchStatus, ItemVersion};
 use crate::engine::page::as_limit;
@@ -11,7 +12,7 @@ use crate::engine::{Db, Result};
 /// The items of a kind that wait for a nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingItems {
-    pub kind: i64,
+    pub kind: ItemKind,
     pub items: i64,
     /// Since when the oldest of them waits.
     pub since: Timestamp,
@@ -28,7 +29,8 @@ impl FromRow for WaitingItems {
 pub struct QueuedBatch {
     pub signer: Address,
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: i64,
     pub status: BatchStatus,
     pub block: Option<i64>,
@@ -52,7 +54,7 @@ impl FromRow for QueuedBatch {
 
 /// An item that the chain has rejected for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedItem {
+pub struct RejectedItem {
     pub item: ItemVersion,
     pub payload: Vec<u8>,
     pub deleted: bool,
@@ -60,7 +62,7 @@ pub struct FailedItem {
     pub since: Timestamp,
 }
 
-impl FromRow for FailedItem {
+impl FromRow for RejectedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (kind, key, version) = (c.get()?, word(&c.get::<Vec<u8>>()?)?, c.get()?);
         let (payload, deleted, since) = (c.get()?, c.get()?, c.get()?);
@@ -69,7 +71,7 @@ impl FromRow for FailedItem {
 }
 
 static WAITING: Sql = sql("SELECT kind, count(*), min(wanted_at) FROM chain_items \
-     WHERE signer IS NULL AND failed = 0 GROUP BY kind ORDER BY kind");
+     WHERE signer IS NULL AND rejected = 0 GROUP BY kind ORDER BY kind");
 static OPEN: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce \
       ORDER BY a.max_fee DESC LIMIT 1), \
@@ -77,8 +79,8 @@ static OPEN: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.b
      (SELECT min(at) FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce) \
      FROM chain_batches b JOIN chain_signers s ON s.id = b.signer WHERE b.state < 2 \
      ORDER BY b.signer, b.nonce LIMIT ?1");
-static FAILED: Sql = sql("SELECT kind, key, version, payload, gone, wanted_at FROM chain_items \
-     WHERE failed = 1 ORDER BY kind LIMIT ?1");
+static REJECTED: Sql = sql("SELECT kind, key, version, payload, deleted, wanted_at FROM chain_items \
+     WHERE rejected = 1 ORDER BY kind LIMIT ?1");
 
 impl Db {
     pub async fn waiting_items(&self) -> Result<Vec<WaitingItems>> {
@@ -91,7 +93,7 @@ impl Db {
     }
 
     /// By kind.
-    pub async fn failed_items(&self, limit: usize) -> Result<Vec<FailedItem>> {
-        self.read(&FAILED, &[as_limit(limit).into()], Weight::Scan).await
+    pub async fn rejected_items(&self, limit: usize) -> Result<Vec<RejectedItem>> {
+        self.read(&REJECTED, &[as_limit(limit).into()], Weight::Scan).await
     }
 }

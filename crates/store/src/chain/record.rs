@@ -3,10 +3,11 @@
 
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Quota, Timestamp};
+use portico_records::{DesiredItem, ItemKind};
 use serde::{Deserialize, Serialize};
 
 use super::batches::{Payers, insert_batch};
-use super::items::{DesiredItem, put_item};
+use super::items::put_item;
 use super::{Lease, SignedTransaction, Signer, VersionedItem};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
@@ -37,7 +38,8 @@ pub struct AcceptedListing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedBatch {
     pub nonce: i64,
-    pub kind: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
     pub items: usize,
     pub payers: Payers,
     pub signed: SignedTransaction,
@@ -116,7 +118,7 @@ impl Op for RecordListings {
             return Ok((self.answers(&outcomes, [0; 32]), None));
         };
         let signed = self.signer.sign(nonce, kind, &items)?;
-        let batch = SignedBatch { nonce, kind, items: items.len(), payers, signed };
+        let batch = SignedBatch { nonce, kind: Some(kind), items: items.len(), payers, signed };
         insert_batch(tx, self.lease.signer, &batch, self.at).await?;
         for (new, outcome) in self.records.iter().zip(&outcomes) {
             if let (Some(idempotency_key), RecordOutcome::New) = (&new.idempotency_key, outcome) {
@@ -227,10 +229,10 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
     record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await
 }
 
-static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND failed = 0 \
+static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND rejected = 0 \
      ORDER BY share DESC, wanted_at LIMIT 1");
 static WAITING: Sql = sql("SELECT key, version, payload FROM chain_items \
-     WHERE signer IS NULL AND failed = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
+     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
 
@@ -254,7 +256,7 @@ impl Op for SealWaiting {
     type Out = Option<SignedBatch>;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
-        let Some((kind, share)) = tx.one::<(i64, i64)>(&NEXT, &[]).await? else { return Ok(None) };
+        let Some((kind, share)) = tx.one::<(ItemKind, i64)>(&NEXT, &[]).await? else { return Ok(None) };
         let limit = share.min(self.limit);
         let waiting: Vec<VersionedItem> =
             tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
@@ -283,7 +285,8 @@ impl Op for SealWaiting {
             tracing::debug!(kind, key, version, nonce, transaction, "a chain item is signed");
         }
         // What waited for a nonce has no payer: only new listings are bounded by shares.
-        let batch = SignedBatch { nonce, kind, items: items.len(), payers: Payers::default(), signed };
+        let batch =
+            SignedBatch { nonce, kind: Some(kind), items: items.len(), payers: Payers::default(), signed };
         insert_batch(tx, self.lease.signer, &batch, self.at).await?;
         Ok(Some(batch))
     }

@@ -50,4 +50,10 @@ pub enum Error {
     Bug(String),
 }
 
+impl From<portico_records::DecodeError> for Error {
+    fn from(error: portico_records::DecodeError) -> Self {
+        Self::Bug(error.to_string())
+    }
+}
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,8 +3,7 @@
 use crate::engine::error::{Error, Result};
 use crate::engine::sql::{FromColumn, Row};
 
-/// A hash, key or digest.
-pub type Word = [u8; 32];
+pub use portico_records::Word;
 
 pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
     bytes.try_into().map_err(|_| Error::Bug(format!("{N} bytes were expected")))

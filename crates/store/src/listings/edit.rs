@@ -6,10 +6,11 @@ use portico_domain::field_changes::FieldChange;
 use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit, field_changes};
 use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
+use portico_records::{ItemKind, listing_item, listing_key, listing_terms};
 use serde::{Deserialize, Serialize};
 
 use super::Columns as ListingColumns;
-use crate::chain::{DesiredItem, put_item};
+use crate::chain::put_item;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
@@ -44,6 +45,12 @@ pub struct ListingItem {
     pub salt: Word,
 }
 
+impl ListingItem {
+    pub fn terms(&self) -> Result<Terms> {
+        Ok(listing_terms(&self.payload)?)
+    }
+}
+
 impl FromRow for StoredListing {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let listing = Listing::from_row(c)?;
@@ -59,7 +66,7 @@ impl FromRow for StoredListing {
 
 static STORED: Sql = sql("SELECT l.document, l.seq, l.version, l.created_at, l.updated_at, \
      i.version, i.payload, i.salt FROM listings l \
-     LEFT JOIN chain_items i ON i.kind = ?2 AND i.key = ?3 AND i.gone = 0 WHERE l.id = ?1");
+     LEFT JOIN chain_items i ON i.kind = ?2 AND i.key = ?3 AND i.deleted = 0 WHERE l.id = ?1");
 /// Locks the listing until the transaction ends. A separate statement: one that waits for a lock and then reads would
 /// see the new listing with its old item.
 static LOCK: Sql =
@@ -81,22 +88,6 @@ static DELETE_HISTORY: Sql = sql("DELETE FROM listing_history WHERE listing_id =
 static HISTORY: Sql = sql("SELECT version, at, editor, changes, version, version FROM listing_history \
      WHERE listing_id = ?3 AND version > ?1 ORDER BY version LIMIT ?2");
 
-/// How the chain encodes a listing's item.
-#[derive(Debug, Clone, Copy)]
-pub struct ListingCodec {
-    pub kind: i64,
-    pub key: fn(&ListingId) -> Word,
-    pub encode: fn(&Listing, Terms, Word, Timestamp) -> DesiredItem,
-    /// The terms of an item.
-    pub terms: fn(&[u8]) -> Option<Terms>,
-}
-
-impl ListingCodec {
-    fn terms(&self, item: &ListingItem) -> Result<Terms> {
-        (self.terms)(&item.payload).ok_or_else(|| Error::Bug("a listing's item has no terms".into()))
-    }
-}
-
 /// Changes a listing. A change without effect writes nothing.
 #[derive(Debug)]
 pub struct EditListing {
@@ -108,7 +99,6 @@ pub struct EditListing {
     pub expected: Option<Vec<ListingVersion>>,
     /// For the next version on the chain.
     pub salt: Word,
-    pub codec: ListingCodec,
     pub editor: Editor,
     pub by: ChangeContext,
 }
@@ -116,8 +106,8 @@ pub struct EditListing {
 impl Op for EditListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let key = (self.codec.key)(&self.id);
-        let params = [(&self.id).into(), self.codec.kind.into(), key.as_slice().into()];
+        let key = listing_key(&self.id);
+        let params = [(&self.id).into(), ItemKind::Listing.into(), key[..].into()];
         tx.one::<(i64,)>(&LOCK, &params[..1]).await?;
         let before: Option<StoredListing> = tx.one(&STORED, &params).await?;
         let before = before.filter(|stored| stored.listing.user == self.owner);
@@ -125,7 +115,7 @@ impl Op for EditListing {
         if self.expected.as_ref().is_some_and(|expected| !expected.contains(&before.version)) {
             return Err(Error::Outdated);
         }
-        let terms_before = before.item.as_ref().map(|item| self.codec.terms(item)).transpose()?;
+        let terms_before = before.item.as_ref().map(ListingItem::terms).transpose()?;
         let terms = self.change.terms.applied_to(terms_before).map_err(Error::TermsContradict)?;
         let after = self.change.applied_to(before.listing.clone());
         let changes = field_changes((&before.listing, terms_before.as_ref()), (&after, terms.as_ref()));
@@ -187,9 +177,9 @@ impl EditListing {
         terms: Terms,
         at: Timestamp,
     ) -> Result<()> {
-        let desired = (self.codec.encode)(after, terms, self.salt, at);
+        let desired = listing_item(after, terms, self.salt, at);
         if let Some(item) = &before.item {
-            let was = (self.codec.encode)(&before.listing, self.codec.terms(item)?, self.salt, at);
+            let was = listing_item(&before.listing, item.terms()?, self.salt, at);
             if was.payload == desired.payload {
                 return Ok(());
             }
@@ -219,13 +209,9 @@ impl FromRow for ListingEdit {
 
 impl Db {
     /// With its chain item, both at one moment.
-    pub async fn stored_listing(
-        &self,
-        id: &ListingId,
-        kind: i64,
-        key: &Word,
-    ) -> Result<Option<StoredListing>> {
-        self.one(&STORED, &[id.into(), kind.into(), key.as_slice().into()]).await
+    pub async fn stored_listing(&self, id: &ListingId) -> Result<Option<StoredListing>> {
+        let key = listing_key(id);
+        self.one(&STORED, &[id.into(), ItemKind::Listing.into(), key[..].into()]).await
     }
 
     /// A page of a listing's edits, oldest first.

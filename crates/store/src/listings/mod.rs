@@ -10,9 +10,10 @@ use portico_domain::geo::Point;
 use portico_domain::listings::{Listing, ListingFilter, ListingStatistics, searchable_text};
 use portico_domain::text::fold;
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
+use portico_records::retired_listing;
 
 use crate::applications::close_applications;
-use crate::chain::{DesiredItem, retire};
+use crate::chain::retire;
 use crate::engine::counters::{ChangeContext, record, total};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{self, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
@@ -21,7 +22,7 @@ use crate::engine::{Db, Engine, Error, Result};
 
 pub use clusters::ListingClusters;
 use edit::delete_history;
-pub use edit::{EditListing, ListingCodec, ListingItem, ListingVersion, StoredListing};
+pub use edit::{EditListing, ListingItem, ListingVersion, StoredListing};
 pub(crate) use search::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 
 impl FromRow for Listing {
@@ -124,7 +125,6 @@ pub struct DeleteListing {
     pub id: ListingId,
     /// Protects a newer listing with the same id and another owner.
     pub owner: UserId,
-    pub retired: DesiredItem,
     pub by: ChangeContext,
 }
 
@@ -134,7 +134,7 @@ impl Op for DeleteListing {
         let deleted = tx.one::<Deleted>(&DELETE, &[(&self.id).into(), (&self.owner).into()]).await?;
         let Deleted { listing: deleted, seq } = deleted.ok_or(Error::Missing(ErrorCode::ListingNotFound))?;
         delete_history(tx, &self.id).await?;
-        let recorded = retire(tx, &self.retired).await?;
+        let recorded = retire(tx, &retired_listing(&self.id, self.by.at)).await?;
         close_applications(tx, seq, &self.by).await?;
         let counts = [
             ("listings", "total", -1),

@@ -1,12 +1,13 @@
 //! Cases. Each has one soulbound token, whose number is chosen here before anything is mined.
 
 use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
+use portico_records::{held_token, revoked_token};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item};
+use crate::chain::{Address, put_item, retire};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::engine::word::word;
+use crate::engine::word::{Word, word};
 use crate::engine::{Db, Error, Result};
 use crate::screening::lifetimes::Lifetime;
 
@@ -179,21 +180,21 @@ fn unrevoked(case: Option<Case>) -> Result<Case> {
 
 static MINTED: Sql = sql("SELECT version FROM chain_items WHERE kind = ?1 AND key = ?2");
 
-/// Queues the case's token for the chain, unless it is queued already.
+/// Queues the case's token for the chain, without a name commitment, unless it is queued already.
 #[derive(Debug)]
 pub struct Mint {
-    /// With an empty commitment.
-    pub desired: DesiredItem,
     pub case: CaseId,
+    pub at: Timestamp,
 }
 
 impl Op for Mint {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        lock_case(tx, &self.case).await?;
-        let item = [self.desired.kind.into(), self.desired.key[..].into()];
+        let case = lock_case(tx, &self.case).await?;
+        let desired = held_token(&case.token, case.holder, Word::default(), self.at);
+        let item = [desired.kind.into(), desired.key[..].into()];
         if tx.one::<(i64,)>(&MINTED, &item).await?.is_none() {
-            put_item(tx, &self.desired, None).await?;
+            put_item(tx, &desired, None).await?;
         }
         Ok(())
     }
@@ -203,7 +204,6 @@ impl Op for Mint {
 #[derive(Debug)]
 pub struct RevokeIdentity {
     pub token: [u8; 16],
-    pub desired: DesiredItem,
     pub entry: Entry,
     pub by: ChangeContext,
 }
@@ -214,7 +214,7 @@ impl Op for RevokeIdentity {
         if tx.exec(&REVOKE, &[self.token[..].into(), self.by.at.into()]).await? == 0 {
             return Ok(());
         }
-        crate::chain::retire(tx, &self.desired).await?;
+        retire(tx, &revoked_token(&self.token, self.by.at)).await?;
         append(tx, &self.entry).await?;
         record(tx, &self.by, "identity.revoked", &self.entry.subject, &[]).await
     }

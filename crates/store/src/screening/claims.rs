@@ -1,10 +1,11 @@
 //! Claims of wallets. A token has at most one open claim: the last message that a wallet was asked to sign for it.
 
 use portico_domain::{ErrorCode, Timestamp, UserId};
+use portico_records::{ItemKind, held_token, token_commitment, token_key};
 
 use super::cases::lock_case_of_token;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item};
+use crate::chain::{Address, put_item};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::sql::{Op, Sql, Tx, sql};
 use crate::engine::word::Word;
@@ -52,24 +53,20 @@ static USE: Sql = sql("DELETE FROM wallet_claims \
      WHERE token = ?1 AND user_id = ?2 AND nonce = ?3 AND expires_at > ?4");
 static MOVE: Sql = sql("UPDATE cases SET holder = ?3, custody = NULL, wished_wallet = NULL \
      WHERE token = ?1 AND user_id = ?2 AND revoked_at IS NULL");
-static PAYLOAD: Sql = sql("SELECT payload FROM chain_items WHERE kind = ?1 AND key = ?2 AND gone = 0");
+static PAYLOAD: Sql = sql("SELECT payload FROM chain_items WHERE kind = ?1 AND key = ?2 AND deleted = 0");
 
 /// Uses up a claim: the wallet holds the token from here on.
 #[derive(Debug)]
-pub struct ClaimIdentity<F> {
+pub struct ClaimIdentity {
     pub token: [u8; 16],
     pub user: UserId,
     pub nonce: Word,
     pub wallet: Address,
-    /// The token's kind and key on the chain.
-    pub item: (i64, Word),
-    /// The token for its new holder, from its present content.
-    pub desired: F,
     pub entry: Entry,
     pub by: ChangeContext,
 }
 
-impl<F: Fn(&[u8]) -> Result<DesiredItem> + Send + Sync + 'static> Op for ClaimIdentity<F> {
+impl Op for ClaimIdentity {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let (token, user) = (&self.token[..], &self.user);
@@ -81,10 +78,13 @@ impl<F: Fn(&[u8]) -> Result<DesiredItem> + Send + Sync + 'static> Op for ClaimId
         if tx.exec(&USE, &used).await? == 0 {
             return Err(Error::Conflict(ErrorCode::ClaimExpired));
         }
-        let (kind, key) = &self.item;
-        let present: Option<(Vec<u8>,)> = tx.one(&PAYLOAD, &[(*kind).into(), key[..].into()]).await?;
+        let key = token_key(&self.token);
+        let item = [ItemKind::Identity.into(), key[..].into()];
+        let present: Option<(Vec<u8>,)> = tx.one(&PAYLOAD, &item).await?;
         let (payload,) = present.ok_or(Error::Missing(ErrorCode::IdentityNotFound))?;
-        put_item(tx, &(self.desired)(&payload)?, None).await?;
+        let commitment = token_commitment(&payload)?
+            .ok_or_else(|| Error::Bug("a token that is not revoked has no content".into()))?;
+        put_item(tx, &held_token(&self.token, self.wallet, commitment, self.by.at), None).await?;
         append(tx, &self.entry).await?;
         record(tx, &self.by, "identity.claimed", &self.entry.subject, &[]).await
     }

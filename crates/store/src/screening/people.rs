@@ -1,11 +1,12 @@
 //! Data retention and erasure.
 
-use portico_domain::{CaseId, Timestamp, UserId};
+use portico_domain::{CaseId, ListingId, Timestamp, UserId};
+use portico_records::{cleared_check, revoked_token};
 
 use super::lifetimes::{lock_for_erasure, subject};
 use crate::applications::{StoredApplication, delete_applications};
 use crate::audit::{Entry, append};
-use crate::chain::DesiredItem;
+use crate::chain::retire;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
 use crate::engine::word::{Word, word};
@@ -65,14 +66,13 @@ static APPLY_ONCE: Sql =
 
 /// Erases a person: deletes sealed data, revokes tokens and API keys, clears flags. Each keystore erasure is applied once, so that
 /// data which the person stores later stays.
-pub struct ErasePerson<R, C> {
+pub struct ErasePerson<C> {
     pub user: UserId,
     /// The person's id in applications; `None` if it is already lost.
     pub person: Option<PersonId>,
-    /// The end of a token.
-    pub revoked: R,
-    /// Clears an application's flags; `None` if the flags cannot be identified.
-    pub cleared: C,
+    /// Opens an application for its listing and its reference on the chain; `None`: the key is lost, and with it the
+    /// reference.
+    pub open: C,
     /// The number of the keystore's erasure.
     pub erasure: i64,
     /// The machine's time, which keys have.
@@ -81,10 +81,9 @@ pub struct ErasePerson<R, C> {
     pub by: ChangeContext,
 }
 
-impl<R, C> Op for ErasePerson<R, C>
+impl<C> Op for ErasePerson<C>
 where
-    R: Fn(&[u8; 16]) -> DesiredItem + Send + Sync + 'static,
-    C: Fn(&StoredApplication) -> Result<Option<DesiredItem>> + Send + Sync + 'static,
+    C: Fn(&StoredApplication) -> Result<Option<(ListingId, Word)>> + Send + Sync + 'static,
 {
     /// Whether it was not applied before.
     type Out = bool;
@@ -108,10 +107,9 @@ where
     }
 }
 
-impl<R, C> ErasePerson<R, C>
+impl<C> ErasePerson<C>
 where
-    R: Fn(&[u8; 16]) -> DesiredItem,
-    C: Fn(&StoredApplication) -> Result<Option<DesiredItem>>,
+    C: Fn(&StoredApplication) -> Result<Option<(ListingId, Word)>>,
 {
     /// Whether it was not applied before; afterwards nobody else applies it.
     async fn claim<T: Tx>(&self, tx: &mut T, subject: &Word) -> Result<bool> {
@@ -124,7 +122,7 @@ where
         let user = (&self.user).into();
         let cases: Vec<(CaseId, Vec<u8>)> = tx.rows(&CASES, &[user, self.by.at.into()]).await?;
         for (case, token) in &cases {
-            crate::chain::retire(tx, &(self.revoked)(&word(token)?)).await?;
+            retire(tx, &revoked_token(&word(token)?, self.by.at)).await?;
             tx.exec(&CHECKS, &[case.into()]).await?;
         }
         tx.rows::<(i64,)>(&LOCK_RESULTS, &[user]).await?;
@@ -139,8 +137,8 @@ where
         let Some(person) = &self.person else { return Ok(0) };
         let (deleted, shared) = delete_applications(tx, person).await?;
         for application in &deleted {
-            if let Some(cleared) = (self.cleared)(application)? {
-                crate::chain::retire(tx, &cleared).await?;
+            if let Some((listing, reference)) = (self.open)(application)? {
+                retire(tx, &cleared_check(&listing, &reference, self.by.at)).await?;
             }
         }
         Ok(shared)

@@ -1,14 +1,15 @@
 //! The results of verifications.
 
 use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, VerificationId};
+use portico_records::held_token;
 
 use crate::applications::recompute_flags;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item};
+use crate::chain::put_item;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
-use crate::engine::word::word;
+use crate::engine::word::{Word, word};
 use crate::engine::{Db, Error, Result};
 use crate::keystore::PersonId;
 
@@ -64,27 +65,27 @@ static INSERT: Sql = sql("INSERT INTO verifications \
      (seq, id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
 static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
-     RETURNING account, holder");
+     RETURNING account, token, holder");
 
 /// Stores a result, queues its token for the chain, and has the flags of the person's applications computed.
 #[derive(Debug)]
-pub struct StoreVerification<F> {
+pub struct StoreVerification {
     pub person: PersonId,
     pub verification: StoredVerification,
-    /// The token with the name commitment, for its holder: a wallet may have claimed it during the bureau requests.
-    pub desired: F,
+    /// For the name on the token.
+    pub commitment: Word,
     pub entries: Vec<Entry>,
     pub at: Timestamp,
 }
 
-impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerification<F> {
+impl Op for StoreVerification {
     type Out = VerificationId;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<VerificationId> {
         let new = &self.verification;
         // The token may have been revoked, or the person erased, during the bureau requests.
-        let case: Option<(Option<Tenant>, Vec<u8>)> =
+        let case: Option<(Option<Tenant>, Vec<u8>, Vec<u8>)> =
             tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
-        let (account, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
+        let (account, token, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = [
             tx.creation_number().await?,
             (&new.id).into(),
@@ -99,7 +100,9 @@ impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerifica
             new.outcome[..].into(),
         ];
         tx.exec(&INSERT, &params).await?;
-        put_item(tx, &(self.desired)(word(&holder)?), None).await?;
+        // A wallet may have claimed the token during the bureau requests.
+        let desired = held_token(&word(&token)?, word(&holder)?, self.commitment, self.at);
+        put_item(tx, &desired, None).await?;
         recompute_flags(tx, &self.person).await?;
         for entry in &self.entries {
             append(tx, entry).await?;

@@ -1,8 +1,10 @@
 //! Applications: submitting, changing and ending them, and settling their flags.
 
-use portico_domain::ErrorCode;
 use portico_domain::applications::ApplicationStatus;
-use portico_store::chain::DesiredItem;
+use portico_domain::chain::Passes;
+use portico_domain::{ErrorCode, ListingId};
+use portico_records::{CheckFlags, ItemKind, Word, check_item, check_key, listing_key};
+use portico_store::chain::StoredItem;
 use portico_store::keystore::PersonId;
 use portico_store::{
     ChangeApplication, DeleteOrphanedApplications, Disclosure, Error, ExpireFlags, Result, SettleFlags,
@@ -276,14 +278,26 @@ async fn full_list_rejects_the_whole_request(db: Db) {
     apply(&db, 2, &["z"]).await.unwrap();
 }
 
-/// Flags under a key that the application's id determines.
-fn flags(application: &StoredApplication, bits: u8) -> DesiredItem {
-    let mut key = [0; 32];
+fn home() -> ListingId {
+    text("home")
+}
+
+/// The reference of an application on the chain, which its id determines.
+fn reference(application: &StoredApplication) -> Word {
+    let mut reference = [0; 32];
     for (at, byte) in application.id.as_str().bytes().enumerate() {
-        key[at % 32] ^= byte;
+        reference[at % 32] ^= byte;
     }
-    let payload = vec![bits];
-    DesiredItem { kind: 2, key, payload, deleted: false, salt: None, above: 0, batch_limit: 1, at: NOW }
+    reference
+}
+
+fn flags(bits: u8) -> CheckFlags {
+    CheckFlags { passes: Passes::from_bits(bits), expires_at: later(10) }
+}
+
+async fn item(db: &Db, application: &StoredApplication) -> Option<StoredItem> {
+    let key = check_key(&listing_key(&home()), &reference(application));
+    db.chain_item(ItemKind::Check, &key).await.unwrap()
 }
 
 fn disclosure(owner: u8, terms: u8, days: i64) -> Disclosure {
@@ -299,9 +313,9 @@ fn settlement(application: &StoredApplication, disclosure: Option<Disclosure>, b
         generation: application.generation,
         status: application.status,
         disclosure,
-        flags_expire_at: Some(later(10)),
-        item: flags(application, bits),
-        cleared: DesiredItem { deleted: true, ..flags(application, 0) },
+        listing: home(),
+        reference: reference(application),
+        flags: Some(flags(bits)),
         entry: entry("application.flags_recorded", application.id.as_str()),
     }
 }
@@ -319,8 +333,9 @@ async fn settled_flags_are_no_longer_due(db: Db) {
     let left = db.due_applications(None, 10).await.unwrap();
     assert_eq!(left.iter().map(|due| due.person).collect::<Vec<_>>(), [person(2)]);
     assert!(db.due_applications(Some(&person(1)), 10).await.unwrap().is_empty());
-    let item = db.chain_item(2, &flags(&due[0], 1).key).await.unwrap().unwrap();
-    assert_eq!((item.version, item.payload.as_slice(), item.deleted), (1, &[1][..], false));
+    let item = item(&db, &due[0]).await.unwrap();
+    let expected = check_item(&home(), &reference(&due[0]), flags(1), NOW).payload;
+    assert_eq!((item.version, item.payload, item.deleted), (1, expected, false));
 }
 
 async fn flags_of_an_outdated_state_are_not_settled(db: Db) {
@@ -328,7 +343,7 @@ async fn flags_of_an_outdated_state_are_not_settled(db: Db) {
     let before = db.due_applications(None, 10).await.unwrap().remove(0);
     change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
     assert_eq!(settle(&db, &before, Some(disclosure(1, 1, 0))).await, Settlement::Outdated);
-    assert!(db.chain_item(2, &flags(&before, 1).key).await.unwrap().is_none());
+    assert!(item(&db, &before).await.is_none());
     assert_eq!(open(&db, &person(1), "a").await.disclosed_at, None);
 }
 
@@ -337,8 +352,7 @@ async fn same_flags_are_no_new_version(db: Db) {
     for (bits, version) in [(1, 1), (1, 1), (2, 2), (1, 3)] {
         let application = open(&db, &person(1), "a").await;
         db.write(settlement(&application, None, bits)).await.unwrap();
-        let item = db.chain_item(2, &flags(&application, bits).key).await.unwrap().unwrap();
-        assert_eq!(item.version, version);
+        assert_eq!(item(&db, &application).await.unwrap().version, version);
     }
 }
 
@@ -346,10 +360,10 @@ async fn expired_flags_are_due_again(db: Db) {
     for (user, expiry) in [(1, 10), (2, 20), (3, 30)] {
         apply(&db, user, &["a"]).await.unwrap();
         let application = open(&db, &person(user), "a").await;
-        let flags_expire_at = Some(later(expiry));
-        let settled = SettleFlags { flags_expire_at, ..settlement(&application, None, 1) };
+        let flags = CheckFlags { expires_at: later(expiry), ..flags(1) };
+        let settled = SettleFlags { flags: Some(flags), ..settlement(&application, None, 1) };
         assert_eq!(db.write(settled).await.unwrap(), Settlement::Settled);
-        assert_eq!(open(&db, &person(user), "a").await.flags_expire_at, flags_expire_at);
+        assert_eq!(open(&db, &person(user), "a").await.flags_expire_at, Some(flags.expires_at));
     }
     let due = async || {
         let due = db.due_applications(None, 10).await.unwrap();
@@ -374,11 +388,10 @@ async fn ended_flags_do_not_expire(db: Db) {
     let before = open(&db, &person(1), "a").await;
     change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
     let ended = db.due_applications(None, 10).await.unwrap().remove(0);
-    let item = DesiredItem { deleted: true, ..flags(&ended, 0) };
-    let settled = SettleFlags { flags_expire_at: None, item, ..settlement(&ended, None, 0) };
+    let settled = SettleFlags { flags: None, ..settlement(&ended, None, 0) };
     assert_eq!(db.write(settled).await.unwrap(), Settlement::Settled);
     assert!(!db.has_expired_flags(later(1_000)).await.unwrap());
-    assert!(db.chain_item(2, &flags(&ended, 0).key).await.unwrap().unwrap().deleted);
+    assert!(item(&db, &ended).await.unwrap().deleted);
 }
 
 async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {
@@ -397,7 +410,7 @@ async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {
         assert_eq!(settled, expected, "{terms}");
         let application = open(&db, &person(1), &id).await;
         assert_eq!((application.is_withheld, application.is_disclosed()), (terms > 5, terms <= 5));
-        assert_eq!(db.chain_item(2, &flags(&application, 1).key).await.unwrap().is_some(), terms <= 5);
+        assert_eq!(item(&db, &application).await.is_some(), terms <= 5);
     }
     // Terms that count already stay, and the first ones are forgotten after thirty days.
     let first = open(&db, &person(1), "l-1").await;

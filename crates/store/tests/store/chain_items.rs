@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use portico_records::{DesiredItem, ItemKind};
 use portico_store::chain::{
-    BatchStatus, DesiredItem, FailItems, ItemStatus, ItemVersion, Lease, NO_BATCH_LIMIT, PutItems,
-    PutItemsAgain, QueuedBatch, Requeue, RetryItems, SealWaiting, Settled, Sign, SignedBatch,
-    SignedTransaction, StoredItem, TakeLease, VersionedItem, WaitingItems,
+    BatchStatus, ItemStatus, ItemVersion, Lease, PutItems, PutItemsAgain, QueuedBatch, RejectItems, Requeue,
+    RetryItems, SealWaiting, Settled, Sign, SignedBatch, SignedTransaction, StoredItem, TakeLease,
+    VersionedItem, WaitingItems,
 };
 
 use crate::engines::Db;
@@ -19,14 +20,14 @@ on_both_engines! {
     rejected_item_is_queued_again_once,
 }
 
-pub(crate) const KIND: i64 = 3;
+pub(crate) const KIND: ItemKind = ItemKind::Anchor;
 
 /// Signs nothing: the store keeps what it is given.
 #[derive(Debug)]
 pub(crate) struct Unsigned;
 
 impl Sign for Unsigned {
-    fn sign(&self, nonce: i64, _: i64, _: &[VersionedItem]) -> portico_store::Result<SignedTransaction> {
+    fn sign(&self, nonce: i64, _: ItemKind, _: &[VersionedItem]) -> portico_store::Result<SignedTransaction> {
         let nonce = u8::try_from(nonce).unwrap();
         Ok(SignedTransaction { hash: [nonce; 32], raw: vec![nonce], max_fee: 1, tip: 1 })
     }
@@ -40,7 +41,6 @@ pub(crate) async fn put(db: &Db, keys: &[u8]) {
         deleted: false,
         salt: None,
         above: 0,
-        batch_limit: NO_BATCH_LIMIT,
         at: NOW,
     };
     db.write(PutItems(keys.iter().map(desired).collect())).await.unwrap();
@@ -111,7 +111,7 @@ async fn queue_tells_what_waits_and_what_is_signed(db: Db) {
     let expected = QueuedBatch {
         signer: [8; 20],
         nonce: batch.nonce,
-        kind: KIND,
+        kind: Some(KIND),
         items: 2,
         status: BatchStatus::Signed,
         block: None,
@@ -126,21 +126,21 @@ async fn queue_tells_what_waits_and_what_is_signed(db: Db) {
 
 async fn rejected_item_is_queued_again_once(db: Db) {
     put(&db, &[1, 2, 3]).await;
-    let rejected = FailItems { items: vec![first_version(1), first_version(2)], at: NOW };
+    let rejected = RejectItems { items: vec![first_version(1), first_version(2)], at: NOW };
     db.write(rejected).await.unwrap();
-    let failed = db.failed_items(10).await.unwrap();
-    let mut keys: Vec<u8> = failed.iter().map(|failed| failed.item.key[0]).collect();
+    let rejected = db.rejected_items(10).await.unwrap();
+    let mut keys: Vec<u8> = rejected.iter().map(|rejected| rejected.item.key[0]).collect();
     keys.sort_unstable();
     assert_eq!(keys, [1, 2]);
-    assert_eq!((failed[0].item.version, failed[0].deleted, failed[0].since), (1, false, NOW));
-    assert_eq!(db.failed_items(1).await.unwrap().len(), 1);
+    assert_eq!((rejected[0].item.version, rejected[0].deleted, rejected[0].since), (1, false, NOW));
+    assert_eq!(db.rejected_items(1).await.unwrap().len(), 1);
     let before = db.audit_head().await.unwrap().seq;
     let retry = |items| RetryItems { items, entry: entry("chain.retried", "rejected items") };
     // The third was not rejected.
     let items = vec![(first_version(1), 41), (first_version(3), 41)];
     assert_eq!(db.write(retry(items.clone())).await.unwrap(), 1);
     assert_eq!((item(&db, 1).await.version, item(&db, 1).await.status), (42, ItemStatus::Waiting));
-    assert_eq!((item(&db, 3).await.version, item(&db, 2).await.status), (1, ItemStatus::Failed));
+    assert_eq!((item(&db, 3).await.version, item(&db, 2).await.status), (1, ItemStatus::Rejected));
     assert_eq!(db.write(retry(items)).await.unwrap(), 0, "it was queued already");
     let entries = db.audit_after(before, 10).await.unwrap();
     assert_eq!(entries.len(), 1, "nothing to do is not on record");

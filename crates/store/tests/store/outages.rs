@@ -11,7 +11,8 @@ use portico_domain::listing_changes::{Change, Editor, ListingChange};
 use portico_domain::pipelines::Pipeline;
 use portico_domain::portfolios::{PortfolioChange, TemplateChange};
 use portico_domain::requirements::RequirementsRecord;
-use portico_store::chain::{DesiredItem, FailItems, NewRecord, Payers, PutItems, RecordListings, RetryItems};
+use portico_records::{DesiredItem, retired_listing};
+use portico_store::chain::{NewRecord, Payers, PutItems, RecordListings, RejectItems, RetryItems};
 use portico_store::screening::{
     BeginClaim, CaseSelector, ClaimIdentity, ErasePerson, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity,
     WalletClaim,
@@ -19,8 +20,7 @@ use portico_store::screening::{
 use portico_store::sql::{Op, Sql, Tx, dialects, sql};
 use portico_store::{
     Budget, ChangeApplication, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, DeletePortfolio,
-    EditListing, Error, ListingCodec, PutPipeline, PutRequirements, RegisterDevices, Result, RevokeKey, Role,
-    SaveListing,
+    EditListing, Error, PutPipeline, PutRequirements, RegisterDevices, Result, RevokeKey, Role, SaveListing,
 };
 
 use crate::chain_items::{KIND, Unsigned, first_version, lease, put};
@@ -29,9 +29,9 @@ use crate::engines::{Db, Place};
 use crate::keys::{ann, key};
 use crate::samples::{
     NOW, account, apply, by, create, create_portfolio, create_template, delete, device, entry, later,
-    listing, money, person, portfolio, register, retired, submission, template, text,
+    listing, money, person, portfolio, register, submission, template, text,
 };
-use crate::screening::{Begin, begin, case, desired, erase, open, result};
+use crate::screening::{Begin, begin, case, erase, open, result};
 
 on_both_engines! {
     read_survives_a_lost_connection,
@@ -263,28 +263,13 @@ async fn every_other_write_leaves_all_of_its_rows_or_none_when_cut(db: Db) {
 
 async fn changes_leave_all_of_their_rows_or_none_when_cut(db: Db) {
     let behind = Behind::new(&db).await;
-    let codec = ListingCodec {
-        kind: 0,
-        key: |_| [0; 32],
-        encode: |_, _, _, _| unreachable!("the listing is not on the chain"),
-        terms: |_| None,
-    };
     db.write(create_template(template("t"))).await.unwrap();
     adds_all_rows_or_none(&db, &behind, async |n| {
         let id = format!("l{n}");
         db.write(create(listing(&id))).await.unwrap();
         let change = ListingChange { rent: Change::Set(money("900")), ..ListingChange::default() };
         let (id, owner) = (text(&id), text("ann"));
-        EditListing {
-            id,
-            owner,
-            change,
-            expected: None,
-            salt: [1; 32],
-            codec,
-            editor: Editor::Owner,
-            by: by(),
-        }
+        EditListing { id, owner, change, expected: None, salt: [1; 32], editor: Editor::Owner, by: by() }
     })
     .await;
     adds_all_rows_or_none(&db, &behind, async |n| {
@@ -342,7 +327,7 @@ async fn writes_for_the_chain_leave_all_of_their_rows_or_none_when_cut(db: Db) {
         let id = format!("l{n}");
         let record = NewRecord {
             listing: listing(&id),
-            desired: DesiredItem { payload: vec![1], deleted: false, ..retired(&id) },
+            desired: DesiredItem { payload: vec![1], deleted: false, ..retired_listing(&text(&id), NOW) },
             by: by(),
             idempotency_key: None,
             budget: Budget::default(),
@@ -353,7 +338,12 @@ async fn writes_for_the_chain_leave_all_of_their_rows_or_none_when_cut(db: Db) {
     })
     .await;
     adds_all_rows_or_none(&db, &behind, async |n| {
-        let first = DesiredItem { kind: KIND, key: item(n + 100), deleted: false, ..retired("") };
+        let first = DesiredItem {
+            kind: KIND,
+            key: item(n + 100),
+            deleted: false,
+            ..retired_listing(&text("oak"), NOW)
+        };
         PutItems(vec![DesiredItem { key: item(n + 150), ..first.clone() }, first])
     })
     .await;
@@ -361,7 +351,7 @@ async fn writes_for_the_chain_leave_all_of_their_rows_or_none_when_cut(db: Db) {
         let key = u8::try_from(n + 1).unwrap();
         put(&db, &[key]).await;
         let items = vec![first_version(key)];
-        db.write(FailItems { items, at: NOW }).await.unwrap();
+        db.write(RejectItems { items, at: NOW }).await.unwrap();
         RetryItems { items: vec![(first_version(key), 41)], entry: entry("chain.retried", "an item") }
     })
     .await;
@@ -374,13 +364,13 @@ async fn writes_about_people_leave_all_of_their_rows_or_none_when_cut(db: Db) {
         let token = u8::try_from(token).unwrap();
         let new = case(&format!("{name}-case{token}"), &format!("{name}{token}"), token);
         let opened = open(&db, new, CaseSelector::Named).await.unwrap();
-        db.write(Mint { desired: desired(token, false), case: opened.id.clone() }).await.unwrap();
+        db.write(Mint { case: opened.id.clone(), at: NOW }).await.unwrap();
         (opened, token)
     };
     adds_all_rows_or_none(&db, &behind, async |n| {
-        let (case, token) = opened("ann", n + 1).await;
+        let (case, _) = opened("ann", n + 1).await;
         let entry = entry("identity.revoked", case.id.as_str());
-        RevokeIdentity { token: case.token, desired: desired(token, true), entry, by: by() }
+        RevokeIdentity { token: case.token, entry, by: by() }
     })
     .await;
     adds_all_rows_or_none(&db, &behind, async |n| {
@@ -399,8 +389,6 @@ async fn writes_about_people_leave_all_of_their_rows_or_none_when_cut(db: Db) {
             user,
             nonce,
             wallet: [9; 20],
-            item: (desired(token, false).kind, desired(token, false).key),
-            desired: move |_: &[u8]| Ok(desired(token, false)),
             entry: entry("identity.claimed", case.id.as_str()),
             by: by(),
         }

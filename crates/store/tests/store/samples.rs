@@ -11,7 +11,6 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Allocation, ErrorCode, ListingId, Money, Tenant, Timestamp, Whole};
 use portico_store::audit::Entry;
-use portico_store::chain::{DesiredItem, NO_BATCH_LIMIT};
 use portico_store::keystore::PersonId;
 use portico_store::screening::Lifetime;
 use portico_store::{
@@ -76,7 +75,7 @@ pub(crate) fn create(listing: Listing) -> CreateListing {
 
 /// Ann's listing.
 pub(crate) fn delete(id: &str) -> DeleteListing {
-    DeleteListing { id: text(id), owner: text("ann"), retired: retired(id), by: by() }
+    DeleteListing { id: text(id), owner: text("ann"), by: by() }
 }
 
 /// A person's id in the keystore.
@@ -102,7 +101,7 @@ pub(crate) async fn submission(db: &Db, who: u8, ids: &[&str], at: Timestamp) ->
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut wanted = Vec::with_capacity(ids.len());
     for id in ids {
-        let stored = db.stored_listing(&text(id), 0, &retired(id).key).await.unwrap();
+        let stored = db.stored_listing(&text(id)).await.unwrap();
         let new = stored.map(|stored| {
             let id = format!("application-{}", NEXT.fetch_add(1, Ordering::Relaxed));
             (application(&id, stored.version.seq, at), stored.version)
@@ -139,16 +138,6 @@ pub(crate) async fn offer(db: &Db, ids: &[&str]) {
             Err(error) => panic!("{id}: {error}"),
         }
     }
-}
-
-/// Retires a listing, under a made-up key.
-pub(crate) fn retired(id: &str) -> DesiredItem {
-    let mut key = [0; 32];
-    for (at, byte) in id.bytes().enumerate() {
-        key[at % 32] ^= byte;
-    }
-    let (payload, batch_limit) = (Vec::new(), NO_BATCH_LIMIT);
-    DesiredItem { kind: 0, key, payload, deleted: true, salt: None, above: 0, batch_limit, at: NOW }
 }
 
 pub(crate) fn items(shares: &[(&str, i64)]) -> ProtocolItems {

@@ -1,9 +1,9 @@
 //! Cases, checks, results and the audit log.
 
 use futures_util::future::join_all;
-use portico_domain::{CaseId, Tenant};
+use portico_domain::{CaseId, ListingId, Tenant};
+use portico_records::Word;
 use portico_store::audit::Append;
-use portico_store::chain::{Address, DesiredItem};
 use portico_store::screening::{
     AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, FinishCheck, ForgetAppliedErasures, Guess,
     Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, SettleGuess, StoreVerification,
@@ -60,13 +60,7 @@ async fn open_after(db: &Db, erasure: i64, case: Case, of: CaseSelector) -> Resu
     db.write(OpenCase { new: NewCase { case, of }, lifetime, entry, by: by() }).await
 }
 
-pub(crate) fn desired(token: u8, deleted: bool) -> DesiredItem {
-    let (key, payload) = ([token; 32], vec![token]);
-    DesiredItem { kind: 2, key, payload, deleted, salt: None, above: 0, batch_limit: 1, at: NOW }
-}
-
-pub(crate) fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address) -> DesiredItem + use<>> {
-    let token = case.token[0];
+pub(crate) fn result(id: &str, case: &Case) -> StoreVerification {
     let verification = StoredVerification {
         id: text(id),
         user: case.user.clone(),
@@ -82,7 +76,7 @@ pub(crate) fn result(id: &str, case: &Case) -> StoreVerification<impl Fn(Address
     StoreVerification {
         person: person(1),
         verification,
-        desired: move |_| desired(token, false),
+        commitment: [3; 32],
         entries: vec![entry("verification.made", id)],
         at: NOW,
     }
@@ -233,14 +227,9 @@ async fn newest_results_are_read_first(db: Db) {
 
 async fn revoked_case_accepts_no_result(db: Db) {
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
-    let mint = || Mint { desired: desired(1, false), case: text("c") };
+    let mint = || Mint { case: text("c"), at: NOW };
     db.write(mint()).await.unwrap();
-    let revoke = || RevokeIdentity {
-        token: [1; 16],
-        desired: desired(1, true),
-        entry: entry("identity.revoked", "1"),
-        by: by(),
-    };
+    let revoke = || RevokeIdentity { token: [1; 16], entry: entry("identity.revoked", "1"), by: by() };
     db.write(revoke()).await.unwrap();
     db.write(revoke()).await.unwrap();
     assert_eq!(conflict(db.write(mint()).await), "identity_revoked");
@@ -326,15 +315,13 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     }
 }
 
-pub(crate) type Erase =
-    ErasePerson<fn(&[u8; 16]) -> DesiredItem, fn(&StoredApplication) -> Result<Option<DesiredItem>>>;
+pub(crate) type Erase = ErasePerson<fn(&StoredApplication) -> Result<Option<(ListingId, Word)>>>;
 
 pub(crate) fn erase(erasure: i64) -> Erase {
     ErasePerson {
         user: text("ann"),
         person: Some(person(1)),
-        revoked: |token: &[u8; 16]| desired(token[0], true),
-        cleared: |_: &StoredApplication| Ok(None),
+        open: |_: &StoredApplication| Ok(None),
         erasure,
         keys_revoked_at: later(9),
         entry: entry("person.erased", "ann"),
@@ -355,7 +342,7 @@ async fn nothing_is_written_for_a_person_who_was_erased_meanwhile(db: Db) {
     assert!(matches!(late, Err(Error::Erased)), "{late:?}");
     assert_eq!(conflict(db.write(begin(1, "r1", "acme")).await), "identity_revoked");
     assert_eq!(conflict(db.write(result("w", &before)).await), "identity_revoked");
-    let mint = Mint { desired: desired(1, false), case: text("c") };
+    let mint = Mint { case: text("c"), at: NOW };
     assert_eq!(conflict(db.write(mint).await), "identity_revoked");
     assert_eq!(missing(db.write(guess(0)).await), "identity_not_found");
     for table in ["checks", "name_guesses", "verifications"] {
@@ -370,10 +357,10 @@ async fn nothing_is_written_for_a_person_who_was_erased_meanwhile(db: Db) {
 async fn an_erasure_revokes_the_tokens_of_all_cases(db: Db) {
     for (id, token) in [("c", 1), ("d", 2)] {
         open(&db, case(id, "ann", token), CaseSelector::Named).await.unwrap();
-        db.write(Mint { desired: desired(token, false), case: text(id) }).await.unwrap();
+        db.write(Mint { case: text(id), at: NOW }).await.unwrap();
     }
     assert!(db.write(erase(5)).await.unwrap());
-    assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE gone = 0").await, [[Some("0".to_owned())]]);
+    assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE deleted = 0").await, [[Some("0".to_owned())]]);
 }
 
 async fn applications_are_deleted_whoever_applied_the_erasure(db: Db) {

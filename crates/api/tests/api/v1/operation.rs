@@ -306,7 +306,7 @@ async fn rejected_item_is_queued_again(engine: Engine) {
     .await;
     let raw = Raw::open(&app).await;
     // As if the contract had refused its next version.
-    let fail = "UPDATE chain_items SET failed = 1, version = version + 1, signer = NULL, nonce = NULL WHERE kind = 0";
+    let fail = "UPDATE chain_items SET rejected = 1, version = version + 1, signer = NULL, nonce = NULL WHERE kind = 0";
     assert_eq!(raw.change(fail, &[]).await, Some(1));
     let queue = read(&app, "/v1/chain/queue").await.json(200);
     assert_eq!((&queue["failed"], &queue["waiting"]), (&json!(1), &json!(0)), "{queue}");

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use portico_chain::AnyNode;
-use portico_chain::contracts::{Content, ItemKind};
 use portico_chain::reads;
+use portico_records::{Content, DesiredItem, ItemKind};
 use portico_store::audit::Head;
-use portico_store::chain::{DesiredItem, ItemStatus, PutItems, Word};
+use portico_store::chain::{ItemStatus, PutItems, Word};
 
 use super::inspection::{Anchor, AuditFault, Inspector, read_up_to};
 use crate::core::Core;
@@ -78,7 +78,7 @@ impl Core {
 
     /// Whether the anchor is queued or signed. The database's own copy is never taken for what the contract has.
     async fn is_on_its_way(&self, log: &Word, hash: &Word) -> Result<bool> {
-        let item = self.db.chain_item(ItemKind::Anchor.number(), log).await?;
+        let item = self.db.chain_item(ItemKind::Anchor, log).await?;
         Ok(item.is_some_and(|item| {
             item.payload == hash && matches!(item.status, ItemStatus::Waiting | ItemStatus::Signed)
         }))

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use portico_chain::contracts::ItemKind;
 use portico_domain::Timestamp;
+use portico_records::ItemKind;
 use portico_store::audit::Head;
 use portico_store::chain::{ItemStatus, Word};
 
@@ -142,7 +142,7 @@ impl Core {
         let log = self.log_name().await?;
         let Some((_, hash)) = self.recorded_anchor(&log).await? else { return Ok(None) };
         let entry = self.db.audit_seq(&hash).await?;
-        let item = self.db.chain_item(ItemKind::Anchor.number(), &log).await?;
+        let item = self.db.chain_item(ItemKind::Anchor, &log).await?;
         let item = item.filter(|item| item.payload == hash && item.status == ItemStatus::Mined);
         let block = item.as_ref().and_then(|item| item.block).map(i64::unsigned_abs);
         let transaction = item.and_then(|item| item.hash);

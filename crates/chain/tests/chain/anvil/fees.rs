@@ -2,6 +2,7 @@
 
 use portico_chain::node::{Node as _, Sent};
 use portico_chain::signer::{CallSigner, Price};
+use portico_records::ItemKind;
 use portico_store::chain::BatchStatus;
 use serde_json::json;
 
@@ -99,7 +100,7 @@ fn items_of_a_taken_nonce_are_signed_again() {
         until("it is on the chain all the same", DEFAULT_DEADLINE, blocks).await;
         let attempt = portico.db.chain_attempt(&told).await.unwrap().unwrap();
         assert_eq!((attempt.nonce, attempt.status, attempt.mined), (4, BatchStatus::Foreign, None));
-        let item = portico.db.chain_item(samples::LISTING, &samples::key_of("oak")).await.unwrap().unwrap();
+        let item = portico.db.chain_item(ItemKind::Listing, &samples::key_of("oak")).await.unwrap().unwrap();
         assert_eq!(item.version, 1);
         assert!(item.hash.is_some_and(|hash| hash != told));
     });

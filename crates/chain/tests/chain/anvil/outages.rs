@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use portico_domain::ErrorCode;
+use portico_records::ItemKind;
 use portico_store::chain::ItemStatus;
 use serde_json::json;
 
@@ -90,7 +91,7 @@ async fn outage(way: ProxyMode) {
     println!("{way:?} for {length:?}: {accepted} accepted, all of them on the chain {took:.1?} later");
     // Every returned hash was mined.
     let item =
-        portico.db.chain_item(samples::LISTING, &samples::key_of("listing-0-0")).await.unwrap().unwrap();
+        portico.db.chain_item(ItemKind::Listing, &samples::key_of("listing-0-0")).await.unwrap().unwrap();
     assert_eq!(item.status, ItemStatus::Mined);
 }
 

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, B256, TxKind};
 use alloy_sol_types::SolCall as _;
-use portico_chain::contracts::{Content, Contracts, ItemKind, calldata, check_key, rejected};
+use portico_chain::contracts::{Contracts, calldata, items_in_call, rejected};
 use portico_chain::node::{Receipt, Sent};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, setup};
+use portico_records::{Content, ItemKind, check_key};
 use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, VersionedItem, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
@@ -36,7 +37,7 @@ async fn call(
 ) -> Receipt {
     let signer = fixture.signer(&fixture.key, contracts).await;
     let nonce = i64::try_from(fixture.node.nonce(fixture.key.address()).await.unwrap()).unwrap();
-    let signed = signer.sign(nonce, kind.number(), items).unwrap();
+    let signed = signer.sign(nonce, kind, items).unwrap();
     assert_eq!(fixture.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
     fixture.mined(signed.hash).await
 }
@@ -60,12 +61,11 @@ async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
     follow_all(&engine, &db).await;
     let terms = samples::terms(620, 4_000_050);
     assert_eq!(on_chain().await, ListingRecord { version: 1, content: Some((terms, [1; 32])) });
-    let item = db.chain_item(samples::LISTING, &key).await.unwrap().unwrap();
+    let item = db.chain_item(ItemKind::Listing, &key).await.unwrap().unwrap();
     assert_eq!((item.status, item.hash), (ItemStatus::Mined, Some(accepted.hash)));
 
     let (oak, by) = (samples::listing("oak"), ChangeContext { account: None, at: now() });
-    let retired = samples::retired("oak", now());
-    db.write(DeleteListing { id: oak.id, owner: oak.user, retired, by }).await.unwrap();
+    db.write(DeleteListing { id: oak.id, owner: oak.user, by }).await.unwrap();
     follow_all(&engine, &db).await;
     assert_eq!(on_chain().await, ListingRecord { version: 2, content: None });
 
@@ -89,7 +89,7 @@ fn one_of_each() -> Vec<(Word, Content)> {
 }
 
 /// The same items, deleted where possible.
-fn gone() -> Vec<(Word, Content)> {
+fn deleted() -> Vec<(Word, Content)> {
     let one = |(key, content): (Word, Content)| match content {
         Content::Listing { .. } => (key, Content::RetiredListing),
         Content::Identity { .. } => (key, Content::RevokedIdentity),
@@ -101,11 +101,21 @@ fn gone() -> Vec<(Word, Content)> {
     one_of_each().into_iter().map(one).collect()
 }
 
+#[test]
+fn call_decodes_to_its_items() {
+    for (key, content) in one_of_each().into_iter().chain(deleted()) {
+        let (kind, version) = (content.kind(), 3);
+        let item = VersionedItem { key, version, payload: content.encode() };
+        let data = calldata(kind, &[item]).unwrap();
+        assert_eq!(items_in_call(kind, &data).unwrap(), [ItemVersion { kind, key, version }]);
+    }
+}
+
 async fn every_kind_of_item_is_recorded_and_read_back(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let (engine, db, _kept) = fixture.engine(contracts);
-    for items in [one_of_each(), gone()] {
-        let desired = items.into_iter().map(|(key, content)| samples::desired(key, content, now()));
+    for items in [one_of_each(), deleted()] {
+        let desired = items.into_iter().map(|(key, content)| content.desired(key, now()));
         db.write(PutItems(desired.collect())).await.unwrap();
         follow_all(&engine, &db).await;
         let backlog = db.chain_backlog().await.unwrap();
@@ -123,13 +133,13 @@ async fn differences_are_found_and_repaired(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
     let signer = fixture.signer(&fixture.key, contracts).await;
     let (engine, db, _kept) = fixture.engine(contracts);
-    let desired = one_of_each().into_iter().map(|(key, content)| samples::desired(key, content, now()));
+    let desired = one_of_each().into_iter().map(|(key, content)| content.desired(key, now()));
     db.write(PutItems(desired.collect())).await.unwrap();
     follow_all(&engine, &db).await;
     // Another process with the same key bypasses this database.
     let nonce = i64::try_from(engine.node().nonce(signer.key.address()).await.unwrap()).unwrap();
     let item = VersionedItem { key: [6; 32], version: 7, payload: samples::payload([9; 32]) };
-    let signed = signer.sign(nonce, samples::LISTING, &[item]).unwrap();
+    let signed = signer.sign(nonce, ItemKind::Listing, &[item]).unwrap();
     assert_eq!(engine.node().send(&signed.raw).await.unwrap(), Sent::Accepted);
     let mined = || async { engine.node().receipt(signed.hash.into()).await.unwrap().is_some() };
     until("it is mined", Duration::from_secs(10), mined).await;
@@ -157,7 +167,7 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
     assert!(receipt.success);
     let refused: Vec<ItemVersion> =
         receipt.logs.iter().filter_map(|log| rejected(ItemKind::Listing, &log.topics, &log.data)).collect();
-    let drawn = ItemVersion { kind: samples::LISTING, key: samples::key_of("b"), version: 1 };
+    let drawn = ItemVersion { kind: ItemKind::Listing, key: samples::key_of("b"), version: 1 };
     assert_eq!(refused, [drawn], "a listing without a digest");
 
     // The same through the writer: the other items are recorded, this one fails.
@@ -170,8 +180,8 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
     let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
     assert_eq!(settled, None, "what is unusual is left to the task that follows");
     follow_all(&engine, &db).await;
-    for (id, status) in [("d", ItemStatus::Mined), ("e", ItemStatus::Failed), ("f", ItemStatus::Mined)] {
-        let item = db.chain_item(samples::LISTING, &samples::key_of(id)).await.unwrap().unwrap();
+    for (id, status) in [("d", ItemStatus::Mined), ("e", ItemStatus::Rejected), ("f", ItemStatus::Mined)] {
+        let item = db.chain_item(ItemKind::Listing, &samples::key_of(id)).await.unwrap().unwrap();
         assert_eq!(item.status, status, "{id}");
     }
     assert_eq!(db.chain_backlog().await.unwrap().failed, 1);
@@ -183,8 +193,8 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
     assert_eq!(found.refused, [("ListingRegistry", samples::key_of("e"))]);
     assert_eq!(look(Some(now())).await.unwrap(), found);
     follow_all(&engine, &db).await;
-    let item = db.chain_item(samples::LISTING, &samples::key_of("e")).await.unwrap().unwrap();
-    assert_eq!((item.version, item.status), (2, ItemStatus::Failed));
+    let item = db.chain_item(ItemKind::Listing, &samples::key_of("e")).await.unwrap().unwrap();
+    assert_eq!((item.version, item.status), (2, ItemStatus::Rejected));
     assert_eq!(db.chain_backlog().await.unwrap().failed, 1, "it is one item, however often it was refused");
 }
 
@@ -229,7 +239,7 @@ async fn three_reverts_stop_signing_until_calls_succeed(fixture: NodeFixture) {
     assert!(!engine.status().stopped);
     late().await.unwrap();
     follow_all(&engine, &db).await;
-    let item = db.chain_item(samples::LISTING, &samples::key_of("late")).await.unwrap().unwrap();
+    let item = db.chain_item(ItemKind::Listing, &samples::key_of("late")).await.unwrap().unwrap();
     assert_eq!(item.status, ItemStatus::Mined);
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 use alloy_sol_types::SolCall;
-use portico_chain::contracts::{CheckFlags, Content, ItemKind, check_key, checks};
+use portico_chain::contracts::checks;
 use portico_chain::{AnyNode, Node as _, reads};
 use portico_domain::Timestamp;
 use portico_domain::chain::Passes;
+use portico_records::{CheckFlags, Content, ItemKind, check_key};
 use portico_store::chain::{
     BatchStatus, ItemVersion, Lease, PutItems, Requeue, SealWaiting, Settled, TakeLease, Word,
 };
@@ -33,7 +34,7 @@ async fn flags_are_false_after_their_expiry(fixture: NodeFixture) {
     let expires_at = Timestamp::from_micros((head + 600).cast_signed() * 1_000_000);
     let flags = CheckFlags { passes: Passes::from_bits(0b1111), expires_at };
     let (key, content) = check([7; 32], flags);
-    fixture.db.write(PutItems(vec![samples::desired(key, content, now())])).await.unwrap();
+    fixture.db.write(PutItems(vec![content.desired(key, now())])).await.unwrap();
     let attested = async |node: &AnyNode| {
         let call = checks::checksOfCall { listing: [6; 32].into(), applicant: [7; 32].into() };
         let answer = node.call(Address::ZERO, contracts.of(ItemKind::Check), call.abi_encode().into()).await;
@@ -59,13 +60,13 @@ async fn flags_are_alone_and_hold_nothing_up(fixture: NodeFixture) {
     let (engine, db, _kept) = fixture.engine(contracts);
     let flags = (1..=FLAGS).map(|applicant| check([applicant; 32], samples::flags(5)));
     let keys: Vec<Word> = flags.clone().map(|(key, _)| key).collect();
-    let desired = flags.map(|(key, content)| samples::desired(key, content, now()));
+    let desired = flags.map(|(key, content)| content.desired(key, now()));
     db.write(PutItems(desired.collect())).await.unwrap();
-    let anchor = samples::desired([3; 32], Content::Anchor { head: [2; 32] }, now());
+    let anchor = Content::Anchor { head: [2; 32] }.desired([3; 32], now());
     db.write(PutItems(vec![anchor])).await.unwrap();
     follow_all(&engine, &db).await;
     let nonce_of = async |kind: ItemKind, key: &Word| {
-        let hash = db.chain_item(kind.number(), key).await.unwrap().unwrap().hash.unwrap();
+        let hash = db.chain_item(kind, key).await.unwrap().unwrap().hash.unwrap();
         let attempt = db.chain_attempt(&hash).await.unwrap().unwrap();
         assert_eq!(attempt.items, 1);
         attempt.nonce
@@ -84,9 +85,7 @@ async fn flags_stay_alone_when_they_are_queued_again(fixture: NodeFixture) {
     let (db, at) = (&fixture.db, now());
     let signer = Arc::new(fixture.signer(&fixture.key, contracts).await);
     let flags = [1, 2].map(|applicant| check([applicant; 32], samples::flags(5)));
-    db.write(PutItems(flags.map(|(key, content)| samples::desired(key, content, at)).to_vec()))
-        .await
-        .unwrap();
+    db.write(PutItems(flags.map(|(key, content)| content.desired(key, at)).to_vec())).await.unwrap();
     let take = TakeLease { address: fixture.key.address().0.0, seen: (0, 0), first_nonce: 4 };
     let row = db.write(take).await.unwrap().unwrap();
     let lease = Lease { signer: row.id, epoch: row.epoch };
@@ -101,9 +100,9 @@ async fn flags_stay_alone_when_they_are_queued_again(fixture: NodeFixture) {
             assert_eq!(batch.items, 1);
             let mut carried = None;
             for (key, _) in &flags {
-                let item = db.chain_item(ItemKind::Check.number(), key).await.unwrap().unwrap();
+                let item = db.chain_item(ItemKind::Check, key).await.unwrap().unwrap();
                 if item.hash == Some(batch.signed.hash) {
-                    carried = Some(ItemVersion { kind: 2, key: *key, version: item.version });
+                    carried = Some(ItemVersion { kind: ItemKind::Check, key: *key, version: item.version });
                 }
             }
             let settled = Settled { lease, nonce: batch.nonce, status, block: None, mined: None };

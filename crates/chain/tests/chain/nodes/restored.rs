@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use portico_chain::contracts::{Content, Contracts, ItemKind, check_key, token_key};
+use portico_chain::contracts::Contracts;
 use portico_chain::deploy::DeployOptions;
 use portico_chain::orphans::{self, Orphan};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::{Findings, reconcile};
 use portico_chain::writer::Engine;
 use portico_chain::{AnyNode, catch_up, setup};
+use portico_records::{Content, ItemKind, check_key, token_key};
 use portico_store::Db;
 use portico_store::chain::{ItemStatus, PutItems, Word};
 
@@ -41,7 +42,7 @@ fn listing(digest: Word) -> Content {
 }
 
 async fn put(db: &Db, items: &[(Word, Content)]) {
-    let desired = items.iter().map(|(key, content)| samples::desired(*key, *content, now()));
+    let desired = items.iter().map(|(key, content)| content.desired(*key, now()));
     db.write(PutItems(desired.collect())).await.unwrap();
 }
 
@@ -98,7 +99,7 @@ async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {
     let flags = reads::application(engine.node(), contracts, &FLAGS.0, &FLAGS.1).await.unwrap();
     assert_eq!(flags, (2, None), "cleared flags stay cleared");
     for (kind, key) in [(ItemKind::Identity, token_key(&TOKEN)), (ItemKind::Check, check_key)] {
-        assert!(restored.chain_item(kind.number(), &key).await.unwrap().unwrap().deleted);
+        assert!(restored.chain_item(kind, &key).await.unwrap().unwrap().deleted);
     }
     // The next anchor is above the one that the chain has.
     put(&restored, &[([8; 32], Content::Anchor { head: [3; 32] })]).await;
@@ -127,7 +128,7 @@ async fn reused_id_is_written_above_the_chain(fixture: NodeFixture) {
     assert_eq!(delivered, None, "a stale item is no success");
     follow_all(&engine, &restored).await;
     assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (4, Some([9; 32])));
-    let item = restored.chain_item(samples::LISTING, &samples::key_of("oak")).await.unwrap().unwrap();
+    let item = restored.chain_item(ItemKind::Listing, &samples::key_of("oak")).await.unwrap().unwrap();
     assert_eq!((item.version, item.status), (4, ItemStatus::Mined));
     is_clean(&engine, &restored, contracts).await;
 }

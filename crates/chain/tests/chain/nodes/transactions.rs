@@ -2,10 +2,11 @@
 
 use alloy_primitives::{B256, Bytes, TxKind};
 use alloy_sol_types::{SolCall as _, SolError as _};
-use portico_chain::contracts::{ItemKind, calldata, registry};
+use portico_chain::contracts::{calldata, registry};
 use portico_chain::node::{BlockId, Sent, Transaction};
 use portico_chain::signer::Price;
 use portico_chain::{Error, Node as _};
+use portico_records::ItemKind;
 use portico_store::chain::{Sign as _, VersionedItem};
 
 use crate::node_fixture::NodeFixture;
@@ -28,7 +29,7 @@ async fn a_transaction_is_accepted_once_and_known_afterwards(fixture: NodeFixtur
     let contracts = fixture.deployed().await;
     let signer = fixture.signer(&fixture.key, contracts).await;
     let listing = VersionedItem { key: samples::key_of("a"), version: 1, payload: samples::payload([5; 32]) };
-    let signed = signer.sign(4, ItemKind::Listing.number(), &[listing]).unwrap();
+    let signed = signer.sign(4, ItemKind::Listing, &[listing]).unwrap();
     let hash = B256::from(signed.hash);
     assert_eq!(fixture.node.send(&signed.raw).await.unwrap(), Sent::Accepted);
     assert_eq!(fixture.node.send(&signed.raw).await.unwrap(), Sent::Known);

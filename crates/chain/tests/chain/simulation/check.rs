@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, B256, hex};
-use portico_chain::contracts::ItemKind;
+use portico_records::ItemKind;
 use rusqlite::Connection;
 
 use super::clients::OtherItem;
@@ -26,7 +26,7 @@ struct Item {
     version: i64,
     payload: Vec<u8>,
     deleted: bool,
-    failed: bool,
+    rejected: bool,
 }
 
 /// The database's content on disk.
@@ -78,12 +78,12 @@ impl DatabaseContent {
                 version: row.get(2)?,
                 payload: row.get(3)?,
                 deleted: row.get(4)?,
-                failed: row.get(5)?,
+                rejected: row.get(5)?,
             };
             Ok(((ItemKind::from_number(kind).unwrap(), key.try_into().unwrap()), item))
         };
         let items =
-            rows(&connection, "SELECT kind, key, version, payload, gone, failed FROM chain_items", item);
+            rows(&connection, "SELECT kind, key, version, payload, deleted, rejected FROM chain_items", item);
         Self {
             signers,
             batches: batches.into_iter().collect(),
@@ -106,7 +106,7 @@ fn must(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken> {
 pub(crate) fn is_idle(run: &Run) -> bool {
     let connection = Connection::open(&run.path).unwrap();
     let left = "SELECT (SELECT count(*) FROM chain_batches WHERE state < 2) + \
-         (SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0)";
+         (SELECT count(*) FROM chain_items WHERE signer IS NULL AND rejected = 0)";
     let signers = "SELECT address, next_nonce FROM chain_signers";
     let signers: Vec<(Vec<u8>, i64)> = rows(&connection, signers, |row| Ok((row.get(0)?, row.get(1)?)));
     let used = |address: &[u8]| run.used(Address::from_slice(address));
@@ -167,10 +167,12 @@ fn items(run: &Run, database: &DatabaseContent) -> Result<(), Broken> {
         let empty = thing.payload.is_empty();
         must(!empty || item.deleted, || format!("{name}: a tombstone that is not gone"))?;
         let (version, payload) = chain.get(place).cloned().unwrap_or_default();
-        if item.failed {
+        if item.rejected {
             let alone = single_item_reverts(run, &world, place, thing.version);
-            must(*bad || alone >= 2, || format!("{name} failed after {alone} lone reverts"))?;
-            must(version < thing.version.unsigned_abs(), || format!("{name} failed, and is on the chain"))?;
+            must(*bad || alone >= 2, || format!("{name} was rejected after {alone} lone reverts"))?;
+            must(version < thing.version.unsigned_abs(), || {
+                format!("{name} was rejected, and is on the chain")
+            })?;
         } else {
             must(!bad, || format!("{name} cannot be taken, and did not fail"))?;
             must((version, &payload) == (thing.version.unsigned_abs(), &thing.payload), || {
@@ -286,7 +288,7 @@ fn summary(run: &mut Run, database: &DatabaseContent) {
     }
     summary.recorded = run.clients.recorded;
     summary.bad_items = run.clients.bad_items;
-    summary.failed_items = database.items.values().filter(|item| item.failed).count() as u64;
+    summary.rejected_items = database.items.values().filter(|item| item.rejected).count() as u64;
     summary.fillers =
         database.batches.values().filter(|batch| batch.kind < 0 && batch.items == 0).count() as u64;
     let epochs: i64 = database.signers.values().map(|(_, _, epoch)| epoch - 1).sum();

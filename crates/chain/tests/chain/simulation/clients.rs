@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use alloy_primitives::hex;
-use portico_chain::contracts::{Content, ItemKind};
 use portico_domain::{ErrorCode, Timestamp};
+use portico_records::{Content, ItemKind};
 use portico_store::chain::{AcceptedListing, NewRecord, Refusal, StoredItem, Word};
 use portico_store::{IdempotencyKey, Seal};
 

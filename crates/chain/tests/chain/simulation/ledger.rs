@@ -8,12 +8,11 @@ use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEnvelope};
 use alloy_eips::eip2718::Decodable2718 as _;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
-use portico_chain::contracts::{
-    CheckFlags, Content, Contracts, ItemKind, anchor, check_key, checks, identity, registry,
-};
+use portico_chain::contracts::{Contracts, anchor, checks, identity, registry};
 use portico_chain::node::{Block, Log, Receipt, Sent};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income, Timestamp};
+use portico_records::{CheckFlags, Content, ItemKind, check_key};
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, Secp256k1, VerifyOnly};
 

@@ -1,10 +1,10 @@
 //! What the chain holds.
 
-use portico_chain::contracts::{check_key, listing_key, token_key};
 use portico_chain::node::Node as _;
 use portico_chain::reads;
 use portico_domain::ListingId;
 use portico_domain::chain::Passes;
+use portico_records::{check_key, listing_key, token_key};
 
 use super::{Raw, encoded, until};
 use crate::support::App;

@@ -1,5 +1,7 @@
 //! What happens to a run: on the chain, in the network, by clients and to processes.
 
+use portico_records::ItemKind;
+
 use super::*;
 
 impl Run {
@@ -114,7 +116,6 @@ impl Run {
         let op = DeleteListing {
             id: ListingId::stored(id.as_str()),
             owner: samples::listing(&id).user,
-            retired: samples::retired(&id, at),
             by: ChangeContext { account: None, at },
         };
         self.db.write(op).await.map_err(|error| format!("{id} could not be deleted: {error}"))?;
@@ -144,7 +145,7 @@ impl Run {
             }
         };
         self.world().note(|| format!("wanted: {:?} {:02x}", content.kind(), key[0]));
-        let desired = samples::desired(key, content, at);
+        let desired = content.desired(key, at);
         self.db.write(PutItems(vec![desired])).await.map_err(|error| error.to_string())?;
         self.clients.put_item(key, &content);
         Ok(())
@@ -185,7 +186,8 @@ impl Run {
     pub(super) async fn unheard(&mut self, requests: Vec<Request>) -> Result<(), Broken> {
         for request in requests {
             let key = self.clients.slots[request.slot].key;
-            let item = self.db.chain_item(samples::LISTING, &key).await.map_err(|error| error.to_string())?;
+            let item =
+                self.db.chain_item(ItemKind::Listing, &key).await.map_err(|error| error.to_string())?;
             self.world().note(|| format!("{request}: nothing is heard"));
             let mut world = self.world.lock().unwrap();
             self.clients.unheard(&request, item, &mut world.rng)?;

@@ -13,11 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 
 use alloy_primitives::{Address, B256};
-use portico_chain::contracts::{Content, Contracts, check_key};
+use portico_chain::contracts::Contracts;
 use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{CommittedGroup, Engine};
 use portico_chain::{Error, Result};
 use portico_domain::{ListingId, Timestamp};
+use portico_records::{Content, check_key};
 use portico_store::chain::{AcceptedListing, PutItems, Refusal, Settled};
 use portico_store::{ChangeContext, Db, DeleteListing};
 

@@ -3,7 +3,8 @@
 use alloy_primitives::keccak256;
 use portico_domain::geo::Point;
 use portico_domain::listings::Listing;
-use portico_store::chain::Word;
+
+use crate::word::Word;
 
 /// Field names and values, in the order of the digest.
 pub type PublicContent = Vec<(&'static str, String)>;

@@ -3,10 +3,9 @@
 use alloy_primitives::Address;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::{Credit, Income, Timestamp};
-use portico_store::chain::{DesiredItem, Word};
 
-use super::ItemKind;
-use crate::{Error, Result};
+use crate::item_kind::ItemKind;
+use crate::word::Word;
 
 /// Encoded in a few bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +44,29 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 
 impl CheckFlags {
     /// As the contract has them: bits, and seconds since 1970.
-    pub(crate) fn from_record(bits: u8, expires_at: u64) -> Self {
+    pub fn from_record(bits: u8, expires_at: u64) -> Self {
         let seconds = i64::try_from(expires_at).unwrap_or(i64::MAX);
         let expires_at = Timestamp::from_micros(seconds.saturating_mul(MICROS_PER_SECOND));
         Self { passes: Passes::from_bits(bits), expires_at }
     }
 
     /// Seconds since 1970.
-    pub(super) fn expiry_seconds(&self) -> u64 {
+    pub fn expiry_seconds(&self) -> u64 {
         u64::try_from(self.expires_at.micros().div_euclid(MICROS_PER_SECOND)).unwrap_or(0)
+    }
+}
+
+/// The bytes are not an item of this kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{length} bytes are no content of {}", kind.contract())]
+pub struct DecodeError {
+    kind: ItemKind,
+    length: usize,
+}
+
+impl DecodeError {
+    pub(crate) fn new(kind: ItemKind, bytes: &[u8]) -> Self {
+        Self { kind, length: bytes.len() }
     }
 }
 
@@ -69,12 +82,6 @@ impl Content {
 
     pub fn is_deleted(&self) -> bool {
         matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::Check { flags: None, .. })
-    }
-
-    pub fn desired(&self, key: Word, at: Timestamp) -> DesiredItem {
-        let (kind, payload, deleted) = (self.kind().number(), self.encode(), self.is_deleted());
-        let batch_limit = self.kind().batch_limit();
-        DesiredItem { kind, key, payload, deleted, salt: None, above: 0, batch_limit, at }
     }
 
     /// The end of flags; other content stays.
@@ -114,12 +121,12 @@ impl Content {
         }
     }
 
-    pub fn decode(kind: ItemKind, bytes: &[u8]) -> Result<Self> {
-        let wrong = || Error::Bug(format!("an item of {} is {} bytes long", kind.contract(), bytes.len()));
-        let word = |at: usize| -> Result<Word> {
+    pub fn decode(kind: ItemKind, bytes: &[u8]) -> Result<Self, DecodeError> {
+        let wrong = || DecodeError::new(kind, bytes);
+        let word = |at: usize| -> Result<Word, DecodeError> {
             bytes.get(at..at + 32).and_then(|word| word.try_into().ok()).ok_or_else(wrong)
         };
-        let number = |at: usize| -> Result<i64> {
+        let number = |at: usize| -> Result<i64, DecodeError> {
             let eight = bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok());
             eight.map(i64::from_be_bytes).ok_or_else(wrong)
         };
@@ -147,7 +154,7 @@ impl Content {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     fn terms() -> Terms {
@@ -155,7 +162,7 @@ pub(super) mod tests {
         Terms::new(credit, (Some(Income::from_units(4_000_050)), None)).unwrap()
     }
 
-    pub(in crate::contracts) fn one_of_each() -> Vec<Content> {
+    fn one_of_each() -> Vec<Content> {
         vec![
             Content::Listing { terms: terms(), digest: [7; 32] },
             Content::RetiredListing,
