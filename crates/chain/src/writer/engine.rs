@@ -344,7 +344,7 @@ impl<N: Node> Engine<N> {
     /// Remembers a signed batch, unless the lease is lost.
     pub(super) fn remember(&self, lease: Lease, batch: SignedBatch) {
         let SignedBatch { nonce, kind, items, ref signed, .. } = batch;
-        tracing::debug!(nonce, transaction = %B256::from(signed.hash), kind, items, "a transaction is signed");
+        tracing::debug!(nonce, transaction = %B256::from(signed.hash), kind = kind.map(portico_records::ItemKind::contract), items, "a transaction is signed");
         if let Some(held) = self.state().under(lease) {
             held.next_nonce = held.next_nonce.max(batch.nonce + 1);
             held.open.insert(batch.nonce, batch.into());

@@ -59,7 +59,7 @@ pub(crate) async fn put_item<T: Tx>(
         version.map_or(0, |(version,)| version)
     };
     tracing::debug!(
-        kind = desired.kind,
+        kind = desired.kind.contract(),
         key = encode_prefixed(desired.key),
         version,
         "a chain item is written"
@@ -103,7 +103,11 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
     ];
     let is_retired = tx.exec(&RETIRE, &params).await? > 0;
     if is_retired {
-        tracing::debug!(kind = desired.kind, key = encode_prefixed(desired.key), "a chain item is retired");
+        tracing::debug!(
+            kind = desired.kind.contract(),
+            key = encode_prefixed(desired.key),
+            "a chain item is retired"
+        );
     }
     Ok(is_retired)
 }

@@ -282,7 +282,14 @@ impl Op for SealWaiting {
         let signed = self.signer.sign(nonce, kind, &items)?;
         for VersionedItem { key, version, .. } in &items {
             let (key, transaction) = (hex::encode_prefixed(key), hex::encode_prefixed(signed.hash));
-            tracing::debug!(kind, key, version, nonce, transaction, "a chain item is signed");
+            tracing::debug!(
+                kind = kind.contract(),
+                key,
+                version,
+                nonce,
+                transaction,
+                "a chain item is signed"
+            );
         }
         // What waited for a nonce has no payer: only new listings are bounded by shares.
         let batch =
