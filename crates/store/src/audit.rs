@@ -10,7 +10,7 @@ use portico_domain::Timestamp;
 
 use crate::engine::page::as_limit;
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, dialects, sql};
 use crate::engine::word::{Word, word};
 use crate::engine::{Db, Error, Result};
 
@@ -271,8 +271,8 @@ impl Default for AuditFilter {
 /// How many entries one read looks through at most. A page of a rare filter may be empty and have a next one.
 pub const ENTRIES_PER_SEARCH: i64 = 20_000;
 
-fn wanted(text: Option<&str>) -> Val<'_> {
-    Val::Text(text.unwrap_or_default())
+fn wanted(text: Option<&str>) -> Param<'_> {
+    Param::Text(text.unwrap_or_default())
 }
 
 /// For events that change no other data, such as a read.

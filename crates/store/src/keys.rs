@@ -7,7 +7,7 @@ use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::page::{as_limit, weight};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, sql};
 use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
@@ -267,8 +267,8 @@ impl Db {
         limit: usize,
     ) -> Result<Page<Key>> {
         let before = Cursor::before(after).seq;
-        let scope = filter.scope.map(scope_column).map(Val::Int);
-        let owner = filter.owner.as_ref().map(|owner| Val::Text(owner.as_str()));
+        let scope = filter.scope.map(scope_column).map(Param::Int);
+        let owner = filter.owner.as_ref().map(|owner| Param::Text(owner.as_str()));
         // Without an index that fits, a rare owner is looked for among all keys.
         let (sql, weight) = match (&scope, &owner) {
             (None, None) => (&NEWEST, weight(limit)),

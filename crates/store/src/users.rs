@@ -2,7 +2,7 @@
 
 use portico_domain::{Timestamp, UserId};
 
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Val, Weight, sql};
+use crate::engine::sql::{Columns, FromRow, Param, Row, Sql, Weight, sql};
 use crate::engine::{Db, Result};
 use crate::keystore::PersonId;
 
@@ -49,7 +49,7 @@ impl Db {
         person: Option<&PersonId>,
         now: Timestamp,
     ) -> Result<UserCounts> {
-        let person = person.map_or(Val::Bytes(&[]), Into::into);
+        let person = person.map_or(Param::Bytes(&[]), Into::into);
         let counts = self.read(&COUNT, &[user.into(), now.into(), person], Weight::Scan).await?;
         Ok(counts.into_iter().next().unwrap_or_default())
     }

@@ -6,7 +6,7 @@ use super::Word;
 use crate::audit::{Entry, append};
 use crate::engine::Result;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, Val, sql};
+use crate::engine::sql::{Op, Param, Sql, Tx, sql};
 
 /// The desired state of one key.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ async fn insert_item<T: Tx>(tx: &mut T, desired: &DesiredItem, batch: Option<(i6
     Ok(tx.exec(&INSERT_ITEM, &item_params(desired, batch)).await? > 0)
 }
 
-fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Val<'_>; 10] {
+fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Param<'_>; 10] {
     [
         desired.kind.into(),
         desired.key.as_slice().into(),

@@ -5,7 +5,7 @@ use portico_domain::{Tenant, Timestamp};
 use crate::engine::db::Db;
 use crate::engine::error::Result;
 use crate::engine::page::as_limit;
-use crate::engine::sql::{Count, Sql, Tx, Val, Weight, sql};
+use crate::engine::sql::{Count, Param, Sql, Tx, Weight, sql};
 
 #[derive(Debug, Clone)]
 pub struct ChangeContext {
@@ -28,7 +28,7 @@ pub(crate) async fn record<T: Tx>(
     counts: &[Count<'_>],
 ) -> Result<()> {
     let account = by.account.as_ref().map(Tenant::stored);
-    let account = account.as_deref().map_or(Val::Null, Val::Text);
+    let account = account.as_deref().map_or(Param::Null, Param::Text);
     let event = [tx.seq(), kind.into(), subject.into(), account, by.at.into()];
     tx.record_event(&event, counts).await
 }

@@ -5,7 +5,7 @@ use super::error::Result;
 use super::location::{Location, Role};
 use super::migrate::Status;
 use super::postgres::Postgres;
-use super::sql::{FromRow, Op, Sql, Val, Weight, sql};
+use super::sql::{FromRow, Op, Param, Sql, Weight, sql};
 use super::sqlite::Sqlite;
 
 impl Location {
@@ -127,7 +127,7 @@ impl Db {
     pub(crate) async fn read<R: FromRow>(
         &self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
         match &self.0 {
@@ -136,7 +136,7 @@ impl Db {
         }
     }
 
-    pub(crate) async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Option<R>> {
+    pub(crate) async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Option<R>> {
         Ok(self.read(sql, params, Weight::Point).await?.into_iter().next())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::db::{Db, Engine};
 use crate::engine::error::Result;
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Val, Weight};
+use crate::engine::sql::{Columns, FromRow, Param, Row, Sql, Weight};
 
 /// Continue after this sort key and creation number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,7 +86,7 @@ impl Db {
     pub(crate) async fn page<T: FromRow>(
         &self,
         sql: &'static Sql,
-        subject: &[Val<'_>],
+        subject: &[Param<'_>],
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<T>> {
@@ -97,7 +97,7 @@ impl Db {
     pub(crate) async fn long_page<T: FromRow>(
         &self,
         sql: &'static Sql,
-        subject: &[Val<'_>],
+        subject: &[Param<'_>],
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<T>> {
@@ -107,12 +107,13 @@ impl Db {
     async fn weighted_page<T: FromRow>(
         &self,
         sql: &'static Sql,
-        subject: &[Val<'_>],
+        subject: &[Param<'_>],
         after: Option<Cursor>,
         limit: usize,
         weight: Weight,
     ) -> Result<Page<T>> {
-        let mut params = vec![Val::Int(after.unwrap_or(Cursor::START).seq), Val::Int(as_limit(limit) + 1)];
+        let mut params =
+            vec![Param::Int(after.unwrap_or(Cursor::START).seq), Param::Int(as_limit(limit) + 1)];
         params.extend_from_slice(subject);
         let mut settled = None;
         loop {

@@ -35,50 +35,52 @@ pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Val<'a> {
+pub enum Param<'a> {
     Null,
+    /// The number of a new row, which `SQLite` assigns on insert; `PostgreSQL` refuses it.
+    Assigned,
     /// Counts, units of decimals, microseconds, flags.
     Int(i64),
     Text(&'a str),
     Bytes(&'a [u8]),
 }
 
-impl From<i64> for Val<'_> {
+impl From<i64> for Param<'_> {
     fn from(value: i64) -> Self {
         Self::Int(value)
     }
 }
-impl From<bool> for Val<'_> {
+impl From<bool> for Param<'_> {
     fn from(value: bool) -> Self {
         Self::Int(i64::from(value))
     }
 }
-impl From<Timestamp> for Val<'_> {
+impl From<Timestamp> for Param<'_> {
     fn from(value: Timestamp) -> Self {
         Self::Int(value.micros())
     }
 }
-impl<'a> From<&'a str> for Val<'a> {
+impl<'a> From<&'a str> for Param<'a> {
     fn from(value: &'a str) -> Self {
         Self::Text(value)
     }
 }
-impl<'a> From<&'a [u8]> for Val<'a> {
+impl<'a> From<&'a [u8]> for Param<'a> {
     fn from(value: &'a [u8]) -> Self {
         Self::Bytes(value)
     }
 }
-impl<'a, K: TextFormat> From<&'a Text<K>> for Val<'a> {
+impl<'a, K: TextFormat> From<&'a Text<K>> for Param<'a> {
     fn from(value: &'a Text<K>) -> Self {
         Self::Text(value.as_str())
     }
 }
-impl<U: Unit> From<Decimal<U>> for Val<'_> {
+impl<U: Unit> From<Decimal<U>> for Param<'_> {
     fn from(value: Decimal<U>) -> Self {
         Self::Int(value.units())
     }
 }
-impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
+impl<'a, T: Into<Param<'a>>> From<Option<T>> for Param<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
@@ -86,31 +88,34 @@ impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
 
 /// For parameters that are stored or sent to another thread.
 #[derive(Debug)]
-pub(crate) enum OwnedValue {
+pub(crate) enum OwnedParam {
     Null,
+    Assigned,
     Int(i64),
     Text(Box<str>),
     Bytes(Box<[u8]>),
 }
 
-impl From<&Val<'_>> for OwnedValue {
-    fn from(value: &Val<'_>) -> Self {
+impl From<&Param<'_>> for OwnedParam {
+    fn from(value: &Param<'_>) -> Self {
         match *value {
-            Val::Null => Self::Null,
-            Val::Int(int) => Self::Int(int),
-            Val::Text(text) => Self::Text(text.into()),
-            Val::Bytes(bytes) => Self::Bytes(bytes.into()),
+            Param::Null => Self::Null,
+            Param::Assigned => Self::Assigned,
+            Param::Int(int) => Self::Int(int),
+            Param::Text(text) => Self::Text(text.into()),
+            Param::Bytes(bytes) => Self::Bytes(bytes.into()),
         }
     }
 }
 
-impl OwnedValue {
-    pub(crate) fn borrow(&self) -> Val<'_> {
+impl OwnedParam {
+    pub(crate) fn borrow(&self) -> Param<'_> {
         match self {
-            Self::Null => Val::Null,
-            Self::Int(int) => Val::Int(*int),
-            Self::Text(text) => Val::Text(text),
-            Self::Bytes(bytes) => Val::Bytes(bytes),
+            Self::Null => Param::Null,
+            Self::Assigned => Param::Assigned,
+            Self::Int(int) => Param::Int(*int),
+            Self::Text(text) => Param::Text(text),
+            Self::Bytes(bytes) => Param::Bytes(bytes),
         }
     }
 }
@@ -258,35 +263,35 @@ pub type Count<'a> = (&'static str, &'a str, i64);
 
 pub trait Tx: Send {
     /// Returns the number of affected rows.
-    fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
+    fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
     /// Writes an event row and updates counters, in the engine's cheapest way.
     fn record_event(
         &mut self,
-        event: &[Val<'_>],
+        event: &[Param<'_>],
         counts: &[Count<'_>],
     ) -> impl Future<Output = Result<()>> + Send;
 
     fn rows<R: FromRow>(
         &mut self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<R>>> + Send;
 
     fn one<R: FromRow>(
         &mut self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
     ) -> impl Future<Output = Result<Option<R>>> + Send {
         let rows = self.rows(sql, params);
         async move { Ok(rows.await?.into_iter().next()) }
     }
 
     /// The next creation number, for lists that are paged. `SQLite` assigns it on insert.
-    fn creation_number(&mut self) -> impl Future<Output = Result<Val<'static>>> + Send;
+    fn creation_number(&mut self) -> impl Future<Output = Result<Param<'static>>> + Send;
 
     /// A unique number that grows with time, for rows that are not paged; `SQLite` assigns it on insert.
-    fn seq(&mut self) -> Val<'static>;
+    fn seq(&mut self) -> Param<'static>;
 
     /// The key of the audit log, if this process knows it.
     fn audit_key(&self) -> Option<&AuditKey>;

@@ -7,7 +7,7 @@ use portico_domain::Timestamp;
 
 pub use self::relocation::Moved;
 use self::relocation::check_not_moving;
-use crate::engine::sql::{Columns, FromColumn, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
+use crate::engine::sql::{Columns, FromColumn, FromRow, Op, Param, Row, Sql, Tx, Weight, dialects, sql};
 use crate::engine::word::word;
 use crate::engine::{Db, Error, Location, Result};
 
@@ -33,7 +33,7 @@ impl FromColumn for PersonId {
     }
 }
 
-impl<'a> From<&'a PersonId> for Val<'a> {
+impl<'a> From<&'a PersonId> for Param<'a> {
     fn from(person: &'a PersonId) -> Self {
         Self::Bytes(&person.0)
     }

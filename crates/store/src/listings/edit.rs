@@ -12,7 +12,7 @@ use super::Columns as ListingColumns;
 use crate::chain::{DesiredItem, put_item};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, dialects, sql};
 use crate::engine::word::Word;
 use crate::engine::{Db, Error, Result};
 
@@ -153,7 +153,7 @@ impl EditListing {
     async fn update<T: Tx>(&self, tx: &mut T, after: &Listing, version: i64, at: Timestamp) -> Result<()> {
         tx.exec(&NEXT_REVISION, &[]).await?;
         let columns = ListingColumns::of(after)?;
-        let mut params: Vec<Val<'_>> =
+        let mut params: Vec<Param<'_>> =
             vec![(&self.id).into(), columns.document.as_str().into(), version.into(), at.into()];
         params.extend(columns.indexed(after));
         tx.exec(&UPDATE, &params).await.map(drop)

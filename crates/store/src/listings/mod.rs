@@ -15,7 +15,7 @@ use crate::applications::close_applications;
 use crate::chain::{DesiredItem, retire};
 use crate::engine::counters::{ChangeContext, record, total};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{self, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::engine::sql::{self, FromRow, Op, Param, Row, Sql, Tx, dialects, sql};
 use crate::engine::sqlite::Sqlite;
 use crate::engine::{Db, Engine, Error, Result};
 
@@ -91,7 +91,7 @@ impl Columns {
     }
 
     /// The columns of `PostgreSQL`'s indexes, in the order of the statements.
-    fn indexed<'a>(&'a self, listing: &'a Listing) -> [Val<'a>; 7] {
+    fn indexed<'a>(&'a self, listing: &'a Listing) -> [Param<'a>; 7] {
         [
             self.city_fold.as_str().into(),
             (&listing.postal).into(),

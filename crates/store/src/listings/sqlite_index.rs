@@ -3,7 +3,7 @@
 use portico_domain::listings::Listing;
 
 use crate::engine::page::{Keyed, as_limit, weight};
-use crate::engine::sql::{Sql, Val, sql};
+use crate::engine::sql::{Param, Sql, sql};
 use crate::engine::sqlite::index_entries::{EntryKind, hash_key, match_expression};
 use crate::engine::sqlite::{Sqlite, rows};
 use crate::engine::{Error, Result};
@@ -73,7 +73,7 @@ impl ListingIndex for Sqlite {
 impl Sqlite {
     async fn find_candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
         let KeyRange { after, to, limit, revision } = range;
-        let created: [Val<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
+        let created: [Param<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
         let by_entry = async |kind: EntryKind, key: i64| {
             let params = [created.as_slice(), &[(kind as i64).into(), key.into()]].concat();
             self.read(&BY_ENTRY, &params, weight(limit)).await

@@ -19,7 +19,7 @@ use deadpool_postgres::Pool;
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
 use crate::engine::migrate::{self, Migration, Migrations, Status};
-use crate::engine::sql::{FromRow, Op, Row, Sql, Val, Weight};
+use crate::engine::sql::{FromRow, Op, Param, Row, Sql, Weight};
 use connection::{batch, prepare, prepare_cached, query};
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use pool::{PooledConnection, SharedClient};
@@ -117,7 +117,7 @@ impl Postgres {
     pub(crate) async fn read<R: FromRow>(
         &self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
         // A connection that died while idle costs one retry, not a failed request.
@@ -131,7 +131,7 @@ impl Postgres {
     async fn read_once<R: FromRow>(
         &self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
         weight: Weight,
     ) -> Result<Result<Vec<R>>> {
         if weight == Weight::Point {

@@ -11,7 +11,7 @@ use super::connection::{batch, exec, prepare_cached, query};
 use crate::engine::audit_key::AuditKey;
 use crate::engine::counters::{COUNT, EVENT};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Count, FromRow, OwnedValue, Sql, Tx, Val, sql};
+use crate::engine::sql::{Count, FromRow, OwnedParam, Param, Sql, Tx, sql};
 
 /// Rows per hot counter.
 const COUNTER_SHARDS: i64 = 16;
@@ -35,7 +35,7 @@ pub(crate) struct PgTx<'c> {
     /// A statement failed, so the server will roll back.
     pub(crate) failed: bool,
     /// Events and counter changes, written with the commit.
-    events: Vec<Vec<OwnedValue>>,
+    events: Vec<Vec<OwnedParam>>,
     totals: BTreeMap<(&'static str, Box<str>), i64>,
     last_seq: &'c AtomicI64,
     creation_numbers: Range<i64>,
@@ -86,10 +86,10 @@ impl<'c> PgTx<'c> {
         }
         let (insert, upsert) =
             (prepare_cached(connection, &EVENT).await?, prepare_cached(connection, &COUNT).await?);
-        let events: Vec<Vec<Val<'_>>> =
-            events.iter().map(|event| event.iter().map(OwnedValue::borrow).collect()).collect();
+        let events: Vec<Vec<Param<'_>>> =
+            events.iter().map(|event| event.iter().map(OwnedParam::borrow).collect()).collect();
         let shard = random_below(COUNTER_SHARDS);
-        let totals: Vec<[Val<'_>; 4]> = totals
+        let totals: Vec<[Param<'_>; 4]> = totals
             .iter()
             .map(|((scope, name), by)| [(*scope).into(), (&**name).into(), shard.into(), (*by).into()])
             .collect();
@@ -104,42 +104,42 @@ impl<'c> PgTx<'c> {
 }
 
 impl Tx for PgTx<'_> {
-    async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
+    async fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<u64> {
         let connection = self.connection;
         let statement = prepare_cached(connection, sql).await?;
         self.begin(exec(connection, &statement, params)).await
     }
 
-    async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
-        self.events.push(event.iter().map(OwnedValue::from).collect());
+    async fn record_event(&mut self, event: &[Param<'_>], counts: &[Count<'_>]) -> Result<()> {
+        self.events.push(event.iter().map(OwnedParam::from).collect());
         for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
             *self.totals.entry((scope, name.into())).or_insert(0) += by;
         }
         Ok(())
     }
 
-    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
         let connection = self.connection;
         let statement = prepare_cached(connection, sql).await?;
         self.begin(query(connection, &statement, params)).await
     }
 
-    async fn creation_number(&mut self) -> Result<Val<'static>> {
+    async fn creation_number(&mut self) -> Result<Param<'static>> {
         if self.creation_numbers.is_empty() {
             let first: Option<(i64,)> = self.one(&DRAW_CREATION_NUMBERS, &[]).await?;
             let (first,) =
                 first.ok_or_else(|| Error::Bug("the sequence of creation numbers is empty".into()))?;
             self.creation_numbers = first..first + CREATION_NUMBER_BLOCK;
         }
-        self.creation_numbers.next().map(Val::Int).ok_or_else(|| Error::Bug("no creation number".into()))
+        self.creation_numbers.next().map(Param::Int).ok_or_else(|| Error::Bug("no creation number".into()))
     }
 
     /// Time-ordered and unique: microseconds, then random bits that tell replicas apart.
-    fn seq(&mut self) -> Val<'static> {
+    fn seq(&mut self) -> Param<'static> {
         let micros = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_micros());
         let now = i64::try_from(micros).unwrap_or(i64::MAX >> 11) << 11 | random_below(1 << 11);
         let last = self.last_seq.fetch_max(now, Ordering::Relaxed);
-        Val::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
+        Param::Int(if now > last { now } else { self.last_seq.fetch_add(1, Ordering::Relaxed) + 1 })
     }
 
     fn audit_key(&self) -> Option<&AuditKey> {

@@ -21,7 +21,7 @@ use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
 use crate::engine::location::Role;
 use crate::engine::migrate::{self, Migration, Status};
-use crate::engine::sql::{Columns, FromRow, Op, OwnedValue, Row, Sql, Val, Weight};
+use crate::engine::sql::{Columns, FromRow, Op, OwnedParam, Param, Row, Sql, Weight};
 
 use migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use search_index::SearchIndex;
@@ -127,15 +127,15 @@ impl Sqlite {
     pub(crate) async fn read<R: FromRow>(
         &self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
         match weight {
             Weight::Point => self.point(sql, params),
             Weight::Scan | Weight::Search => {
-                let params: Vec<_> = params.iter().map(OwnedValue::from).collect();
+                let params: Vec<_> = params.iter().map(OwnedParam::from).collect();
                 self.scan(move |connection| {
-                    let params: Vec<_> = params.iter().map(OwnedValue::borrow).collect();
+                    let params: Vec<_> = params.iter().map(OwnedParam::borrow).collect();
                     rows(connection, sql.lite, &params)
                 })
                 .await
@@ -144,7 +144,7 @@ impl Sqlite {
     }
 
     /// Reads a few rows on the caller's own thread.
-    fn point<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+    fn point<R: FromRow>(&self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
         self.with_reader(point_cache_kib, |connection| rows(connection, sql.lite, params))
     }
 
@@ -240,14 +240,14 @@ fn point_cache_kib() -> u32 {
     (POINT_CACHE_KIB / threads).max(MIN_POINT_CACHE_KIB)
 }
 
-fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Val<'_>]) -> Result<()> {
+fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Param<'_>]) -> Result<()> {
     for (index, param) in params.iter().enumerate().take(statement.parameter_count()) {
         statement.raw_bind_parameter(index + 1, param)?;
     }
     Ok(())
 }
 
-pub(crate) fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val<'_>]) -> Result<Vec<R>> {
+pub(crate) fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Param<'_>]) -> Result<Vec<R>> {
     let mut statement = connection.prepare_cached(sql)?;
     bind(&mut statement, params)?;
     let mut rows = statement.raw_query();
@@ -261,19 +261,20 @@ pub(crate) fn rows<R: FromRow>(connection: &Connection, sql: &str, params: &[Val
     Ok(found)
 }
 
-fn exec(connection: &Connection, sql: &str, params: &[Val<'_>]) -> Result<u64> {
+fn exec(connection: &Connection, sql: &str, params: &[Param<'_>]) -> Result<u64> {
     let mut statement = connection.prepare_cached(sql)?;
     bind(&mut statement, params)?;
     Ok(statement.raw_execute()? as u64)
 }
 
-impl rusqlite::ToSql for Val<'_> {
+impl rusqlite::ToSql for Param<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match *self {
-            Val::Null => ValueRef::Null,
-            Val::Int(int) => ValueRef::Integer(int),
-            Val::Text(text) => ValueRef::Text(text.as_bytes()),
-            Val::Bytes(bytes) => ValueRef::Blob(bytes),
+            // A primary key that is null is assigned.
+            Param::Null | Param::Assigned => ValueRef::Null,
+            Param::Int(int) => ValueRef::Integer(int),
+            Param::Text(text) => ValueRef::Text(text.as_bytes()),
+            Param::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }

@@ -22,7 +22,7 @@ use super::{exec, rows};
 use crate::engine::audit_key::{AuditKey, AuditKeyCell};
 use crate::engine::counters::{COUNT, EVENT, UNCOUNT};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Count, FromRow, Op, Sql, Tx, Val};
+use crate::engine::sql::{Count, FromRow, Op, Param, Sql, Tx};
 
 /// Beyond this number of queued jobs, callers get a 503.
 const MAX_QUEUED_JOBS: usize = 4096;
@@ -248,23 +248,23 @@ struct LiteTx<'c> {
 }
 
 impl Tx for LiteTx<'_> {
-    async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
+    async fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<u64> {
         exec(self.connection, sql.lite, params)
     }
-    async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
+    async fn record_event(&mut self, event: &[Param<'_>], counts: &[Count<'_>]) -> Result<()> {
         for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
             self.counts.push((scope, name.into(), by));
         }
         exec(self.connection, EVENT.lite, event).map(drop)
     }
-    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
+    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
         rows(self.connection, sql.lite, params)
     }
-    async fn creation_number(&mut self) -> Result<Val<'static>> {
-        Ok(Val::Null)
+    async fn creation_number(&mut self) -> Result<Param<'static>> {
+        Ok(Param::Assigned)
     }
-    fn seq(&mut self) -> Val<'static> {
-        Val::Null
+    fn seq(&mut self) -> Param<'static> {
+        Param::Assigned
     }
     fn audit_key(&self) -> Option<&AuditKey> {
         self.audit_key
