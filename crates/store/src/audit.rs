@@ -10,8 +10,10 @@ use portico_domain::Timestamp;
 
 use crate::engine::page::as_limit;
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, dialects, sql};
-use crate::engine::word::{Word, word};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, row, select, select_dialects, sql,
+};
+use crate::engine::word::Word;
 use crate::engine::{Db, Error, Result};
 
 pub use crate::engine::audit_key::AuditKey;
@@ -105,9 +107,9 @@ impl LoggedEntry {
 }
 
 /// Appends are serialized by this row lock.
-static HEAD: Sql = dialects(
-    "SELECT log, seq, hash, keyed FROM audit_head WHERE id = 1",
-    "SELECT log, seq, hash, keyed FROM audit_head WHERE id = 1 FOR UPDATE",
+static HEAD: Sql = select_dialects::<Head>(
+    "SELECT {columns} FROM audit_head WHERE id = 1",
+    "SELECT {columns} FROM audit_head WHERE id = 1 FOR UPDATE",
 );
 static INSERT: Sql = sql(
     "INSERT INTO audit (seq, at, actor, action, subject, detail, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -286,37 +288,21 @@ impl Op for Append {
     }
 }
 
-impl FromRow for LoggedEntry {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            seq: c.get()?,
-            at: c.get()?,
-            actor: c.get()?,
-            action: c.get()?,
-            subject: c.get()?,
-            detail: c.get()?,
-            hash: word(&c.get::<Vec<u8>>()?)?,
-        })
-    }
-}
+row!(LoggedEntry { seq, at, actor, action, subject, detail, hash });
 
-impl FromRow for Head {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let (log, seq, hash): (Vec<u8>, i64, Vec<u8>) = (c.get()?, c.get()?, c.get()?);
-        Ok(Self { log: word(&log)?, seq, hash: word(&hash)?, keyed: c.get()? })
-    }
-}
+row!(Head { log, seq, hash, keyed });
 
-pub(crate) static END: Sql = sql("SELECT log, seq, hash, keyed FROM audit_head WHERE id = 1");
+pub(crate) static END: Sql = select::<Head>("SELECT {columns} FROM audit_head WHERE id = 1");
 /// Newest first. An empty text and the ends of time are no filter.
-static SEARCH: Sql = sql("SELECT seq, at, actor, action, subject, detail, hash FROM audit \
+static SEARCH: Sql = select::<LoggedEntry>(
+    "SELECT {columns} FROM audit \
      WHERE seq < ?1 AND seq >= ?2 AND at >= ?3 AND at < ?4 \
      AND (CAST(?5 AS TEXT) = '' OR actor = ?5) AND (CAST(?6 AS TEXT) = '' OR subject = ?6) \
-     AND substr(action, 1, length(CAST(?7 AS TEXT))) = CAST(?7 AS TEXT) ORDER BY seq DESC LIMIT ?8");
-static WAITING_SINCE: Sql = sql("SELECT at FROM audit_waiting ORDER BY seq LIMIT 1");
-pub(crate) static AFTER: Sql = sql(
-    "SELECT seq, at, actor, action, subject, detail, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+     AND substr(action, 1, length(CAST(?7 AS TEXT))) = CAST(?7 AS TEXT) ORDER BY seq DESC LIMIT ?8",
 );
+static WAITING_SINCE: Sql = sql("SELECT at FROM audit_waiting ORDER BY seq LIMIT 1");
+pub(crate) static AFTER: Sql =
+    select::<LoggedEntry>("SELECT {columns} FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2");
 
 // Searched from the end: callers look for a recent entry.
 static PLACE: Sql = sql("SELECT seq FROM audit WHERE hash = ?1 ORDER BY seq DESC LIMIT 1");

@@ -4,7 +4,7 @@ use portico_domain::pipelines::Pipeline;
 use portico_domain::{ClientId, ErrorCode, Tenant};
 
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
 use crate::engine::{Db, Error, Result};
 
 static CHOOSE: Sql =
@@ -24,9 +24,7 @@ static PUT: Sql = sql(
      criminal_background = coalesce(excluded.criminal_background, pipelines.criminal_background), \
      country = coalesce(excluded.country, pipelines.country)",
 );
-static GET: Sql = sql(
-    "SELECT client_id, eviction, income, soft_credit, criminal_background, country FROM pipelines WHERE account = ?1",
-);
+static GET: Sql = select::<Pipeline>("SELECT {columns} FROM pipelines WHERE account = ?1");
 
 /// Changes only the fields that are set; creates the pipeline if there is none.
 #[derive(Debug)]
@@ -69,22 +67,9 @@ async fn choose<T: Tx>(tx: &mut T, client: &ClientId, account: &str) -> Result<(
     }
 }
 
-impl FromRow for Pipeline {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            client: c.get()?,
-            eviction: c.get()?,
-            income: c.get()?,
-            soft_credit: c.get()?,
-            criminal_background: c.get()?,
-            country: c.get()?,
-        })
-    }
-}
+row!(Pipeline { client = "client_id", eviction, income, soft_credit, criminal_background, country });
 
-static OF_CLIENT: Sql = sql(
-    "SELECT client_id, eviction, income, soft_credit, criminal_background, country FROM pipelines WHERE client_id = ?1",
-);
+static OF_CLIENT: Sql = select::<Pipeline>("SELECT {columns} FROM pipelines WHERE client_id = ?1");
 
 impl Db {
     pub async fn pipeline_of_client(&self, client: &ClientId) -> Result<Option<Pipeline>> {

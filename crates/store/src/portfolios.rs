@@ -6,9 +6,9 @@ use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, Timestamp, 
 
 use crate::engine::counters::{ChangeContext, record, total};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, row, select, select_dialects, sql};
 use crate::engine::{Db, Error, Result};
-use crate::templates::{for_change as template_for_change, items_from_json, items_to_json, risk_from_text};
+use crate::templates::{for_change as template_for_change, items_to_json};
 
 static INSERT: Sql = sql(
     "INSERT INTO portfolios (seq, id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at) \
@@ -18,19 +18,14 @@ static UPDATE: Sql = sql(
     "UPDATE portfolios SET name = ?2, description = ?3, risk = ?4, items = ?5, updated_at = ?6 WHERE id = ?1",
 );
 static DELETE: Sql = sql("DELETE FROM portfolios WHERE id = ?1");
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at",
-            $rest
-        )
-    };
-}
-static GET: Sql = sql(select!(" FROM portfolios WHERE id = ?1"));
-static GET_TO_CHANGE: Sql =
-    dialects(select!(" FROM portfolios WHERE id = ?1"), select!(" FROM portfolios WHERE id = ?1 FOR UPDATE"));
-static OF_USER: Sql =
-    sql(select!(", seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static GET: Sql = select::<Portfolio>("SELECT {columns} FROM portfolios WHERE id = ?1");
+static GET_TO_CHANGE: Sql = select_dialects::<Portfolio>(
+    "SELECT {columns} FROM portfolios WHERE id = ?1",
+    "SELECT {columns} FROM portfolios WHERE id = ?1 FOR UPDATE",
+);
+static OF_USER: Sql = select::<Portfolio>(
+    "SELECT {columns}, seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 
 /// Older edits are deleted.
 const MAX_EDITS: i64 = 100;
@@ -50,22 +45,18 @@ static DELETE_OLD_EDITS: Sql =
 static EDITS: Sql = sql("SELECT number, at, changes, number, number FROM portfolio_history \
      WHERE portfolio_id = ?3 AND number > ?1 ORDER BY number LIMIT ?2");
 
-impl FromRow for Portfolio {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            user: c.get()?,
-            name: c.get()?,
-            description: c.get()?,
-            risk: risk_from_text(&c.get::<String>()?)?,
-            items: items_from_json(&c.get::<String>()?)?,
-            based_on: c.get()?,
-            custom: c.get()?,
-            created_at: c.get()?,
-            updated_at: c.get()?,
-        })
-    }
-}
+row!(Portfolio {
+    id,
+    user = "user_id",
+    name,
+    description,
+    risk,
+    items,
+    based_on,
+    custom,
+    created_at,
+    updated_at
+});
 
 async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {
     let items = items_to_json(&portfolio.items)?;

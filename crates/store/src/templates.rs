@@ -5,7 +5,7 @@ use portico_domain::{Allocation, ErrorCode, TemplateId};
 
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, row, select, select_dialects, sql};
 use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
@@ -14,48 +14,38 @@ static INSERT: Sql =
 static UPDATE: Sql = sql(
     "UPDATE templates SET name = ?2, description = ?3, risk = ?4, items = ?5, active = ?6, updated_at = ?7 WHERE id = ?1",
 );
-macro_rules! select {
-    ($rest:literal) => {
-        concat!("SELECT id, name, description, risk, items, active, created_at, updated_at", $rest)
-    };
-}
-static GET: Sql = sql(select!(" FROM templates WHERE id = ?1"));
-static GET_TO_CHANGE: Sql =
-    dialects(select!(" FROM templates WHERE id = ?1"), select!(" FROM templates WHERE id = ?1 FOR UPDATE"));
-static ACTIVE: Sql =
-    sql(select!(", seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2"));
-static ACTIVE_WITH_RISK: Sql = sql(select!(
-    ", seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
-));
+static GET: Sql = select::<Template>("SELECT {columns} FROM templates WHERE id = ?1");
+static GET_TO_CHANGE: Sql = select_dialects::<Template>(
+    "SELECT {columns} FROM templates WHERE id = ?1",
+    "SELECT {columns} FROM templates WHERE id = ?1 FOR UPDATE",
+);
+static ACTIVE: Sql = select::<Template>(
+    "SELECT {columns}, seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
+static ACTIVE_WITH_RISK: Sql = select::<Template>(
+    "SELECT {columns}, seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 
 pub(crate) fn items_to_json(items: &ProtocolItems) -> Result<String> {
     serde_json::to_string(items.as_slice()).map_err(|error| Error::Bug(error.to_string()))
 }
 
-pub(crate) fn items_from_json(json: &str) -> Result<ProtocolItems> {
-    let items: Vec<ProtocolItem> =
-        serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
-    ProtocolItems::new(items).map_err(|fault| Error::Bug(fault.to_string()))
-}
-
-pub(crate) fn risk_from_text(text: &str) -> Result<RiskLevel> {
-    RiskLevel::parse(text).map_err(|fault| Error::Bug(fault.to_string()))
-}
-
-impl FromRow for Template {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            name: c.get()?,
-            description: c.get()?,
-            risk: risk_from_text(&c.get::<String>()?)?,
-            items: items_from_json(&c.get::<String>()?)?,
-            active: c.get()?,
-            created_at: c.get()?,
-            updated_at: c.get()?,
-        })
+impl FromColumn for ProtocolItems {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        let json = String::from_column(row, column)?;
+        let items: Vec<ProtocolItem> =
+            serde_json::from_str(&json).map_err(|error| Error::Bug(error.to_string()))?;
+        Self::new(items).map_err(|fault| Error::Bug(fault.to_string()))
     }
 }
+
+impl FromColumn for RiskLevel {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Self::parse(&String::from_column(row, column)?).map_err(|fault| Error::Bug(fault.to_string()))
+    }
+}
+
+row!(Template { id, name, description, risk, items, active, created_at, updated_at });
 
 /// Locks the template for the transaction.
 pub(crate) async fn for_change<T: Tx>(tx: &mut T, id: &TemplateId) -> Result<Template> {

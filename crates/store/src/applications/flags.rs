@@ -4,10 +4,10 @@
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, Timestamp};
 
-use super::{StoredApplication, select, shared};
+use super::{StoredApplication, shared};
 use crate::audit::{Entry, append};
 use crate::chain::{DesiredItem, put_item, retire};
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, select, sql};
 use crate::engine::word::Word;
 use crate::engine::{Db, Result};
 use crate::keystore::PersonId;
@@ -142,9 +142,12 @@ impl Op for ExpireFlags {
     }
 }
 
-static DUE: Sql = sql(select!(" FROM applications WHERE generation > settled ORDER BY seq LIMIT ?1"));
-static DUE_OF: Sql =
-    sql(select!(" FROM applications WHERE person = ?1 AND generation > settled ORDER BY seq LIMIT ?2"));
+static DUE: Sql = select::<StoredApplication>(
+    "SELECT {columns} FROM applications WHERE generation > settled ORDER BY seq LIMIT ?1",
+);
+static DUE_OF: Sql = select::<StoredApplication>(
+    "SELECT {columns} FROM applications WHERE person = ?1 AND generation > settled ORDER BY seq LIMIT ?2",
+);
 
 impl Db {
     pub async fn has_expired_flags(&self, at: Timestamp) -> Result<bool> {

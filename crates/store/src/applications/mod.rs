@@ -10,7 +10,7 @@ use crate::audit::{Entry, append};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, Weight, dialects, row, select, sql};
 use crate::engine::word::Word;
 use crate::engine::{Db, Error, Result};
 use crate::keystore::PersonId;
@@ -47,26 +47,12 @@ pub struct StoredApplication {
     pub created_at: Timestamp,
 }
 
-macro_rules! columns {
-    () => {
-        "id, person, listing, status, version, generation, settled, disclosed_at, flags_expire_at, withheld, \
-         document, created_at"
-    };
-}
-macro_rules! select {
-    ($($rest:literal),+) => {
-        concat!(
-            "SELECT ", $crate::applications::columns!(),
-            $($rest),+
-        )
-    };
-}
 macro_rules! shared {
     () => {
         "status IN ('submitted', 'approved', 'conditional', 'declined')"
     };
 }
-use {columns, select, shared};
+use shared;
 
 impl StoredApplication {
     /// Identifies this version of the application and the findings behind it.
@@ -80,27 +66,26 @@ impl StoredApplication {
     }
 }
 
-impl FromRow for StoredApplication {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            person: c.get()?,
-            listing: c.get()?,
-            status: status(c.text()?)?,
-            version: c.get()?,
-            generation: c.get()?,
-            settled: c.get()?,
-            disclosed_at: c.get()?,
-            flags_expire_at: c.get()?,
-            is_withheld: c.get()?,
-            document: c.get()?,
-            created_at: c.get()?,
-        })
-    }
-}
+row!(StoredApplication {
+    id,
+    person,
+    listing,
+    status,
+    version,
+    generation,
+    settled,
+    disclosed_at,
+    flags_expire_at,
+    is_withheld = "withheld",
+    document,
+    created_at
+});
 
-fn status(name: &str) -> Result<ApplicationStatus> {
-    ApplicationStatus::parse(name).ok_or_else(|| Error::Bug("an application of an unknown status".into()))
+impl FromColumn for ApplicationStatus {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        Self::parse(&String::from_column(row, column)?)
+            .ok_or_else(|| Error::Bug("an application of an unknown status".into()))
+    }
 }
 
 /// An application that is not stored yet.
@@ -272,7 +257,8 @@ pub(crate) async fn close_applications<T: Tx>(tx: &mut T, listing: i64, by: &Cha
     Ok(())
 }
 
-static DELETE: Sql = sql(concat!("DELETE FROM applications WHERE person = ?1 RETURNING ", columns!()));
+static DELETE: Sql =
+    select::<StoredApplication>("DELETE FROM applications WHERE person = ?1 RETURNING {columns}");
 
 /// Deletes every application of a person who is being erased. Returns them, with the number of those that counted.
 pub(crate) async fn delete_applications<T: Tx>(
@@ -300,18 +286,21 @@ impl Op for DeleteOrphanedApplications {
     }
 }
 
-static GET: Sql = sql(select!(" FROM applications WHERE id = ?1"));
-static NEWEST: Sql =
-    sql(select!(" FROM applications WHERE person = ?1 AND listing = ?2 ORDER BY seq DESC LIMIT 1"));
-static OF_PERSON: Sql = sql(select!(" FROM applications WHERE person = ?1 ORDER BY seq"));
-static PAGE_OF_PERSON: Sql =
-    sql(select!(", seq, seq FROM applications WHERE person = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static GET: Sql = select::<StoredApplication>("SELECT {columns} FROM applications WHERE id = ?1");
+static NEWEST: Sql = select::<StoredApplication>(
+    "SELECT {columns} FROM applications WHERE person = ?1 AND listing = ?2 ORDER BY seq DESC LIMIT 1",
+);
+static OF_PERSON: Sql =
+    select::<StoredApplication>("SELECT {columns} FROM applications WHERE person = ?1 ORDER BY seq");
+static PAGE_OF_PERSON: Sql = select::<StoredApplication>(
+    "SELECT {columns}, seq, seq FROM applications WHERE person = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 // Only the newest of each applicant.
-static APPLICANTS: Sql = sql(select!(
-    ", seq, seq FROM applications AS one WHERE listing = ?3 AND seq > ?1 AND NOT EXISTS \
+static APPLICANTS: Sql = select::<StoredApplication>(
+    "SELECT {columns}, seq, seq FROM applications AS one WHERE listing = ?3 AND seq > ?1 AND NOT EXISTS \
      (SELECT 1 FROM applications AS newer WHERE newer.person = one.person AND newer.listing = one.listing \
-     AND newer.seq > one.seq) ORDER BY seq LIMIT ?2"
-));
+     AND newer.seq > one.seq) ORDER BY seq LIMIT ?2",
+);
 static COUNT_SHARED: Sql = sql(concat!(
     "SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 AND ",
     shared!(),

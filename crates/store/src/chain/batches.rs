@@ -6,7 +6,7 @@ use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
 use super::{Lease, SignedBatch, SignedTransaction};
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, sql};
 use crate::engine::word::{Word, word};
 use crate::engine::{Error, Result};
 
@@ -47,6 +47,12 @@ impl BatchStatus {
 
     pub fn is_over(self) -> bool {
         matches!(self, Self::Final | Self::Reverted | Self::Foreign)
+    }
+}
+
+impl FromColumn for BatchStatus {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        i64::from_column(row, column).map(Self::from_state)
     }
 }
 

@@ -31,8 +31,7 @@ pub use signers::{
 
 use portico_domain::Timestamp;
 
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
-use crate::engine::word::word;
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql};
 use crate::engine::{Db, Result};
 
 pub use crate::engine::word::Word;
@@ -136,7 +135,7 @@ impl FromRow for BatchRow {
         let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
         let payers: Option<Vec<u8>> = c.get()?;
         let payers = Payers::from_bytes(payers.as_deref())?;
-        let status = BatchStatus::from_state(c.get()?);
+        let status = c.get()?;
         let (block, block_hash): (Option<i64>, Option<Word>) = (c.get()?, c.get()?);
         let block = block.zip(block_hash);
         let mined = c.get()?;
@@ -169,21 +168,18 @@ pub struct StoredAttempt {
     pub at: Timestamp,
 }
 
-impl FromRow for StoredAttempt {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            signer: word(&c.get::<Vec<u8>>()?)?,
-            nonce: c.get()?,
-            kind: c.get()?,
-            items: c.get()?,
-            status: BatchStatus::from_state(c.get()?),
-            mined: c.get()?,
-            newest: word(&c.get::<Vec<u8>>()?)?,
-            block: c.get()?,
-            at: c.get()?,
-        })
-    }
-}
+row!(StoredAttempt {
+    signer = "s.address",
+    nonce = "a.nonce",
+    kind = "b.kind",
+    items = "b.items",
+    status = "b.state",
+    mined = "b.mined",
+    newest = "(SELECT n.hash FROM chain_attempts n WHERE n.signer = a.signer AND n.nonce = a.nonce \
+              ORDER BY n.max_fee DESC LIMIT 1)",
+    block = "b.block",
+    at = "a.at",
+});
 
 /// Numbers of unfinished items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -196,11 +192,11 @@ pub struct Backlog {
     pub failed: i64,
 }
 
-impl FromRow for Backlog {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { waiting: c.get()?, signed: c.get()?, failed: c.get()? })
-    }
-}
+row!(Backlog {
+    waiting = "(SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0)",
+    signed = "(SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM chain_batches WHERE state = 0)",
+    failed = "(SELECT count(*) FROM chain_items WHERE failed = 1)",
+});
 
 /// For the comparison with the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,7 +210,7 @@ pub struct ListedItem {
 impl FromRow for ListedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let kind = c.get()?;
-        let item = VersionedItem { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? };
+        let item = VersionedItem { key: c.get()?, version: c.get()?, payload: c.get()? };
         let (deleted, failed, state): (bool, bool, Option<i64>) = (c.get()?, c.get()?, c.get()?);
         Ok(Self { kind, item, deleted, status: ItemStatus::of(failed, state) })
     }
@@ -232,15 +228,12 @@ static OPEN: Sql =
      a.hash, a.raw, a.max_fee, a.tip \
      FROM chain_batches b LEFT JOIN chain_attempts a ON a.signer = b.signer AND a.nonce = b.nonce \
      WHERE b.signer = ?1 AND b.state < 2 ORDER BY b.nonce, a.max_fee");
-static ATTEMPT: Sql = sql("SELECT s.address, a.nonce, b.kind, b.items, b.state, b.mined, \
-     (SELECT n.hash FROM chain_attempts n WHERE n.signer = a.signer AND n.nonce = a.nonce \
-      ORDER BY n.max_fee DESC LIMIT 1), b.block, a.at \
+static ATTEMPT: Sql = select::<StoredAttempt>(
+    "SELECT {columns} \
      FROM chain_attempts a JOIN chain_batches b ON b.signer = a.signer AND b.nonce = a.nonce \
-     JOIN chain_signers s ON s.id = a.signer WHERE a.hash = ?1");
-static BACKLOG: Sql = sql("SELECT \
-     (SELECT count(*) FROM chain_items WHERE signer IS NULL AND failed = 0), \
-     (SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM chain_batches WHERE state = 0), \
-     (SELECT count(*) FROM chain_items WHERE failed = 1)");
+     JOIN chain_signers s ON s.id = a.signer WHERE a.hash = ?1",
+);
+static BACKLOG: Sql = select::<Backlog>("SELECT {columns}");
 static ITEMS_AFTER: Sql = sql("SELECT i.kind, i.key, i.version, i.payload, i.gone, i.failed, b.state \
      FROM chain_items i LEFT JOIN chain_batches b ON b.signer = i.signer AND b.nonce = i.nonce \
      WHERE i.kind = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3");

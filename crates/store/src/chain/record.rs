@@ -10,8 +10,8 @@ use super::items::{DesiredItem, put_item};
 use super::{Lease, SignedTransaction, Signer, VersionedItem};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::engine::word::{Word, word};
+use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
+use crate::engine::word::Word;
 use crate::engine::{Error, Result};
 use crate::idempotency::IdempotencyKey;
 use crate::listings::CreateListing;
@@ -229,16 +229,14 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
 
 static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND failed = 0 \
      ORDER BY share DESC, wanted_at LIMIT 1");
-static WAITING: Sql = sql("SELECT key, version, payload FROM chain_items \
-     WHERE signer IS NULL AND failed = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
+static WAITING: Sql = select::<VersionedItem>(
+    "SELECT {columns} FROM chain_items \
+     WHERE signer IS NULL AND failed = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3",
+);
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
 
-impl FromRow for VersionedItem {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? })
-    }
-}
+row!(VersionedItem { key, version, payload });
 
 /// Signs one contract call for the oldest waiting items. Those that must be alone come last: thousands of them would hold
 /// up everything else.

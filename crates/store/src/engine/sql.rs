@@ -13,25 +13,49 @@ use crate::engine::error::Result;
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]
 pub struct Sql {
-    pub(crate) lite: &'static str,
-    pg: &'static str,
-    numbered: OnceLock<String>,
+    sqlite: &'static str,
+    postgres: &'static str,
+    /// What `{columns}` stands for.
+    columns: &'static str,
+    sqlite_text: OnceLock<String>,
+    postgres_text: OnceLock<String>,
 }
 
 impl Sql {
+    pub(crate) fn sqlite(&self) -> &str {
+        if self.columns.is_empty() {
+            return self.sqlite;
+        }
+        self.sqlite_text.get_or_init(|| self.sqlite.replace("{columns}", self.columns))
+    }
+
     /// With `$1` for `?1`. Our statements have no other question marks.
     pub(crate) fn postgres(&self) -> &str {
-        self.numbered.get_or_init(|| self.pg.replace('?', "$"))
+        self.postgres_text.get_or_init(|| self.postgres.replace("{columns}", self.columns).replace('?', "$"))
+    }
+
+    const fn new(sqlite: &'static str, postgres: &'static str, columns: &'static str) -> Self {
+        Self { sqlite, postgres, columns, sqlite_text: OnceLock::new(), postgres_text: OnceLock::new() }
     }
 }
 
 pub const fn sql(both: &'static str) -> Sql {
-    dialects(both, both)
+    Sql::new(both, both, "")
 }
 
 /// `SQLite` gets only as many parameters as its text names.
-pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
-    Sql { lite, pg, numbered: OnceLock::new() }
+pub const fn dialects(sqlite: &'static str, postgres: &'static str) -> Sql {
+    Sql::new(sqlite, postgres, "")
+}
+
+/// Returns rows: `{columns}` stands for those that `R` is read from.
+pub const fn select<R: FromRow>(both: &'static str) -> Sql {
+    select_dialects::<R>(both, both)
+}
+
+pub const fn select_dialects<R: FromRow>(sqlite: &'static str, postgres: &'static str) -> Sql {
+    assert!(!R::COLUMNS.is_empty(), "this row has no columns of its own");
+    Sql::new(sqlite, postgres, R::COLUMNS)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -244,8 +268,37 @@ impl<K: TextFormat> FromColumn for Option<Text<K>> {
 }
 
 pub trait FromRow: Sized + Send + 'static {
+    /// The columns or expressions that it is read from, for [`select`]; empty if its statements name them.
+    const COLUMNS: &'static str = "";
+
     fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self>;
 }
+
+/// Implements [`FromRow`] for a struct from its fields in the order of the columns. A field whose column or expression
+/// has another name is written `field = "column"`.
+macro_rules! row {
+    (@column $field:ident) => {
+        stringify!($field)
+    };
+    (@column $field:ident $column:literal) => {
+        $column
+    };
+    ($row:ty { $first:ident $(= $first_column:literal)? $(, $field:ident $(= $column:literal)?)* $(,)? }) => {
+        impl $crate::engine::sql::FromRow for $row {
+            const COLUMNS: &'static str = concat!(
+                $crate::engine::sql::row!(@column $first $($first_column)?)
+                $(, ", ", $crate::engine::sql::row!(@column $field $($column)?))*
+            );
+
+            fn from_row<R: $crate::engine::sql::Row>(
+                columns: &mut $crate::engine::sql::Columns<'_, R>,
+            ) -> $crate::engine::error::Result<Self> {
+                Ok(Self { $first: columns.get()?, $($field: columns.get()?),* })
+            }
+        }
+    };
+}
+pub(crate) use row;
 
 macro_rules! tuples {
     ($($($name:ident)+;)+) => {

@@ -10,6 +10,12 @@ pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
     bytes.try_into().map_err(|_| Error::Bug(format!("{N} bytes were expected")))
 }
 
+impl<const N: usize> FromColumn for [u8; N] {
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        word(row.bytes(column)?.unwrap_or_default())
+    }
+}
+
 impl FromColumn for Option<Word> {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
         row.bytes(column)?.map(word).transpose()

@@ -7,8 +7,7 @@ use portico_domain::Timestamp;
 
 pub use self::relocation::Moved;
 use self::relocation::check_not_moving;
-use crate::engine::sql::{Columns, FromColumn, FromRow, Op, Param, Row, Sql, Tx, Weight, dialects, sql};
-use crate::engine::word::word;
+use crate::engine::sql::{FromColumn, Op, Param, Row, Sql, Tx, Weight, dialects, row, select, sql};
 use crate::engine::{Db, Error, Location, Result};
 
 /// Wrapped by a root secret.
@@ -29,7 +28,7 @@ pub struct PersonId(pub [u8; 16]);
 
 impl FromColumn for PersonId {
     fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        word(&Vec::<u8>::from_column(row, column)?).map(Self)
+        <[u8; 16]>::from_column(row, column).map(Self)
     }
 }
 
@@ -58,31 +57,22 @@ pub struct Erasure {
     pub at: Timestamp,
 }
 
-impl FromRow for Master {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { id: c.get()?, root: c.get()?, wrapped: c.get()?, created_at: c.get()? })
-    }
-}
-impl FromRow for Wrapped {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { id: c.get()?, name: c.get()?, master: c.get()?, wrapped: c.get()? })
-    }
-}
-impl FromRow for Erasure {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { seq: c.get()?, name: c.get()?, at: c.get()? })
-    }
-}
+row!(Master { id, root, wrapped, created_at });
+row!(Wrapped { id, name, master, wrapped });
+row!(Erasure { seq, name, at });
 
-static MASTERS: Sql = sql("SELECT id, root, wrapped, created_at FROM masters ORDER BY created_at, id");
-static KEY: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE name = ?1");
-static KEY_OF: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE id = ?1");
-static UNDER_OLDER: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE name > ?2 AND master IN \
+static MASTERS: Sql = select::<Master>("SELECT {columns} FROM masters ORDER BY created_at, id");
+static KEY: Sql = select::<Wrapped>("SELECT {columns} FROM keys WHERE name = ?1");
+static KEY_OF: Sql = select::<Wrapped>("SELECT {columns} FROM keys WHERE id = ?1");
+static UNDER_OLDER: Sql = select::<Wrapped>(
+    "SELECT {columns} FROM keys WHERE name > ?2 AND master IN \
      (SELECT id FROM masters WHERE created_at < (SELECT max(created_at) FROM masters WHERE id = ?1)) \
-     ORDER BY name LIMIT ?3");
-static ERASURES: Sql = sql("SELECT seq, name, at FROM erasures WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+     ORDER BY name LIMIT ?3",
+);
+static ERASURES: Sql =
+    select::<Erasure>("SELECT {columns} FROM erasures WHERE seq > ?1 ORDER BY seq LIMIT ?2");
 static LAST_ERASURE: Sql = sql("SELECT coalesce(max(seq), 0) FROM erasures");
-static ERASURES_OF: Sql = sql("SELECT seq, name, at FROM erasures WHERE name = ?1 ORDER BY seq");
+static ERASURES_OF: Sql = select::<Erasure>("SELECT {columns} FROM erasures WHERE name = ?1 ORDER BY seq");
 static IDENTITY: Sql = sql("SELECT id FROM keystore");
 static NEWEST: Sql = sql("SELECT id, created_at FROM masters ORDER BY created_at DESC, id DESC LIMIT 1");
 static ADD_MASTER: Sql = sql("INSERT INTO masters (id, root, wrapped, created_at) VALUES (?1, ?2, ?3, ?4) \
@@ -100,7 +90,7 @@ static ADD: Sql =
     sql("INSERT INTO keys (name, master, wrapped, id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING");
 static REWRAP: Sql =
     sql("UPDATE keys SET master = ?2, wrapped = ?3 WHERE name = ?1 AND master = ?4 AND wrapped = ?5");
-static ERASE: Sql = sql("DELETE FROM keys WHERE name = ?1 RETURNING id, name, master, wrapped");
+static ERASE: Sql = select::<Wrapped>("DELETE FROM keys WHERE name = ?1 RETURNING {columns}");
 /// Numbered above the person's earlier erasures, even if the replicas' clocks disagree.
 static ADD_ERASURE: Sql = dialects(
     "INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) RETURNING seq",

@@ -4,7 +4,7 @@
 //! same, so that no server uses half a copy; the old one is removed after that.
 
 use super::{ADD, ADD_MASTER, Erasure, Keystore, Master, Wrapped};
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, select, sql};
 use crate::engine::{Db, Error, Location, Result};
 
 const PAGE_ROWS: i64 = 256;
@@ -14,7 +14,7 @@ static FROZEN: Sql = sql("SELECT moving FROM keystore");
 static SHARE: Sql = dialects("SELECT moving FROM keystore", "SELECT moving FROM keystore FOR SHARE");
 static FREEZE: Sql = sql("UPDATE keystore SET moving = ?1");
 static TAKE_ID: Sql = sql("UPDATE keystore SET id = ?1, moving = 0");
-static KEYS: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE name > ?1 ORDER BY name LIMIT ?2");
+static KEYS: Sql = select::<Wrapped>("SELECT {columns} FROM keys WHERE name > ?1 ORDER BY name LIMIT ?2");
 static ADD_ERASURE: Sql =
     sql("INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) ON CONFLICT (seq) DO NOTHING");
 static CLEAR: [Sql; 3] = [sql("DELETE FROM keys"), sql("DELETE FROM masters"), sql("DELETE FROM erasures")];

@@ -137,19 +137,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::engine::Role::Server).unwrap();
         for (statement, access) in [
-            (ALL.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-            (NEWEST.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-            (BY_OWNER.lite, "SEARCH listings USING INDEX listings_user (user_id=? AND seq>? AND seq<?)"),
+            (ALL.sqlite(), "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (NEWEST.sqlite(), "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (BY_OWNER.sqlite(), "SEARCH listings USING INDEX listings_user (user_id=? AND seq>? AND seq<?)"),
             (
-                BY_ENTRY.lite,
+                BY_ENTRY.sqlite(),
                 "SEARCH search.entries USING PRIMARY KEY (kind=? AND key=? AND sort=? AND seq>? AND seq<?)",
             ),
             (
-                BY_SORTED_ENTRY.lite,
+                BY_SORTED_ENTRY.sqlite(),
                 "SEARCH search.entries USING PRIMARY KEY (kind=? AND key=? AND (sort,seq)>(?,?) AND sort<?)",
             ),
             (BY_TEXT, "SCAN search.documents VIRTUAL TABLE INDEX"),
-            (CHANGED_AFTER.lite, "SEARCH listings USING INDEX sqlite_autoindex_listings_2 (revision>?)"),
+            (CHANGED_AFTER.sqlite(), "SEARCH listings USING INDEX sqlite_autoindex_listings_2 (revision>?)"),
         ] {
             let plan: Vec<String> = sqlite
                 .scan(move |connection| {

@@ -5,8 +5,7 @@ use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
 use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, put_item};
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::engine::word::word;
+use crate::engine::sql::{Op, Sql, Tx, Weight, row, select, select_dialects, sql};
 use crate::engine::{Db, Error, Result};
 use crate::screening::lifetimes::Lifetime;
 
@@ -38,38 +37,26 @@ impl Case {
     }
 }
 
-impl FromRow for Case {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            name: c.get()?,
-            tenant: c.get()?,
-            user: c.get()?,
-            token: word(&c.get::<Vec<u8>>()?)?,
-            holder: word(&c.get::<Vec<u8>>()?)?,
-            custody: c.get()?,
-            wished_wallet: c.get()?,
-            secret: c.get()?,
-            revoked_at: c.get()?,
-        })
-    }
-}
+row!(Case {
+    id,
+    name,
+    tenant = "account",
+    user = "user_id",
+    token,
+    holder,
+    custody,
+    wished_wallet,
+    secret,
+    revoked_at
+});
 
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, name, account, user_id, token, holder, custody, wished_wallet, secret, revoked_at FROM cases",
-            $rest
-        )
-    };
-}
-static GET: Sql = sql(select!(" WHERE id = ?1"));
-static NAMED: Sql = sql(select!(" WHERE account = ?1 AND name = ?2"));
-static BY_TOKEN: Sql = sql(select!(" WHERE token = ?1"));
-static OF_USER: Sql = sql(select!(" WHERE user_id = ?1 ORDER BY created_at"));
-static UNFINISHED: Sql = sql(select!(
-    " WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1"
-));
+static GET: Sql = select::<Case>("SELECT {columns} FROM cases WHERE id = ?1");
+static NAMED: Sql = select::<Case>("SELECT {columns} FROM cases WHERE account = ?1 AND name = ?2");
+static BY_TOKEN: Sql = select::<Case>("SELECT {columns} FROM cases WHERE token = ?1");
+static OF_USER: Sql = select::<Case>("SELECT {columns} FROM cases WHERE user_id = ?1 ORDER BY created_at");
+static UNFINISHED: Sql = select::<Case>(
+    "SELECT {columns} FROM cases WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1",
+);
 static INSERT: Sql = sql("INSERT INTO cases \
      (id, name, account, user_id, token, holder, custody, wished_wallet, secret, made, done, created_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11) ON CONFLICT DO NOTHING");
@@ -160,8 +147,14 @@ impl Op for WishWallet {
     }
 }
 
-static LOCK: Sql = dialects(select!(" WHERE id = ?1"), select!(" WHERE id = ?1 FOR SHARE"));
-static LOCK_TOKEN: Sql = dialects(select!(" WHERE token = ?1"), select!(" WHERE token = ?1 FOR SHARE"));
+static LOCK: Sql = select_dialects::<Case>(
+    "SELECT {columns} FROM cases WHERE id = ?1",
+    "SELECT {columns} FROM cases WHERE id = ?1 FOR SHARE",
+);
+static LOCK_TOKEN: Sql = select_dialects::<Case>(
+    "SELECT {columns} FROM cases WHERE token = ?1",
+    "SELECT {columns} FROM cases WHERE token = ?1 FOR SHARE",
+);
 
 /// The case, which is neither revoked nor erased before the transaction ends.
 pub(super) async fn lock_case<T: Tx>(tx: &mut T, id: &CaseId) -> Result<Case> {

@@ -5,7 +5,7 @@ use portico_domain::{CaseId, Timestamp};
 
 use super::cases::lock_case;
 use crate::budgets::Budget;
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, dialects, row, select, sql};
 use crate::engine::word::Word;
 use crate::engine::{Error, Result};
 use crate::idempotency::Seal;
@@ -30,17 +30,7 @@ pub struct StoredCheck {
     pub finished_at: Option<Timestamp>,
 }
 
-impl FromRow for StoredCheck {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            kind: c.get()?,
-            reference: c.get()?,
-            bureau: c.get()?,
-            finding: c.get()?,
-            finished_at: c.get()?,
-        })
-    }
-}
+row!(StoredCheck { kind, reference, bureau, finding, finished_at });
 
 static INSERT: Sql = sql("INSERT INTO checks (case_id, kind, inputs, reference, bureau, started_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO NOTHING");
@@ -50,8 +40,7 @@ static INPUTS: Sql = dialects(
     "SELECT inputs, bureau, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2",
     "SELECT inputs, bureau, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2 FOR UPDATE",
 );
-static GET: Sql =
-    sql("SELECT kind, reference, bureau, finding, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2");
+static GET: Sql = select::<StoredCheck>("SELECT {columns} FROM checks WHERE case_id = ?1 AND kind = ?2");
 static FINISH: Sql = sql("UPDATE checks SET finding = ?4, finished_at = ?5 \
      WHERE case_id = ?1 AND kind = ?2 AND reference = ?3 AND finding IS NULL");
 

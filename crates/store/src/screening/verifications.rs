@@ -7,7 +7,7 @@ use crate::audit::{Entry, append};
 use crate::chain::{Address, DesiredItem, put_item};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, row, select, sql};
 use crate::engine::word::word;
 use crate::engine::{Db, Error, Result};
 use crate::keystore::PersonId;
@@ -30,36 +30,26 @@ pub struct StoredVerification {
     pub outcome: Vec<u8>,
 }
 
-impl FromRow for StoredVerification {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            user: c.get()?,
-            case: c.get()?,
-            created_at: c.get()?,
-            expires_at: c.get()?,
-            consented_at: c.get()?,
-            consent_version: c.get()?,
-            inputs: c.get()?,
-            findings: c.get()?,
-            outcome: c.get()?,
-        })
-    }
-}
+row!(StoredVerification {
+    id,
+    user = "user_id",
+    case = "case_id",
+    created_at,
+    expires_at,
+    consented_at,
+    consent_version,
+    inputs,
+    findings,
+    outcome
+});
 
-macro_rules! columns {
-    () => {
-        "id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome"
-    };
-}
-static GET: Sql = sql(concat!("SELECT ", columns!(), " FROM verifications WHERE id = ?1"));
-static NEWEST: Sql =
-    sql(concat!("SELECT ", columns!(), " FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2"));
-static OF_USER: Sql = sql(concat!(
-    "SELECT ",
-    columns!(),
-    ", seq, seq FROM verifications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
-));
+static GET: Sql = select::<StoredVerification>("SELECT {columns} FROM verifications WHERE id = ?1");
+static NEWEST: Sql = select::<StoredVerification>(
+    "SELECT {columns} FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2",
+);
+static OF_USER: Sql = select::<StoredVerification>(
+    "SELECT {columns}, seq, seq FROM verifications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 static INSERT: Sql = sql("INSERT INTO verifications \
      (seq, id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");

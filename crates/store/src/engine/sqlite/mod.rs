@@ -136,7 +136,7 @@ impl Sqlite {
                 let params: Vec<_> = params.iter().map(OwnedParam::from).collect();
                 self.scan(move |connection| {
                     let params: Vec<_> = params.iter().map(OwnedParam::borrow).collect();
-                    rows(connection, sql.lite, &params)
+                    rows(connection, sql.sqlite(), &params)
                 })
                 .await
             }
@@ -145,7 +145,7 @@ impl Sqlite {
 
     /// Reads a few rows on the caller's own thread.
     fn point<R: FromRow>(&self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
-        self.with_reader(point_cache_kib, |connection| rows(connection, sql.lite, params))
+        self.with_reader(point_cache_kib, |connection| rows(connection, sql.sqlite(), params))
     }
 
     pub(crate) async fn write<O: Op>(&self, op: O) -> Result<O::Out> {

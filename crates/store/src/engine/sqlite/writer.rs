@@ -173,9 +173,9 @@ impl Thread {
         }
         let moved = effects.totals.iter().try_for_each(|((scope, name), by)| {
             let [scope, name] = [(*scope).into(), (&**name).into()];
-            exec(&self.connection, COUNT.lite, &[scope, name, 0.into(), (*by).into()])?;
+            exec(&self.connection, COUNT.sqlite(), &[scope, name, 0.into(), (*by).into()])?;
             if *by < 0 {
-                exec(&self.connection, UNCOUNT.lite, &[scope, name])?;
+                exec(&self.connection, UNCOUNT.sqlite(), &[scope, name])?;
             }
             Ok(())
         });
@@ -249,16 +249,16 @@ struct LiteTx<'c> {
 
 impl Tx for LiteTx<'_> {
     async fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<u64> {
-        exec(self.connection, sql.lite, params)
+        exec(self.connection, sql.sqlite(), params)
     }
     async fn record_event(&mut self, event: &[Param<'_>], counts: &[Count<'_>]) -> Result<()> {
         for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
             self.counts.push((scope, name.into(), by));
         }
-        exec(self.connection, EVENT.lite, event).map(drop)
+        exec(self.connection, EVENT.sqlite(), event).map(drop)
     }
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
-        rows(self.connection, sql.lite, params)
+        rows(self.connection, sql.sqlite(), params)
     }
     async fn creation_number(&mut self) -> Result<Param<'static>> {
         Ok(Param::Assigned)
