@@ -8,13 +8,14 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::Timestamp;
 
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::as_limit;
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{
     Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, row, select, select_dialects, sql,
 };
 use crate::engine::word::Word;
-use crate::engine::{Db, Error, Result};
 
 pub use crate::engine::audit_key::AuditKey;
 

@@ -3,9 +3,9 @@
 
 use portico_domain::{Quota, Timestamp};
 
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, sql};
 use crate::engine::word::Word;
-use crate::engine::{Error, Result};
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 

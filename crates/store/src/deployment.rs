@@ -3,8 +3,9 @@
 use portico_domain::Timestamp;
 
 use crate::audit::{Entry, append};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
 use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
-use crate::engine::{Db, Result};
 
 /// Empty until a server has used the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

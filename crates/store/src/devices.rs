@@ -3,10 +3,12 @@
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, ErrorCode, Network, UserId};
 
-use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::totals::total;
 
 static INSERT: Sql =
     sql("INSERT INTO devices (seq, id, user_id, network, identifier, created_at, updated_at) \

@@ -5,10 +5,11 @@ use portico_domain::{AccountId, ErrorCode, KeyId, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::page::{as_limit, weight};
 use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, row, select, sql};
-use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
     sql("INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at, expires_at) \

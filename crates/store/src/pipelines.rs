@@ -4,8 +4,9 @@ use portico_domain::pipelines::Pipeline;
 use portico_domain::{ClientId, ErrorCode, Tenant};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
-use crate::engine::{Db, Error, Result};
 
 static CHOOSE: Sql =
     sql("INSERT INTO client_ids (client_id, account) VALUES (?1, ?2) ON CONFLICT (client_id) DO NOTHING");

@@ -4,10 +4,12 @@ use portico_domain::field_changes::FieldChange;
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics};
 use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, Timestamp, UserId};
 
-use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, row, select, select_dialects, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::totals::total;
 use crate::templates::{for_change as template_for_change, items_to_json};
 
 static INSERT: Sql = sql(
@@ -46,16 +48,7 @@ static EDITS: Sql = sql("SELECT number, at, changes, number, number FROM portfol
      WHERE portfolio_id = ?3 AND number > ?1 ORDER BY number LIMIT ?2");
 
 row!(Portfolio {
-    id,
-    user = "user_id",
-    name,
-    description,
-    risk,
-    items,
-    based_on,
-    custom,
-    created_at,
-    updated_at
+    id, user = "user_id", name, description, risk, items, based_on, custom, created_at, updated_at,
 });
 
 async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {

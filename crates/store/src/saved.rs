@@ -4,8 +4,9 @@ use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, UserId};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, Weight, sql};
-use crate::engine::{Db, Error, Result};
 
 /// Per user.
 const MAX_SAVED: i64 = 10_000;

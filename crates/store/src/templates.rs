@@ -4,9 +4,10 @@ use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Templat
 use portico_domain::{Allocation, ErrorCode, TemplateId};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, row, select, select_dialects, sql};
-use crate::engine::{Db, Error, Result};
 
 static INSERT: Sql =
     sql("INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \

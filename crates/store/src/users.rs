@@ -2,9 +2,10 @@
 
 use portico_domain::{Timestamp, UserId};
 
+use crate::engine::db::Db;
+use crate::engine::error::Result;
 use crate::engine::sql::{Param, Sql, Weight, row, select};
-use crate::engine::{Db, Result};
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 static COUNT: Sql = select::<UserCounts>("SELECT {columns}");
 

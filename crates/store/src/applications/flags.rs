@@ -4,13 +4,14 @@
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, Timestamp};
 
-use super::{StoredApplication, shared};
+use super::stored::{StoredApplication, shared};
 use crate::audit::{Entry, append};
-use crate::chain::{DesiredItem, put_item, retire};
+use crate::chain::items::{DesiredItem, put_item, retire};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
 use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, select, sql};
 use crate::engine::word::Word;
-use crate::engine::{Db, Result};
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 static RECOMPUTE: Sql =
     sql(concat!("UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ", shared!()));

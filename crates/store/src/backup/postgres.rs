@@ -8,11 +8,11 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use crate::database_facts::{Facts, ReadFacts};
+use crate::engine::error::{Error, Result};
 use crate::engine::postgres::connection::{batch, describe, is_plain, pool};
 use crate::engine::postgres::restore_mark::{Pending, exists, pending};
 use crate::engine::postgres::transaction::PgTx;
 use crate::engine::sql::Op as _;
-use crate::engine::{Error, Result};
 use crate::keys::Revocation;
 
 /// One state of a database that others may write to.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use portico_domain::Timestamp;
 
 use super::items::{ItemVersion, failed};
-use super::{Lease, SignedBatch, SignedTransaction};
+use super::signers::Lease;
+use super::signing::SignedTransaction;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, sql};
 use crate::engine::word::{Word, word};
-use crate::engine::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchStatus {
@@ -95,6 +96,15 @@ impl Payers {
         }
         Ok(payers)
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedBatch {
+    pub nonce: i64,
+    pub kind: i64,
+    pub items: usize,
+    pub payers: Payers,
+    pub signed: SignedTransaction,
 }
 
 static INSERT_BATCH: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state, payers) \

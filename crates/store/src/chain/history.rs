@@ -1,10 +1,12 @@
 //! The service's own transactions, for people who look an account or a contract up.
 
-use super::{Address, BatchStatus};
+use crate::chain::batches::BatchStatus;
+use crate::chain::signing::Address;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Keyed, Page, as_limit};
 use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, select};
 use crate::engine::word::Word;
-use crate::engine::{Db, Error, Result};
 
 /// A batch, and the transaction that carries it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use portico_domain::Timestamp;
 
-use super::Word;
 use crate::audit::{Entry, append};
-use crate::engine::Result;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::error::Result;
 use crate::engine::sql::{Op, Param, Sql, Tx, sql};
+use crate::engine::word::Word;
 
 /// The desired state of one key.
 #[derive(Debug, Clone)]

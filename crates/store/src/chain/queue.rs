@@ -2,11 +2,14 @@
 
 use portico_domain::Timestamp;
 
-use super::{Address, BatchStatus, ItemVersion};
+use crate::chain::batches::BatchStatus;
+use crate::chain::items::ItemVersion;
+use crate::chain::signing::Address;
+use crate::engine::db::Db;
+use crate::engine::error::Result;
 use crate::engine::page::as_limit;
 use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql};
 use crate::engine::word::Word;
-use crate::engine::{Db, Result};
 
 /// The items of a kind that wait for a nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,16 +5,17 @@ use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Quota, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::batches::{Payers, insert_batch};
+use super::batches::{Payers, SignedBatch, insert_batch};
 use super::items::{DesiredItem, put_item};
-use super::{Lease, SignedTransaction, Signer, VersionedItem};
+use super::signers::Lease;
+use super::signing::{Signer, VersionedItem};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, select, sql};
 use crate::engine::word::Word;
-use crate::engine::{Error, Result};
 use crate::idempotency::IdempotencyKey;
-use crate::listings::CreateListing;
+use crate::listings::create::CreateListing;
 
 #[derive(Debug)]
 pub struct NewRecord {
@@ -32,15 +33,6 @@ pub struct NewRecord {
 pub struct AcceptedListing {
     pub id: ListingId,
     pub hash: Word,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignedBatch {
-    pub nonce: i64,
-    pub kind: i64,
-    pub items: usize,
-    pub payers: Payers,
-    pub signed: SignedTransaction,
 }
 
 /// Stores listings and signs one contract call for all of them.
@@ -235,8 +227,6 @@ static WAITING: Sql = select::<VersionedItem>(
 );
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
-
-row!(VersionedItem { key, version, payload });
 
 /// Signs one contract call for the oldest waiting items. Those that must be alone come last: thousands of them would hold
 /// up everything else.

@@ -3,10 +3,11 @@
 //! A lease is an epoch, not a time: every signing statement names the epoch, so a replaced process cannot sign,
 //! however late it notices.
 
-use super::Address;
+use crate::chain::signing::Address;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, row, select, sql};
 use crate::engine::word::{Word, word};
-use crate::engine::{Db, Error, Result};
 
 /// The chain that a database is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]

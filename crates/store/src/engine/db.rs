@@ -3,12 +3,20 @@
 use super::audit_key::AuditKeyCell;
 use super::error::Result;
 use super::location::{Location, Role};
-use super::migrate::Status;
-use super::postgres::Postgres;
+use super::migrate::{Migration, Status};
+use super::postgres::{database::Postgres, migrations as postgres_migrations};
 use super::sql::{FromRow, Op, Param, Sql, Weight, sql};
-use super::sqlite::Sqlite;
+use super::sqlite::{database::Sqlite, migrations as sqlite_migrations};
 
 impl Location {
+    /// The steps of a database on this engine.
+    pub fn migrations(&self) -> &'static [Migration] {
+        match self {
+            Self::Sqlite(_) => sqlite_migrations::MIGRATIONS,
+            Self::Postgres(_) => postgres_migrations::MIGRATIONS,
+        }
+    }
+
     /// Whether both are in files of the same `PostgreSQL` cluster.
     pub async fn shares_cluster(&self, other: &Self) -> Result<bool> {
         match (self, other) {
@@ -17,6 +25,14 @@ impl Location {
             }
             _ => Ok(false),
         }
+    }
+}
+
+/// Runs the steps that a database lacks.
+pub async fn migrate(location: &Location, steps: &[Migration]) -> Result<()> {
+    match location {
+        Location::Sqlite(path) => Sqlite::migrate(path, steps),
+        Location::Postgres(url) => Postgres::migrate(url, steps).await,
     }
 }
 

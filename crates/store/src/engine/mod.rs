@@ -8,12 +8,13 @@ pub(crate) mod error;
 pub(crate) mod location;
 pub(crate) mod migrate;
 pub(crate) mod page;
+mod paging;
 pub(crate) mod postgres;
 pub mod sql;
 pub(crate) mod sqlite;
+pub(crate) mod totals;
 pub(crate) mod word;
 
 pub use db::Db;
-pub(crate) use db::Engine;
 pub use error::{Error, Result};
 pub use location::{Location, Role};

@@ -8,11 +8,13 @@ use portico_domain::geo::{Area, Point};
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::{Money, Whole};
 
-use super::{ListingIndex as _, retry_in_sqlite};
+use crate::engine::db::{Db, Engine};
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Keyed, as_limit};
 use crate::engine::sql::{Param, Sql, Weight, dialects};
-use crate::engine::sqlite::Sqlite;
-use crate::engine::{Db, Engine, Error, Result};
+use crate::engine::sqlite::database::Sqlite;
+use crate::listings::find::retry_in_sqlite;
+use crate::listings::search::ListingIndex as _;
 
 /// Listings that are counted from the index.
 const MAX_SUMMARIES: usize = 250_000;

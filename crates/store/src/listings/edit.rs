@@ -8,13 +8,14 @@ use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::Columns as ListingColumns;
-use crate::chain::{DesiredItem, put_item};
+use super::row::Columns as ListingColumns;
+use crate::chain::items::{DesiredItem, put_item};
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, dialects, sql};
 use crate::engine::word::Word;
-use crate::engine::{Db, Error, Result};
 
 /// Identifies one state of a listing. A deleted listing's id may be used again; then `seq` differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,11 +3,11 @@
 use portico_domain::listings::Listing;
 use portico_domain::search::SearchTerm;
 
-use crate::engine::Result;
+use crate::engine::error::Result;
 use crate::engine::page::{Keyed, as_limit, weight};
-use crate::engine::postgres::Postgres;
+use crate::engine::postgres::database::Postgres;
 use crate::engine::sql::{Sql, Weight, sql};
-use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
+use crate::listings::search::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 
 /// In creation order: after (`?1`), to (`?2`), limit (`?3`), subject (`?4`).
 macro_rules! in_order {

@@ -2,12 +2,13 @@
 
 use portico_domain::listings::Listing;
 
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Keyed, as_limit, weight};
 use crate::engine::sql::{Param, Sql, sql};
+use crate::engine::sqlite::database::Sqlite;
 use crate::engine::sqlite::index_entries::{EntryKind, hash_key, match_expression};
-use crate::engine::sqlite::{Sqlite, rows};
-use crate::engine::{Error, Result};
-use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
+use crate::engine::sqlite::statement::rows;
+use crate::listings::search::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 
 /// In creation order: after (`?1`), to (`?2`), limit (`?3`).
 static ALL: Sql =
@@ -135,7 +136,8 @@ mod tests {
     #[tokio::test]
     async fn every_statement_uses_its_index() {
         let folder = tempfile::tempdir().unwrap();
-        let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::engine::Role::Server).unwrap();
+        let sqlite =
+            Sqlite::open(&folder.path().join("plan.db"), crate::engine::location::Role::Server).unwrap();
         for (statement, access) in [
             (ALL.sqlite(), "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (NEWEST.sqlite(), "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),

@@ -3,10 +3,12 @@
 use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item};
+use crate::chain::items::{DesiredItem, put_item};
+use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, Weight, row, select, select_dialects, sql};
-use crate::engine::{Db, Error, Result};
 use crate::screening::lifetimes::Lifetime;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,16 +40,8 @@ impl Case {
 }
 
 row!(Case {
-    id,
-    name,
-    tenant = "account",
-    user = "user_id",
-    token,
-    holder,
-    custody,
-    wished_wallet,
-    secret,
-    revoked_at
+    id, name, tenant = "account", user = "user_id", token, holder, custody, wished_wallet, secret,
+    revoked_at,
 });
 
 static GET: Sql = select::<Case>("SELECT {columns} FROM cases WHERE id = ?1");
@@ -207,7 +201,7 @@ impl Op for RevokeIdentity {
         if tx.exec(&REVOKE, &[self.token[..].into(), self.by.at.into()]).await? == 0 {
             return Ok(());
         }
-        crate::chain::retire(tx, &self.desired).await?;
+        crate::chain::items::retire(tx, &self.desired).await?;
         append(tx, &self.entry).await?;
         record(tx, &self.by, "identity.revoked", &self.entry.subject, &[]).await
     }

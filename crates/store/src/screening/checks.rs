@@ -5,9 +5,9 @@ use portico_domain::{CaseId, Timestamp};
 
 use super::cases::lock_case;
 use crate::budgets::Budget;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, dialects, row, select, sql};
 use crate::engine::word::Word;
-use crate::engine::{Error, Result};
 use crate::idempotency::Seal;
 
 #[derive(Debug, Clone)]

@@ -4,11 +4,13 @@ use portico_domain::{ErrorCode, Timestamp, UserId};
 
 use super::cases::lock_case_of_token;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item};
+use crate::chain::items::{DesiredItem, put_item};
+use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, sql};
 use crate::engine::word::Word;
-use crate::engine::{Db, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalletClaim {

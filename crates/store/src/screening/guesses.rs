@@ -4,8 +4,8 @@
 use portico_domain::{ErrorCode, Timestamp, VerificationId};
 
 use crate::audit::{Entry, append};
+use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Param, Sql, Tx, dialects, sql};
-use crate::engine::{Error, Result};
 
 #[derive(Debug, Clone)]
 pub struct Guess {

@@ -3,15 +3,17 @@
 use portico_domain::{CaseId, Timestamp, UserId};
 
 use super::lifetimes::{lock_for_erasure, subject};
-use crate::applications::{StoredApplication, delete_applications};
+use crate::applications::changes::delete_applications;
+use crate::applications::stored::StoredApplication;
 use crate::audit::{Entry, append};
-use crate::chain::DesiredItem;
+use crate::chain::items::DesiredItem;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
 use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
 use crate::engine::word::{Word, word};
-use crate::engine::{Db, Result};
 use crate::keys::revoke_keys_of;
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 /// Per [`ForgetInputs`].
 const MAX_FORGOTTEN_ROWS: i64 = 1000;
@@ -124,7 +126,7 @@ where
         let user = (&self.user).into();
         let cases: Vec<(CaseId, Vec<u8>)> = tx.rows(&CASES, &[user, self.by.at.into()]).await?;
         for (case, token) in &cases {
-            crate::chain::retire(tx, &(self.revoked)(&word(token)?)).await?;
+            crate::chain::items::retire(tx, &(self.revoked)(&word(token)?)).await?;
             tx.exec(&CHECKS, &[case.into()]).await?;
         }
         tx.rows::<(i64,)>(&LOCK_RESULTS, &[user]).await?;
@@ -140,7 +142,7 @@ where
         let (deleted, shared) = delete_applications(tx, person).await?;
         for application in &deleted {
             if let Some(cleared) = (self.cleared)(application)? {
-                crate::chain::retire(tx, &cleared).await?;
+                crate::chain::items::retire(tx, &cleared).await?;
             }
         }
         Ok(shared)

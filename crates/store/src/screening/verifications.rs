@@ -2,15 +2,17 @@
 
 use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, VerificationId};
 
-use crate::applications::recompute_flags;
+use crate::applications::flags::recompute_flags;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, DesiredItem, put_item};
+use crate::chain::items::{DesiredItem, put_item};
+use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{Op, Sql, Tx, Weight, row, select, sql};
 use crate::engine::word::word;
-use crate::engine::{Db, Error, Result};
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 /// Its values are sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,16 +33,8 @@ pub struct StoredVerification {
 }
 
 row!(StoredVerification {
-    id,
-    user = "user_id",
-    case = "case_id",
-    created_at,
-    expires_at,
-    consented_at,
-    consent_version,
-    inputs,
-    findings,
-    outcome
+    id, user = "user_id", case = "case_id", created_at, expires_at, consented_at, consent_version, inputs,
+    findings, outcome,
 });
 
 static GET: Sql = select::<StoredVerification>("SELECT {columns} FROM verifications WHERE id = ?1");

@@ -14,7 +14,7 @@ use tokio_postgres::{Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Columns, FromRow, Param, Sql};
+use crate::engine::sql::{Columns, FromRow, Param, Row, Sql};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// After that the caller gets a 503.
@@ -151,6 +151,18 @@ impl ToSql for Param<'_> {
         matches!(*kind, Type::INT8 | Type::TEXT | Type::BYTEA)
     }
     to_sql_checked!();
+}
+
+impl Row for tokio_postgres::Row {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        self.try_get(column).map_err(Into::into)
+    }
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        self.try_get(column).map_err(Into::into)
+    }
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.try_get(column).map_err(Into::into)
+    }
 }
 
 impl From<tokio_postgres::Error> for Error {

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Postgres;
+use super::database::Postgres;
 use super::transaction::CREATION_NUMBER_BLOCK;
 use crate::engine::error::Result;
 use crate::engine::sql::{Sql, Weight, sql};

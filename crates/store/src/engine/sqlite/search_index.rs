@@ -21,7 +21,7 @@ use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
 use super::index_entries::{NONCHARACTERS, entries, hash_key, quoted};
-use super::{exec, rows};
+use super::statement::{exec, rows};
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Keyed, as_limit};
 

@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::search_index::SearchIndex;
-use super::{exec, rows};
+use super::statement::{exec, rows};
 use crate::engine::audit_key::{AuditKey, AuditKeyCell};
 use crate::engine::counters::{COUNT, EVENT, UNCOUNT};
 use crate::engine::error::{Error, Result};
@@ -281,8 +281,8 @@ mod tests {
     use super::*;
     use crate::engine::counters::{ChangeContext, record};
     use crate::engine::sql::sql;
-    use crate::engine::sqlite::connect;
-    use crate::engine::{migrate, sqlite};
+    use crate::engine::sqlite::{migrate, migrations::MIGRATIONS};
+    use portico_sqlite::connect;
 
     /// Counts something, once it is told to.
     struct Counts {
@@ -319,7 +319,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
         let mut connection = connect(&path, 1024).unwrap();
-        migrate::sqlite(&mut connection, sqlite::migrations::MIGRATIONS).unwrap();
+        migrate::run(&mut connection, MIGRATIONS).unwrap();
         connection.execute_batch("PRAGMA max_page_count = 300").unwrap();
         let writer = std::sync::Arc::new(Writer::start(connection, &path, None).unwrap());
         let counted = || -> i64 {
