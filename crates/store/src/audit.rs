@@ -123,11 +123,11 @@ static WAIT: Sql = sql(
 /// Appends an entry in the transaction that makes the change. Without the key of a keyed log, it waits for a server.
 pub(crate) async fn append<T: Tx>(tx: &mut T, entry: &Entry) -> Result<()> {
     let head: Head = tx.one(&HEAD, &[]).await?.ok_or_else(missing_head)?;
-    if !head.keyed || tx.audit_key().is_some() {
+    if !head.keyed || tx.context().audit_key().is_some() {
         return append_after(tx, &head, entry).await;
     }
     let params = [
-        tx.seq(),
+        tx.context().seq(),
         entry.at.into(),
         entry.actor.as_str().into(),
         entry.action.into(),
@@ -151,8 +151,8 @@ async fn append_after<T: Tx>(tx: &mut T, head: &Head, entry: &Entry) -> Result<(
 }
 
 async fn append_logged<T: Tx>(tx: &mut T, head: &Head, mut logged: LoggedEntry) -> Result<()> {
-    logged.hash = logged.hash_after(&head.hash, tx.audit_key());
-    let keyed = tx.audit_key().is_some();
+    logged.hash = logged.hash_after(&head.hash, tx.context().audit_key());
+    let keyed = tx.context().audit_key().is_some();
     let params = [
         logged.seq.into(),
         logged.at.into(),
@@ -183,7 +183,7 @@ pub struct KeyLog {
 impl Op for KeyLog {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let Some(log) = tx.audit_key().map(AuditKey::log) else {
+        let Some(log) = tx.context().audit_key().map(AuditKey::log) else {
             return Err(Error::Bug("the key of the audit log is not known".into()));
         };
         let head: Head = tx.one(&HEAD, &[]).await?.ok_or_else(missing_head)?;
@@ -231,7 +231,7 @@ pub struct TakeOverEntries;
 impl Op for TakeOverEntries {
     type Out = u64;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
-        if tx.audit_key().is_none() {
+        if tx.context().audit_key().is_none() {
             return Ok(0);
         }
         // Locks the log before it reads what waits, so that two servers do not take over the same.

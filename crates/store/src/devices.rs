@@ -4,6 +4,7 @@ use portico_domain::devices::Device;
 use portico_domain::{DeviceId, ErrorCode, Network, UserId};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
@@ -61,7 +62,7 @@ impl Op for RegisterDevices {
 async fn register<T: Tx>(tx: &mut T, device: &Device, by: &ChangeContext) -> Result<()> {
     let Device { id, user, network, identifier, created_at, updated_at } = device;
     let params = [
-        tx.creation_number().await?,
+        creation_number(tx).await?,
         id.into(),
         user.into(),
         network.into(),

@@ -119,7 +119,7 @@ impl Op for CreateKey {
             }
         }
         let params = [
-            tx.seq(),
+            tx.context().seq(),
             (&key.id).into(),
             digest.as_slice().into(),
             (&key.name).into(),

@@ -5,6 +5,7 @@ use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioEdit, Port
 use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, Timestamp, UserId};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
@@ -54,7 +55,7 @@ row!(Portfolio {
 async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {
     let items = items_to_json(&portfolio.items)?;
     let params = [
-        tx.creation_number().await?,
+        creation_number(tx).await?,
         (&portfolio.id).into(),
         (&portfolio.user).into(),
         portfolio.name.as_ref().into(),

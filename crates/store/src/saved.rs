@@ -33,7 +33,7 @@ pub struct SaveListing {
 impl Op for SaveListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let params = [tx.seq(), (&self.user).into(), (&self.listing).into()];
+        let params = [tx.context().seq(), (&self.user).into(), (&self.listing).into()];
         if tx.exec(&INSERT, &params).await? == 0 {
             return Ok(());
         }

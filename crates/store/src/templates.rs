@@ -4,6 +4,7 @@ use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Templat
 use portico_domain::{Allocation, ErrorCode, TemplateId};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
@@ -65,7 +66,7 @@ impl Op for CreateTemplate {
         let template = &self.template;
         let items = items_to_json(&template.items)?;
         let params = [
-            tx.creation_number().await?,
+            creation_number(tx).await?,
             (&template.id).into(),
             (&template.name).into(),
             template.description.as_ref().into(),

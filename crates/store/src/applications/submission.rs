@@ -6,6 +6,7 @@ use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, Use
 use super::stored::shared;
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
 use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, dialects, sql};
 use crate::engine::word::Word;
@@ -37,7 +38,7 @@ static INSERT: Sql = sql("INSERT INTO applications (seq, id, person, listing, st
 /// False: the person has an open application to this listing.
 async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> Result<bool> {
     let params = [
-        tx.creation_number().await?,
+        creation_number(tx).await?,
         (&new.id).into(),
         person.into(),
         new.listing.into(),

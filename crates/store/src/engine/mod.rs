@@ -2,7 +2,9 @@
 //! here knows an area.
 
 pub(crate) mod audit_key;
+pub(crate) mod context;
 pub(crate) mod counters;
+pub(crate) mod creation_number;
 pub(crate) mod db;
 pub(crate) mod error;
 pub(crate) mod location;

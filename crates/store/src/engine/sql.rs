@@ -7,7 +7,7 @@ use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Tenant, Timestamp};
 
-use crate::engine::audit_key::AuditKey;
+use crate::engine::context::Context;
 use crate::engine::error::Result;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
@@ -311,19 +311,9 @@ macro_rules! tuples {
 }
 tuples! { A; A B; A B C; A B C D; }
 
-/// A counter's scope and name, and the amount to add.
-pub type Count<'a> = (&'static str, &'a str, i64);
-
 pub trait Tx: Send {
     /// Returns the number of affected rows.
     fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> impl Future<Output = Result<u64>> + Send;
-
-    /// Writes an event row and updates counters, in the engine's cheapest way.
-    fn record_event(
-        &mut self,
-        event: &[Param<'_>],
-        counts: &[Count<'_>],
-    ) -> impl Future<Output = Result<()>> + Send;
 
     fn rows<R: FromRow>(
         &mut self,
@@ -340,14 +330,8 @@ pub trait Tx: Send {
         async move { Ok(rows.await?.into_iter().next()) }
     }
 
-    /// The next creation number, for lists that are paged. `SQLite` assigns it on insert.
-    fn creation_number(&mut self) -> impl Future<Output = Result<Param<'static>>> + Send;
-
-    /// A unique number that grows with time, for rows that are not paged; `SQLite` assigns it on insert.
-    fn seq(&mut self) -> Param<'static>;
-
-    /// The key of the audit log, if this process knows it.
-    fn audit_key(&self) -> Option<&AuditKey>;
+    /// What it knows and collects besides its statements.
+    fn context(&mut self) -> &mut Context;
 }
 
 /// An atomic unit of work. The engine may run it again.

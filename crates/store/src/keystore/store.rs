@@ -208,7 +208,7 @@ impl Op for Erase {
         check_not_moving(tx).await?;
         let destroyed = tx.one(&ERASE, &[self.name.as_str().into()]).await?;
         // Also for a person without a key: a backup may bring their data back, which then has to be erased.
-        let note = [tx.seq(), self.name.as_str().into(), self.at.into()];
+        let note = [tx.context().seq(), self.name.as_str().into(), self.at.into()];
         let place: Option<(i64,)> = tx.one(&ADD_ERASURE, &note).await?;
         Ok((place.map_or(0, |(place,)| place), destroyed))
     }

@@ -5,6 +5,7 @@ use portico_domain::{ErrorCode, Timestamp};
 
 use super::row::Columns;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
 use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, dialects};
 
@@ -37,7 +38,7 @@ impl CreateListing {
     pub(crate) async fn insert<T: Tx>(tx: &mut T, listing: &Listing, at: Timestamp) -> Result<()> {
         let columns = Columns::of(listing)?;
         let mut params = vec![
-            tx.creation_number().await?,
+            creation_number(tx).await?,
             (&listing.id).into(),
             (&listing.user).into(),
             columns.document.as_str().into(),

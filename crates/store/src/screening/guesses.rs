@@ -5,7 +5,7 @@ use portico_domain::{ErrorCode, Timestamp, VerificationId};
 
 use crate::audit::{Entry, append};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Param, Sql, Tx, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, dialects, sql};
 
 #[derive(Debug, Clone)]
 pub struct Guess {
@@ -49,7 +49,7 @@ impl Op for TakeGuess {
             append(tx, &self.refused).await?;
             return Ok(None);
         }
-        let params: [Param<'_>; 4] = [tx.seq(), verification.into(), caller.as_str().into(), (*at).into()];
+        let params = [tx.context().seq(), verification.into(), caller.as_str().into(), (*at).into()];
         let taken: Option<(i64,)> = tx.one(&TAKE, &params).await?;
         Ok(taken.map(|(id,)| id))
     }

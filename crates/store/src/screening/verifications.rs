@@ -7,6 +7,7 @@ use crate::audit::{Entry, append};
 use crate::chain::items::{DesiredItem, put_item};
 use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
@@ -70,7 +71,7 @@ impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerifica
             tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
         let (account, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = [
-            tx.creation_number().await?,
+            creation_number(tx).await?,
             (&new.id).into(),
             (&new.user).into(),
             (&new.case).into(),

@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use super::database::Postgres;
-use super::transaction::CREATION_NUMBER_BLOCK;
+use crate::engine::context::CREATION_NUMBER_BLOCK;
 use crate::engine::error::Result;
 use crate::engine::sql::{Sql, Weight, sql};
 

@@ -9,9 +9,10 @@ use deadpool_postgres::Pool;
 use super::connection::{batch, prepare, prepare_cached, query};
 use super::migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use super::pool::{PooledConnection, SharedClient};
-use super::transaction::{PgTx, random_below};
+use super::transaction::PgTx;
 use super::{connection, migrate, restore_mark};
 use crate::engine::audit_key::AuditKeyCell;
+use crate::engine::context::random_below;
 use crate::engine::error::{Error, Result};
 use crate::engine::migrate::{Migration, Migrations, Status};
 use crate::engine::sql::{FromRow, Op, Param, Sql, Weight};
@@ -35,7 +36,6 @@ pub(super) struct Inner {
     point_reads: SharedClient,
     reads: Pool,
     writes: Pool,
-    last_seq: Arc<AtomicI64>,
     /// The creation number up to which no further row can appear.
     pub(super) settled: AtomicI64,
     audit_key: AuditKeyCell,
@@ -86,7 +86,6 @@ impl Postgres {
             point_reads: SharedClient::new(connection::pool(url, schema, 1)?),
             reads: connection::pool(url, schema, READ_POOL_SIZE)?,
             writes,
-            last_seq: Arc::default(),
             settled: AtomicI64::new(i64::MIN),
             audit_key: AuditKeyCell::default(),
         })))
@@ -160,7 +159,7 @@ impl Postgres {
         let (mut reason, mut duplicates) = (String::new(), 0);
         for attempt in 0..MAX_ATTEMPTS {
             let connection = PooledConnection::get(&self.0.writes).await?;
-            let mut tx = PgTx::new(&connection, &self.0.last_seq, self.0.audit_key.get());
+            let mut tx = PgTx::new(&connection, self.0.audit_key.clone());
             let outcome = op.run(&mut tx).await;
             let outcome = match (outcome, tx.begun) {
                 (Ok(_), _) if tx.failed => {

@@ -11,7 +11,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::task::{Context, Poll, Waker};
+use std::task::{self, Poll, Waker};
 
 use portico_sqlite::{Checkpointer, spawn_supervised};
 use rusqlite::Connection;
@@ -19,10 +19,11 @@ use tokio::sync::oneshot;
 
 use super::search_index::SearchIndex;
 use super::statement::{exec, rows};
-use crate::engine::audit_key::{AuditKey, AuditKeyCell};
+use crate::engine::audit_key::AuditKeyCell;
+use crate::engine::context::Context;
 use crate::engine::counters::{COUNT, EVENT, UNCOUNT};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Count, FromRow, Op, Param, Sql, Tx};
+use crate::engine::sql::{FromRow, Op, OwnedParam, Param, Sql, Tx};
 
 /// Beyond this number of queued jobs, callers get a 503.
 const MAX_QUEUED_JOBS: usize = 4096;
@@ -59,8 +60,8 @@ impl<O: Op> Job for QueuedJob<O> {
     fn run(&mut self, connection: &mut Connection, effects: &mut GroupEffects, isolation: Isolation) -> bool {
         let before = connection.total_changes();
         self.outcome = match isolation {
-            Isolation::Group => run(connection, effects, &self.op, self.audit_key.get()),
-            Isolation::Savepoint => in_savepoint(connection, effects, &self.op, self.audit_key.get()),
+            Isolation::Group => run(connection, effects, &self.op, &self.audit_key),
+            Isolation::Savepoint => in_savepoint(connection, effects, &self.op, &self.audit_key),
         };
         isolation == Isolation::Group && self.outcome.is_err() && connection.total_changes() != before
     }
@@ -192,7 +193,7 @@ fn in_savepoint<O: Op>(
     connection: &mut Connection,
     effects: &mut GroupEffects,
     op: &O,
-    audit_key: Option<&AuditKey>,
+    audit_key: &AuditKeyCell,
 ) -> Result<O::Out> {
     if !connection.is_autocommit() {
         exec(connection, "SAVEPOINT job", &[])?;
@@ -211,30 +212,32 @@ fn run<O: Op>(
     connection: &mut Connection,
     effects: &mut GroupEffects,
     op: &O,
-    audit_key: Option<&AuditKey>,
+    audit_key: &AuditKeyCell,
 ) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    let mut tx = LiteTx { connection, counts: Vec::new(), audit_key };
+    let mut tx = LiteTx { connection, context: Context::sqlite(audit_key.clone()) };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
-        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
-    if outcome.is_ok() {
-        for (scope, name, by) in tx.counts {
-            *effects.totals.entry((scope, name)).or_insert(0) += by;
-        }
+        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())))?;
+    let LiteTx { connection, context } = tx;
+    for event in &context.events {
+        exec(connection, EVENT.sqlite(), &event.each_ref().map(OwnedParam::borrow))?;
     }
-    outcome
+    for (counter, by) in context.totals {
+        *effects.totals.entry(counter).or_insert(0) += by;
+    }
+    Ok(outcome)
 }
 
 /// Runs reads on a connection that is not the writer's.
 pub(crate) fn read_with<O: Op>(connection: &mut Connection, op: &O) -> Result<O::Out> {
-    ready(op.run(&mut LiteTx { connection, counts: Vec::new(), audit_key: None }))
+    ready(op.run(&mut LiteTx { connection, context: Context::sqlite(AuditKeyCell::default()) }))
 }
 
 /// On this engine every future is ready at once.
 fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+    match pin!(future).poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => Err(Error::Bug("a unit of work waited for something else than its database".into())),
     }
@@ -243,31 +246,18 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// A transaction on the writer's connection. It borrows it exclusively, which lets its futures be `Send`.
 struct LiteTx<'c> {
     connection: &'c mut Connection,
-    counts: Vec<(&'static str, Box<str>, i64)>,
-    audit_key: Option<&'c AuditKey>,
+    context: Context,
 }
 
 impl Tx for LiteTx<'_> {
     async fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<u64> {
         exec(self.connection, sql.sqlite(), params)
     }
-    async fn record_event(&mut self, event: &[Param<'_>], counts: &[Count<'_>]) -> Result<()> {
-        for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
-            self.counts.push((scope, name.into(), by));
-        }
-        exec(self.connection, EVENT.sqlite(), event).map(drop)
-    }
     async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
         rows(self.connection, sql.sqlite(), params)
     }
-    async fn creation_number(&mut self) -> Result<Param<'static>> {
-        Ok(Param::Assigned)
-    }
-    fn seq(&mut self) -> Param<'static> {
-        Param::Assigned
-    }
-    fn audit_key(&self) -> Option<&AuditKey> {
-        self.audit_key
+    fn context(&mut self) -> &mut Context {
+        &mut self.context
     }
 }
 
