@@ -13,7 +13,7 @@ use crate::engine::error::{Error, Result};
 use crate::engine::page::as_limit;
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{
-    Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, row, select, select_dialects, sql,
+    Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, params, row, select, select_dialects, sql, statements,
 };
 use crate::engine::word::Word;
 
@@ -126,13 +126,13 @@ pub(crate) async fn append<T: Tx>(tx: &mut T, entry: &Entry) -> Result<()> {
     if !head.keyed || tx.context().audit_key().is_some() {
         return append_after(tx, &head, entry).await;
     }
-    let params = [
+    let params = params![
         tx.context().seq(),
-        entry.at.into(),
-        entry.actor.as_str().into(),
-        entry.action.into(),
-        entry.subject.as_str().into(),
-        entry.detail.as_str().into(),
+        entry.at,
+        entry.actor.as_str(),
+        entry.action,
+        entry.subject.as_str(),
+        entry.detail.as_str()
     ];
     tx.exec(&WAIT, &params).await.map(drop)
 }
@@ -153,14 +153,14 @@ async fn append_after<T: Tx>(tx: &mut T, head: &Head, entry: &Entry) -> Result<(
 async fn append_logged<T: Tx>(tx: &mut T, head: &Head, mut logged: LoggedEntry) -> Result<()> {
     logged.hash = logged.hash_after(&head.hash, tx.context().audit_key());
     let keyed = tx.context().audit_key().is_some();
-    let params = [
-        logged.seq.into(),
-        logged.at.into(),
-        logged.actor.as_str().into(),
-        logged.action.as_str().into(),
-        logged.subject.as_str().into(),
-        logged.detail.as_str().into(),
-        logged.hash.as_slice().into(),
+    let params = params![
+        logged.seq,
+        logged.at,
+        logged.actor.as_str(),
+        logged.action.as_str(),
+        logged.subject.as_str(),
+        logged.detail.as_str(),
+        logged.hash.as_slice()
     ];
     tx.exec(&INSERT, &params).await?;
     tx.exec(&MOVE, &[logged.seq.into(), logged.hash.as_slice().into(), keyed.into()]).await.map(drop)
@@ -347,15 +347,15 @@ impl Db {
         let end = self.audit_head().await?.seq + 1;
         let before = Cursor::before(after).seq.min(end);
         let least = before.saturating_sub(ENTRIES_PER_SEARCH).max(1);
-        let params = [
-            before.into(),
-            least.into(),
-            filter.from.into(),
-            filter.until.into(),
+        let params = params![
+            before,
+            least,
+            filter.from,
+            filter.until,
             wanted(filter.actor.as_deref()),
             wanted(filter.subject.as_deref()),
             wanted(filter.action.as_deref()),
-            (as_limit(limit) + 1).into(),
+            as_limit(limit) + 1
         ];
         let mut items: Vec<LoggedEntry> = self.read(&SEARCH, &params, Weight::Scan).await?;
         let is_cut = items.len() > limit;
@@ -366,4 +366,8 @@ impl Db {
         };
         Ok(Page { items, next: next.map(|seq| Cursor { key: -seq, seq: -seq }), settled: None })
     }
+}
+
+statements! {
+    HEAD, INSERT, MOVE, WAIT, NAME, WAITING, NO_LONGER_WAITING, END, SEARCH, WAITING_SINCE, AFTER, PLACE
 }

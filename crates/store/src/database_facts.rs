@@ -5,7 +5,7 @@ use crate::chain::signers::ChainIdentity;
 use crate::chain::signing::Address;
 use crate::deployment::Deployment;
 use crate::engine::error::Result;
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::sql::{Op, Sql, Tx, sql, statements};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -52,3 +52,5 @@ impl Op for ReadFacts {
         })
     }
 }
+
+statements! { MIGRATION, LAST_FINALS }

@@ -5,7 +5,7 @@ use portico_domain::Timestamp;
 use crate::audit::{Entry, append};
 use crate::engine::db::Db;
 use crate::engine::error::Result;
-use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, row, select, sql, statements};
 
 /// Empty until a server has used the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,3 +93,5 @@ impl Db {
         Ok(self.one::<(i64,)>(&CLOCK, &[]).await?.map_or(0, |(ahead,)| ahead))
     }
 }
+
+statements! { DEPLOYMENT, ADOPT, REPLACE_KEYSTORE, CLOCK, ADVANCE_CLOCK, PROBE }

@@ -8,7 +8,7 @@ use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, params, row, select, sql, statements};
 use crate::engine::totals::total;
 
 static INSERT: Sql =
@@ -61,15 +61,7 @@ impl Op for RegisterDevices {
 
 async fn register<T: Tx>(tx: &mut T, device: &Device, by: &ChangeContext) -> Result<()> {
     let Device { id, user, network, identifier, created_at, updated_at } = device;
-    let params = [
-        creation_number(tx).await?,
-        id.into(),
-        user.into(),
-        network.into(),
-        identifier.into(),
-        (*created_at).into(),
-        (*updated_at).into(),
-    ];
+    let params = params![creation_number(tx).await?, id, user, network, identifier, *created_at, *updated_at];
     if tx.exec(&INSERT, &params).await? == 0 {
         return Err(Error::Conflict(ErrorCode::DeviceExists));
     }
@@ -144,3 +136,5 @@ impl Db {
         }
     }
 }
+
+statements! { INSERT, DELETE, GET, OF_USER, ON_NETWORK }

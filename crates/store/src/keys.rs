@@ -9,7 +9,9 @@ use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::page::{as_limit, weight};
-use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, row, select, sql};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, params, row, select, sql, statements,
+};
 
 static INSERT: Sql =
     sql("INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at, expires_at) \
@@ -118,15 +120,15 @@ impl Op for CreateKey {
                 return Err(Error::Conflict(ErrorCode::TooManyKeys));
             }
         }
-        let params = [
+        let params = params![
             tx.context().seq(),
-            (&key.id).into(),
-            digest.as_slice().into(),
-            (&key.name).into(),
-            scope.into(),
-            subject.into(),
-            key.created_at.into(),
-            key.expires_at.into(),
+            &key.id,
+            digest.as_slice(),
+            &key.name,
+            scope,
+            subject,
+            key.created_at,
+            key.expires_at
         ];
         tx.exec(&INSERT, &params).await?;
         if let Some(entry) = &self.entry {
@@ -280,4 +282,9 @@ impl Db {
         let named = self.one::<(Option<Tenant>,)>(&TENANT_OF, &[user.into()]).await?;
         Ok(named.and_then(|(tenant,)| tenant).unwrap_or_else(|| Tenant::User(user.clone())))
     }
+}
+
+statements! {
+    INSERT, REVOKED, REVOKE, GET, ALL, NEWEST, NEWEST_OF_SCOPE, NEWEST_OF_OWNER, NEWEST_OF_NAMESAKES,
+    OF_USER, COUNT_OF, NOTE_USE, REVOKE_ALL_OF_USER, LOCK_SUBJECT, JOIN, TENANT_OF
 }

@@ -21,6 +21,9 @@ pub mod keystore;
 mod listings;
 mod pipelines;
 mod portfolios;
+#[cfg(test)]
+#[path = "../tests/statements/prepared.rs"]
+mod prepared;
 mod requirements;
 mod saved;
 pub mod screening;

@@ -6,7 +6,7 @@ use portico_domain::{ClientId, ErrorCode, Tenant};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, row, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, params, row, select, sql, statements};
 
 static CHOOSE: Sql =
     sql("INSERT INTO client_ids (client_id, account) VALUES (?1, ?2) ON CONFLICT (client_id) DO NOTHING");
@@ -42,14 +42,14 @@ impl Op for PutPipeline {
         if let Some(client) = &change.client {
             choose(tx, client, &account).await?;
         }
-        let params = [
-            account.as_str().into(),
-            change.client.as_ref().into(),
-            change.eviction.into(),
-            change.income.into(),
-            change.soft_credit.into(),
-            change.criminal_background.into(),
-            change.country.as_ref().into(),
+        let params = params![
+            account.as_str(),
+            change.client.as_ref(),
+            change.eviction,
+            change.income,
+            change.soft_credit,
+            change.criminal_background,
+            change.country.as_ref()
         ];
         tx.exec(&PUT, &params).await?;
         record(tx, &self.by, "pipeline.changed", &account, &[]).await
@@ -81,3 +81,5 @@ impl Db {
         self.one(&GET, &[tenant.stored().as_str().into()]).await
     }
 }
+
+statements! { CHOOSE, CHOSEN_BY, COUNT_CHOSEN, PUT, GET, OF_CLIENT }

@@ -9,7 +9,9 @@ use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, row, select, select_dialects, sql};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Row, Sql, Tx, params, row, select, select_dialects, sql, statements,
+};
 use crate::engine::totals::total;
 use crate::templates::{for_change as template_for_change, items_to_json};
 
@@ -54,18 +56,18 @@ row!(Portfolio {
 
 async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {
     let items = items_to_json(&portfolio.items)?;
-    let params = [
+    let params = params![
         creation_number(tx).await?,
-        (&portfolio.id).into(),
-        (&portfolio.user).into(),
-        portfolio.name.as_ref().into(),
-        portfolio.description.as_ref().into(),
-        portfolio.risk.as_str().into(),
-        items.as_str().into(),
-        portfolio.based_on.as_ref().into(),
-        portfolio.custom.into(),
-        portfolio.created_at.into(),
-        portfolio.updated_at.into(),
+        &portfolio.id,
+        &portfolio.user,
+        portfolio.name.as_ref(),
+        portfolio.description.as_ref(),
+        portfolio.risk.as_str(),
+        items.as_str(),
+        portfolio.based_on.as_ref(),
+        portfolio.custom,
+        portfolio.created_at,
+        portfolio.updated_at
     ];
     tx.exec(&INSERT, &params).await?;
     count(tx, portfolio, by, "portfolio.created", 1).await
@@ -164,13 +166,13 @@ impl Op for ChangePortfolio {
         let was_risk = before.risk;
         let after = before.clone().changed(self.change.clone(), self.by.at);
         let items = items_to_json(&after.items)?;
-        let params = [
-            (&after.id).into(),
-            after.name.as_ref().into(),
-            after.description.as_ref().into(),
-            after.risk.as_str().into(),
-            items.as_str().into(),
-            after.updated_at.into(),
+        let params = params![
+            &after.id,
+            after.name.as_ref(),
+            after.description.as_ref(),
+            after.risk.as_str(),
+            items.as_str(),
+            after.updated_at
         ];
         tx.exec(&UPDATE, &params).await?;
         let changes = after.changes_since(&before);
@@ -237,4 +239,9 @@ impl Db {
             portfolio_risks: self.totals("portfolios.risk").await?,
         })
     }
+}
+
+statements! {
+    INSERT, UPDATE, DELETE, GET, GET_TO_CHANGE, OF_USER, LAST_EDIT, ADD_EDIT, DELETE_EDITS,
+    DELETE_OLD_EDITS, EDITS
 }

@@ -6,7 +6,7 @@ use portico_domain::{ErrorCode, ListingId, UserId};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, Weight, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, sql, statements};
 
 /// Per user.
 const MAX_SAVED: i64 = 10_000;
@@ -70,3 +70,5 @@ impl Db {
         Ok((ids.into_iter().map(|(id,)| id).collect(), details))
     }
 }
+
+statements! { COUNT, INSERT, DELETE, IDS, DETAILS }

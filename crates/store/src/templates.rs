@@ -8,7 +8,9 @@ use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, row, select, select_dialects, sql};
+use crate::engine::sql::{
+    FromColumn, Op, Row, Sql, Tx, params, row, select, select_dialects, sql, statements,
+};
 
 static INSERT: Sql =
     sql("INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \
@@ -65,16 +67,16 @@ impl Op for CreateTemplate {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let template = &self.template;
         let items = items_to_json(&template.items)?;
-        let params = [
+        let params = params![
             creation_number(tx).await?,
-            (&template.id).into(),
-            (&template.name).into(),
-            template.description.as_ref().into(),
-            template.risk.as_str().into(),
-            items.as_str().into(),
-            template.active.into(),
-            template.created_at.into(),
-            template.updated_at.into(),
+            &template.id,
+            &template.name,
+            template.description.as_ref(),
+            template.risk.as_str(),
+            items.as_str(),
+            template.active,
+            template.created_at,
+            template.updated_at
         ];
         tx.exec(&INSERT, &params).await?;
         let counts = [
@@ -102,14 +104,14 @@ impl Op for ChangeTemplate {
         let (was_active, was_risk) = (before.active, before.risk);
         let after = before.changed(self.change.clone(), self.by.at);
         let items = items_to_json(&after.items)?;
-        let params = [
-            (&after.id).into(),
-            (&after.name).into(),
-            after.description.as_ref().into(),
-            after.risk.as_str().into(),
-            items.as_str().into(),
-            after.active.into(),
-            after.updated_at.into(),
+        let params = params![
+            &after.id,
+            &after.name,
+            after.description.as_ref(),
+            after.risk.as_str(),
+            items.as_str(),
+            after.active,
+            after.updated_at
         ];
         tx.exec(&UPDATE, &params).await?;
         let moved = i64::from(was_risk != after.risk);
@@ -147,3 +149,5 @@ impl Db {
         }
     }
 }
+
+statements! { INSERT, UPDATE, GET, GET_TO_CHANGE, ACTIVE, ACTIVE_WITH_RISK }

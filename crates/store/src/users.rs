@@ -4,7 +4,7 @@ use portico_domain::{Timestamp, UserId};
 
 use crate::engine::db::Db;
 use crate::engine::error::Result;
-use crate::engine::sql::{Param, Sql, Weight, row, select};
+use crate::engine::sql::{Param, Sql, Weight, row, select, statements};
 use crate::keystore::store::PersonId;
 
 static COUNT: Sql = select::<UserCounts>("SELECT {columns}");
@@ -45,3 +45,5 @@ impl Db {
         Ok(counts.into_iter().next().unwrap_or_default())
     }
 }
+
+statements! { COUNT }

@@ -7,7 +7,7 @@ use super::stored::{StoredApplication, shared};
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, select, sql, statements};
 use crate::keystore::store::PersonId;
 
 /// Withdraws or decides an application, unless it changed since it was read.
@@ -83,3 +83,5 @@ impl Op for DeleteOrphanedApplications {
         record(tx, &self.by, "person.erased", "", &[("applications", "total", -shared)]).await
     }
 }
+
+statements! { CHANGE, CLOSE, DELETE }

@@ -9,7 +9,7 @@ use crate::audit::{Entry, append};
 use crate::chain::items::{DesiredItem, put_item, retire};
 use crate::engine::db::Db;
 use crate::engine::error::Result;
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, params, select, sql, statements};
 use crate::engine::word::Word;
 use crate::keystore::store::PersonId;
 
@@ -113,13 +113,7 @@ impl Op for SettleFlags {
             }
             append(tx, &self.entry).await?;
         }
-        let params = [
-            (&self.id).into(),
-            self.generation.into(),
-            disclosed_at.into(),
-            is_withheld.into(),
-            self.flags_expire_at.into(),
-        ];
+        let params = params![&self.id, self.generation, disclosed_at, is_withheld, self.flags_expire_at];
         tx.exec(&SETTLE, &params).await?;
         Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })
     }
@@ -167,3 +161,5 @@ impl Db {
         }
     }
 }
+
+statements! { RECOMPUTE, LOCK, LOCK_OF_OWNER, OTHER_TERMS, SAME, SETTLE, HAS_EXPIRED, EXPIRE, DUE, DUE_OF }

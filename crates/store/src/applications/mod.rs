@@ -4,7 +4,7 @@
 pub(crate) mod changes;
 pub(crate) mod flags;
 pub(crate) mod stored;
-mod submission;
+pub(crate) mod submission;
 
 pub use changes::{ChangeApplication, DeleteOrphanedApplications};
 pub use flags::{Disclosure, ExpireFlags, SettleFlags, Settlement};

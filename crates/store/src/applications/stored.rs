@@ -6,7 +6,7 @@ use portico_domain::{ApplicationId, Timestamp};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{FromColumn, Row, Sql, Weight, row, select, sql};
+use crate::engine::sql::{FromColumn, Row, Sql, Weight, row, select, sql, statements};
 use crate::keystore::store::PersonId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,3 +146,5 @@ impl Db {
         Ok(people.into_iter().map(|(person,)| person).collect())
     }
 }
+
+statements! { GET, NEWEST, OF_PERSON, PAGE_OF_PERSON, APPLICANTS, COUNT_SHARED, PEOPLE, COUNT_ALL_SHARED }

@@ -8,7 +8,7 @@ use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::creation_number::creation_number;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, dialects, params, sql, statements};
 use crate::engine::word::Word;
 use crate::keystore::store::PersonId;
 use crate::listings::edit::ListingVersion;
@@ -37,16 +37,16 @@ static INSERT: Sql = sql("INSERT INTO applications (seq, id, person, listing, st
 
 /// False: the person has an open application to this listing.
 async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> Result<bool> {
-    let params = [
+    let params = params![
         creation_number(tx).await?,
-        (&new.id).into(),
-        person.into(),
-        new.listing.into(),
-        new.status.name().into(),
-        new.owner[..].into(),
-        new.terms[..].into(),
-        new.document[..].into(),
-        new.created_at.into(),
+        &new.id,
+        person,
+        new.listing,
+        new.status.name(),
+        &new.owner[..],
+        &new.terms[..],
+        &new.document[..],
+        new.created_at
     ];
     Ok(tx.exec(&INSERT, &params).await? > 0)
 }
@@ -140,3 +140,5 @@ impl Op for SubmitApplications {
         self.budget.take(tx, submitted - before).await
     }
 }
+
+statements! { INSERT, COUNT, LOCK_LISTING, OPEN, SUPERSEDE, LOCK_CASES }

@@ -8,7 +8,7 @@ use super::items::{ItemVersion, failed};
 use super::signers::Lease;
 use super::signing::SignedTransaction;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, sql};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, sql, statements};
 use crate::engine::word::{Word, word};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,3 +288,5 @@ impl Op for Requeue {
         Ok(())
     }
 }
+
+statements! { INSERT_BATCH, INSERT_FILLER, INSERT_ATTEMPT, SETTLE, FORGET_RAW, REQUEUE }

@@ -5,7 +5,7 @@ use crate::chain::signing::Address;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Keyed, Page, as_limit};
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, select};
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, select, statements};
 use crate::engine::word::Word;
 
 /// A batch, and the transaction that carries it.
@@ -78,3 +78,5 @@ impl Db {
         Ok(Page::cut(found, limit))
     }
 }
+
+statements! { OF_SIGNER, OF_KIND }

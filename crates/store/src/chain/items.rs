@@ -5,7 +5,7 @@ use portico_domain::Timestamp;
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::Result;
-use crate::engine::sql::{Op, Param, Sql, Tx, sql};
+use crate::engine::sql::{Op, Param, Sql, Tx, sql, statements};
 use crate::engine::word::Word;
 
 /// The desired state of one key.
@@ -293,4 +293,8 @@ impl Op for FailItems {
 pub(super) async fn failed<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
     let subject = hex::encode_prefixed(item.key);
     record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[]).await
+}
+
+statements! {
+    INSERT_ITEM, UPDATE_ITEM, RETIRE, AGAIN, RETRY, RAISE_VERSION, ADOPT_END, ADOPT_REVOCATION, FAIL
 }

@@ -8,7 +8,7 @@ use crate::chain::signing::Address;
 use crate::engine::db::Db;
 use crate::engine::error::Result;
 use crate::engine::page::as_limit;
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql};
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql, statements};
 use crate::engine::word::Word;
 
 /// The items of a kind that wait for a nonce.
@@ -96,3 +96,5 @@ impl Db {
         self.read(&FAILED, &[as_limit(limit).into()], Weight::Scan).await
     }
 }
+
+statements! { WAITING, OPEN, FAILED }

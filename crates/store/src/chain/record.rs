@@ -12,7 +12,7 @@ use super::signing::{Signer, VersionedItem};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, select, sql, statements};
 use crate::engine::word::Word;
 use crate::idempotency::IdempotencyKey;
 use crate::listings::create::CreateListing;
@@ -272,3 +272,5 @@ impl Op for SealWaiting {
         Ok(Some(batch))
     }
 }
+
+statements! { NEXT, WAITING, CARRY }

@@ -6,7 +6,9 @@
 use crate::chain::signing::Address;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, row, select, sql};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, row, select, sql, statements,
+};
 use crate::engine::word::{Word, word};
 
 /// The chain that a database is bound to.
@@ -174,4 +176,8 @@ impl Db {
     pub async fn chain_signers(&self) -> Result<Vec<SignerRow>> {
         self.read(&SIGNERS, &[], Weight::Point).await
     }
+}
+
+statements! {
+    IDENTITY, ADOPT, SIGNERS, ADD_SIGNER, TAKE, BEAT, RELEASE, RAISE, NEXT_NONCE, RETURN_NONCE, HELD
 }

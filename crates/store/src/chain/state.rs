@@ -6,7 +6,7 @@ use super::batches::{BatchStatus, Payers};
 use super::signing::{Address, SignedTransaction, VersionedItem};
 use crate::engine::db::Db;
 use crate::engine::error::Result;
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql};
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql, statements};
 use crate::engine::word::Word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,3 +235,5 @@ impl Db {
         self.read(&ITEMS_AFTER, &[kind.into(), after.into(), limit.into()], Weight::Scan).await
     }
 }
+
+statements! { ITEM_STATE, ITEM, OPEN, ATTEMPT, BACKLOG, ITEMS_AFTER, FIRST_BLOCK, LAST_FINAL }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::engine::audit_key::{AuditKey, AuditKeyCell};
-use crate::engine::sql::{OwnedParam, Param};
+use crate::engine::param::{OwnedParam, Param};
 
 /// Creation numbers that a transaction draws at once: the increment of the sequence.
 pub(crate) const CREATION_NUMBER_BLOCK: i64 = 1024;

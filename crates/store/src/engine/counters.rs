@@ -5,7 +5,8 @@ use std::future::{Ready, ready};
 use portico_domain::{Tenant, Timestamp};
 
 use crate::engine::error::Result;
-use crate::engine::sql::{OwnedParam, Sql, Tx, sql};
+use crate::engine::param::OwnedParam;
+use crate::engine::sql::{Sql, Tx, sql, statements};
 
 #[derive(Debug, Clone)]
 pub struct ChangeContext {
@@ -41,3 +42,5 @@ pub(crate) fn record<T: Tx>(
     }
     ready(Ok(()))
 }
+
+statements! { EVENT, COUNT, UNCOUNT }

@@ -2,7 +2,7 @@
 //! blocks.
 
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Param, Sql, Tx, sql};
+use crate::engine::sql::{Param, Sql, Tx, sql, statements};
 
 // `OFFSET 0` keeps the subquery apart: the lock is taken before the number is drawn.
 static DRAW: Sql = sql("SELECT nextval('creation_numbers') FROM \
@@ -16,3 +16,5 @@ pub(crate) async fn creation_number<T: Tx>(tx: &mut T) -> Result<Param<'static>>
     let (first,) = first.ok_or_else(|| Error::Bug("the sequence of creation numbers is empty".into()))?;
     Ok(tx.context().use_block(first))
 }
+
+statements! { DRAW }

@@ -5,7 +5,7 @@ use super::error::Result;
 use super::location::{Location, Role};
 use super::migrate::{Migration, Status};
 use super::postgres::{database::Postgres, migrations as postgres_migrations};
-use super::sql::{FromRow, Op, Param, Sql, Weight, sql};
+use super::sql::{FromRow, Op, Param, Sql, Weight, sql, statements};
 use super::sqlite::{database::Sqlite, migrations as sqlite_migrations};
 
 impl Location {
@@ -35,6 +35,8 @@ pub async fn migrate(location: &Location, steps: &[Migration]) -> Result<()> {
         Location::Postgres(url) => Postgres::migrate(url, steps).await,
     }
 }
+
+static MIGRATED: Sql = sql("SELECT max(version) FROM portico_migrations");
 
 /// Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -96,8 +98,7 @@ impl Db {
     }
 
     pub async fn ping(&self) -> Result<()> {
-        static ONE: Sql = sql("SELECT max(version) FROM portico_migrations");
-        self.read::<(i64,)>(&ONE, &[], Weight::Point).await.map(drop)
+        self.read::<(i64,)>(&MIGRATED, &[], Weight::Point).await.map(drop)
     }
 
     /// Returns once the work is durable.
@@ -156,3 +157,5 @@ impl Db {
         Ok(self.read(sql, params, Weight::Point).await?.into_iter().next())
     }
 }
+
+statements! { MIGRATED }

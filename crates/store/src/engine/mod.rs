@@ -11,6 +11,7 @@ pub(crate) mod location;
 pub(crate) mod migrate;
 pub(crate) mod page;
 mod paging;
+pub(crate) mod param;
 pub(crate) mod postgres;
 pub mod sql;
 pub(crate) mod sqlite;

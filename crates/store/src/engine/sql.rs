@@ -9,6 +9,7 @@ use portico_domain::{Tenant, Timestamp};
 
 use crate::engine::context::Context;
 use crate::engine::error::Result;
+pub use crate::engine::param::Param;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]
@@ -58,91 +59,22 @@ pub const fn select_dialects<R: FromRow>(sqlite: &'static str, postgres: &'stati
     Sql::new(sqlite, postgres, R::COLUMNS)
 }
 
-#[derive(Debug, Clone, Copy)]
-pub enum Param<'a> {
-    Null,
-    /// The number of a new row, which `SQLite` assigns on insert; `PostgreSQL` refuses it.
-    Assigned,
-    /// Counts, units of decimals, microseconds, flags.
-    Int(i64),
-    Text(&'a str),
-    Bytes(&'a [u8]),
+/// Lists a file's statements for the test that prepares all of them (`tests/statements`).
+macro_rules! statements {
+    ($($statement:expr),+ $(,)?) => {
+        #[cfg(test)]
+        pub(crate) static STATEMENTS: &[&$crate::engine::sql::Sql] = &[$(&$statement),+];
+    };
 }
+pub(crate) use statements;
 
-impl From<i64> for Param<'_> {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
+/// Converts each value to a [`Param`].
+macro_rules! params {
+    ($($value:expr),+ $(,)?) => {
+        [$($crate::engine::param::Param::from($value)),+]
+    };
 }
-impl From<bool> for Param<'_> {
-    fn from(value: bool) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-impl From<Timestamp> for Param<'_> {
-    fn from(value: Timestamp) -> Self {
-        Self::Int(value.micros())
-    }
-}
-impl<'a> From<&'a str> for Param<'a> {
-    fn from(value: &'a str) -> Self {
-        Self::Text(value)
-    }
-}
-impl<'a> From<&'a [u8]> for Param<'a> {
-    fn from(value: &'a [u8]) -> Self {
-        Self::Bytes(value)
-    }
-}
-impl<'a, K: TextFormat> From<&'a Text<K>> for Param<'a> {
-    fn from(value: &'a Text<K>) -> Self {
-        Self::Text(value.as_str())
-    }
-}
-impl<U: Unit> From<Decimal<U>> for Param<'_> {
-    fn from(value: Decimal<U>) -> Self {
-        Self::Int(value.units())
-    }
-}
-impl<'a, T: Into<Param<'a>>> From<Option<T>> for Param<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
-    }
-}
-
-/// For parameters that are stored or sent to another thread.
-#[derive(Debug)]
-pub(crate) enum OwnedParam {
-    Null,
-    Assigned,
-    Int(i64),
-    Text(Box<str>),
-    Bytes(Box<[u8]>),
-}
-
-impl From<&Param<'_>> for OwnedParam {
-    fn from(value: &Param<'_>) -> Self {
-        match *value {
-            Param::Null => Self::Null,
-            Param::Assigned => Self::Assigned,
-            Param::Int(int) => Self::Int(int),
-            Param::Text(text) => Self::Text(text.into()),
-            Param::Bytes(bytes) => Self::Bytes(bytes.into()),
-        }
-    }
-}
-
-impl OwnedParam {
-    pub(crate) fn borrow(&self) -> Param<'_> {
-        match self {
-            Self::Null => Param::Null,
-            Self::Assigned => Param::Assigned,
-            Self::Int(int) => Param::Int(*int),
-            Self::Text(text) => Param::Text(text),
-            Self::Bytes(bytes) => Param::Bytes(bytes),
-        }
-    }
-}
+pub(crate) use params;
 
 pub trait Row {
     fn int(&self, column: usize) -> Result<Option<i64>>;

@@ -3,7 +3,7 @@
 use crate::engine::db::Db;
 use crate::engine::error::Result;
 use crate::engine::page::as_limit;
-use crate::engine::sql::{Sql, Weight, sql};
+use crate::engine::sql::{Sql, Weight, sql, statements};
 
 static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
      GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
@@ -39,3 +39,5 @@ impl Db {
 pub(crate) fn total(totals: &[(String, i64)], name: &str) -> i64 {
     totals.iter().find(|(of, _)| of == name).map_or(0, |(_, n)| *n)
 }
+
+statements! { TOTALS, LARGEST }

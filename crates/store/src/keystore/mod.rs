@@ -1,8 +1,8 @@
 //! The keystore: one wrapped key per person, stored separately so that backups can leave it out. Erasing a key makes
 //! the person's data unreadable everywhere. `portico-app` wraps and unwraps the keys.
 
-mod moving;
-mod relocation;
+pub(crate) mod moving;
+pub(crate) mod relocation;
 pub(crate) mod store;
 
 pub use relocation::Moved;

@@ -1,7 +1,7 @@
 //! Whether a keystore is being moved, and takes no changes.
 
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Sql, Tx, dialects};
+use crate::engine::sql::{Sql, Tx, dialects, statements};
 
 /// Changes share the row; freezing waits for them.
 static SHARE: Sql = dialects("SELECT moving FROM keystore", "SELECT moving FROM keystore FOR SHARE");
@@ -13,3 +13,5 @@ pub(super) async fn check_not_moving<T: Tx>(tx: &mut T) -> Result<()> {
         _ => Err(Error::Unavailable("the keystore is being moved".into())),
     }
 }
+
+statements! { SHARE }

@@ -7,7 +7,7 @@ use super::store::{ADD, ADD_MASTER, Erasure, Keystore, Master, Wrapped};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::location::Location;
-use crate::engine::sql::{Op, Sql, Tx, Weight, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, select, sql, statements};
 
 const PAGE_ROWS: i64 = 256;
 
@@ -194,3 +194,5 @@ impl Keystore {
         Db::remove_keystore(location).await
     }
 }
+
+statements! { FROZEN, FREEZE, TAKE_ID, KEYS, ADD_ERASURE, CLEAR[0], CLEAR[1], CLEAR[2] }

@@ -6,7 +6,9 @@ use super::moving::check_not_moving;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::location::Location;
-use crate::engine::sql::{FromColumn, Op, Param, Row, Sql, Tx, Weight, dialects, row, select, sql};
+use crate::engine::sql::{
+    FromColumn, Op, Param, Row, Sql, Tx, Weight, dialects, params, row, select, sql, statements,
+};
 
 /// Wrapped by a root secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,12 +186,12 @@ impl Op for Rewrap {
             return Ok(false);
         }
         for (before, after) in &self.changes {
-            let params = [
-                before.name.as_str().into(),
-                after.master[..].into(),
-                after.wrapped[..].into(),
-                before.master[..].into(),
-                before.wrapped[..].into(),
+            let params = params![
+                before.name.as_str(),
+                &after.master[..],
+                &after.wrapped[..],
+                &before.master[..],
+                &before.wrapped[..]
             ];
             tx.exec(&REWRAP, &params).await?;
         }
@@ -297,4 +299,9 @@ impl Keystore {
     pub async fn erasures_of(&self, name: &str) -> Result<Vec<Erasure>> {
         self.0.read(&ERASURES_OF, &[name.into()], Weight::Point).await
     }
+}
+
+statements! {
+    MASTERS, KEY, KEY_OF, UNDER_OLDER, ERASURES, LAST_ERASURE, ERASURES_OF, IDENTITY, NEWEST, ADD_MASTER,
+    LOCK_KEYS, LOCK_MASTER, KEY_UNDER_ANOTHER, DROP_MASTERS, ADD, REWRAP, ERASE, ADD_ERASURE
 }

@@ -11,7 +11,7 @@ use portico_domain::{Money, Whole};
 use crate::engine::db::{Db, Engine};
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Keyed, as_limit};
-use crate::engine::sql::{Param, Sql, Weight, dialects};
+use crate::engine::sql::{Param, Sql, Weight, dialects, statements};
 use crate::engine::sqlite::database::Sqlite;
 use crate::listings::find::retry_in_sqlite;
 use crate::listings::search::ListingIndex as _;
@@ -280,3 +280,5 @@ enum Found {
     Number(i64),
     Listing(MapListing),
 }
+
+statements! { PLACED, UNPLACED, BY_NUMBERS }

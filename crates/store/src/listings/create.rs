@@ -7,7 +7,7 @@ use super::row::Columns;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::creation_number::creation_number;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, dialects};
+use crate::engine::sql::{Op, Sql, Tx, dialects, statements};
 
 /// On `SQLite` a new listing's creation number is also its revision.
 static INSERT: Sql = dialects(
@@ -51,3 +51,5 @@ impl CreateListing {
         }
     }
 }
+
+statements! { INSERT }

@@ -8,7 +8,7 @@ use crate::applications::changes::close_applications;
 use crate::chain::items::{DesiredItem, retire};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql, statements};
 
 struct Deleted {
     listing: Listing,
@@ -50,3 +50,5 @@ impl Op for DeleteListing {
         record(tx, &self.by, "listing.deleted", self.id.as_str(), &counts).await
     }
 }
+
+statements! { DELETE }

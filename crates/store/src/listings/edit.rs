@@ -14,7 +14,7 @@ use crate::engine::counters::{ChangeContext, record};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, dialects, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, dialects, sql, statements};
 use crate::engine::word::Word;
 
 /// Identifies one state of a listing. A deleted listing's id may be used again; then `seq` differs.
@@ -239,3 +239,5 @@ impl Db {
         self.page(&HISTORY, &[id.into()], after, limit).await
     }
 }
+
+statements! { STORED, LOCK, NEXT_REVISION, UPDATE, ADD_HISTORY, DELETE_HISTORY, HISTORY }

@@ -7,7 +7,7 @@ use super::search;
 use crate::engine::db::{Db, Engine};
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Sql, sql};
+use crate::engine::sql::{Sql, sql, statements};
 use crate::engine::sqlite::database::Sqlite;
 use crate::engine::totals::total;
 
@@ -84,3 +84,5 @@ impl Db {
         })
     }
 }
+
+statements! { BY_ID, NUMBER }

@@ -2,13 +2,13 @@
 
 pub(crate) mod clusters;
 pub(crate) mod create;
-mod delete;
+pub(crate) mod delete;
 pub(crate) mod edit;
-mod find;
-mod postgres_index;
+pub(crate) mod find;
+pub(crate) mod postgres_index;
 mod row;
 mod search;
-mod sqlite_index;
+pub(crate) mod sqlite_index;
 
 pub use clusters::ListingClusters;
 pub use create::CreateListing;

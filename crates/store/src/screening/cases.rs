@@ -8,7 +8,7 @@ use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, Weight, row, select, select_dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, params, row, select, select_dialects, sql, statements};
 use crate::screening::lifetimes::Lifetime;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,18 +95,18 @@ impl Op for OpenCase {
             }
         };
         let Some(case) = known else {
-            let params = [
-                (&new.id).into(),
-                new.name.as_ref().into(),
-                account.as_str().into(),
-                (&new.user).into(),
-                new.token[..].into(),
-                new.holder[..].into(),
-                new.custody.into(),
-                new.wished_wallet.as_deref().into(),
-                new.secret.as_deref().into(),
-                (*of == CaseSelector::Generated).into(),
-                self.by.at.into(),
+            let params = params![
+                &new.id,
+                new.name.as_ref(),
+                account.as_str(),
+                &new.user,
+                &new.token[..],
+                &new.holder[..],
+                new.custody,
+                new.wished_wallet.as_deref(),
+                new.secret.as_deref(),
+                *of == CaseSelector::Generated,
+                self.by.at
             ];
             if tx.exec(&INSERT, &params).await? == 0 {
                 return Err(Error::Again("a case was just opened".into()));
@@ -221,3 +221,5 @@ impl Db {
         self.read(&OF_USER, &[user.into()], Weight::Scan).await
     }
 }
+
+statements! { GET, NAMED, BY_TOKEN, OF_USER, UNFINISHED, INSERT, REVOKE, WISH, LOCK, LOCK_TOKEN, MINTED }

@@ -6,7 +6,7 @@ use portico_domain::{CaseId, Timestamp};
 use super::cases::lock_case;
 use crate::budgets::Budget;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, dialects, row, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, dialects, params, row, select, sql, statements};
 use crate::engine::word::Word;
 use crate::idempotency::Seal;
 
@@ -66,13 +66,13 @@ impl<S: Seal> BeginChecks<S> {
     async fn begin<T: Tx>(&self, tx: &mut T, check: &NewCheck) -> Result<bool> {
         let place = format!("checks {} {}", self.case, check.kind).into_bytes();
         let inputs = self.seal.seal(&place, &check.inputs)?;
-        let params = [
-            (&self.case).into(),
-            check.kind.into(),
-            inputs[..].into(),
-            check.reference.as_str().into(),
-            check.bureau.as_str().into(),
-            self.at.into(),
+        let params = params![
+            &self.case,
+            check.kind,
+            &inputs[..],
+            check.reference.as_str(),
+            check.bureau.as_str(),
+            self.at
         ];
         if tx.exec(&INSERT, &params).await? > 0 {
             return Ok(true);
@@ -118,13 +118,9 @@ pub struct FinishCheck {
 impl Op for FinishCheck {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let params = [
-            (&self.case).into(),
-            self.kind.into(),
-            self.reference.as_str().into(),
-            self.finding[..].into(),
-            self.at.into(),
-        ];
+        let params = params![&self.case, self.kind, self.reference.as_str(), &self.finding[..], self.at];
         tx.exec(&FINISH, &params).await.map(drop)
     }
 }
+
+statements! { INSERT, RESTART, INPUTS, GET, FINISH }

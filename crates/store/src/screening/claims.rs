@@ -9,7 +9,7 @@ use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::sql::{Op, Sql, Tx, sql, statements};
 use crate::engine::word::Word;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,3 +106,5 @@ impl Db {
         Ok(found.map(|(message,)| message))
     }
 }
+
+statements! { BEGIN, MESSAGE, USE, MOVE, PAYLOAD }

@@ -5,7 +5,7 @@ use portico_domain::{ErrorCode, Timestamp, VerificationId};
 
 use crate::audit::{Entry, append};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Op, Sql, Tx, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, dialects, sql, statements};
 
 #[derive(Debug, Clone)]
 pub struct Guess {
@@ -74,3 +74,5 @@ impl Op for SettleGuess {
         append(tx, &self.entry).await
     }
 }
+
+statements! { LOCK_RESULT, COUNT, TAKE, RELEASE_SLOT }

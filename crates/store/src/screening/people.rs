@@ -10,7 +10,7 @@ use crate::chain::items::DesiredItem;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::db::Db;
 use crate::engine::error::Result;
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql, statements};
 use crate::engine::word::{Word, word};
 use crate::keys::revoke_keys_of;
 use crate::keystore::store::PersonId;
@@ -200,4 +200,10 @@ impl Db {
         let people = self.read::<(UserId,)>(&SCREENED, &[after.into(), limit.into()], Weight::Scan).await?;
         Ok(people.into_iter().map(|(user,)| user).collect())
     }
+}
+
+statements! {
+    FORGET_INPUTS, FORGET_FINDINGS, FORGET_CHECKS, FORGET_GUESSES, FORGET_CLAIMS, CASES, CHECKS,
+    LOCK_RESULTS, GUESSES, CLAIMS, VERIFICATIONS, APPLY_ONCE, ADVANCE, DROP_APPLIED, ADVANCE_TO_NONE,
+    DROP_ALL_APPLIED, APPLIED_UP_TO, IS_APPLIED, SCREENED
 }

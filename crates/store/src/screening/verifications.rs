@@ -11,7 +11,7 @@ use crate::engine::creation_number::creation_number;
 use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Op, Sql, Tx, Weight, row, select, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, params, row, select, sql, statements};
 use crate::engine::word::word;
 use crate::keystore::store::PersonId;
 
@@ -70,18 +70,18 @@ impl<F: Fn(Address) -> DesiredItem + Send + Sync + 'static> Op for StoreVerifica
         let case: Option<(Option<Tenant>, Vec<u8>)> =
             tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
         let (account, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
-        let params = [
+        let params = params![
             creation_number(tx).await?,
-            (&new.id).into(),
-            (&new.user).into(),
-            (&new.case).into(),
-            new.created_at.into(),
-            new.expires_at.into(),
-            new.consented_at.into(),
-            new.consent_version.as_ref().into(),
-            new.inputs.as_deref().into(),
-            new.findings.as_deref().into(),
-            new.outcome[..].into(),
+            &new.id,
+            &new.user,
+            &new.case,
+            new.created_at,
+            new.expires_at,
+            new.consented_at,
+            new.consent_version.as_ref(),
+            new.inputs.as_deref(),
+            new.findings.as_deref(),
+            &new.outcome[..]
         ];
         tx.exec(&INSERT, &params).await?;
         put_item(tx, &(self.desired)(word(&holder)?), None).await?;
@@ -144,3 +144,5 @@ impl Db {
         self.page(&OF_USER, &[user.into()], after, limit).await
     }
 }
+
+statements! { GET, NEWEST, OF_USER, INSERT, DONE, DISPUTE, ASK_AGAIN }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::database::Postgres;
 use crate::engine::context::CREATION_NUMBER_BLOCK;
 use crate::engine::error::Result;
-use crate::engine::sql::{Sql, Weight, sql};
+use crate::engine::sql::{Sql, Weight, sql, statements};
 
 static LAST: Sql = sql("SELECT last_value FROM creation_numbers");
 /// Smaller keys are not ours: the sequence began with a moment of this century.
@@ -38,3 +38,5 @@ impl Postgres {
         number <= self.0.settled.load(Ordering::Acquire)
     }
 }
+
+statements! { LAST, ANNOUNCED }

@@ -18,7 +18,7 @@ use crate::engine::migrate::{Migration, Migrations, Status};
 use crate::engine::sql::{FromRow, Op, Param, Sql, Weight};
 
 /// A separate schema, so that a backup can leave it out.
-const KEYSTORE_SCHEMA: &str = "portico_keys";
+pub(crate) const KEYSTORE_SCHEMA: &str = "portico_keys";
 
 const WRITE_POOL_SIZE: usize = 16;
 const READ_POOL_SIZE: usize = 4;

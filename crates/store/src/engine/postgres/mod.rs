@@ -4,7 +4,7 @@
 //! A lost server is `Unavailable` immediately and reconnects by itself; serialization failures are retried.
 
 pub(crate) mod connection;
-mod creation_numbers;
+pub(crate) mod creation_numbers;
 pub(crate) mod database;
 pub(crate) mod migrate;
 pub(crate) mod migrations;

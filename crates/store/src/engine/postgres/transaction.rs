@@ -8,7 +8,8 @@ use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::context::{Context, random_below};
 use crate::engine::counters::{COUNT, EVENT};
 use crate::engine::error::Result;
-use crate::engine::sql::{FromRow, OwnedParam, Param, Sql, Tx};
+use crate::engine::param::OwnedParam;
+use crate::engine::sql::{FromRow, Param, Sql, Tx};
 
 /// Rows per hot counter.
 const COUNTER_SHARDS: i64 = 16;

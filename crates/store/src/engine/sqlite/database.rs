@@ -12,7 +12,8 @@ use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
 use crate::engine::location::Role;
 use crate::engine::migrate::{Migration, Status};
-use crate::engine::sql::{FromRow, Op, OwnedParam, Param, Sql, Weight};
+use crate::engine::param::OwnedParam;
+use crate::engine::sql::{FromRow, Op, Param, Sql, Weight};
 
 use super::migrations::{KEYSTORE_MIGRATIONS, MIGRATIONS};
 use super::search_index::{self, SearchIndex};

@@ -23,7 +23,8 @@ use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::context::Context;
 use crate::engine::counters::{COUNT, EVENT, UNCOUNT};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{FromRow, Op, OwnedParam, Param, Sql, Tx};
+use crate::engine::param::OwnedParam;
+use crate::engine::sql::{FromRow, Op, Param, Sql, Tx};
 
 /// Beyond this number of queued jobs, callers get a 503.
 const MAX_QUEUED_JOBS: usize = 4096;
