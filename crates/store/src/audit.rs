@@ -364,7 +364,7 @@ impl Db {
             Some(last) if is_cut => Some(last.seq),
             _ => (least > 1).then_some(least),
         };
-        Ok(Page { items, next: next.map(|seq| Cursor { key: -seq, seq: -seq }), settled: None })
+        Ok(Page { items, next: next.map(|seq| Cursor { key: -seq, seq: -seq }), stable_up_to: None })
     }
 }
 

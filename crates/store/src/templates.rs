@@ -35,17 +35,18 @@ pub(crate) fn items_to_json(items: &ProtocolItems) -> Result<String> {
 }
 
 impl FromColumn for ProtocolItems {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        let json = String::from_column(row, column)?;
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let Some(json) = row.text(column)? else { return Ok(None) };
         let items: Vec<ProtocolItem> =
-            serde_json::from_str(&json).map_err(|error| Error::Bug(error.to_string()))?;
-        Self::new(items).map_err(|fault| Error::Bug(fault.to_string()))
+            serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
+        Self::new(items).map(Some).map_err(|fault| Error::Bug(fault.to_string()))
     }
 }
 
 impl FromColumn for RiskLevel {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Self::parse(&String::from_column(row, column)?).map_err(|fault| Error::Bug(fault.to_string()))
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let parsed = row.text(column)?.map(Self::parse).transpose();
+        parsed.map_err(|fault| Error::Bug(fault.to_string()))
     }
 }
 

@@ -58,9 +58,9 @@ row!(StoredApplication {
 });
 
 impl FromColumn for ApplicationStatus {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Self::parse(&String::from_column(row, column)?)
-            .ok_or_else(|| Error::Bug("an application of an unknown status".into()))
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let unknown = || Error::Bug("an application of an unknown status".into());
+        row.text(column)?.map(|name| Self::parse(name).ok_or_else(unknown)).transpose()
     }
 }
 

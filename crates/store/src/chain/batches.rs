@@ -52,8 +52,8 @@ impl BatchStatus {
 }
 
 impl FromColumn for BatchStatus {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        i64::from_column(row, column).map(Self::from_state)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(Self::from_state))
     }
 }
 

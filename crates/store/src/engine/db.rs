@@ -134,9 +134,9 @@ impl Db {
     }
 
     /// Waits until derived data includes everything written so far.
-    pub async fn settle(&self) -> Result<()> {
+    pub async fn wait_for_index(&self) -> Result<()> {
         match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.settle().await,
+            Engine::Sqlite(sqlite) => sqlite.wait_for_index().await,
             Engine::Postgres(_) => Ok(()),
         }
     }

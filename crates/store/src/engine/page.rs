@@ -30,7 +30,7 @@ pub struct Page<T> {
     /// `None`: this is the last page.
     pub next: Option<Cursor>,
     /// In order of creation, rows after this number may still appear between those of this page; `None`: they cannot.
-    pub settled: Option<i64>,
+    pub stable_up_to: Option<i64>,
 }
 
 impl<T> Page<T> {
@@ -39,24 +39,24 @@ impl<T> Page<T> {
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found.last().filter(|_| more).map(|last| last.at);
-        Self { items: found.into_iter().map(|placed| placed.item).collect(), next, settled: None }
+        Self { items: found.into_iter().map(|placed| placed.item).collect(), next, stable_up_to: None }
     }
 
     /// The only page.
     pub fn of(items: Vec<T>) -> Self {
-        Self { items, next: None, settled: None }
+        Self { items, next: None, stable_up_to: None }
     }
 
     /// The cursor for the next page: after this page, or before the first row that may still appear; then some rows
     /// are repeated.
     pub fn next_to_follow(&self) -> Option<Cursor> {
         let next = self.next?;
-        Some(self.settled.map_or(next, |settled| next.min(Cursor { key: settled, seq: settled })))
+        Some(self.stable_up_to.map_or(next, |stable| next.min(Cursor { key: stable, seq: stable })))
     }
 
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
-        let Self { items, next, settled } = self;
-        Page { items: items.into_iter().map(change).collect(), next, settled }
+        let Self { items, next, stable_up_to } = self;
+        Page { items: items.into_iter().map(change).collect(), next, stable_up_to }
     }
 }
 
@@ -93,16 +93,16 @@ mod tests {
     proptest! {
         /// The numbers of a cursor come from a client, and may be any.
         #[test]
-        fn any_cursor_goes_on_in_either_direction(key: i64, seq: i64, settled: Option<i64>) {
+        fn any_cursor_goes_on_in_either_direction(key: i64, seq: i64, stable_up_to: Option<i64>) {
             let cursor = Cursor { key, seq };
             let before = Cursor::before(Some(cursor));
             if key != i64::MIN && seq != i64::MIN {
                 prop_assert_eq!(Cursor::before(Some(before)), cursor);
             }
-            let next = Page { items: vec![()], next: Some(cursor), settled }.next_to_follow().unwrap();
+            let next = Page { items: vec![()], next: Some(cursor), stable_up_to }.next_to_follow().unwrap();
             prop_assert!(next <= cursor);
-            let is_settled = settled.is_none_or(|settled| next <= Cursor { key: settled, seq: settled });
-            prop_assert!(is_settled);
+            let is_stable = stable_up_to.is_none_or(|stable| next <= Cursor { key: stable, seq: stable });
+            prop_assert!(is_stable);
         }
     }
 

@@ -39,33 +39,33 @@ impl Db {
         let mut params =
             vec![Param::Int(after.unwrap_or(Cursor::START).seq), Param::Int(as_limit(limit) + 1)];
         params.extend_from_slice(subject);
-        let mut settled = None;
+        let mut stable_up_to = None;
         loop {
             let found = self.read(sql, &params, weight).await?;
-            let page = Page { settled, ..Page::cut(found, limit) };
-            if self.is_settled(&page) {
+            let page = Page { stable_up_to, ..Page::cut(found, limit) };
+            if self.is_stable(&page) {
                 return Ok(page);
             }
-            settled = self.settle_order().await?;
+            stable_up_to = self.stable_up_to().await?;
         }
     }
 
     /// Whether the cursor after a page in creation order can be handed out.
-    pub(crate) fn is_settled<T>(&self, page: &Page<T>) -> bool {
+    pub(crate) fn is_stable<T>(&self, page: &Page<T>) -> bool {
         match (&self.0, page.next) {
             (Engine::Postgres(postgres), Some(next)) => {
-                page.settled.is_some() || postgres.is_settled(next.seq)
+                page.stable_up_to.is_some() || postgres.is_stable(next.seq)
             }
             _ => true,
         }
     }
 
-    /// How far lists in creation order are settled. To be asked before the page is read: what is committed in between
+    /// How far lists in creation order are stable. To be asked before the page is read: what is committed in between
     /// is on the page. On SQLite rows are committed in the order of their numbers.
-    pub(crate) async fn settle_order(&self) -> Result<Option<i64>> {
+    pub(crate) async fn stable_up_to(&self) -> Result<Option<i64>> {
         match &self.0 {
             Engine::Sqlite(_) => Ok(None),
-            Engine::Postgres(postgres) => postgres.settle().await.map(Some),
+            Engine::Postgres(postgres) => postgres.stable_up_to().await.map(Some),
         }
     }
 }

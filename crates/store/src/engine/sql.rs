@@ -8,7 +8,7 @@ use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Tenant, Timestamp};
 
 use crate::engine::context::Context;
-use crate::engine::error::Result;
+use crate::engine::error::{Error, Result};
 pub use crate::engine::param::Param;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
@@ -54,6 +54,7 @@ pub const fn select<R: FromRow>(both: &'static str) -> Sql {
     select_dialects::<R>(both, both)
 }
 
+#[expect(clippy::missing_panics_doc, reason = "only while the crate is compiled")]
 pub const fn select_dialects<R: FromRow>(sqlite: &'static str, postgres: &'static str) -> Sql {
     assert!(!R::COLUMNS.is_empty(), "this row has no columns of its own");
     Sql::new(sqlite, postgres, R::COLUMNS)
@@ -107,95 +108,67 @@ impl<'a, R: Row> Columns<'a, R> {
 }
 
 pub trait FromColumn: Sized {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self>;
+    /// `None`: the column is null.
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>>;
+
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(Self::nullable(row, column)?)
+    }
 }
 
 fn present<T>(value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| crate::engine::error::Error::Bug("a NOT NULL column was null".into()))
+    value.ok_or_else(|| Error::Bug("a NOT NULL column was null".into()))
 }
 
+impl<T: FromColumn> FromColumn for Option<T> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        T::nullable(row, column).map(Some)
+    }
+}
 impl FromColumn for i64 {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.int(column)?)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        row.int(column)
     }
 }
 impl FromColumn for bool {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(i64::from_column(row, column)? != 0)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(|flag| flag != 0))
     }
 }
 impl FromColumn for Timestamp {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        i64::from_column(row, column).map(Self::from_micros)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(Self::from_micros))
     }
 }
 impl<U: Unit> FromColumn for Decimal<U> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        i64::from_column(row, column).map(Self::from_units)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(Self::from_units))
     }
 }
 impl FromColumn for String {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.text(column)?).map(Into::into)
-    }
-}
-impl FromColumn for Option<String> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
         Ok(row.text(column)?.map(Into::into))
     }
 }
 impl<K: TextFormat> FromColumn for Text<K> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.text(column)?).map(Self::stored)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.text(column)?.map(Self::stored))
     }
 }
-impl FromColumn for Option<Tenant> {
+impl FromColumn for Tenant {
     /// Empty: the person was erased.
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        match row.text(column)? {
-            None | Some("") => Ok(None),
-            Some(text) => match Tenant::from_stored(text) {
-                None => {
-                    Err(crate::engine::error::Error::Bug("a tenant is neither a user nor an account".into()))
-                }
-                tenant => Ok(tenant),
-            },
-        }
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let stored = row.text(column)?.filter(|text| !text.is_empty());
+        let tenant = |text| {
+            Self::from_stored(text)
+                .ok_or_else(|| Error::Bug("a tenant is neither a user nor an account".into()))
+        };
+        stored.map(tenant).transpose()
     }
 }
 impl FromColumn for Vec<u8> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.bytes(column)?).map(Into::into)
-    }
-}
-impl FromColumn for Option<Vec<u8>> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
         Ok(row.bytes(column)?.map(Into::into))
-    }
-}
-impl FromColumn for Option<i64> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        row.int(column)
-    }
-}
-impl<U: Unit> FromColumn for Option<Decimal<U>> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.int(column)?.map(Decimal::from_units))
-    }
-}
-impl FromColumn for Option<bool> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.int(column)?.map(|flag| flag != 0))
-    }
-}
-impl FromColumn for Option<Timestamp> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.int(column)?.map(Timestamp::from_micros))
-    }
-}
-impl<K: TextFormat> FromColumn for Option<Text<K>> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.text(column)?.map(Text::stored))
     }
 }
 

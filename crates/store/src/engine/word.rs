@@ -11,13 +11,7 @@ pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
 }
 
 impl<const N: usize> FromColumn for [u8; N] {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        word(row.bytes(column)?.unwrap_or_default())
-    }
-}
-
-impl FromColumn for Option<Word> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
         row.bytes(column)?.map(word).transpose()
     }
 }

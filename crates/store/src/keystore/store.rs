@@ -27,8 +27,8 @@ pub struct Master {
 pub struct PersonId(pub [u8; 16]);
 
 impl FromColumn for PersonId {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        <[u8; 16]>::from_column(row, column).map(Self)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(<[u8; 16]>::nullable(row, column)?.map(Self))
     }
 }
 

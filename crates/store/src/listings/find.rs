@@ -63,14 +63,14 @@ impl Db {
             }
             Engine::Postgres(postgres) => postgres,
         };
-        let mut settled = None;
+        let mut stable_up_to = None;
         loop {
             let found = search::search(postgres, filter, after, limit).await?;
-            let page = Page { settled, ..Page::cut(found, limit) };
-            if !search::is_by_creation(filter) || self.is_settled(&page) {
+            let page = Page { stable_up_to, ..Page::cut(found, limit) };
+            if !search::is_by_creation(filter) || self.is_stable(&page) {
                 return Ok(page);
             }
-            settled = self.settle_order().await?;
+            stable_up_to = self.stable_up_to().await?;
         }
     }
 

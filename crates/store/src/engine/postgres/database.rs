@@ -37,7 +37,7 @@ pub(super) struct Inner {
     reads: Pool,
     writes: Pool,
     /// The creation number up to which no further row can appear.
-    pub(super) settled: AtomicI64,
+    pub(super) stable_up_to: AtomicI64,
     audit_key: AuditKeyCell,
 }
 
@@ -86,7 +86,7 @@ impl Postgres {
             point_reads: SharedClient::new(connection::pool(url, schema, 1)?),
             reads: connection::pool(url, schema, READ_POOL_SIZE)?,
             writes,
-            settled: AtomicI64::new(i64::MIN),
+            stable_up_to: AtomicI64::new(i64::MIN),
             audit_key: AuditKeyCell::default(),
         })))
     }

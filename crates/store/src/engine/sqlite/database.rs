@@ -164,9 +164,9 @@ impl Sqlite {
     }
 
     /// Waits until the search index holds everything committed so far.
-    pub(crate) async fn settle(&self) -> Result<()> {
+    pub(crate) async fn wait_for_index(&self) -> Result<()> {
         match &self.0.search_index {
-            Some(search_index) => search_index.settle().await,
+            Some(search_index) => search_index.wait_for_index().await,
             None => Ok(()),
         }
     }
