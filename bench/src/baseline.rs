@@ -11,9 +11,9 @@ use crate::sample_data::{NOW, listing};
 /// Rows per second of a bare insert loop: what the service's writer does, without everything around it.
 pub(crate) async fn raw_inserts(file: &Path, time: Duration) -> Result<f64> {
     let db = Db::open(&Location::Sqlite(file.into()), Role::Server).await?;
-    db.settle().await?;
+    db.wait_for_index().await?;
     let (started, rows) = (Instant::now(), insert_for(file, time)?);
-    db.settle().await?;
+    db.wait_for_index().await?;
     Ok(f64::from(rows) / started.elapsed().as_secs_f64())
 }
 

@@ -25,7 +25,7 @@ pub(crate) async fn load(database: &str, listings: i64, devices: i64) -> Result<
         Location::Sqlite(_) => load_sqlite(&db, listings, devices).await?,
         Location::Postgres(url) => load_postgres(url, listings, devices).await?,
     }
-    db.settle().await?;
+    db.wait_for_index().await?;
     let seconds = started.elapsed().as_secs_f64();
     eprintln!("{listings} listings and {devices} devices in {seconds:.0} s");
     Ok(())
@@ -36,7 +36,7 @@ pub(crate) async fn copy(rows: &Path, database: &str) -> Result<()> {
     let location = Location::parse(database).map_err(anyhow::Error::msg)?;
     let db = Db::open(&location, Role::Server).await?;
     write_all(&db, peer_listings(rows)?.into_iter().map(create_listing)).await?;
-    db.settle().await?;
+    db.wait_for_index().await?;
     Ok(())
 }
 

@@ -8,11 +8,14 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::Timestamp;
 
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::as_limit;
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, dialects, sql};
-use crate::engine::word::{Word, word};
-use crate::engine::{Db, Error, Result};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, params, row, select, select_dialects, sql, statements,
+};
+use crate::engine::word::Word;
 
 pub use crate::engine::audit_key::AuditKey;
 
@@ -105,9 +108,9 @@ impl LoggedEntry {
 }
 
 /// Appends are serialized by this row lock.
-static HEAD: Sql = dialects(
-    "SELECT log, seq, hash, keyed FROM audit_head WHERE id = 1",
-    "SELECT log, seq, hash, keyed FROM audit_head WHERE id = 1 FOR UPDATE",
+static HEAD: Sql = select_dialects::<Head>(
+    "SELECT {columns} FROM audit_head WHERE id = 1",
+    "SELECT {columns} FROM audit_head WHERE id = 1 FOR UPDATE",
 );
 static INSERT: Sql = sql(
     "INSERT INTO audit (seq, at, actor, action, subject, detail, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -120,16 +123,16 @@ static WAIT: Sql = sql(
 /// Appends an entry in the transaction that makes the change. Without the key of a keyed log, it waits for a server.
 pub(crate) async fn append<T: Tx>(tx: &mut T, entry: &Entry) -> Result<()> {
     let head: Head = tx.one(&HEAD, &[]).await?.ok_or_else(missing_head)?;
-    if !head.keyed || tx.audit_key().is_some() {
+    if !head.keyed || tx.context().audit_key().is_some() {
         return append_after(tx, &head, entry).await;
     }
-    let params = [
-        tx.seq(),
-        entry.at.into(),
-        entry.actor.as_str().into(),
-        entry.action.into(),
-        entry.subject.as_str().into(),
-        entry.detail.as_str().into(),
+    let params = params![
+        tx.context().seq(),
+        entry.at,
+        entry.actor.as_str(),
+        entry.action,
+        entry.subject.as_str(),
+        entry.detail.as_str()
     ];
     tx.exec(&WAIT, &params).await.map(drop)
 }
@@ -148,16 +151,16 @@ async fn append_after<T: Tx>(tx: &mut T, head: &Head, entry: &Entry) -> Result<(
 }
 
 async fn append_logged<T: Tx>(tx: &mut T, head: &Head, mut logged: LoggedEntry) -> Result<()> {
-    logged.hash = logged.hash_after(&head.hash, tx.audit_key());
-    let keyed = tx.audit_key().is_some();
-    let params = [
-        logged.seq.into(),
-        logged.at.into(),
-        logged.actor.as_str().into(),
-        logged.action.as_str().into(),
-        logged.subject.as_str().into(),
-        logged.detail.as_str().into(),
-        logged.hash.as_slice().into(),
+    logged.hash = logged.hash_after(&head.hash, tx.context().audit_key());
+    let keyed = tx.context().audit_key().is_some();
+    let params = params![
+        logged.seq,
+        logged.at,
+        logged.actor.as_str(),
+        logged.action.as_str(),
+        logged.subject.as_str(),
+        logged.detail.as_str(),
+        logged.hash.as_slice()
     ];
     tx.exec(&INSERT, &params).await?;
     tx.exec(&MOVE, &[logged.seq.into(), logged.hash.as_slice().into(), keyed.into()]).await.map(drop)
@@ -180,7 +183,7 @@ pub struct KeyLog {
 impl Op for KeyLog {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let Some(log) = tx.audit_key().map(AuditKey::log) else {
+        let Some(log) = tx.context().audit_key().map(AuditKey::log) else {
             return Err(Error::Bug("the key of the audit log is not known".into()));
         };
         let head: Head = tx.one(&HEAD, &[]).await?.ok_or_else(missing_head)?;
@@ -228,7 +231,7 @@ pub struct TakeOverEntries;
 impl Op for TakeOverEntries {
     type Out = u64;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64> {
-        if tx.audit_key().is_none() {
+        if tx.context().audit_key().is_none() {
             return Ok(0);
         }
         // Locks the log before it reads what waits, so that two servers do not take over the same.
@@ -271,8 +274,8 @@ impl Default for AuditFilter {
 /// How many entries one read looks through at most. A page of a rare filter may be empty and have a next one.
 pub const ENTRIES_PER_SEARCH: i64 = 20_000;
 
-fn wanted(text: Option<&str>) -> Val<'_> {
-    Val::Text(text.unwrap_or_default())
+fn wanted(text: Option<&str>) -> Param<'_> {
+    Param::Text(text.unwrap_or_default())
 }
 
 /// For events that change no other data, such as a read.
@@ -286,37 +289,21 @@ impl Op for Append {
     }
 }
 
-impl FromRow for LoggedEntry {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            seq: c.get()?,
-            at: c.get()?,
-            actor: c.get()?,
-            action: c.get()?,
-            subject: c.get()?,
-            detail: c.get()?,
-            hash: word(&c.get::<Vec<u8>>()?)?,
-        })
-    }
-}
+row!(LoggedEntry { seq, at, actor, action, subject, detail, hash });
 
-impl FromRow for Head {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let (log, seq, hash): (Vec<u8>, i64, Vec<u8>) = (c.get()?, c.get()?, c.get()?);
-        Ok(Self { log: word(&log)?, seq, hash: word(&hash)?, keyed: c.get()? })
-    }
-}
+row!(Head { log, seq, hash, keyed });
 
-pub(crate) static END: Sql = sql("SELECT log, seq, hash, keyed FROM audit_head WHERE id = 1");
+pub(crate) static END: Sql = select::<Head>("SELECT {columns} FROM audit_head WHERE id = 1");
 /// Newest first. An empty text and the ends of time are no filter.
-static SEARCH: Sql = sql("SELECT seq, at, actor, action, subject, detail, hash FROM audit \
+static SEARCH: Sql = select::<LoggedEntry>(
+    "SELECT {columns} FROM audit \
      WHERE seq < ?1 AND seq >= ?2 AND at >= ?3 AND at < ?4 \
      AND (CAST(?5 AS TEXT) = '' OR actor = ?5) AND (CAST(?6 AS TEXT) = '' OR subject = ?6) \
-     AND substr(action, 1, length(CAST(?7 AS TEXT))) = CAST(?7 AS TEXT) ORDER BY seq DESC LIMIT ?8");
-static WAITING_SINCE: Sql = sql("SELECT at FROM audit_waiting ORDER BY seq LIMIT 1");
-pub(crate) static AFTER: Sql = sql(
-    "SELECT seq, at, actor, action, subject, detail, hash FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+     AND substr(action, 1, length(CAST(?7 AS TEXT))) = CAST(?7 AS TEXT) ORDER BY seq DESC LIMIT ?8",
 );
+static WAITING_SINCE: Sql = sql("SELECT at FROM audit_waiting ORDER BY seq LIMIT 1");
+pub(crate) static AFTER: Sql =
+    select::<LoggedEntry>("SELECT {columns} FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2");
 
 // Searched from the end: callers look for a recent entry.
 static PLACE: Sql = sql("SELECT seq FROM audit WHERE hash = ?1 ORDER BY seq DESC LIMIT 1");
@@ -360,15 +347,15 @@ impl Db {
         let end = self.audit_head().await?.seq + 1;
         let before = Cursor::before(after).seq.min(end);
         let least = before.saturating_sub(ENTRIES_PER_SEARCH).max(1);
-        let params = [
-            before.into(),
-            least.into(),
-            filter.from.into(),
-            filter.until.into(),
+        let params = params![
+            before,
+            least,
+            filter.from,
+            filter.until,
             wanted(filter.actor.as_deref()),
             wanted(filter.subject.as_deref()),
             wanted(filter.action.as_deref()),
-            (as_limit(limit) + 1).into(),
+            as_limit(limit) + 1
         ];
         let mut items: Vec<LoggedEntry> = self.read(&SEARCH, &params, Weight::Scan).await?;
         let is_cut = items.len() > limit;
@@ -377,6 +364,10 @@ impl Db {
             Some(last) if is_cut => Some(last.seq),
             _ => (least > 1).then_some(least),
         };
-        Ok(Page { items, next: next.map(|seq| Cursor { key: -seq, seq: -seq }), settled: None })
+        Ok(Page { items, next: next.map(|seq| Cursor { key: -seq, seq: -seq }), stable_up_to: None })
     }
+}
+
+statements! {
+    HEAD, INSERT, MOVE, WAIT, NAME, WAITING, NO_LONGER_WAITING, END, SEARCH, WAITING_SINCE, AFTER, PLACE
 }

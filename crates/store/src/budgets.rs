@@ -3,9 +3,9 @@
 
 use portico_domain::{Quota, Timestamp};
 
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, params, sql, statements};
 use crate::engine::word::Word;
-use crate::engine::{Error, Result};
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
@@ -41,13 +41,7 @@ impl Charge {
         if amount > limit {
             return Ok(false);
         }
-        let params = [
-            self.quota.name.into(),
-            self.payer.as_slice().into(),
-            self.day.into(),
-            amount.into(),
-            limit.into(),
-        ];
+        let params = params![self.quota.name, self.payer.as_slice(), self.day, amount, limit];
         Ok(tx.exec(&TAKE, &params).await? > 0)
     }
 
@@ -149,3 +143,5 @@ impl Op for ForgetBudgets {
         tx.exec(&FORGET, &[day(self.at).into()]).await.map(drop)
     }
 }
+
+statements! { USED, TAKE, GIVE_BACK, FORGET }

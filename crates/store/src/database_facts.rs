@@ -1,10 +1,11 @@
 //! What a database says about itself, read at one point.
 
 use crate::audit::Head;
-use crate::chain::{Address, ChainIdentity};
+use crate::chain::signers::ChainIdentity;
+use crate::chain::signing::Address;
 use crate::deployment::Deployment;
-use crate::engine::Result;
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::error::Result;
+use crate::engine::sql::{Op, Sql, Tx, sql, statements};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -46,8 +47,10 @@ impl Op for ReadFacts {
             migration: migration.and_then(|(number,)| usize::try_from(number).ok()).unwrap_or(0),
             deployment: tx.one(&crate::deployment::DEPLOYMENT, &[]).await?.unwrap_or_default(),
             audit: tx.one(&crate::audit::END, &[]).await?.ok_or_else(crate::audit::missing_head)?,
-            chain: tx.one(&crate::chain::IDENTITY, &[]).await?,
+            chain: tx.one(&crate::chain::signers::IDENTITY, &[]).await?,
             signers: signers.into_iter().map(signer).collect::<Result<_>>()?,
         })
     }
 }
+
+statements! { MIGRATION, LAST_FINALS }

@@ -3,8 +3,9 @@
 use portico_domain::Timestamp;
 
 use crate::audit::{Entry, append};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::engine::{Db, Result};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
+use crate::engine::sql::{Op, Sql, Tx, row, select, sql, statements};
 
 /// Empty until a server has used the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,13 +14,9 @@ pub struct Deployment {
     pub keystore: Option<String>,
 }
 
-impl FromRow for Deployment {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { profile: c.get()?, keystore: c.get()? })
-    }
-}
+row!(Deployment { profile, keystore });
 
-pub(crate) static DEPLOYMENT: Sql = sql("SELECT profile, keystore FROM deployment WHERE id = 1");
+pub(crate) static DEPLOYMENT: Sql = select::<Deployment>("SELECT {columns} FROM deployment WHERE id = 1");
 static ADOPT: Sql = sql("UPDATE deployment SET profile = coalesce(profile, ?1), \
      keystore = coalesce(keystore, ?2) WHERE id = 1");
 static REPLACE_KEYSTORE: Sql = sql("UPDATE deployment SET keystore = ?1 WHERE id = 1");
@@ -96,3 +93,5 @@ impl Db {
         Ok(self.one::<(i64,)>(&CLOCK, &[]).await?.map_or(0, |(ahead,)| ahead))
     }
 }
+
+statements! { DEPLOYMENT, ADOPT, REPLACE_KEYSTORE, CLOCK, ADVANCE_CLOCK, PROBE }

@@ -3,38 +3,27 @@
 use portico_domain::devices::Device;
 use portico_domain::{DeviceId, ErrorCode, Network, UserId};
 
-use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, params, row, select, sql, statements};
+use crate::engine::totals::total;
 
 static INSERT: Sql =
     sql("INSERT INTO devices (seq, id, user_id, network, identifier, created_at, updated_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (network, identifier) DO NOTHING");
 static DELETE: Sql = sql("DELETE FROM devices WHERE id = ?1 RETURNING user_id, network");
-macro_rules! select {
-    ($rest:literal) => {
-        concat!("SELECT id, user_id, network, identifier, created_at, updated_at", $rest)
-    };
-}
-static GET: Sql = sql(select!(" FROM devices WHERE id = ?1"));
-static OF_USER: Sql =
-    sql(select!(", seq, seq FROM devices WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
-static ON_NETWORK: Sql =
-    sql(select!(", seq, seq FROM devices WHERE network = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static GET: Sql = select::<Device>("SELECT {columns} FROM devices WHERE id = ?1");
+static OF_USER: Sql = select::<Device>(
+    "SELECT {columns}, seq, seq FROM devices WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
+static ON_NETWORK: Sql = select::<Device>(
+    "SELECT {columns}, seq, seq FROM devices WHERE network = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 
-impl FromRow for Device {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            user: c.get()?,
-            network: c.get()?,
-            identifier: c.get()?,
-            created_at: c.get()?,
-            updated_at: c.get()?,
-        })
-    }
-}
+row!(Device { id, user = "user_id", network, identifier, created_at, updated_at });
 
 #[derive(Debug)]
 pub struct RegisterDevice {
@@ -72,15 +61,7 @@ impl Op for RegisterDevices {
 
 async fn register<T: Tx>(tx: &mut T, device: &Device, by: &ChangeContext) -> Result<()> {
     let Device { id, user, network, identifier, created_at, updated_at } = device;
-    let params = [
-        tx.creation_number().await?,
-        id.into(),
-        user.into(),
-        network.into(),
-        identifier.into(),
-        (*created_at).into(),
-        (*updated_at).into(),
-    ];
+    let params = params![creation_number(tx).await?, id, user, network, identifier, *created_at, *updated_at];
     if tx.exec(&INSERT, &params).await? == 0 {
         return Err(Error::Conflict(ErrorCode::DeviceExists));
     }
@@ -155,3 +136,5 @@ impl Db {
         }
     }
 }
+
+statements! { INSERT, DELETE, GET, OF_USER, ON_NETWORK }

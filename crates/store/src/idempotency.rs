@@ -7,8 +7,8 @@ use portico_domain::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::engine::sql::{Op, Sql, Tx, sql};
-use crate::engine::{Error, Result};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, sql, statements};
 
 static EXPIRE: Sql = sql("DELETE FROM idempotency WHERE scope = ?1 AND created_at < ?2");
 static CLAIM: Sql =
@@ -149,3 +149,5 @@ impl Op for ForgetReplies {
         .await
     }
 }
+
+statements! { EXPIRE, CLAIM, ANSWER, RELEASE, FIRST, FORGET }

@@ -5,41 +5,36 @@ use portico_domain::{AccountId, ErrorCode, KeyId, Tenant, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::page::{as_limit, weight};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, Weight, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Param, Row, Sql, Tx, Weight, params, row, select, sql, statements,
+};
 
 static INSERT: Sql =
     sql("INSERT INTO api_keys (seq, id, digest, name, scope, subject, created_at, expires_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
-static REVOKED: Sql = sql("SELECT id, revoked_at FROM api_keys WHERE revoked_at IS NOT NULL ORDER BY seq");
+static REVOKED: Sql =
+    select::<Revocation>("SELECT {columns} FROM api_keys WHERE revoked_at IS NOT NULL ORDER BY seq");
 static REVOKE: Sql = sql("UPDATE api_keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL");
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT digest, id, name, scope, subject, created_at, expires_at, last_used_at, revoked_at FROM api_keys",
-            $rest
-        )
-    };
-}
-static GET: Sql = sql(select!(" WHERE id = ?1"));
-static ALL: Sql = sql(select!(" ORDER BY seq"));
-macro_rules! newest {
-    ($condition:literal) => {
-        concat!(
-            "SELECT digest, id, name, scope, subject, created_at, expires_at, last_used_at, revoked_at, \
-             -seq, -seq FROM api_keys WHERE ",
-            $condition,
-            "seq < ?1 ORDER BY seq DESC LIMIT ?2"
-        )
-    };
-}
-static NEWEST: Sql = sql(newest!(""));
-static NEWEST_OF_SCOPE: Sql = sql(newest!("scope = ?3 AND "));
-static NEWEST_OF_OWNER: Sql = sql(newest!("scope = ?3 AND subject = ?4 AND "));
-static NEWEST_OF_NAMESAKES: Sql = sql(newest!("subject = ?3 AND "));
-static OF_USER: Sql = sql(select!(" WHERE scope = 2 AND subject = ?1 ORDER BY seq"));
+static GET: Sql = select::<StoredKey>("SELECT {columns} FROM api_keys WHERE id = ?1");
+static ALL: Sql = select::<StoredKey>("SELECT {columns} FROM api_keys ORDER BY seq");
+static NEWEST: Sql = select::<StoredKey>(
+    "SELECT {columns}, -seq, -seq FROM api_keys WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
+);
+static NEWEST_OF_SCOPE: Sql = select::<StoredKey>(
+    "SELECT {columns}, -seq, -seq FROM api_keys WHERE scope = ?3 AND seq < ?1 ORDER BY seq DESC LIMIT ?2",
+);
+static NEWEST_OF_OWNER: Sql = select::<StoredKey>(
+    "SELECT {columns}, -seq, -seq FROM api_keys WHERE scope = ?3 AND subject = ?4 AND seq < ?1 ORDER BY seq DESC LIMIT ?2",
+);
+static NEWEST_OF_NAMESAKES: Sql = select::<StoredKey>(
+    "SELECT {columns}, -seq, -seq FROM api_keys WHERE subject = ?3 AND seq < ?1 ORDER BY seq DESC LIMIT ?2",
+);
+static OF_USER: Sql =
+    select::<StoredKey>("SELECT {columns} FROM api_keys WHERE scope = 2 AND subject = ?1 ORDER BY seq");
 static COUNT_OF: Sql =
     sql("SELECT count(*) FROM api_keys WHERE scope = ?1 AND subject = ?2 AND revoked_at IS NULL \
      AND (expires_at IS NULL OR expires_at > ?3)");
@@ -55,6 +50,7 @@ static JOIN: Sql = sql(
     "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
 );
 static TENANT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
+
 #[derive(Debug, Clone)]
 pub struct StoredKey {
     /// SHA-256 of the secret.
@@ -83,6 +79,9 @@ fn scope_name(scope: i64) -> &'static str {
 }
 
 impl FromRow for StoredKey {
+    const COLUMNS: &'static str =
+        "digest, id, name, scope, subject, created_at, expires_at, last_used_at, revoked_at";
+
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
         let (digest, id, name) = (c.get()?, c.get()?, c.get()?);
         let scope = match (c.get::<i64>()?, c.get::<String>()?) {
@@ -121,15 +120,15 @@ impl Op for CreateKey {
                 return Err(Error::Conflict(ErrorCode::TooManyKeys));
             }
         }
-        let params = [
-            tx.seq(),
-            (&key.id).into(),
-            digest.as_slice().into(),
-            (&key.name).into(),
-            scope.into(),
-            subject.into(),
-            key.created_at.into(),
-            key.expires_at.into(),
+        let params = params![
+            tx.context().seq(),
+            &key.id,
+            digest.as_slice(),
+            &key.name,
+            scope,
+            subject,
+            key.created_at,
+            key.expires_at
         ];
         tx.exec(&INSERT, &params).await?;
         if let Some(entry) = &self.entry {
@@ -166,11 +165,7 @@ pub struct Revocation {
     pub at: Timestamp,
 }
 
-impl FromRow for Revocation {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { key: c.get()?, at: c.get()? })
-    }
-}
+row!(Revocation { key = "id", at = "revoked_at" });
 
 /// Reads every revocation.
 pub(crate) struct ReadRevocations;
@@ -267,8 +262,8 @@ impl Db {
         limit: usize,
     ) -> Result<Page<Key>> {
         let before = Cursor::before(after).seq;
-        let scope = filter.scope.map(scope_column).map(Val::Int);
-        let owner = filter.owner.as_ref().map(|owner| Val::Text(owner.as_str()));
+        let scope = filter.scope.map(scope_column).map(Param::Int);
+        let owner = filter.owner.as_ref().map(|owner| Param::Text(owner.as_str()));
         // Without an index that fits, a rare owner is looked for among all keys.
         let (sql, weight) = match (&scope, &owner) {
             (None, None) => (&NEWEST, weight(limit)),
@@ -287,4 +282,9 @@ impl Db {
         let named = self.one::<(Option<Tenant>,)>(&TENANT_OF, &[user.into()]).await?;
         Ok(named.and_then(|(tenant,)| tenant).unwrap_or_else(|| Tenant::User(user.clone())))
     }
+}
+
+statements! {
+    INSERT, REVOKED, REVOKE, GET, ALL, NEWEST, NEWEST_OF_SCOPE, NEWEST_OF_OWNER, NEWEST_OF_NAMESAKES,
+    OF_USER, COUNT_OF, NOTE_USE, REVOKE_ALL_OF_USER, LOCK_SUBJECT, JOIN, TENANT_OF
 }

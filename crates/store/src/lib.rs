@@ -21,6 +21,9 @@ pub mod keystore;
 mod listings;
 mod pipelines;
 mod portfolios;
+#[cfg(test)]
+#[path = "../tests/statements/prepared.rs"]
+mod prepared;
 mod requirements;
 mod saved;
 pub mod screening;
@@ -35,7 +38,8 @@ pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use engine::counters::ChangeContext;
-pub use engine::migrate::{Migration, Status, migrate};
+pub use engine::db::migrate;
+pub use engine::migrate::{Migration, Status};
 pub use engine::page::{Cursor, Page};
 pub use engine::{Db, Error, Location, Result, Role, sql};
 pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};

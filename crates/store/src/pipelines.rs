@@ -4,8 +4,9 @@ use portico_domain::pipelines::Pipeline;
 use portico_domain::{ClientId, ErrorCode, Tenant};
 
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, params, row, select, sql, statements};
 
 static CHOOSE: Sql =
     sql("INSERT INTO client_ids (client_id, account) VALUES (?1, ?2) ON CONFLICT (client_id) DO NOTHING");
@@ -24,9 +25,7 @@ static PUT: Sql = sql(
      criminal_background = coalesce(excluded.criminal_background, pipelines.criminal_background), \
      country = coalesce(excluded.country, pipelines.country)",
 );
-static GET: Sql = sql(
-    "SELECT client_id, eviction, income, soft_credit, criminal_background, country FROM pipelines WHERE account = ?1",
-);
+static GET: Sql = select::<Pipeline>("SELECT {columns} FROM pipelines WHERE account = ?1");
 
 /// Changes only the fields that are set; creates the pipeline if there is none.
 #[derive(Debug)]
@@ -43,14 +42,14 @@ impl Op for PutPipeline {
         if let Some(client) = &change.client {
             choose(tx, client, &account).await?;
         }
-        let params = [
-            account.as_str().into(),
-            change.client.as_ref().into(),
-            change.eviction.into(),
-            change.income.into(),
-            change.soft_credit.into(),
-            change.criminal_background.into(),
-            change.country.as_ref().into(),
+        let params = params![
+            account.as_str(),
+            change.client.as_ref(),
+            change.eviction,
+            change.income,
+            change.soft_credit,
+            change.criminal_background,
+            change.country.as_ref()
         ];
         tx.exec(&PUT, &params).await?;
         record(tx, &self.by, "pipeline.changed", &account, &[]).await
@@ -69,22 +68,9 @@ async fn choose<T: Tx>(tx: &mut T, client: &ClientId, account: &str) -> Result<(
     }
 }
 
-impl FromRow for Pipeline {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            client: c.get()?,
-            eviction: c.get()?,
-            income: c.get()?,
-            soft_credit: c.get()?,
-            criminal_background: c.get()?,
-            country: c.get()?,
-        })
-    }
-}
+row!(Pipeline { client = "client_id", eviction, income, soft_credit, criminal_background, country });
 
-static OF_CLIENT: Sql = sql(
-    "SELECT client_id, eviction, income, soft_credit, criminal_background, country FROM pipelines WHERE client_id = ?1",
-);
+static OF_CLIENT: Sql = select::<Pipeline>("SELECT {columns} FROM pipelines WHERE client_id = ?1");
 
 impl Db {
     pub async fn pipeline_of_client(&self, client: &ClientId) -> Result<Option<Pipeline>> {
@@ -95,3 +81,5 @@ impl Db {
         self.one(&GET, &[tenant.stored().as_str().into()]).await
     }
 }
+
+statements! { CHOOSE, CHOSEN_BY, COUNT_CHOSEN, PUT, GET, OF_CLIENT }

@@ -4,11 +4,16 @@ use portico_domain::field_changes::FieldChange;
 use portico_domain::portfolios::{Portfolio, PortfolioChange, PortfolioEdit, PortfolioStatistics};
 use portico_domain::{Allocation, ErrorCode, PortfolioId, TemplateId, Timestamp, UserId};
 
-use crate::engine::counters::{ChangeContext, record, total};
+use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
-use crate::engine::{Db, Error, Result};
-use crate::templates::{for_change as template_for_change, items_from_json, items_to_json, risk_from_text};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Row, Sql, Tx, params, row, select, select_dialects, sql, statements,
+};
+use crate::engine::totals::total;
+use crate::templates::{for_change as template_for_change, items_to_json};
 
 static INSERT: Sql = sql(
     "INSERT INTO portfolios (seq, id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at) \
@@ -18,19 +23,14 @@ static UPDATE: Sql = sql(
     "UPDATE portfolios SET name = ?2, description = ?3, risk = ?4, items = ?5, updated_at = ?6 WHERE id = ?1",
 );
 static DELETE: Sql = sql("DELETE FROM portfolios WHERE id = ?1");
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, user_id, name, description, risk, items, based_on, custom, created_at, updated_at",
-            $rest
-        )
-    };
-}
-static GET: Sql = sql(select!(" FROM portfolios WHERE id = ?1"));
-static GET_TO_CHANGE: Sql =
-    dialects(select!(" FROM portfolios WHERE id = ?1"), select!(" FROM portfolios WHERE id = ?1 FOR UPDATE"));
-static OF_USER: Sql =
-    sql(select!(", seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"));
+static GET: Sql = select::<Portfolio>("SELECT {columns} FROM portfolios WHERE id = ?1");
+static GET_TO_CHANGE: Sql = select_dialects::<Portfolio>(
+    "SELECT {columns} FROM portfolios WHERE id = ?1",
+    "SELECT {columns} FROM portfolios WHERE id = ?1 FOR UPDATE",
+);
+static OF_USER: Sql = select::<Portfolio>(
+    "SELECT {columns}, seq, seq FROM portfolios WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 
 /// Older edits are deleted.
 const MAX_EDITS: i64 = 100;
@@ -50,37 +50,24 @@ static DELETE_OLD_EDITS: Sql =
 static EDITS: Sql = sql("SELECT number, at, changes, number, number FROM portfolio_history \
      WHERE portfolio_id = ?3 AND number > ?1 ORDER BY number LIMIT ?2");
 
-impl FromRow for Portfolio {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            user: c.get()?,
-            name: c.get()?,
-            description: c.get()?,
-            risk: risk_from_text(&c.get::<String>()?)?,
-            items: items_from_json(&c.get::<String>()?)?,
-            based_on: c.get()?,
-            custom: c.get()?,
-            created_at: c.get()?,
-            updated_at: c.get()?,
-        })
-    }
-}
+row!(Portfolio {
+    id, user = "user_id", name, description, risk, items, based_on, custom, created_at, updated_at,
+});
 
 async fn insert<T: Tx>(tx: &mut T, portfolio: &Portfolio, by: &ChangeContext) -> Result<()> {
     let items = items_to_json(&portfolio.items)?;
-    let params = [
-        tx.creation_number().await?,
-        (&portfolio.id).into(),
-        (&portfolio.user).into(),
-        portfolio.name.as_ref().into(),
-        portfolio.description.as_ref().into(),
-        portfolio.risk.as_str().into(),
-        items.as_str().into(),
-        portfolio.based_on.as_ref().into(),
-        portfolio.custom.into(),
-        portfolio.created_at.into(),
-        portfolio.updated_at.into(),
+    let params = params![
+        creation_number(tx).await?,
+        &portfolio.id,
+        &portfolio.user,
+        portfolio.name.as_ref(),
+        portfolio.description.as_ref(),
+        portfolio.risk.as_str(),
+        items.as_str(),
+        portfolio.based_on.as_ref(),
+        portfolio.custom,
+        portfolio.created_at,
+        portfolio.updated_at
     ];
     tx.exec(&INSERT, &params).await?;
     count(tx, portfolio, by, "portfolio.created", 1).await
@@ -179,13 +166,13 @@ impl Op for ChangePortfolio {
         let was_risk = before.risk;
         let after = before.clone().changed(self.change.clone(), self.by.at);
         let items = items_to_json(&after.items)?;
-        let params = [
-            (&after.id).into(),
-            after.name.as_ref().into(),
-            after.description.as_ref().into(),
-            after.risk.as_str().into(),
-            items.as_str().into(),
-            after.updated_at.into(),
+        let params = params![
+            &after.id,
+            after.name.as_ref(),
+            after.description.as_ref(),
+            after.risk.as_str(),
+            items.as_str(),
+            after.updated_at
         ];
         tx.exec(&UPDATE, &params).await?;
         let changes = after.changes_since(&before);
@@ -252,4 +239,9 @@ impl Db {
             portfolio_risks: self.totals("portfolios.risk").await?,
         })
     }
+}
+
+statements! {
+    INSERT, UPDATE, DELETE, GET, GET_TO_CHANGE, OF_USER, LAST_EDIT, ADD_EDIT, DELETE_EDITS,
+    DELETE_OLD_EDITS, EDITS
 }

@@ -4,8 +4,9 @@ use portico_domain::SafeInteger;
 use portico_domain::requirements::RequirementsRecord;
 
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, sql, statements};
 
 static PUT: Sql = sql("INSERT INTO requirements (listing_id, applicant_id, met) VALUES (?1, ?2, ?3) \
      ON CONFLICT (listing_id, applicant_id) DO UPDATE SET met = excluded.met");
@@ -41,3 +42,5 @@ impl Db {
         Ok(Some(RequirementsRecord { listing, applicant, met }))
     }
 }
+
+statements! { PUT, GET }

@@ -4,8 +4,9 @@ use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId, UserId};
 
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, Weight, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, Weight, sql, statements};
 
 /// Per user.
 const MAX_SAVED: i64 = 10_000;
@@ -32,7 +33,7 @@ pub struct SaveListing {
 impl Op for SaveListing {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let params = [tx.seq(), (&self.user).into(), (&self.listing).into()];
+        let params = [tx.context().seq(), (&self.user).into(), (&self.listing).into()];
         if tx.exec(&INSERT, &params).await? == 0 {
             return Ok(());
         }
@@ -69,3 +70,5 @@ impl Db {
         Ok((ids.into_iter().map(|(id,)| id).collect(), details))
     }
 }
+
+statements! { COUNT, INSERT, DELETE, IDS, DETAILS }

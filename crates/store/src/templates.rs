@@ -4,9 +4,13 @@ use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel, Templat
 use portico_domain::{Allocation, ErrorCode, TemplateId};
 
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
-use crate::engine::{Db, Error, Result};
+use crate::engine::sql::{
+    FromColumn, Op, Row, Sql, Tx, params, row, select, select_dialects, sql, statements,
+};
 
 static INSERT: Sql =
     sql("INSERT INTO templates (seq, id, name, description, risk, items, active, created_at, updated_at) \
@@ -14,48 +18,39 @@ static INSERT: Sql =
 static UPDATE: Sql = sql(
     "UPDATE templates SET name = ?2, description = ?3, risk = ?4, items = ?5, active = ?6, updated_at = ?7 WHERE id = ?1",
 );
-macro_rules! select {
-    ($rest:literal) => {
-        concat!("SELECT id, name, description, risk, items, active, created_at, updated_at", $rest)
-    };
-}
-static GET: Sql = sql(select!(" FROM templates WHERE id = ?1"));
-static GET_TO_CHANGE: Sql =
-    dialects(select!(" FROM templates WHERE id = ?1"), select!(" FROM templates WHERE id = ?1 FOR UPDATE"));
-static ACTIVE: Sql =
-    sql(select!(", seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2"));
-static ACTIVE_WITH_RISK: Sql = sql(select!(
-    ", seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
-));
+static GET: Sql = select::<Template>("SELECT {columns} FROM templates WHERE id = ?1");
+static GET_TO_CHANGE: Sql = select_dialects::<Template>(
+    "SELECT {columns} FROM templates WHERE id = ?1",
+    "SELECT {columns} FROM templates WHERE id = ?1 FOR UPDATE",
+);
+static ACTIVE: Sql = select::<Template>(
+    "SELECT {columns}, seq, seq FROM templates WHERE active = 1 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
+static ACTIVE_WITH_RISK: Sql = select::<Template>(
+    "SELECT {columns}, seq, seq FROM templates WHERE active = 1 AND risk = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 
 pub(crate) fn items_to_json(items: &ProtocolItems) -> Result<String> {
     serde_json::to_string(items.as_slice()).map_err(|error| Error::Bug(error.to_string()))
 }
 
-pub(crate) fn items_from_json(json: &str) -> Result<ProtocolItems> {
-    let items: Vec<ProtocolItem> =
-        serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
-    ProtocolItems::new(items).map_err(|fault| Error::Bug(fault.to_string()))
-}
-
-pub(crate) fn risk_from_text(text: &str) -> Result<RiskLevel> {
-    RiskLevel::parse(text).map_err(|fault| Error::Bug(fault.to_string()))
-}
-
-impl FromRow for Template {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            name: c.get()?,
-            description: c.get()?,
-            risk: risk_from_text(&c.get::<String>()?)?,
-            items: items_from_json(&c.get::<String>()?)?,
-            active: c.get()?,
-            created_at: c.get()?,
-            updated_at: c.get()?,
-        })
+impl FromColumn for ProtocolItems {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let Some(json) = row.text(column)? else { return Ok(None) };
+        let items: Vec<ProtocolItem> =
+            serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
+        Self::new(items).map(Some).map_err(|fault| Error::Bug(fault.to_string()))
     }
 }
+
+impl FromColumn for RiskLevel {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let parsed = row.text(column)?.map(Self::parse).transpose();
+        parsed.map_err(|fault| Error::Bug(fault.to_string()))
+    }
+}
+
+row!(Template { id, name, description, risk, items, active, created_at, updated_at });
 
 /// Locks the template for the transaction.
 pub(crate) async fn for_change<T: Tx>(tx: &mut T, id: &TemplateId) -> Result<Template> {
@@ -73,16 +68,16 @@ impl Op for CreateTemplate {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         let template = &self.template;
         let items = items_to_json(&template.items)?;
-        let params = [
-            tx.creation_number().await?,
-            (&template.id).into(),
-            (&template.name).into(),
-            template.description.as_ref().into(),
-            template.risk.as_str().into(),
-            items.as_str().into(),
-            template.active.into(),
-            template.created_at.into(),
-            template.updated_at.into(),
+        let params = params![
+            creation_number(tx).await?,
+            &template.id,
+            &template.name,
+            template.description.as_ref(),
+            template.risk.as_str(),
+            items.as_str(),
+            template.active,
+            template.created_at,
+            template.updated_at
         ];
         tx.exec(&INSERT, &params).await?;
         let counts = [
@@ -110,14 +105,14 @@ impl Op for ChangeTemplate {
         let (was_active, was_risk) = (before.active, before.risk);
         let after = before.changed(self.change.clone(), self.by.at);
         let items = items_to_json(&after.items)?;
-        let params = [
-            (&after.id).into(),
-            (&after.name).into(),
-            after.description.as_ref().into(),
-            after.risk.as_str().into(),
-            items.as_str().into(),
-            after.active.into(),
-            after.updated_at.into(),
+        let params = params![
+            &after.id,
+            &after.name,
+            after.description.as_ref(),
+            after.risk.as_str(),
+            items.as_str(),
+            after.active,
+            after.updated_at
         ];
         tx.exec(&UPDATE, &params).await?;
         let moved = i64::from(was_risk != after.risk);
@@ -155,3 +150,5 @@ impl Db {
         }
     }
 }
+
+statements! { INSERT, UPDATE, GET, GET_TO_CHANGE, ACTIVE, ACTIVE_WITH_RISK }

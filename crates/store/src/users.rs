@@ -2,18 +2,12 @@
 
 use portico_domain::{Timestamp, UserId};
 
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Val, Weight, sql};
-use crate::engine::{Db, Result};
-use crate::keystore::PersonId;
+use crate::engine::db::Db;
+use crate::engine::error::Result;
+use crate::engine::sql::{Param, Sql, Weight, row, select, statements};
+use crate::keystore::store::PersonId;
 
-static COUNT: Sql = sql("SELECT (SELECT count(*) FROM listings WHERE user_id = ?1), \
-     (SELECT count(*) FROM saved_listings WHERE user_id = ?1), \
-     (SELECT count(*) FROM portfolios WHERE user_id = ?1), \
-     (SELECT count(*) FROM devices WHERE user_id = ?1), \
-     (SELECT count(*) FROM verifications WHERE user_id = ?1), \
-     (SELECT count(*) FROM api_keys WHERE scope = 2 AND subject = ?1 AND revoked_at IS NULL \
-     AND (expires_at IS NULL OR expires_at > ?2)), \
-     (SELECT count(*) FROM applications WHERE person = ?3)");
+static COUNT: Sql = select::<UserCounts>("SELECT {columns}");
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserCounts {
@@ -27,19 +21,16 @@ pub struct UserCounts {
     pub applications: i64,
 }
 
-impl FromRow for UserCounts {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            listings: c.get()?,
-            saved_listings: c.get()?,
-            portfolios: c.get()?,
-            devices: c.get()?,
-            verifications: c.get()?,
-            keys: c.get()?,
-            applications: c.get()?,
-        })
-    }
-}
+row!(UserCounts {
+    listings = "(SELECT count(*) FROM listings WHERE user_id = ?1)",
+    saved_listings = "(SELECT count(*) FROM saved_listings WHERE user_id = ?1)",
+    portfolios = "(SELECT count(*) FROM portfolios WHERE user_id = ?1)",
+    devices = "(SELECT count(*) FROM devices WHERE user_id = ?1)",
+    verifications = "(SELECT count(*) FROM verifications WHERE user_id = ?1)",
+    keys = "(SELECT count(*) FROM api_keys WHERE scope = 2 AND subject = ?1 AND revoked_at IS NULL \
+            AND (expires_at IS NULL OR expires_at > ?2))",
+    applications = "(SELECT count(*) FROM applications WHERE person = ?3)",
+});
 
 impl Db {
     /// `person`: the user's id in applications, if they have a key.
@@ -49,8 +40,10 @@ impl Db {
         person: Option<&PersonId>,
         now: Timestamp,
     ) -> Result<UserCounts> {
-        let person = person.map_or(Val::Bytes(&[]), Into::into);
+        let person = person.map_or(Param::Bytes(&[]), Into::into);
         let counts = self.read(&COUNT, &[user.into(), now.into(), person], Weight::Scan).await?;
         Ok(counts.into_iter().next().unwrap_or_default())
     }
 }
+
+statements! { COUNT }

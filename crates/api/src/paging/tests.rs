@@ -12,7 +12,7 @@ fn list(texts: Vec<String>) -> (Fetch<String>, Arc<std::sync::Mutex<Vec<usize>>>
         let end = (begin + limit).min(texts.len());
         let seq = i64::try_from(end).unwrap();
         let next = (end < texts.len()).then_some(Cursor { key: seq, seq });
-        let page = Page { items: texts[begin..end].to_vec(), next, settled: None };
+        let page = Page { items: texts[begin..end].to_vec(), next, stable_up_to: None };
         Box::pin(async { Ok(page) })
     });
     (fetch, reads)
@@ -50,7 +50,7 @@ fn unsettled(settled: Option<i64>) -> Fetch<i64> {
         let begin = after.map_or(0, |after| after.seq);
         let end = (begin + i64::try_from(limit).unwrap()).min(100);
         let next = (end < 100).then_some(Cursor { key: end, seq: end });
-        Box::pin(async move { Ok(Page { items: (begin + 1..=end).collect(), next, settled }) })
+        Box::pin(async move { Ok(Page { items: (begin + 1..=end).collect(), next, stable_up_to: settled }) })
     })
 }
 
@@ -84,7 +84,7 @@ async fn pieces_without_items_leave_no_comma() {
         let seq = i64::from(end);
         let next = (end < 300).then_some(Cursor { key: seq, seq });
         let items = (begin..end).filter(|row| row % 100 == 99).collect();
-        Box::pin(async move { Ok(Page { items, next, settled: None }) })
+        Box::pin(async move { Ok(Page { items, next, stable_up_to: None }) })
     });
     let (mut page, expected) = (Piece::read(&fetch, None, 2).await.unwrap(), vec![99, 199, 299]);
     page.extend(&fetch, 3).await.unwrap();

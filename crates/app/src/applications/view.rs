@@ -127,8 +127,8 @@ impl Applications {
                 notice: document.notice.filter(|_| is_applicant),
             })
         };
-        let Page { items, next, settled } = page;
-        Ok(Page { items: items.into_iter().map(summary).collect::<Result<_>>()?, next, settled })
+        let Page { items, next, stable_up_to } = page;
+        Ok(Page { items: items.into_iter().map(summary).collect::<Result<_>>()?, next, stable_up_to })
     }
 
     /// A page of a listing's applicants, for its owner.
@@ -141,7 +141,7 @@ impl Applications {
     ) -> Result<Page<Applicant>> {
         require_credential(&call.actor)?;
         let number = self.core.own_listing_number(call, listing).await?;
-        let Page { items: found, next, settled } = self.core.db.applicants(number, after, limit).await?;
+        let Page { items: found, next, stable_up_to } = self.core.db.applicants(number, after, limit).await?;
         let mut items = Vec::with_capacity(found.len());
         for stored in found {
             let Some(application) = self.core.open_application(stored).await? else { continue };
@@ -161,7 +161,7 @@ impl Applications {
                 is_withheld: stored.status.is_shared() && stored.is_withheld,
             });
         }
-        Ok(Page { items, next, settled })
+        Ok(Page { items, next, stable_up_to })
     }
 }
 

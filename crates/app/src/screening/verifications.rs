@@ -180,7 +180,8 @@ impl Screening {
         limit: usize,
     ) -> Result<Page<VerificationReport>> {
         let (user, _) = signed_in(&call.actor)?;
-        let Page { items: found, next, settled } = self.core.db.verifications(user, after, limit).await?;
+        let Page { items: found, next, stable_up_to } =
+            self.core.db.verifications(user, after, limit).await?;
         let Some(key) = self.core.keystore()?.person(user).await? else {
             return Ok(Page::of(Vec::new()));
         };
@@ -191,7 +192,7 @@ impl Screening {
         for found in found {
             items.push(self.reported(&key, found).await?);
         }
-        Ok(Page { items, next, settled })
+        Ok(Page { items, next, stable_up_to })
     }
 
     async fn reported(&self, key: &PersonKey, found: StoredVerification) -> Result<VerificationReport> {

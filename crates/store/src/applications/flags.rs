@@ -5,13 +5,14 @@ use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, ListingId, Timestamp};
 use portico_records::{CheckFlags, check_item, cleared_check};
 
-use super::{StoredApplication, select, shared};
+use super::stored::{StoredApplication, shared};
 use crate::audit::{Entry, append};
-use crate::chain::{put_item, retire};
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::chain::items::{put_item, retire};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, params, select, sql, statements};
 use crate::engine::word::Word;
-use crate::engine::{Db, Result};
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 static RECOMPUTE: Sql =
     sql(concat!("UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ", shared!()));
@@ -114,12 +115,12 @@ impl Op for SettleFlags {
         } else {
             retire(tx, &cleared_check(&self.listing, &self.reference, at)).await?;
         }
-        let params = [
-            (&self.id).into(),
-            self.generation.into(),
-            disclosed_at.into(),
-            is_withheld.into(),
-            self.flags.map(|flags| flags.expires_at).into(),
+        let params = params![
+            &self.id,
+            self.generation,
+            disclosed_at,
+            is_withheld,
+            self.flags.map(|flags| flags.expires_at)
         ];
         tx.exec(&SETTLE, &params).await?;
         Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })
@@ -144,9 +145,12 @@ impl Op for ExpireFlags {
     }
 }
 
-static DUE: Sql = sql(select!(" FROM applications WHERE generation > settled ORDER BY seq LIMIT ?1"));
-static DUE_OF: Sql =
-    sql(select!(" FROM applications WHERE person = ?1 AND generation > settled ORDER BY seq LIMIT ?2"));
+static DUE: Sql = select::<StoredApplication>(
+    "SELECT {columns} FROM applications WHERE generation > settled ORDER BY seq LIMIT ?1",
+);
+static DUE_OF: Sql = select::<StoredApplication>(
+    "SELECT {columns} FROM applications WHERE person = ?1 AND generation > settled ORDER BY seq LIMIT ?2",
+);
 
 impl Db {
     pub async fn has_expired_flags(&self, at: Timestamp) -> Result<bool> {
@@ -165,3 +169,5 @@ impl Db {
         }
     }
 }
+
+statements! { RECOMPUTE, LOCK, LOCK_OF_OWNER, OTHER_TERMS, SAME, SETTLE, HAS_EXPIRED, EXPIRE, DUE, DUE_OF }

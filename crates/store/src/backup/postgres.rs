@@ -1,18 +1,17 @@
 //! What `pg_dump` and `pg_restore` need of us: a snapshot to dump, how to connect, and the tables that make room.
 
-use std::sync::atomic::AtomicI64;
-
 use deadpool_postgres::Object;
 use portico_domain::{KeyId, Timestamp};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use crate::database_facts::{Facts, ReadFacts};
+use crate::engine::audit_key::AuditKeyCell;
+use crate::engine::error::{Error, Result};
 use crate::engine::postgres::connection::{batch, describe, is_plain, pool};
 use crate::engine::postgres::restore_mark::{Pending, exists, pending};
 use crate::engine::postgres::transaction::PgTx;
 use crate::engine::sql::Op as _;
-use crate::engine::{Error, Result};
 use crate::keys::Revocation;
 
 /// One state of a database that others may write to.
@@ -46,8 +45,7 @@ impl PostgresSnapshot {
     }
 
     pub async fn facts(&self) -> Result<Facts> {
-        let last_seq = AtomicI64::default();
-        let mut tx = PgTx::new(&self.connection, &last_seq, None);
+        let mut tx = PgTx::new(&self.connection, AuditKeyCell::default());
         tx.begun = true;
         ReadFacts.run(&mut tx).await
     }

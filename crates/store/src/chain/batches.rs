@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use portico_domain::Timestamp;
 
+use portico_records::ItemKind;
+
 use super::items::{ItemVersion, note_rejection};
-use super::{Lease, SignedBatch, SignedTransaction};
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use super::signers::Lease;
+use super::signing::SignedTransaction;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, sql, statements};
 use crate::engine::word::{Word, word};
-use crate::engine::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchStatus {
@@ -47,6 +50,12 @@ impl BatchStatus {
 
     pub fn is_over(self) -> bool {
         matches!(self, Self::Final | Self::Reverted | Self::Foreign)
+    }
+}
+
+impl FromColumn for BatchStatus {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(Self::from_state))
     }
 }
 
@@ -89,6 +98,16 @@ impl Payers {
         }
         Ok(payers)
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedBatch {
+    pub nonce: i64,
+    /// `None`: it only fills the nonce.
+    pub kind: Option<ItemKind>,
+    pub items: usize,
+    pub payers: Payers,
+    pub signed: SignedTransaction,
 }
 
 static INSERT_BATCH: Sql = sql("INSERT INTO chain_batches (signer, nonce, kind, items, state, payers) \
@@ -272,3 +291,5 @@ impl Op for Requeue {
         Ok(())
     }
 }
+
+statements! { INSERT_BATCH, INSERT_FILLER, INSERT_ATTEMPT, SETTLE, FORGET_RAW, REQUEUE }

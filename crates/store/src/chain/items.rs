@@ -4,28 +4,22 @@ use hex::encode_prefixed;
 use portico_domain::Timestamp;
 use portico_records::{DesiredItem, ItemKind};
 
-use super::Word;
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{FromColumn, Op, Row, Sql, Tx, Val, sql};
-use crate::engine::{Error, Result};
+use crate::engine::error::Result;
+use crate::engine::sql::{FromColumn, Op, Param, Row, Sql, Tx, sql, statements};
+use crate::engine::word::Word;
 
-impl From<ItemKind> for Val<'_> {
+impl From<ItemKind> for Param<'_> {
     fn from(kind: ItemKind) -> Self {
         Self::Int(kind as i64)
     }
 }
 
-impl FromColumn for Option<ItemKind> {
-    /// A batch that only fills a nonce has none.
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        i64::from_column(row, column).map(ItemKind::from_number)
-    }
-}
-
 impl FromColumn for ItemKind {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Option::from_column(row, column)?.ok_or_else(|| Error::Bug("an item's kind is unknown".into()))
+    /// A batch that only fills a nonce has none.
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.and_then(Self::from_number))
     }
 }
 
@@ -72,7 +66,7 @@ async fn insert_item<T: Tx>(tx: &mut T, desired: &DesiredItem, batch: Option<(i6
     Ok(tx.exec(&INSERT_ITEM, &item_params(desired, batch)).await? > 0)
 }
 
-fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Val<'_>; 10] {
+fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Param<'_>; 10] {
     [
         desired.kind.into(),
         desired.key.as_slice().into(),
@@ -318,4 +312,8 @@ impl Op for RejectItems {
 pub(super) async fn note_rejection<T: Tx>(tx: &mut T, item: &ItemVersion, at: Timestamp) -> Result<()> {
     let subject = hex::encode_prefixed(item.key);
     record(tx, &ChangeContext { account: None, at }, "chain.item_failed", &subject, &[]).await
+}
+
+statements! {
+    INSERT_ITEM, UPDATE_ITEM, RETIRE, AGAIN, RETRY, RAISE_VERSION, ADOPT_END, ADOPT_REVOCATION, REJECT
 }

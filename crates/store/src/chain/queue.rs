@@ -3,11 +3,14 @@
 use portico_domain::Timestamp;
 use portico_records::ItemKind;
 
-use super::{Address, BatchStatus, ItemVersion};
+use crate::chain::batches::BatchStatus;
+use crate::chain::items::ItemVersion;
+use crate::chain::signing::Address;
+use crate::engine::db::Db;
+use crate::engine::error::Result;
 use crate::engine::page::as_limit;
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, sql};
-use crate::engine::word::{Word, word};
-use crate::engine::{Db, Result};
+use crate::engine::sql::{Columns, FromRow, Row, Sql, Weight, row, select, sql, statements};
+use crate::engine::word::Word;
 
 /// The items of a kind that wait for a nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +21,7 @@ pub struct WaitingItems {
     pub since: Timestamp,
 }
 
-impl FromRow for WaitingItems {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { kind: c.get()?, items: c.get()?, since: c.get()? })
-    }
-}
+row!(WaitingItems { kind, items = "count(*)", since = "min(wanted_at)" });
 
 /// A batch that is not final.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +42,9 @@ pub struct QueuedBatch {
 
 impl FromRow for QueuedBatch {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let signer = word(&c.get::<Vec<u8>>()?)?;
+        let signer = c.get()?;
         let (nonce, kind, items) = (c.get()?, c.get()?, c.get()?);
-        let (status, block) = (BatchStatus::from_state(c.get()?), c.get()?);
+        let (status, block) = (c.get()?, c.get()?);
         let (mined, newest): (Option<Word>, Option<Word>) = (c.get()?, c.get()?);
         let (attempts, since) = (c.get()?, c.get()?);
         Ok(Self { signer, nonce, kind, items, status, block, hash: mined.or(newest), attempts, since })
@@ -64,14 +63,16 @@ pub struct RejectedItem {
 
 impl FromRow for RejectedItem {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let (kind, key, version) = (c.get()?, word(&c.get::<Vec<u8>>()?)?, c.get()?);
+        let (kind, key, version) = (c.get()?, c.get()?, c.get()?);
         let (payload, deleted, since) = (c.get()?, c.get()?, c.get()?);
         Ok(Self { item: ItemVersion { kind, key, version }, payload, deleted, since })
     }
 }
 
-static WAITING: Sql = sql("SELECT kind, count(*), min(wanted_at) FROM chain_items \
-     WHERE signer IS NULL AND rejected = 0 GROUP BY kind ORDER BY kind");
+static WAITING: Sql = select::<WaitingItems>(
+    "SELECT {columns} FROM chain_items \
+     WHERE signer IS NULL AND rejected = 0 GROUP BY kind ORDER BY kind",
+);
 static OPEN: Sql = sql("SELECT s.address, b.nonce, b.kind, b.items, b.state, b.block, b.mined, \
      (SELECT hash FROM chain_attempts a WHERE a.signer = b.signer AND a.nonce = b.nonce \
       ORDER BY a.max_fee DESC LIMIT 1), \
@@ -97,3 +98,5 @@ impl Db {
         self.read(&REJECTED, &[as_limit(limit).into()], Weight::Scan).await
     }
 }
+
+statements! { WAITING, OPEN, REJECTED }

@@ -6,16 +6,17 @@ use portico_domain::{ErrorCode, ListingId, Quota, Timestamp};
 use portico_records::{DesiredItem, ItemKind};
 use serde::{Deserialize, Serialize};
 
-use super::batches::{Payers, insert_batch};
+use super::batches::{Payers, SignedBatch, insert_batch};
 use super::items::put_item;
-use super::{Lease, SignedTransaction, Signer, VersionedItem};
+use super::signers::Lease;
+use super::signing::{Signer, VersionedItem};
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, sql};
-use crate::engine::word::{Word, word};
-use crate::engine::{Error, Result};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, select, sql, statements};
+use crate::engine::word::Word;
 use crate::idempotency::IdempotencyKey;
-use crate::listings::CreateListing;
+use crate::listings::create::CreateListing;
 
 #[derive(Debug)]
 pub struct NewRecord {
@@ -33,16 +34,6 @@ pub struct NewRecord {
 pub struct AcceptedListing {
     pub id: ListingId,
     pub hash: Word,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignedBatch {
-    pub nonce: i64,
-    /// `None`: it only fills the nonce.
-    pub kind: Option<ItemKind>,
-    pub items: usize,
-    pub payers: Payers,
-    pub signed: SignedTransaction,
 }
 
 /// Stores listings and signs one contract call for all of them.
@@ -231,16 +222,12 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
 
 static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND rejected = 0 \
      ORDER BY share DESC, wanted_at LIMIT 1");
-static WAITING: Sql = sql("SELECT key, version, payload FROM chain_items \
-     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3");
+static WAITING: Sql = select::<VersionedItem>(
+    "SELECT {columns} FROM chain_items \
+     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3",
+);
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
-
-impl FromRow for VersionedItem {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self { key: word(&c.get::<Vec<u8>>()?)?, version: c.get()?, payload: c.get()? })
-    }
-}
 
 /// Signs one contract call for the oldest waiting items. Those that must be alone come last: thousands of them would hold
 /// up everything else.
@@ -298,3 +285,5 @@ impl Op for SealWaiting {
         Ok(Some(batch))
     }
 }
+
+statements! { NEXT, WAITING, CARRY }

@@ -3,10 +3,13 @@
 //! A lease is an epoch, not a time: every signing statement names the epoch, so a replaced process cannot sign,
 //! however late it notices.
 
-use super::Address;
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
+use crate::chain::signing::Address;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{
+    Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, row, select, sql, statements,
+};
 use crate::engine::word::{Word, word};
-use crate::engine::{Db, Error, Result};
 
 /// The chain that a database is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +23,7 @@ pub struct ChainIdentity {
 
 impl FromRow for ChainIdentity {
     fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let (chain_id, genesis) = (c.get()?, word(&c.get::<Vec<u8>>()?)?);
+        let (chain_id, genesis) = (c.get()?, c.get()?);
         let contracts = c.get::<Vec<u8>>()?.chunks(20).map(word).collect::<Result<_>>()?;
         Ok(Self { chain_id, genesis, contracts })
     }
@@ -55,12 +58,7 @@ pub struct SignerRow {
     pub next_nonce: i64,
 }
 
-impl FromRow for SignerRow {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        let (id, address) = (c.get()?, word(&c.get::<Vec<u8>>()?)?);
-        Ok(Self { id, address, epoch: c.get()?, beat: c.get()?, next_nonce: c.get()? })
-    }
-}
+row!(SignerRow { id, address, epoch, beat, next_nonce });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
@@ -68,15 +66,17 @@ pub struct Lease {
     pub epoch: i64,
 }
 
-static SIGNERS: Sql = sql("SELECT id, address, epoch, beat, next_nonce FROM chain_signers ORDER BY id");
+static SIGNERS: Sql = select::<SignerRow>("SELECT {columns} FROM chain_signers ORDER BY id");
 static ADD_SIGNER: Sql = dialects(
     "INSERT INTO chain_signers (id, address, epoch, beat, next_nonce) VALUES (NULL, ?1, 0, 0, ?2) \
      ON CONFLICT (address) DO NOTHING",
     "INSERT INTO chain_signers (id, address, epoch, beat, next_nonce) \
      SELECT coalesce(max(id), 0) + 1, ?1, 0, 0, ?2 FROM chain_signers ON CONFLICT (address) DO NOTHING",
 );
-static TAKE: Sql = sql("UPDATE chain_signers SET epoch = epoch + 1, beat = 0 \
-     WHERE address = ?1 AND epoch = ?2 AND beat = ?3 RETURNING id, address, epoch, beat, next_nonce");
+static TAKE: Sql = select::<SignerRow>(
+    "UPDATE chain_signers SET epoch = epoch + 1, beat = 0 \
+     WHERE address = ?1 AND epoch = ?2 AND beat = ?3 RETURNING {columns}",
+);
 static BEAT: Sql = sql("UPDATE chain_signers SET beat = beat + 1 WHERE id = ?1 AND epoch = ?2");
 static RELEASE: Sql = sql("UPDATE chain_signers SET beat = -1 WHERE id = ?1 AND epoch = ?2");
 static RAISE: Sql =
@@ -176,4 +176,8 @@ impl Db {
     pub async fn chain_signers(&self) -> Result<Vec<SignerRow>> {
         self.read(&SIGNERS, &[], Weight::Point).await
     }
+}
+
+statements! {
+    IDENTITY, ADOPT, SIGNERS, ADD_SIGNER, TAKE, BEAT, RELEASE, RAISE, NEXT_NONCE, RETURN_NONCE, HELD
 }

@@ -1,11 +1,12 @@
 //! Event rows and counters, written in the transaction of the change.
 
+use std::future::{Ready, ready};
+
 use portico_domain::{Tenant, Timestamp};
 
-use crate::engine::db::Db;
 use crate::engine::error::Result;
-use crate::engine::page::as_limit;
-use crate::engine::sql::{Count, Sql, Tx, Val, Weight, sql};
+use crate::engine::param::OwnedParam;
+use crate::engine::sql::{Sql, Tx, sql, statements};
 
 #[derive(Debug, Clone)]
 pub struct ChangeContext {
@@ -20,50 +21,26 @@ pub(crate) static COUNT: Sql = sql("INSERT INTO counters (scope, name, shard, n)
 /// With a single shard, a counter of 0 can be deleted.
 pub(crate) static UNCOUNT: Sql = sql("DELETE FROM counters WHERE scope = ?1 AND name = ?2 AND n = 0");
 
-pub(crate) async fn record<T: Tx>(
+/// A counter's scope and name, and the amount to add.
+pub(crate) type Count<'a> = (&'static str, &'a str, i64);
+
+/// Notes an event and changes of counters, which are written when the work has succeeded. Ready at once: it is a future
+/// because units of work end with it.
+pub(crate) fn record<T: Tx>(
     tx: &mut T,
     by: &ChangeContext,
     kind: &'static str,
     subject: &str,
     counts: &[Count<'_>],
-) -> Result<()> {
+) -> Ready<Result<()>> {
     let account = by.account.as_ref().map(Tenant::stored);
-    let account = account.as_deref().map_or(Val::Null, Val::Text);
-    let event = [tx.seq(), kind.into(), subject.into(), account, by.at.into()];
-    tx.record_event(&event, counts).await
-}
-
-static TOTALS: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) FROM counters WHERE scope = ?1 AND name > ?2 \
-     GROUP BY name HAVING sum(n) <> 0 ORDER BY name LIMIT ?3");
-
-static LARGEST: Sql = sql("SELECT name, CAST(sum(n) AS BIGINT) AS total FROM counters WHERE scope = ?1 \
-     GROUP BY name HAVING sum(n) <> 0 ORDER BY total DESC, name LIMIT ?2");
-
-/// Names in the first, cheap read; a scan reads the rest.
-const FIRST_TOTALS: usize = 256;
-
-impl Db {
-    /// The totals of a scope by name.
-    pub(crate) async fn totals(&self, scope: &str) -> Result<Vec<(String, i64)>> {
-        let mut totals: Vec<(String, i64)> = self
-            .read(&TOTALS, &[scope.into(), "".into(), as_limit(FIRST_TOTALS).into()], Weight::Point)
-            .await?;
-        if totals.len() == FIRST_TOTALS
-            && let Some((last, _)) = totals.last()
-        {
-            let params = [scope.into(), last.as_str().into(), i64::MAX.into()];
-            let mut others = self.read(&TOTALS, &params, Weight::Scan).await?;
-            totals.append(&mut others);
-        }
-        Ok(totals)
+    let context = tx.context();
+    let event = [context.seq(), kind.into(), subject.into(), account.as_deref().into(), by.at.into()];
+    context.events.push(event.each_ref().map(OwnedParam::from));
+    for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
+        *context.totals.entry((scope, name.into())).or_insert(0) += by;
     }
-
-    /// The largest totals of a scope, then by name.
-    pub(crate) async fn largest_totals(&self, scope: &str, count: usize) -> Result<Vec<(String, i64)>> {
-        self.read(&LARGEST, &[scope.into(), as_limit(count).into()], Weight::Scan).await
-    }
+    ready(Ok(()))
 }
 
-pub(crate) fn total(totals: &[(String, i64)], name: &str) -> i64 {
-    totals.iter().find(|(of, _)| of == name).map_or(0, |(_, n)| *n)
-}
+statements! { EVENT, COUNT, UNCOUNT }

@@ -3,12 +3,20 @@
 use super::audit_key::AuditKeyCell;
 use super::error::Result;
 use super::location::{Location, Role};
-use super::migrate::Status;
-use super::postgres::Postgres;
-use super::sql::{FromRow, Op, Sql, Val, Weight, sql};
-use super::sqlite::Sqlite;
+use super::migrate::{Migration, Status};
+use super::postgres::{database::Postgres, migrations as postgres_migrations};
+use super::sql::{FromRow, Op, Param, Sql, Weight, sql, statements};
+use super::sqlite::{database::Sqlite, migrations as sqlite_migrations};
 
 impl Location {
+    /// The steps of a database on this engine.
+    pub fn migrations(&self) -> &'static [Migration] {
+        match self {
+            Self::Sqlite(_) => sqlite_migrations::MIGRATIONS,
+            Self::Postgres(_) => postgres_migrations::MIGRATIONS,
+        }
+    }
+
     /// Whether both are in files of the same `PostgreSQL` cluster.
     pub async fn shares_cluster(&self, other: &Self) -> Result<bool> {
         match (self, other) {
@@ -19,6 +27,16 @@ impl Location {
         }
     }
 }
+
+/// Runs the steps that a database lacks.
+pub async fn migrate(location: &Location, steps: &[Migration]) -> Result<()> {
+    match location {
+        Location::Sqlite(path) => Sqlite::migrate(path, steps),
+        Location::Postgres(url) => Postgres::migrate(url, steps).await,
+    }
+}
+
+static MIGRATED: Sql = sql("SELECT max(version) FROM portico_migrations");
 
 /// Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -80,8 +98,7 @@ impl Db {
     }
 
     pub async fn ping(&self) -> Result<()> {
-        static ONE: Sql = sql("SELECT max(version) FROM portico_migrations");
-        self.read::<(i64,)>(&ONE, &[], Weight::Point).await.map(drop)
+        self.read::<(i64,)>(&MIGRATED, &[], Weight::Point).await.map(drop)
     }
 
     /// Returns once the work is durable.
@@ -117,9 +134,9 @@ impl Db {
     }
 
     /// Waits until derived data includes everything written so far.
-    pub async fn settle(&self) -> Result<()> {
+    pub async fn wait_for_index(&self) -> Result<()> {
         match &self.0 {
-            Engine::Sqlite(sqlite) => sqlite.settle().await,
+            Engine::Sqlite(sqlite) => sqlite.wait_for_index().await,
             Engine::Postgres(_) => Ok(()),
         }
     }
@@ -127,7 +144,7 @@ impl Db {
     pub(crate) async fn read<R: FromRow>(
         &self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
         weight: Weight,
     ) -> Result<Vec<R>> {
         match &self.0 {
@@ -136,7 +153,9 @@ impl Db {
         }
     }
 
-    pub(crate) async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Option<R>> {
+    pub(crate) async fn one<R: FromRow>(&self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Option<R>> {
         Ok(self.read(sql, params, Weight::Point).await?.into_iter().next())
     }
 }
+
+statements! { MIGRATED }

@@ -1,8 +1,7 @@
 //! Keyset pagination: a cursor names the last row that was read, and nothing stays open.
 
-use crate::engine::db::{Db, Engine};
 use crate::engine::error::Result;
-use crate::engine::sql::{Columns, FromRow, Row, Sql, Val, Weight};
+use crate::engine::sql::{Columns, FromRow, Row, Weight};
 
 /// Continue after this sort key and creation number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +30,7 @@ pub struct Page<T> {
     /// `None`: this is the last page.
     pub next: Option<Cursor>,
     /// In order of creation, rows after this number may still appear between those of this page; `None`: they cannot.
-    pub settled: Option<i64>,
+    pub stable_up_to: Option<i64>,
 }
 
 impl<T> Page<T> {
@@ -40,24 +39,24 @@ impl<T> Page<T> {
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found.last().filter(|_| more).map(|last| last.at);
-        Self { items: found.into_iter().map(|placed| placed.item).collect(), next, settled: None }
+        Self { items: found.into_iter().map(|placed| placed.item).collect(), next, stable_up_to: None }
     }
 
     /// The only page.
     pub fn of(items: Vec<T>) -> Self {
-        Self { items, next: None, settled: None }
+        Self { items, next: None, stable_up_to: None }
     }
 
     /// The cursor for the next page: after this page, or before the first row that may still appear; then some rows
     /// are repeated.
     pub fn next_to_follow(&self) -> Option<Cursor> {
         let next = self.next?;
-        Some(self.settled.map_or(next, |settled| next.min(Cursor { key: settled, seq: settled })))
+        Some(self.stable_up_to.map_or(next, |stable| next.min(Cursor { key: stable, seq: stable })))
     }
 
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
-        let Self { items, next, settled } = self;
-        Page { items: items.into_iter().map(change).collect(), next, settled }
+        let Self { items, next, stable_up_to } = self;
+        Page { items: items.into_iter().map(change).collect(), next, stable_up_to }
     }
 }
 
@@ -81,70 +80,6 @@ pub(crate) fn weight(limit: usize) -> Weight {
     if limit <= MAX_POINT_ROWS { Weight::Point } else { Weight::Scan }
 }
 
-impl Db {
-    /// A page in creation order. Parameters: after (`?1`), limit (`?2`), then `subject`.
-    pub(crate) async fn page<T: FromRow>(
-        &self,
-        sql: &'static Sql,
-        subject: &[Val<'_>],
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<Page<T>> {
-        self.weighted_page(sql, subject, after, limit, weight(limit)).await
-    }
-
-    /// The same for rows that may be as long as a body.
-    pub(crate) async fn long_page<T: FromRow>(
-        &self,
-        sql: &'static Sql,
-        subject: &[Val<'_>],
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<Page<T>> {
-        self.weighted_page(sql, subject, after, limit, Weight::Scan).await
-    }
-
-    async fn weighted_page<T: FromRow>(
-        &self,
-        sql: &'static Sql,
-        subject: &[Val<'_>],
-        after: Option<Cursor>,
-        limit: usize,
-        weight: Weight,
-    ) -> Result<Page<T>> {
-        let mut params = vec![Val::Int(after.unwrap_or(Cursor::START).seq), Val::Int(as_limit(limit) + 1)];
-        params.extend_from_slice(subject);
-        let mut settled = None;
-        loop {
-            let found = self.read(sql, &params, weight).await?;
-            let page = Page { settled, ..Page::cut(found, limit) };
-            if self.is_settled(&page) {
-                return Ok(page);
-            }
-            settled = self.settle_order().await?;
-        }
-    }
-
-    /// Whether the cursor after a page in creation order can be handed out.
-    pub(crate) fn is_settled<T>(&self, page: &Page<T>) -> bool {
-        match (&self.0, page.next) {
-            (Engine::Postgres(postgres), Some(next)) => {
-                page.settled.is_some() || postgres.is_settled(next.seq)
-            }
-            _ => true,
-        }
-    }
-
-    /// How far lists in creation order are settled. To be asked before the page is read: what is committed in between
-    /// is on the page. On SQLite rows are committed in the order of their numbers.
-    pub(crate) async fn settle_order(&self) -> Result<Option<i64>> {
-        match &self.0 {
-            Engine::Sqlite(_) => Ok(None),
-            Engine::Postgres(postgres) => postgres.settle().await.map(Some),
-        }
-    }
-}
-
 pub(crate) fn as_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX - 1)
 }
@@ -158,16 +93,16 @@ mod tests {
     proptest! {
         /// The numbers of a cursor come from a client, and may be any.
         #[test]
-        fn any_cursor_goes_on_in_either_direction(key: i64, seq: i64, settled: Option<i64>) {
+        fn any_cursor_goes_on_in_either_direction(key: i64, seq: i64, stable_up_to: Option<i64>) {
             let cursor = Cursor { key, seq };
             let before = Cursor::before(Some(cursor));
             if key != i64::MIN && seq != i64::MIN {
                 prop_assert_eq!(Cursor::before(Some(before)), cursor);
             }
-            let next = Page { items: vec![()], next: Some(cursor), settled }.next_to_follow().unwrap();
+            let next = Page { items: vec![()], next: Some(cursor), stable_up_to }.next_to_follow().unwrap();
             prop_assert!(next <= cursor);
-            let is_settled = settled.is_none_or(|settled| next <= Cursor { key: settled, seq: settled });
-            prop_assert!(is_settled);
+            let is_stable = stable_up_to.is_none_or(|stable| next <= Cursor { key: stable, seq: stable });
+            prop_assert!(is_stable);
         }
     }
 

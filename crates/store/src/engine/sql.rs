@@ -7,113 +7,75 @@ use portico_domain::decimal::{Decimal, Unit};
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Tenant, Timestamp};
 
-use crate::engine::audit_key::AuditKey;
-use crate::engine::error::Result;
+use crate::engine::context::Context;
+use crate::engine::error::{Error, Result};
+pub use crate::engine::param::Param;
 
 /// Parameters are written `?1`, `?2`, …; where the dialects differ, there are two texts.
 #[derive(Debug)]
 pub struct Sql {
-    pub(crate) lite: &'static str,
-    pg: &'static str,
-    numbered: OnceLock<String>,
+    sqlite: &'static str,
+    postgres: &'static str,
+    /// What `{columns}` stands for.
+    columns: &'static str,
+    sqlite_text: OnceLock<String>,
+    postgres_text: OnceLock<String>,
 }
 
 impl Sql {
+    pub(crate) fn sqlite(&self) -> &str {
+        if self.columns.is_empty() {
+            return self.sqlite;
+        }
+        self.sqlite_text.get_or_init(|| self.sqlite.replace("{columns}", self.columns))
+    }
+
     /// With `$1` for `?1`. Our statements have no other question marks.
     pub(crate) fn postgres(&self) -> &str {
-        self.numbered.get_or_init(|| self.pg.replace('?', "$"))
+        self.postgres_text.get_or_init(|| self.postgres.replace("{columns}", self.columns).replace('?', "$"))
+    }
+
+    const fn new(sqlite: &'static str, postgres: &'static str, columns: &'static str) -> Self {
+        Self { sqlite, postgres, columns, sqlite_text: OnceLock::new(), postgres_text: OnceLock::new() }
     }
 }
 
 pub const fn sql(both: &'static str) -> Sql {
-    dialects(both, both)
+    Sql::new(both, both, "")
 }
 
 /// `SQLite` gets only as many parameters as its text names.
-pub const fn dialects(lite: &'static str, pg: &'static str) -> Sql {
-    Sql { lite, pg, numbered: OnceLock::new() }
+pub const fn dialects(sqlite: &'static str, postgres: &'static str) -> Sql {
+    Sql::new(sqlite, postgres, "")
 }
 
-#[derive(Debug, Clone, Copy)]
-pub enum Val<'a> {
-    Null,
-    /// Counts, units of decimals, microseconds, flags.
-    Int(i64),
-    Text(&'a str),
-    Bytes(&'a [u8]),
+/// Returns rows: `{columns}` stands for those that `R` is read from.
+pub const fn select<R: FromRow>(both: &'static str) -> Sql {
+    select_dialects::<R>(both, both)
 }
 
-impl From<i64> for Val<'_> {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-impl From<bool> for Val<'_> {
-    fn from(value: bool) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-impl From<Timestamp> for Val<'_> {
-    fn from(value: Timestamp) -> Self {
-        Self::Int(value.micros())
-    }
-}
-impl<'a> From<&'a str> for Val<'a> {
-    fn from(value: &'a str) -> Self {
-        Self::Text(value)
-    }
-}
-impl<'a> From<&'a [u8]> for Val<'a> {
-    fn from(value: &'a [u8]) -> Self {
-        Self::Bytes(value)
-    }
-}
-impl<'a, K: TextFormat> From<&'a Text<K>> for Val<'a> {
-    fn from(value: &'a Text<K>) -> Self {
-        Self::Text(value.as_str())
-    }
-}
-impl<U: Unit> From<Decimal<U>> for Val<'_> {
-    fn from(value: Decimal<U>) -> Self {
-        Self::Int(value.units())
-    }
-}
-impl<'a, T: Into<Val<'a>>> From<Option<T>> for Val<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
-    }
+#[expect(clippy::missing_panics_doc, reason = "only while the crate is compiled")]
+pub const fn select_dialects<R: FromRow>(sqlite: &'static str, postgres: &'static str) -> Sql {
+    assert!(!R::COLUMNS.is_empty(), "this row has no columns of its own");
+    Sql::new(sqlite, postgres, R::COLUMNS)
 }
 
-/// For parameters that are stored or sent to another thread.
-#[derive(Debug)]
-pub(crate) enum OwnedValue {
-    Null,
-    Int(i64),
-    Text(Box<str>),
-    Bytes(Box<[u8]>),
+/// Lists a file's statements for the test that prepares all of them (`tests/statements`).
+macro_rules! statements {
+    ($($statement:expr),+ $(,)?) => {
+        #[cfg(test)]
+        pub(crate) static STATEMENTS: &[&$crate::engine::sql::Sql] = &[$(&$statement),+];
+    };
 }
+pub(crate) use statements;
 
-impl From<&Val<'_>> for OwnedValue {
-    fn from(value: &Val<'_>) -> Self {
-        match *value {
-            Val::Null => Self::Null,
-            Val::Int(int) => Self::Int(int),
-            Val::Text(text) => Self::Text(text.into()),
-            Val::Bytes(bytes) => Self::Bytes(bytes.into()),
-        }
-    }
+/// Converts each value to a [`Param`].
+macro_rules! params {
+    ($($value:expr),+ $(,)?) => {
+        [$($crate::engine::param::Param::from($value)),+]
+    };
 }
-
-impl OwnedValue {
-    pub(crate) fn borrow(&self) -> Val<'_> {
-        match self {
-            Self::Null => Val::Null,
-            Self::Int(int) => Val::Int(*int),
-            Self::Text(text) => Val::Text(text),
-            Self::Bytes(bytes) => Val::Bytes(bytes),
-        }
-    }
-}
+pub(crate) use params;
 
 pub trait Row {
     fn int(&self, column: usize) -> Result<Option<i64>>;
@@ -146,101 +108,102 @@ impl<'a, R: Row> Columns<'a, R> {
 }
 
 pub trait FromColumn: Sized {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self>;
+    /// `None`: the column is null.
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>>;
+
+    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+        present(Self::nullable(row, column)?)
+    }
 }
 
 fn present<T>(value: Option<T>) -> Result<T> {
-    value.ok_or_else(|| crate::engine::error::Error::Bug("a NOT NULL column was null".into()))
+    value.ok_or_else(|| Error::Bug("a NOT NULL column was null".into()))
 }
 
+impl<T: FromColumn> FromColumn for Option<T> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        T::nullable(row, column).map(Some)
+    }
+}
 impl FromColumn for i64 {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.int(column)?)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        row.int(column)
     }
 }
 impl FromColumn for bool {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(i64::from_column(row, column)? != 0)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(|flag| flag != 0))
     }
 }
 impl FromColumn for Timestamp {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        i64::from_column(row, column).map(Self::from_micros)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(Self::from_micros))
     }
 }
 impl<U: Unit> FromColumn for Decimal<U> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        i64::from_column(row, column).map(Self::from_units)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.int(column)?.map(Self::from_units))
     }
 }
 impl FromColumn for String {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.text(column)?).map(Into::into)
-    }
-}
-impl FromColumn for Option<String> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
         Ok(row.text(column)?.map(Into::into))
     }
 }
 impl<K: TextFormat> FromColumn for Text<K> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.text(column)?).map(Self::stored)
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        Ok(row.text(column)?.map(Self::stored))
     }
 }
-impl FromColumn for Option<Tenant> {
+impl FromColumn for Tenant {
     /// Empty: the person was erased.
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        match row.text(column)? {
-            None | Some("") => Ok(None),
-            Some(text) => match Tenant::from_stored(text) {
-                None => {
-                    Err(crate::engine::error::Error::Bug("a tenant is neither a user nor an account".into()))
-                }
-                tenant => Ok(tenant),
-            },
-        }
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
+        let stored = row.text(column)?.filter(|text| !text.is_empty());
+        let tenant = |text| {
+            Self::from_stored(text)
+                .ok_or_else(|| Error::Bug("a tenant is neither a user nor an account".into()))
+        };
+        stored.map(tenant).transpose()
     }
 }
 impl FromColumn for Vec<u8> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        present(row.bytes(column)?).map(Into::into)
-    }
-}
-impl FromColumn for Option<Vec<u8>> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
         Ok(row.bytes(column)?.map(Into::into))
-    }
-}
-impl FromColumn for Option<i64> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        row.int(column)
-    }
-}
-impl<U: Unit> FromColumn for Option<Decimal<U>> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.int(column)?.map(Decimal::from_units))
-    }
-}
-impl FromColumn for Option<bool> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.int(column)?.map(|flag| flag != 0))
-    }
-}
-impl FromColumn for Option<Timestamp> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.int(column)?.map(Timestamp::from_micros))
-    }
-}
-impl<K: TextFormat> FromColumn for Option<Text<K>> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
-        Ok(row.text(column)?.map(Text::stored))
     }
 }
 
 pub trait FromRow: Sized + Send + 'static {
+    /// The columns or expressions that it is read from, for [`select`]; empty if its statements name them.
+    const COLUMNS: &'static str = "";
+
     fn from_row<R: Row>(columns: &mut Columns<'_, R>) -> Result<Self>;
 }
+
+/// Implements [`FromRow`] for a struct from its fields in the order of the columns. A field whose column or expression
+/// has another name is written `field = "column"`.
+macro_rules! row {
+    (@column $field:ident) => {
+        stringify!($field)
+    };
+    (@column $field:ident $column:literal) => {
+        $column
+    };
+    ($row:ty { $first:ident $(= $first_column:literal)? $(, $field:ident $(= $column:literal)?)* $(,)? }) => {
+        impl $crate::engine::sql::FromRow for $row {
+            const COLUMNS: &'static str = concat!(
+                $crate::engine::sql::row!(@column $first $($first_column)?)
+                $(, ", ", $crate::engine::sql::row!(@column $field $($column)?))*
+            );
+
+            fn from_row<R: $crate::engine::sql::Row>(
+                columns: &mut $crate::engine::sql::Columns<'_, R>,
+            ) -> $crate::engine::error::Result<Self> {
+                Ok(Self { $first: columns.get()?, $($field: columns.get()?),* })
+            }
+        }
+    };
+}
+pub(crate) use row;
 
 macro_rules! tuples {
     ($($($name:ident)+;)+) => {
@@ -253,43 +216,27 @@ macro_rules! tuples {
 }
 tuples! { A; A B; A B C; A B C D; }
 
-/// A counter's scope and name, and the amount to add.
-pub type Count<'a> = (&'static str, &'a str, i64);
-
 pub trait Tx: Send {
     /// Returns the number of affected rows.
-    fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> impl Future<Output = Result<u64>> + Send;
-
-    /// Writes an event row and updates counters, in the engine's cheapest way.
-    fn record_event(
-        &mut self,
-        event: &[Val<'_>],
-        counts: &[Count<'_>],
-    ) -> impl Future<Output = Result<()>> + Send;
+    fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> impl Future<Output = Result<u64>> + Send;
 
     fn rows<R: FromRow>(
         &mut self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<R>>> + Send;
 
     fn one<R: FromRow>(
         &mut self,
         sql: &'static Sql,
-        params: &[Val<'_>],
+        params: &[Param<'_>],
     ) -> impl Future<Output = Result<Option<R>>> + Send {
         let rows = self.rows(sql, params);
         async move { Ok(rows.await?.into_iter().next()) }
     }
 
-    /// The next creation number, for lists that are paged. `SQLite` assigns it on insert.
-    fn creation_number(&mut self) -> impl Future<Output = Result<Val<'static>>> + Send;
-
-    /// A unique number that grows with time, for rows that are not paged; `SQLite` assigns it on insert.
-    fn seq(&mut self) -> Val<'static>;
-
-    /// The key of the audit log, if this process knows it.
-    fn audit_key(&self) -> Option<&AuditKey>;
+    /// What it knows and collects besides its statements.
+    fn context(&mut self) -> &mut Context;
 }
 
 /// An atomic unit of work. The engine may run it again.

@@ -9,8 +9,8 @@ pub(crate) fn word<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
     bytes.try_into().map_err(|_| Error::Bug(format!("{N} bytes were expected")))
 }
 
-impl FromColumn for Option<Word> {
-    fn from_column(row: &impl Row, column: usize) -> Result<Self> {
+impl<const N: usize> FromColumn for [u8; N] {
+    fn nullable(row: &impl Row, column: usize) -> Result<Option<Self>> {
         row.bytes(column)?.map(word).transpose()
     }
 }

@@ -3,18 +3,18 @@
 //! The old keystore takes no changes from the first step on. The new one gets the old one's id only when it holds the
 //! same, so that no server uses half a copy; the old one is removed after that.
 
-use super::{ADD, ADD_MASTER, Erasure, Keystore, Master, Wrapped};
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
-use crate::engine::{Db, Error, Location, Result};
+use super::store::{ADD, ADD_MASTER, Erasure, Keystore, Master, Wrapped};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::location::Location;
+use crate::engine::sql::{Op, Sql, Tx, Weight, select, sql, statements};
 
 const PAGE_ROWS: i64 = 256;
 
 static FROZEN: Sql = sql("SELECT moving FROM keystore");
-/// Changes share the row; freezing waits for them.
-static SHARE: Sql = dialects("SELECT moving FROM keystore", "SELECT moving FROM keystore FOR SHARE");
 static FREEZE: Sql = sql("UPDATE keystore SET moving = ?1");
 static TAKE_ID: Sql = sql("UPDATE keystore SET id = ?1, moving = 0");
-static KEYS: Sql = sql("SELECT id, name, master, wrapped FROM keys WHERE name > ?1 ORDER BY name LIMIT ?2");
+static KEYS: Sql = select::<Wrapped>("SELECT {columns} FROM keys WHERE name > ?1 ORDER BY name LIMIT ?2");
 static ADD_ERASURE: Sql =
     sql("INSERT INTO erasures (seq, name, at) VALUES (?1, ?2, ?3) ON CONFLICT (seq) DO NOTHING");
 static CLEAR: [Sql; 3] = [sql("DELETE FROM keys"), sql("DELETE FROM masters"), sql("DELETE FROM erasures")];
@@ -22,14 +22,6 @@ static CLEAR: [Sql; 3] = [sql("DELETE FROM keys"), sql("DELETE FROM masters"), s
 /// The id of a copy that is not complete.
 fn copy_of(id: &str) -> String {
     format!("copy of {id}")
-}
-
-/// Fails while the keystore is being moved; nobody begins to move it before the transaction ends.
-pub(super) async fn check_not_moving<T: Tx>(tx: &mut T) -> Result<()> {
-    match tx.one::<(bool,)>(&SHARE, &[]).await? {
-        Some((false,)) => Ok(()),
-        _ => Err(Error::Unavailable("the keystore is being moved".into())),
-    }
 }
 
 struct Freeze(bool);
@@ -202,3 +194,5 @@ impl Keystore {
         Db::remove_keystore(location).await
     }
 }
+
+statements! { FROZEN, FREEZE, TAKE_ID, KEYS, ADD_ERASURE, CLEAR[0], CLEAR[1], CLEAR[2] }

@@ -8,11 +8,13 @@ use portico_domain::geo::{Area, Point};
 use portico_domain::listings::{Listing, ListingFilter};
 use portico_domain::{Money, Whole};
 
-use super::{ListingIndex as _, retry_in_sqlite};
+use crate::engine::db::{Db, Engine};
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Keyed, as_limit};
-use crate::engine::sql::{Sql, Val, Weight, dialects};
-use crate::engine::sqlite::Sqlite;
-use crate::engine::{Db, Engine, Error, Result};
+use crate::engine::sql::{Param, Sql, Weight, dialects, statements};
+use crate::engine::sqlite::database::Sqlite;
+use crate::listings::find::retry_in_sqlite;
+use crate::listings::search::ListingIndex as _;
 
 /// Listings that are counted from the index.
 const MAX_SUMMARIES: usize = 250_000;
@@ -188,10 +190,10 @@ impl Db {
 
     async fn count(&self, filter: &MapFilter<'_>, revision: i64) -> Result<Counted> {
         let mut counted = Counted::default();
-        let numbers: Vec<Val<'_>> = filter.numbers.iter().map(|number| (*number).into()).collect();
+        let numbers: Vec<Param<'_>> = filter.numbers.iter().map(|number| (*number).into()).collect();
         let mut left = MAX_SUMMARIES;
         for (from, to) in filter.ranges() {
-            let range = [Val::Int(from), Val::Int(to)];
+            let range = [Param::Int(from), Param::Int(to)];
             let bound = [revision.into(), as_limit(left + 1).into()];
             let params = [range.as_slice(), &numbers, &bound].concat();
             let mut found: Vec<(i64, i64)> = self.read(&PLACED, &params, Weight::Scan).await?;
@@ -278,3 +280,5 @@ enum Found {
     Number(i64),
     Listing(MapListing),
 }
+
+statements! { PLACED, UNPLACED, BY_NUMBERS }

@@ -9,13 +9,14 @@ use portico_domain::{ErrorCode, ListingId, Timestamp, UserId};
 use portico_records::{ItemKind, listing_item, listing_key, listing_terms};
 use serde::{Deserialize, Serialize};
 
-use super::Columns as ListingColumns;
-use crate::chain::put_item;
+use super::row::Columns as ListingColumns;
+use crate::chain::items::put_item;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Val, dialects, sql};
+use crate::engine::sql::{Columns, FromRow, Op, Param, Row, Sql, Tx, dialects, sql, statements};
 use crate::engine::word::Word;
-use crate::engine::{Db, Error, Result};
 
 /// Identifies one state of a listing. A deleted listing's id may be used again; then `seq` differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +144,7 @@ impl EditListing {
     async fn update<T: Tx>(&self, tx: &mut T, after: &Listing, version: i64, at: Timestamp) -> Result<()> {
         tx.exec(&NEXT_REVISION, &[]).await?;
         let columns = ListingColumns::of(after)?;
-        let mut params: Vec<Val<'_>> =
+        let mut params: Vec<Param<'_>> =
             vec![(&self.id).into(), columns.document.as_str().into(), version.into(), at.into()];
         params.extend(columns.indexed(after));
         tx.exec(&UPDATE, &params).await.map(drop)
@@ -224,3 +225,5 @@ impl Db {
         self.page(&HISTORY, &[id.into()], after, limit).await
     }
 }
+
+statements! { STORED, LOCK, NEXT_REVISION, UPDATE, ADD_HISTORY, DELETE_HISTORY, HISTORY }

@@ -3,11 +3,11 @@
 use portico_domain::listings::Listing;
 use portico_domain::search::SearchTerm;
 
-use crate::engine::Result;
+use crate::engine::error::Result;
 use crate::engine::page::{Keyed, as_limit, weight};
-use crate::engine::postgres::Postgres;
-use crate::engine::sql::{Sql, Weight, sql};
-use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
+use crate::engine::postgres::database::Postgres;
+use crate::engine::sql::{Sql, Weight, sql, statements};
+use crate::listings::search::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 
 /// In creation order: after (`?1`), to (`?2`), limit (`?3`), subject (`?4`).
 macro_rules! in_order {
@@ -95,4 +95,9 @@ impl ListingIndex for Postgres {
 fn like_pattern(term: &SearchTerm) -> String {
     let literal = term.as_str().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     format!("%{literal}%")
+}
+
+statements! {
+    ALL, NEWEST, BY_OWNER, BY_POSTAL, BY_CITY, BY_TEXT, BY_RENT, BY_SIZE, BY_BEDROOMS, BY_BATHROOMS,
+    BY_PLACE
 }

@@ -9,7 +9,7 @@ use portico_domain::search::SearchTerm;
 use portico_domain::text::fold;
 use portico_domain::{Money, PostalCode, UserId, Whole};
 
-use crate::engine::Result;
+use crate::engine::error::Result;
 use crate::engine::page::{Cursor, Keyed};
 
 /// Minimum size of the first read if the filter may reject candidates.

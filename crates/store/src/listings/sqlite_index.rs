@@ -2,12 +2,13 @@
 
 use portico_domain::listings::Listing;
 
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Keyed, as_limit, weight};
-use crate::engine::sql::{Sql, Val, sql};
+use crate::engine::sql::{Param, Sql, params, sql, statements};
+use crate::engine::sqlite::database::Sqlite;
 use crate::engine::sqlite::index_entries::{EntryKind, hash_key, match_expression};
-use crate::engine::sqlite::{Sqlite, rows};
-use crate::engine::{Error, Result};
-use crate::listings::{AccessPath, KeyRange, ListingIndex, newest_bounds};
+use crate::engine::sqlite::statement::rows;
+use crate::listings::search::{AccessPath, KeyRange, ListingIndex, newest_bounds};
 
 /// In creation order: after (`?1`), to (`?2`), limit (`?3`).
 static ALL: Sql =
@@ -30,10 +31,10 @@ static BY_SORTED_ENTRY: Sql = sql("SELECT document, sort, entries.seq \
      WHERE kind = ?6 AND key = ?7 AND sort <= ?3 AND (sort, entries.seq) > (?1, ?2) AND revision <= ?5 \
      ORDER BY sort, entries.seq LIMIT ?4");
 /// In creation order, with the newest revision (`?4`) and an FTS5 expression (`?5`).
-const BY_TEXT: &str = "SELECT document, listings.seq, listings.seq \
+static BY_TEXT: Sql = sql("SELECT document, listings.seq, listings.seq \
      FROM search.documents CROSS JOIN listings ON listings.seq = documents.rowid \
      WHERE documents MATCH ?5 AND documents.rowid > ?1 AND documents.rowid <= ?2 AND revision <= ?4 \
-     ORDER BY documents.rowid LIMIT ?3";
+     ORDER BY documents.rowid LIMIT ?3");
 /// After a revision (`?1`), with a creation number between two bounds (`?2`, `?3`), limit (`?4`). The plus signs keep
 /// the planner from scanning the bounds instead of the few newest revisions.
 static CHANGED_AFTER: Sql = sql("SELECT document, revision, seq FROM listings \
@@ -73,21 +74,13 @@ impl ListingIndex for Sqlite {
 impl Sqlite {
     async fn find_candidates(&self, path: &AccessPath<'_>, range: KeyRange) -> Result<Vec<Keyed<Listing>>> {
         let KeyRange { after, to, limit, revision } = range;
-        let created: [Val<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
+        let created: [Param<'_>; 4] = [after.seq.into(), to.into(), as_limit(limit).into(), revision.into()];
         let by_entry = async |kind: EntryKind, key: i64| {
             let params = [created.as_slice(), &[(kind as i64).into(), key.into()]].concat();
             self.read(&BY_ENTRY, &params, weight(limit)).await
         };
         let by_sorted_entry = async |kind: EntryKind, key: i64| {
-            let params = [
-                after.key.into(),
-                after.seq.into(),
-                to.into(),
-                as_limit(limit).into(),
-                revision.into(),
-                (kind as i64).into(),
-                key.into(),
-            ];
+            let params = params![after.key, after.seq, to, as_limit(limit), revision, kind as i64, key];
             self.read(&BY_SORTED_ENTRY, &params, weight(limit)).await
         };
         match path {
@@ -113,20 +106,16 @@ impl Sqlite {
                     let Some(expression) = match_expression(connection, &term)? else {
                         return Ok(Vec::new());
                     };
-                    let params = [
-                        after.seq.into(),
-                        to.into(),
-                        as_limit(limit).into(),
-                        revision.into(),
-                        expression.as_str().into(),
-                    ];
-                    rows(connection, BY_TEXT, &params)
+                    let params = params![after.seq, to, as_limit(limit), revision, expression.as_str()];
+                    rows(connection, BY_TEXT.sqlite(), &params)
                 })
                 .await
             }
         }
     }
 }
+
+statements! { ALL, NEWEST, BY_OWNER, BY_ENTRY, BY_SORTED_ENTRY, BY_TEXT, CHANGED_AFTER }
 
 #[cfg(test)]
 mod tests {
@@ -135,21 +124,22 @@ mod tests {
     #[tokio::test]
     async fn every_statement_uses_its_index() {
         let folder = tempfile::tempdir().unwrap();
-        let sqlite = Sqlite::open(&folder.path().join("plan.db"), crate::engine::Role::Server).unwrap();
+        let sqlite =
+            Sqlite::open(&folder.path().join("plan.db"), crate::engine::location::Role::Server).unwrap();
         for (statement, access) in [
-            (ALL.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-            (NEWEST.lite, "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-            (BY_OWNER.lite, "SEARCH listings USING INDEX listings_user (user_id=? AND seq>? AND seq<?)"),
+            (ALL.sqlite(), "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (NEWEST.sqlite(), "SEARCH listings USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (BY_OWNER.sqlite(), "SEARCH listings USING INDEX listings_user (user_id=? AND seq>? AND seq<?)"),
             (
-                BY_ENTRY.lite,
+                BY_ENTRY.sqlite(),
                 "SEARCH search.entries USING PRIMARY KEY (kind=? AND key=? AND sort=? AND seq>? AND seq<?)",
             ),
             (
-                BY_SORTED_ENTRY.lite,
+                BY_SORTED_ENTRY.sqlite(),
                 "SEARCH search.entries USING PRIMARY KEY (kind=? AND key=? AND (sort,seq)>(?,?) AND sort<?)",
             ),
-            (BY_TEXT, "SCAN search.documents VIRTUAL TABLE INDEX"),
-            (CHANGED_AFTER.lite, "SEARCH listings USING INDEX sqlite_autoindex_listings_2 (revision>?)"),
+            (BY_TEXT.sqlite(), "SCAN search.documents VIRTUAL TABLE INDEX"),
+            (CHANGED_AFTER.sqlite(), "SEARCH listings USING INDEX sqlite_autoindex_listings_2 (revision>?)"),
         ] {
             let plan: Vec<String> = sqlite
                 .scan(move |connection| {

@@ -4,11 +4,13 @@ use portico_domain::{CaseId, ErrorCode, Tenant, Timestamp, UserId};
 use portico_records::{held_token, revoked_token};
 
 use crate::audit::{Entry, append};
-use crate::chain::{Address, put_item, retire};
+use crate::chain::items::{put_item, retire};
+use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, dialects, sql};
-use crate::engine::word::{Word, word};
-use crate::engine::{Db, Error, Result};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, Weight, params, row, select, select_dialects, sql, statements};
+use crate::engine::word::Word;
 use crate::screening::lifetimes::Lifetime;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,38 +41,18 @@ impl Case {
     }
 }
 
-impl FromRow for Case {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            name: c.get()?,
-            tenant: c.get()?,
-            user: c.get()?,
-            token: word(&c.get::<Vec<u8>>()?)?,
-            holder: word(&c.get::<Vec<u8>>()?)?,
-            custody: c.get()?,
-            wished_wallet: c.get()?,
-            secret: c.get()?,
-            revoked_at: c.get()?,
-        })
-    }
-}
+row!(Case {
+    id, name, tenant = "account", user = "user_id", token, holder, custody, wished_wallet, secret,
+    revoked_at,
+});
 
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, name, account, user_id, token, holder, custody, wished_wallet, secret, revoked_at FROM cases",
-            $rest
-        )
-    };
-}
-static GET: Sql = sql(select!(" WHERE id = ?1"));
-static NAMED: Sql = sql(select!(" WHERE account = ?1 AND name = ?2"));
-static BY_TOKEN: Sql = sql(select!(" WHERE token = ?1"));
-static OF_USER: Sql = sql(select!(" WHERE user_id = ?1 ORDER BY created_at"));
-static UNFINISHED: Sql = sql(select!(
-    " WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1"
-));
+static GET: Sql = select::<Case>("SELECT {columns} FROM cases WHERE id = ?1");
+static NAMED: Sql = select::<Case>("SELECT {columns} FROM cases WHERE account = ?1 AND name = ?2");
+static BY_TOKEN: Sql = select::<Case>("SELECT {columns} FROM cases WHERE token = ?1");
+static OF_USER: Sql = select::<Case>("SELECT {columns} FROM cases WHERE user_id = ?1 ORDER BY created_at");
+static UNFINISHED: Sql = select::<Case>(
+    "SELECT {columns} FROM cases WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1",
+);
 static INSERT: Sql = sql("INSERT INTO cases \
      (id, name, account, user_id, token, holder, custody, wished_wallet, secret, made, done, created_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11) ON CONFLICT DO NOTHING");
@@ -115,18 +97,18 @@ impl Op for OpenCase {
             }
         };
         let Some(case) = known else {
-            let params = [
-                (&new.id).into(),
-                new.name.as_ref().into(),
-                account.as_str().into(),
-                (&new.user).into(),
-                new.token[..].into(),
-                new.holder[..].into(),
-                new.custody.into(),
-                new.wished_wallet.as_deref().into(),
-                new.secret.as_deref().into(),
-                (*of == CaseSelector::Generated).into(),
-                self.by.at.into(),
+            let params = params![
+                &new.id,
+                new.name.as_ref(),
+                account.as_str(),
+                &new.user,
+                &new.token[..],
+                &new.holder[..],
+                new.custody,
+                new.wished_wallet.as_deref(),
+                new.secret.as_deref(),
+                *of == CaseSelector::Generated,
+                self.by.at
             ];
             if tx.exec(&INSERT, &params).await? == 0 {
                 return Err(Error::Again("a case was just opened".into()));
@@ -161,8 +143,14 @@ impl Op for WishWallet {
     }
 }
 
-static LOCK: Sql = dialects(select!(" WHERE id = ?1"), select!(" WHERE id = ?1 FOR SHARE"));
-static LOCK_TOKEN: Sql = dialects(select!(" WHERE token = ?1"), select!(" WHERE token = ?1 FOR SHARE"));
+static LOCK: Sql = select_dialects::<Case>(
+    "SELECT {columns} FROM cases WHERE id = ?1",
+    "SELECT {columns} FROM cases WHERE id = ?1 FOR SHARE",
+);
+static LOCK_TOKEN: Sql = select_dialects::<Case>(
+    "SELECT {columns} FROM cases WHERE token = ?1",
+    "SELECT {columns} FROM cases WHERE token = ?1 FOR SHARE",
+);
 
 /// The case, which is neither revoked nor erased before the transaction ends.
 pub(super) async fn lock_case<T: Tx>(tx: &mut T, id: &CaseId) -> Result<Case> {
@@ -234,3 +222,5 @@ impl Db {
         self.read(&OF_USER, &[user.into()], Weight::Scan).await
     }
 }
+
+statements! { GET, NAMED, BY_TOKEN, OF_USER, UNFINISHED, INSERT, REVOKE, WISH, LOCK, LOCK_TOKEN, MINTED }

@@ -5,9 +5,9 @@ use portico_domain::{CaseId, Timestamp};
 
 use super::cases::lock_case;
 use crate::budgets::Budget;
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, dialects, sql};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, dialects, params, row, select, sql, statements};
 use crate::engine::word::Word;
-use crate::engine::{Error, Result};
 use crate::idempotency::Seal;
 
 #[derive(Debug, Clone)]
@@ -30,17 +30,7 @@ pub struct StoredCheck {
     pub finished_at: Option<Timestamp>,
 }
 
-impl FromRow for StoredCheck {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            kind: c.get()?,
-            reference: c.get()?,
-            bureau: c.get()?,
-            finding: c.get()?,
-            finished_at: c.get()?,
-        })
-    }
-}
+row!(StoredCheck { kind, reference, bureau, finding, finished_at });
 
 static INSERT: Sql = sql("INSERT INTO checks (case_id, kind, inputs, reference, bureau, started_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (case_id, kind) DO NOTHING");
@@ -50,8 +40,7 @@ static INPUTS: Sql = dialects(
     "SELECT inputs, bureau, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2",
     "SELECT inputs, bureau, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2 FOR UPDATE",
 );
-static GET: Sql =
-    sql("SELECT kind, reference, bureau, finding, finished_at FROM checks WHERE case_id = ?1 AND kind = ?2");
+static GET: Sql = select::<StoredCheck>("SELECT {columns} FROM checks WHERE case_id = ?1 AND kind = ?2");
 static FINISH: Sql = sql("UPDATE checks SET finding = ?4, finished_at = ?5 \
      WHERE case_id = ?1 AND kind = ?2 AND reference = ?3 AND finding IS NULL");
 
@@ -77,13 +66,13 @@ impl<S: Seal> BeginChecks<S> {
     async fn begin<T: Tx>(&self, tx: &mut T, check: &NewCheck) -> Result<bool> {
         let place = format!("checks {} {}", self.case, check.kind).into_bytes();
         let inputs = self.seal.seal(&place, &check.inputs)?;
-        let params = [
-            (&self.case).into(),
-            check.kind.into(),
-            inputs[..].into(),
-            check.reference.as_str().into(),
-            check.bureau.as_str().into(),
-            self.at.into(),
+        let params = params![
+            &self.case,
+            check.kind,
+            &inputs[..],
+            check.reference.as_str(),
+            check.bureau.as_str(),
+            self.at
         ];
         if tx.exec(&INSERT, &params).await? > 0 {
             return Ok(true);
@@ -129,13 +118,9 @@ pub struct FinishCheck {
 impl Op for FinishCheck {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let params = [
-            (&self.case).into(),
-            self.kind.into(),
-            self.reference.as_str().into(),
-            self.finding[..].into(),
-            self.at.into(),
-        ];
+        let params = params![&self.case, self.kind, self.reference.as_str(), &self.finding[..], self.at];
         tx.exec(&FINISH, &params).await.map(drop)
     }
 }
+
+statements! { INSERT, RESTART, INPUTS, GET, FINISH }

@@ -5,11 +5,13 @@ use portico_records::{ItemKind, held_token, token_commitment, token_key};
 
 use super::cases::lock_case_of_token;
 use crate::audit::{Entry, append};
-use crate::chain::{Address, put_item};
+use crate::chain::items::put_item;
+use crate::chain::signing::Address;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, sql};
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, sql, statements};
 use crate::engine::word::Word;
-use crate::engine::{Db, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalletClaim {
@@ -104,3 +106,5 @@ impl Db {
         Ok(found.map(|(message,)| message))
     }
 }
+
+statements! { BEGIN, MESSAGE, USE, MOVE, PAYLOAD }

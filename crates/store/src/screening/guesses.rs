@@ -4,8 +4,8 @@
 use portico_domain::{ErrorCode, Timestamp, VerificationId};
 
 use crate::audit::{Entry, append};
-use crate::engine::sql::{Op, Sql, Tx, Val, dialects, sql};
-use crate::engine::{Error, Result};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Op, Sql, Tx, dialects, sql, statements};
 
 #[derive(Debug, Clone)]
 pub struct Guess {
@@ -49,7 +49,7 @@ impl Op for TakeGuess {
             append(tx, &self.refused).await?;
             return Ok(None);
         }
-        let params: [Val<'_>; 4] = [tx.seq(), verification.into(), caller.as_str().into(), (*at).into()];
+        let params = [tx.context().seq(), verification.into(), caller.as_str().into(), (*at).into()];
         let taken: Option<(i64,)> = tx.one(&TAKE, &params).await?;
         Ok(taken.map(|(id,)| id))
     }
@@ -74,3 +74,5 @@ impl Op for SettleGuess {
         append(tx, &self.entry).await
     }
 }
+
+statements! { LOCK_RESULT, COUNT, TAKE, RELEASE_SLOT }

@@ -7,9 +7,9 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::UserId;
 
-use crate::engine::sql::{Sql, Tx, dialects, sql};
+use crate::engine::error::{Error, Result};
+use crate::engine::sql::{Sql, Tx, dialects, sql, statements};
 use crate::engine::word::Word;
-use crate::engine::{Error, Result};
 
 /// The time between two erasures of one person.
 #[derive(Debug, Clone, Copy)]
@@ -66,3 +66,5 @@ fn lock_number(subject: &Word) -> i64 {
     bytes.copy_from_slice(&subject[..4]);
     i32::from_be_bytes(bytes).into()
 }
+
+statements! { SHARE, LOCK, LATER }

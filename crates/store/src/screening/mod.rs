@@ -3,13 +3,13 @@
 //! Personal data is sealed bytes here; `portico-app` has the keys. Use cases pass chain items together with the rows,
 //! so that both change in one transaction.
 
-mod cases;
-mod checks;
-mod claims;
-mod guesses;
+pub(crate) mod cases;
+pub(crate) mod checks;
+pub(crate) mod claims;
+pub(crate) mod guesses;
 pub(crate) mod lifetimes;
-mod people;
-mod verifications;
+pub(crate) mod people;
+pub(crate) mod verifications;
 
 pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity, WishWallet};
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};

@@ -4,15 +4,17 @@ use portico_domain::{CaseId, ListingId, Timestamp, UserId};
 use portico_records::{cleared_check, revoked_token};
 
 use super::lifetimes::{lock_for_erasure, subject};
-use crate::applications::{StoredApplication, delete_applications};
+use crate::applications::changes::delete_applications;
+use crate::applications::stored::StoredApplication;
 use crate::audit::{Entry, append};
-use crate::chain::retire;
+use crate::chain::items::retire;
 use crate::engine::counters::{ChangeContext, record};
-use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql};
+use crate::engine::db::Db;
+use crate::engine::error::Result;
+use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, sql, statements};
 use crate::engine::word::{Word, word};
-use crate::engine::{Db, Result};
 use crate::keys::revoke_keys_of;
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 /// Per [`ForgetInputs`].
 const MAX_FORGOTTEN_ROWS: i64 = 1000;
@@ -196,4 +198,10 @@ impl Db {
         let people = self.read::<(UserId,)>(&SCREENED, &[after.into(), limit.into()], Weight::Scan).await?;
         Ok(people.into_iter().map(|(user,)| user).collect())
     }
+}
+
+statements! {
+    FORGET_INPUTS, FORGET_FINDINGS, FORGET_CHECKS, FORGET_GUESSES, FORGET_CLAIMS, CASES, CHECKS,
+    LOCK_RESULTS, GUESSES, CLAIMS, VERIFICATIONS, APPLY_ONCE, ADVANCE, DROP_APPLIED, ADVANCE_TO_NONE,
+    DROP_ALL_APPLIED, APPLIED_UP_TO, IS_APPLIED, SCREENED
 }

@@ -3,15 +3,17 @@
 use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, VerificationId};
 use portico_records::held_token;
 
-use crate::applications::recompute_flags;
+use crate::applications::flags::recompute_flags;
 use crate::audit::{Entry, append};
-use crate::chain::put_item;
+use crate::chain::items::put_item;
 use crate::engine::counters::{ChangeContext, record};
+use crate::engine::creation_number::creation_number;
+use crate::engine::db::Db;
+use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
-use crate::engine::sql::{Columns, FromRow, Op, Row, Sql, Tx, Weight, sql};
+use crate::engine::sql::{Op, Sql, Tx, Weight, params, row, select, sql, statements};
 use crate::engine::word::{Word, word};
-use crate::engine::{Db, Error, Result};
-use crate::keystore::PersonId;
+use crate::keystore::store::PersonId;
 
 /// Its values are sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,36 +33,18 @@ pub struct StoredVerification {
     pub outcome: Vec<u8>,
 }
 
-impl FromRow for StoredVerification {
-    fn from_row<R: Row>(c: &mut Columns<'_, R>) -> Result<Self> {
-        Ok(Self {
-            id: c.get()?,
-            user: c.get()?,
-            case: c.get()?,
-            created_at: c.get()?,
-            expires_at: c.get()?,
-            consented_at: c.get()?,
-            consent_version: c.get()?,
-            inputs: c.get()?,
-            findings: c.get()?,
-            outcome: c.get()?,
-        })
-    }
-}
+row!(StoredVerification {
+    id, user = "user_id", case = "case_id", created_at, expires_at, consented_at, consent_version, inputs,
+    findings, outcome,
+});
 
-macro_rules! columns {
-    () => {
-        "id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome"
-    };
-}
-static GET: Sql = sql(concat!("SELECT ", columns!(), " FROM verifications WHERE id = ?1"));
-static NEWEST: Sql =
-    sql(concat!("SELECT ", columns!(), " FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2"));
-static OF_USER: Sql = sql(concat!(
-    "SELECT ",
-    columns!(),
-    ", seq, seq FROM verifications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2"
-));
+static GET: Sql = select::<StoredVerification>("SELECT {columns} FROM verifications WHERE id = ?1");
+static NEWEST: Sql = select::<StoredVerification>(
+    "SELECT {columns} FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2",
+);
+static OF_USER: Sql = select::<StoredVerification>(
+    "SELECT {columns}, seq, seq FROM verifications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
+);
 static INSERT: Sql = sql("INSERT INTO verifications \
      (seq, id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
@@ -86,18 +70,18 @@ impl Op for StoreVerification {
         let case: Option<(Option<Tenant>, Vec<u8>, Vec<u8>)> =
             tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
         let (account, token, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
-        let params = [
-            tx.creation_number().await?,
-            (&new.id).into(),
-            (&new.user).into(),
-            (&new.case).into(),
-            new.created_at.into(),
-            new.expires_at.into(),
-            new.consented_at.into(),
-            new.consent_version.as_ref().into(),
-            new.inputs.as_deref().into(),
-            new.findings.as_deref().into(),
-            new.outcome[..].into(),
+        let params = params![
+            creation_number(tx).await?,
+            &new.id,
+            &new.user,
+            &new.case,
+            new.created_at,
+            new.expires_at,
+            new.consented_at,
+            new.consent_version.as_ref(),
+            new.inputs.as_deref(),
+            new.findings.as_deref(),
+            &new.outcome[..]
         ];
         tx.exec(&INSERT, &params).await?;
         // A wallet may have claimed the token during the bureau requests.
@@ -162,3 +146,5 @@ impl Db {
         self.page(&OF_USER, &[user.into()], after, limit).await
     }
 }
+
+statements! { GET, NEWEST, OF_USER, INSERT, DONE, DISPUTE, ASK_AGAIN }

@@ -305,7 +305,7 @@ async fn finding_matches_the_rule_at_any_index_progress(db: Db) {
     db.assert_not_yet_indexed(left).await;
     world.check(&db, "nothing indexed").await;
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
 
     let held = db.hold_search_index();
     world.grow(&db).await;
@@ -313,7 +313,7 @@ async fn finding_matches_the_rule_at_any_index_progress(db: Db) {
     db.assert_not_yet_indexed(newer).await;
     world.check(&db, "one half indexed").await;
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
 
     db.assert_not_yet_indexed(0).await;
     world.check(&db, "everything indexed").await;
@@ -326,7 +326,7 @@ fn number(id: &str) -> usize {
 async fn paging_continues_while_the_index_catches_up(db: Db) {
     let mut world = World::new();
     world.grow(&db).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let held = db.hold_search_index();
     world.grow(&db).await;
     let all = world.in_order(&db).await;
@@ -338,7 +338,7 @@ async fn paging_continues_while_the_index_catches_up(db: Db) {
         begun.push((filter, limit, page));
     }
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.assert_not_yet_indexed(0).await;
 
     let mut went_on = 0;

@@ -109,7 +109,7 @@ async fn listing_of_another_owner_is_not_deleted(db: Db) {
 async fn a_deleted_listings_id_may_be_used_again(db: Db) {
     db.write(create(listing("a"))).await.unwrap();
     db.write(create(listing("b"))).await.unwrap();
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.write(delete("a")).await.unwrap();
     let second = Listing { city: text("Boston"), rent: Some(money("900")), ..listing("a") };
     db.write(create(second.clone())).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_deleted_listings_id_may_be_used_again(db: Db) {
     for _before_and_after_indexing in 0..2 {
         assert_eq!(found(&db, &in_city("Boston")).await, ["a"]);
         assert_eq!(found(&db, &in_city("Austin")).await, ["b"], "the first one is forgotten");
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 

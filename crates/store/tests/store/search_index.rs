@@ -79,7 +79,7 @@ async fn assert_found(db: &Db, city: &str, expected: &[&str]) {
 async fn assert_finds(place: &Place, city: &str, expected: &[&str]) {
     let db = place.open(Role::Server).await;
     assert_found(&db, city, expected).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.assert_not_yet_indexed(0).await;
     assert_found(&db, city, expected).await;
 }
@@ -109,7 +109,7 @@ fn take_index(from: &Place, to: &Place) {
 /// A closed database with this many indexed listings in one city.
 async fn settled(db: Db, prefix: &str, count: usize, city: &str) -> Place {
     fill(&db, prefix, count, city).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.closed().await
 }
 
@@ -127,7 +127,7 @@ async fn the_index_is_kept_over_reopening(db: Db) {
 
 async fn incomplete_index_catches_up_after_reopening(db: Db) {
     fill(&db, "a", 2, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let held = db.hold_search_index();
     fill(&db, "b", 2, "Austin").await;
     db.write(delete("a0")).await.unwrap();
@@ -185,7 +185,7 @@ async fn rebuilds_when_last_listing_differs(db: Db) {
     let other = settled(db.fresh_place().await.open(Role::Server).await, "b", 2, "Boston").await;
     fill(&db, "a", 3, "Austin").await;
     db.write(delete("a1")).await.unwrap();
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let place = db.closed().await;
     take_index(&other, &place);
     assert_finds(&place, "Austin", &["a0", "a2"]).await;
@@ -200,7 +200,7 @@ async fn rebuilds_when_database_differs_with_the_same_ids(db: Db) {
 
 async fn emptied_database_finds_nothing(db: Db) {
     fill(&db, "a", 3, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     for id in ["a0", "a1", "a2"] {
         db.write(delete(id)).await.unwrap();
     }
@@ -213,7 +213,7 @@ async fn emptied_database_finds_nothing(db: Db) {
 
 async fn deleted_listings_are_not_found(db: Db) {
     fill(&db, "a", 3, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let held = db.hold_search_index();
     db.write(delete("a0")).await.unwrap();
     db.raw("DELETE FROM listings WHERE id = 'a2'").await;
@@ -221,7 +221,7 @@ async fn deleted_listings_are_not_found(db: Db) {
     db.write(delete("b")).await.unwrap();
     assert_found(&db, "Austin", &["a1"]).await;
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     assert_found(&db, "Austin", &["a1"]).await;
 }
 
@@ -243,7 +243,7 @@ async fn an_edited_listing_is_found_by_its_new_values_only(db: Db) {
         return;
     }
     fill(&db, "a", 3, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let held = db.hold_search_index();
     let change = "'$.city', 'Boston', '$.street', '1 Boston Street', '$.postal', 'P-Boston', '$.rent', 30";
     edit(db.place(), "a1", change).await;
@@ -282,26 +282,26 @@ async fn an_edited_listing_is_found_by_its_new_values_only(db: Db) {
     db.assert_not_yet_indexed(1).await;
     assert_all().await;
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.assert_not_yet_indexed(0).await;
     assert_all().await;
     // After reverting the change, the old entries are valid again.
     let change = "'$.city', 'Austin', '$.street', '1 Austin Street', '$.postal', 'P-Austin', '$.rent', 10";
     edit(db.place(), "a1", change).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
 }
 
 async fn rebuilds_when_database_was_restored(db: Db) {
     fill(&db, "a", 3, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let place = db.closed().await;
     let backup = place.open(Role::Server).await.closed().await;
     if backup.search_index().is_some() {
         let later = place.open(Role::Server).await;
         later.write(delete("a0")).await.unwrap();
         fill(&later, "b", 1, "Austin").await;
-        later.settle().await.unwrap();
+        later.wait_for_index().await.unwrap();
         // The database comes from a backup, the index does not.
         take_index(&later.closed().await, &backup);
     }
@@ -330,7 +330,7 @@ async fn rebuilds_when_tables_are_damaged(db: Db) {
     let first = settled(db, "a", 3, "Austin").await;
     for sql in DAMAGES {
         let place = first.open(Role::Server).await;
-        place.settle().await.unwrap();
+        place.wait_for_index().await.unwrap();
         let place = place.closed().await;
         damage(&place, sql);
         assert_finds(&place, "Austin", &["a0", "a1", "a2"]).await;
@@ -366,19 +366,19 @@ async fn rebuilds_when_index_is_incomplete(db: Db) {
     // Nothing fails: only reading all of it tells.
     let db = place.open(Role::Server).await;
     is_rebuilt(&place).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
 }
 
 async fn rebuilds_when_damaged_while_it_is_used(db: Db) {
     fill(&db, "a", 3, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
     mark(db.place());
     damage(db.place(), "DELETE FROM documents_data");
     assert_found(&db, "Austin", &["a0", "a1", "a2"]).await;
     is_rebuilt(db.place()).await;
     fill(&db, "b", 1, "Austin").await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     assert_found(&db, "Austin", &["a0", "a1", "a2", "b0"]).await;
 }

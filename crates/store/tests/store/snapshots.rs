@@ -36,7 +36,7 @@ async fn indexed_listings_are_found(db: Db) {
     for n in 1..=30 {
         db.write(create(listing(&format!("l-{n}")))).await.unwrap();
         assert_eq!(found(&db, &filter).await.len(), n);
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
         assert_eq!(found(&db, &filter).await.len(), n, "after the index has it");
     }
     let filter = ListingFilter { term: Some(term("l-30")), ..ListingFilter::default() };

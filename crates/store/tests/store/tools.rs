@@ -88,11 +88,11 @@ async fn a_tool_and_a_server_write_at_the_same_time(server: Db) {
 
 async fn a_server_finds_what_a_tool_has_stored(server: Db) {
     server.write(create(sample("a"))).await.unwrap();
-    server.settle().await.unwrap();
+    server.wait_for_index().await.unwrap();
     let tool = server.place().open(Role::Tool).await;
     tool.write(create(sample("b"))).await.unwrap();
     assert_found(&server, &["a", "b"]).await;
-    server.settle().await.unwrap();
+    server.wait_for_index().await.unwrap();
     server.assert_not_yet_indexed(0).await;
     assert_found(&server, &["a", "b"]).await;
     tool.write(delete("a")).await.unwrap();
@@ -103,11 +103,11 @@ async fn a_tool_finds_what_a_server_has_stored(server: Db) {
     server.write(create(sample("a"))).await.unwrap();
     let tool = server.place().open(Role::Tool).await;
     assert_found(&tool, &["a"]).await;
-    server.settle().await.unwrap();
+    server.wait_for_index().await.unwrap();
     assert_found(&tool, &["a"]).await;
     server.write(create(sample("b"))).await.unwrap();
     assert_found(&tool, &["a", "b"]).await;
-    tool.settle().await.unwrap();
+    tool.wait_for_index().await.unwrap();
     assert_found(&tool, &["a", "b"]).await;
 }
 
@@ -128,6 +128,6 @@ async fn server_finds_everything_after_a_tool(db: Db) {
     );
     let server = place.open(Role::Server).await;
     assert_found(&server, &["a"]).await;
-    server.settle().await.unwrap();
+    server.wait_for_index().await.unwrap();
     assert_found(&server, &["a"]).await;
 }

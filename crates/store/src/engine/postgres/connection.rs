@@ -14,7 +14,7 @@ use tokio_postgres::{Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Columns, FromRow, Sql, Val};
+use crate::engine::sql::{Columns, FromRow, Param, Row, Sql};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// After that the caller gets a 503.
@@ -103,14 +103,14 @@ pub(crate) async fn prepare(client: &ClientWrapper, sql: &'static Sql) -> Result
     with_deadline(client.prepare(sql.postgres())).await
 }
 
-pub(crate) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Val<'_>]) -> Result<u64> {
+pub(crate) async fn exec(client: &ClientWrapper, statement: &Statement, params: &[Param<'_>]) -> Result<u64> {
     with_deadline(client.execute_raw(statement, used(statement, params))).await
 }
 
 pub(crate) async fn query<R: FromRow>(
     client: &ClientWrapper,
     statement: &Statement,
-    params: &[Val<'_>],
+    params: &[Param<'_>],
 ) -> Result<Vec<R>> {
     let params: Vec<&(dyn ToSql + Sync)> =
         used(statement, params).map(|param| param as &(dyn ToSql + Sync)).collect();
@@ -121,8 +121,8 @@ pub(crate) async fn query<R: FromRow>(
 /// Only the parameters that the statement names.
 fn used<'p, 'v>(
     statement: &Statement,
-    params: &'p [Val<'v>],
-) -> std::iter::Take<std::slice::Iter<'p, Val<'v>>> {
+    params: &'p [Param<'v>],
+) -> std::iter::Take<std::slice::Iter<'p, Param<'v>>> {
     params.iter().take(statement.params().len())
 }
 
@@ -133,7 +133,7 @@ async fn with_deadline<T>(work: impl Future<Output = Result<T, tokio_postgres::E
     }
 }
 
-impl ToSql for Val<'_> {
+impl ToSql for Param<'_> {
     fn to_sql(
         &self,
         kind: &Type,
@@ -141,6 +141,7 @@ impl ToSql for Val<'_> {
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
+            Self::Assigned => Err("only SQLite assigns numbers on insert".into()),
             Self::Int(int) => int.to_sql(kind, out),
             Self::Text(text) => text.to_sql(kind, out),
             Self::Bytes(bytes) => bytes.to_sql(kind, out),
@@ -150,6 +151,18 @@ impl ToSql for Val<'_> {
         matches!(*kind, Type::INT8 | Type::TEXT | Type::BYTEA)
     }
     to_sql_checked!();
+}
+
+impl Row for tokio_postgres::Row {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
+        self.try_get(column).map_err(Into::into)
+    }
+    fn text(&self, column: usize) -> Result<Option<&str>> {
+        self.try_get(column).map_err(Into::into)
+    }
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.try_get(column).map_err(Into::into)
+    }
 }
 
 impl From<tokio_postgres::Error> for Error {

@@ -21,7 +21,7 @@ use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::oneshot;
 
 use super::index_entries::{NONCHARACTERS, entries, hash_key, quoted};
-use super::{exec, rows};
+use super::statement::{exec, rows};
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Keyed, as_limit};
 
@@ -140,7 +140,7 @@ impl SearchIndex {
     }
 
     /// Waits until the index includes everything committed before the call.
-    pub(super) async fn settle(&self) -> Result<()> {
+    pub(super) async fn wait_for_index(&self) -> Result<()> {
         let (done, caught_up) = oneshot::channel();
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(done);
         self.0.dirty.store(false, Ordering::Release);

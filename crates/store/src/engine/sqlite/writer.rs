@@ -11,7 +11,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::task::{Context, Poll, Waker};
+use std::task::{self, Poll, Waker};
 
 use portico_sqlite::{Checkpointer, spawn_supervised};
 use rusqlite::Connection;
@@ -19,11 +19,13 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use super::search_index::SearchIndex;
-use super::{exec, rows};
-use crate::engine::audit_key::{AuditKey, AuditKeyCell};
+use super::statement::{exec, rows};
+use crate::engine::audit_key::AuditKeyCell;
+use crate::engine::context::Context;
 use crate::engine::counters::{COUNT, EVENT, UNCOUNT};
 use crate::engine::error::{Error, Result};
-use crate::engine::sql::{Count, FromRow, Op, Sql, Tx, Val};
+use crate::engine::param::OwnedParam;
+use crate::engine::sql::{FromRow, Op, Param, Sql, Tx};
 
 /// Beyond this number of queued jobs, callers get a 503.
 const MAX_QUEUED_JOBS: usize = 4096;
@@ -63,8 +65,8 @@ impl<O: Op> Job for QueuedJob<O> {
         let _entered = self.span.enter();
         let before = connection.total_changes();
         self.outcome = match isolation {
-            Isolation::Group => run(connection, effects, &self.op, self.audit_key.get()),
-            Isolation::Savepoint => in_savepoint(connection, effects, &self.op, self.audit_key.get()),
+            Isolation::Group => run(connection, effects, &self.op, &self.audit_key),
+            Isolation::Savepoint => in_savepoint(connection, effects, &self.op, &self.audit_key),
         };
         let is_done = self.outcome.is_ok();
         tracing::debug!(work = std::any::type_name::<O>(), is_done, "a unit of work ended");
@@ -180,9 +182,9 @@ impl Thread {
         }
         let moved = effects.totals.iter().try_for_each(|((scope, name), by)| {
             let [scope, name] = [(*scope).into(), (&**name).into()];
-            exec(&self.connection, COUNT.lite, &[scope, name, 0.into(), (*by).into()])?;
+            exec(&self.connection, COUNT.sqlite(), &[scope, name, 0.into(), (*by).into()])?;
             if *by < 0 {
-                exec(&self.connection, UNCOUNT.lite, &[scope, name])?;
+                exec(&self.connection, UNCOUNT.sqlite(), &[scope, name])?;
             }
             Ok(())
         });
@@ -199,7 +201,7 @@ fn in_savepoint<O: Op>(
     connection: &mut Connection,
     effects: &mut GroupEffects,
     op: &O,
-    audit_key: Option<&AuditKey>,
+    audit_key: &AuditKeyCell,
 ) -> Result<O::Out> {
     if !connection.is_autocommit() {
         exec(connection, "SAVEPOINT job", &[])?;
@@ -218,30 +220,32 @@ fn run<O: Op>(
     connection: &mut Connection,
     effects: &mut GroupEffects,
     op: &O,
-    audit_key: Option<&AuditKey>,
+    audit_key: &AuditKeyCell,
 ) -> Result<O::Out> {
     if connection.is_autocommit() {
         return Err(Error::Unavailable("no transaction could be opened".into()));
     }
-    let mut tx = LiteTx { connection, counts: Vec::new(), audit_key };
+    let mut tx = LiteTx { connection, context: Context::sqlite(audit_key.clone()) };
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| ready(op.run(&mut tx))))
-        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())));
-    if outcome.is_ok() {
-        for (scope, name, by) in tx.counts {
-            *effects.totals.entry((scope, name)).or_insert(0) += by;
-        }
+        .unwrap_or_else(|_| Err(Error::Bug("a write panicked".into())))?;
+    let LiteTx { connection, context } = tx;
+    for event in &context.events {
+        exec(connection, EVENT.sqlite(), &event.each_ref().map(OwnedParam::borrow))?;
     }
-    outcome
+    for (counter, by) in context.totals {
+        *effects.totals.entry(counter).or_insert(0) += by;
+    }
+    Ok(outcome)
 }
 
 /// Runs reads on a connection that is not the writer's.
 pub(crate) fn read_with<O: Op>(connection: &mut Connection, op: &O) -> Result<O::Out> {
-    ready(op.run(&mut LiteTx { connection, counts: Vec::new(), audit_key: None }))
+    ready(op.run(&mut LiteTx { connection, context: Context::sqlite(AuditKeyCell::default()) }))
 }
 
 /// On this engine every future is ready at once.
 fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+    match pin!(future).poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => Err(Error::Bug("a unit of work waited for something else than its database".into())),
     }
@@ -250,31 +254,18 @@ fn ready<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// A transaction on the writer's connection. It borrows it exclusively, which lets its futures be `Send`.
 struct LiteTx<'c> {
     connection: &'c mut Connection,
-    counts: Vec<(&'static str, Box<str>, i64)>,
-    audit_key: Option<&'c AuditKey>,
+    context: Context,
 }
 
 impl Tx for LiteTx<'_> {
-    async fn exec(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<u64> {
-        exec(self.connection, sql.lite, params)
+    async fn exec(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<u64> {
+        exec(self.connection, sql.sqlite(), params)
     }
-    async fn record_event(&mut self, event: &[Val<'_>], counts: &[Count<'_>]) -> Result<()> {
-        for &(scope, name, by) in counts.iter().filter(|(_, _, by)| *by != 0) {
-            self.counts.push((scope, name.into(), by));
-        }
-        exec(self.connection, EVENT.lite, event).map(drop)
+    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Param<'_>]) -> Result<Vec<R>> {
+        rows(self.connection, sql.sqlite(), params)
     }
-    async fn rows<R: FromRow>(&mut self, sql: &'static Sql, params: &[Val<'_>]) -> Result<Vec<R>> {
-        rows(self.connection, sql.lite, params)
-    }
-    async fn creation_number(&mut self) -> Result<Val<'static>> {
-        Ok(Val::Null)
-    }
-    fn seq(&mut self) -> Val<'static> {
-        Val::Null
-    }
-    fn audit_key(&self) -> Option<&AuditKey> {
-        self.audit_key
+    fn context(&mut self) -> &mut Context {
+        &mut self.context
     }
 }
 
@@ -288,8 +279,8 @@ mod tests {
     use super::*;
     use crate::engine::counters::{ChangeContext, record};
     use crate::engine::sql::sql;
-    use crate::engine::sqlite::connect;
-    use crate::engine::{migrate, sqlite};
+    use crate::engine::sqlite::{migrate, migrations::MIGRATIONS};
+    use portico_sqlite::connect;
 
     /// Counts something, once it is told to.
     struct Counts {
@@ -326,7 +317,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.db");
         let mut connection = connect(&path, 1024).unwrap();
-        migrate::sqlite(&mut connection, sqlite::migrations::MIGRATIONS).unwrap();
+        migrate::run(&mut connection, MIGRATIONS).unwrap();
         connection.execute_batch("PRAGMA max_page_count = 300").unwrap();
         let writer = std::sync::Arc::new(Writer::start(connection, &path, None).unwrap());
         let counted = || -> i64 {

@@ -80,7 +80,7 @@ async fn a_map_counts_what_a_search_finds(db: Db) {
             );
         }
         drop(held.take());
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 
@@ -93,7 +93,7 @@ async fn a_single_listing_is_shown_with_its_values(db: Db) {
         assert_eq!(cluster.only, Some(home.clone().into()));
         let place = Point::new(cluster.latitude, cluster.longitude).unwrap();
         assert!(place.distance_km(home.place.unwrap()) < 0.000_02);
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
     db.write(create(at("b", "30.2673,-97.7432"))).await.unwrap();
     let together = clusters(&db, &all(), 3).await;
@@ -105,12 +105,12 @@ async fn deleted_listings_are_not_on_the_map(db: Db) {
     for id in ["a", "b", "c"] {
         db.write(create(at(id, "30,-97"))).await.unwrap();
     }
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.write(delete("b")).await.unwrap();
     assert_eq!(counts(&db, &all()).await, (2, 2));
     db.write(create(listing("b"))).await.unwrap();
     assert_eq!(counts(&db, &all()).await, (3, 2));
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     assert_eq!(counts(&db, &all()).await, (3, 2));
     assert_eq!(counts(&db, &in_box("-98,29,-96,31")).await, (2, 2));
 }
@@ -121,7 +121,7 @@ async fn a_box_across_the_antimeridian_has_both_sides(db: Db) {
     {
         db.write(create(at(id, place))).await.unwrap();
     }
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let found = clusters(&db, &in_box("170,-20,-170,-12"), 3).await;
     assert_eq!((found.total, found.clusters.len()), (2, 2));
 }
@@ -137,7 +137,7 @@ async fn many_listings_are_counted_exactly(db: Db) {
         let filter = in_box("-99,30,-97,32");
         let inside = found_count(&db, &filter).await;
         assert_eq!(counts(&db, &filter).await, (inside, inside));
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 
@@ -147,7 +147,7 @@ async fn found_count(db: &Db, filter: &ListingFilter) -> u64 {
 
 async fn an_answer_that_does_not_cover_everything_says_so(db: Db) {
     store_all(&db, (0..10_050).map(|n| at(&format!("h{n}"), "30,-97"))).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let found = clusters(&db, &with_term("elm"), 5).await;
     assert_eq!((found.total, found.is_exact), (10_000, false));
     let counted = clusters(&db, &all(), 5).await;

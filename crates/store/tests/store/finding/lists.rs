@@ -106,7 +106,7 @@ async fn deleted_listing_is_on_no_access_path(db: Db) {
     ];
     // Deleted before and after indexing.
     store_in_order(&db, ["indexed", "kept", "indexed too"].map(with)).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let held = db.hold_search_index();
     store_in_order(&db, ["new", "newer"].map(with)).await;
     for way in &ways {
@@ -163,7 +163,7 @@ async fn a_cursor_outlives_its_listing(db: Db) {
         for (way, cursor) in ways.iter().zip(&cursors) {
             assert_eq!(ids(&find_after(&db, way, *cursor, 2).await), ["3", "4", "5"], "{way:?}");
         }
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 
@@ -178,6 +178,6 @@ async fn listings_made_while_paging_come_last(db: Db) {
         let rest = ids(&find_after(&db, way, page.next, 2).await);
         assert_eq!(rest.first().map(String::as_str), Some("2"));
         assert_eq!(rest.last(), Some(&new));
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }

@@ -50,7 +50,7 @@ async fn expect(db: &Db, held: HeldIndex, cases: &[(ListingFilter, &[&str])]) {
         assert_eq!(found(db, filter).await, *expected, "before indexing: {filter:?}");
     }
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.assert_not_yet_indexed(0).await;
     for (filter, expected) in cases {
         assert_eq!(found(db, filter).await, *expected, "after indexing: {filter:?}");
@@ -68,7 +68,7 @@ async fn expect_somewhere(db: &Db, held: HeldIndex, cases: &[(ListingFilter, &[&
         in_order.push(ids);
     }
     drop(held);
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     db.assert_not_yet_indexed(0).await;
     for ((filter, _), ids) in cases.iter().zip(in_order) {
         assert_eq!(found(db, filter).await, ids, "after indexing: {filter:?}");

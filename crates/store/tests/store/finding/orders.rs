@@ -109,7 +109,7 @@ async fn order_holds_beyond_the_in_memory_limit(db: Db) {
         let mut in_creation_order = find_all(&db, &all(), 300).await;
         in_creation_order.reverse();
         assert_eq!(ids(&found), ids(&in_creation_order));
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 

@@ -66,7 +66,7 @@ async fn equal_rents_stay_in_creation_order(db: Db) {
             let order = ids(&find_all(&db, &any, limit).await);
             assert_eq!(order, ["1", "3", "6", "4", "0", "2", "5"], "in pieces of {limit}");
         }
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 

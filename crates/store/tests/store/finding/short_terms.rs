@@ -33,7 +33,7 @@ async fn rare_short_term_is_found_among_thousands(db: Db) {
         assert_eq!(found(&db, &with_term("q")).await, ["-Qx"], "{state}");
         assert_eq!(found(&db, &with_term("j")).await, [""; 0], "{state}");
         assert_eq!(found(&db, &with_term("jj")).await, [""; 0], "{state}");
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 
@@ -54,7 +54,7 @@ async fn find_behind_thousands(db: &Db, odd: &[&str]) {
             assert_eq!(found(db, &with_term(odd)).await, expected, "{state}: {odd:?}");
             assert_eq!(found(db, &with_term(&format!("{odd} 1"))).await, expected, "{state}: {odd:?}");
         }
-        db.settle().await.unwrap();
+        db.wait_for_index().await.unwrap();
     }
 }
 
@@ -75,7 +75,7 @@ async fn a_common_short_term_finds_thousands(db: Db) {
         format!("e{}{}", letter(n), letter(n / 7))
     };
     store_all(&db, (0..3000).map(|n| Listing { street: text(&street(n)), ..listing(&format!("{n}")) })).await;
-    db.settle().await.unwrap();
+    db.wait_for_index().await.unwrap();
     let listings = find_all(&db, &with_term("e"), 1000).await;
     assert_eq!(listings.len(), 3000);
     assert_eq!(find_all(&db, &with_term("E"), 5000).await, listings);
