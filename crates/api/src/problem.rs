@@ -243,7 +243,7 @@ impl From<Error> for Problem {
                 ..ErrorCode::BureauUnavailable.into()
             },
             Error::RotationSuperseded => Self::internal("a rotation was asked for over HTTP"),
-            Error::Unavailable(cause) => Self::unavailable(cause),
+            Error::Setup(cause) | Error::Unavailable(cause) => Self::unavailable(cause),
             Error::Bug(cause) => Self::internal(cause),
         }
     }

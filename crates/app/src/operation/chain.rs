@@ -7,9 +7,10 @@ use std::time::Duration;
 pub use alloy_primitives::Address;
 use alloy_primitives::{B256, U256};
 use futures_util::future::join;
-use portico_chain::contracts::Contracts;
+pub use portico_chain::contracts::Contracts;
 pub use portico_chain::contracts::ItemKind;
 pub use portico_chain::node::{Block, Log};
+pub use portico_chain::signer::Key;
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
 use portico_domain::{ErrorCode, Timestamp};
@@ -44,6 +45,7 @@ impl From<portico_chain::Error> for Error {
         use portico_chain::Error as Chain;
         match error {
             Chain::Store(error) => error.into(),
+            Chain::Setup(why) => Self::Setup(why),
             Chain::Bug(why) => Self::Bug(why),
             Chain::Reverted(_) => Self::Bug("a contract refused a call that it must not refuse".into()),
             other => Self::Unavailable(other.to_string()),

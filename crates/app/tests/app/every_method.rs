@@ -250,7 +250,7 @@ fn every_method_takes_a_caller() {
 /// The public methods of the services that requests call, with their parameters.
 fn methods() -> BTreeMap<String, String> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let root = std::fs::read_to_string(sources.join("lib.rs")).unwrap();
+    let root = std::fs::read_to_string(sources.join("portico.rs")).unwrap();
     let fields = root.split_once("pub struct Portico {").unwrap().1.split_once('}').unwrap().0;
     let fields = fields.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let services: BTreeMap<&str, &str> = fields
