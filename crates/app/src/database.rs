@@ -5,10 +5,9 @@ use std::fmt::Display;
 use portico_store::audit::{Append, Entry};
 use portico_store::{Db, Location, Role, Status};
 
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::clock::{Clock as _, SystemClock};
 use crate::error::{Error, Result};
-use crate::people::access::require_operator;
 use crate::profile::Profile;
 
 /// Only an operator opens it, so its methods need no caller unless they are audited.

@@ -13,7 +13,7 @@
 //!
 //! Every public method of a service takes a [`Call`] (caller and idempotency key) and authorises its caller, unless
 //! everybody may call it. Exceptions: authentication (`Keys::verify`, `verify_token`, `jwks`), the readers that an
-//! authorised call returns (`AuditReader`, `KeyReader`), `Listings::new_id`, flags without data (`Audit::is_altered`,
+//! authorised call returns (`AuditReader`, `KeyReader`), flags without data (`Audit::is_altered`,
 //! `Audit::knows_key`), the accessors of [`Portico`], and [`Maintenance`], the background work, which no request
 //! calls.
 
@@ -37,7 +37,7 @@ pub use builder::{Builder, Parts};
 pub use caller::{Actor, Call, IdempotencyKey};
 pub use database::Database;
 pub use error::{Error, Result};
-pub use homes::listings::{self, ListingDetails, Listings};
+pub use homes::listings::{self, ListingDetails, Listings, NewListing};
 pub use operation::audit::{self, Audit};
 pub use operation::chain::{self, Chain};
 pub use operation::configuration::{self, Configuration};

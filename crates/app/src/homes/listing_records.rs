@@ -14,7 +14,7 @@ use portico_store::chain::{AcceptedListing, DesiredItem, ItemStatus, NewRecord, 
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::homes::listings::Listings;
+use crate::homes::listings::{Listings, NewListing};
 use crate::operation::chain::{PENDING, Record};
 use crate::people::budgets::Cost;
 
@@ -36,8 +36,9 @@ pub struct Proof {
 
 impl Listings {
     /// Stores a listing for its owner and records its terms and digest on the chain.
-    pub async fn record(&self, call: &Call, listing: Listing, terms: Terms) -> Result<AcceptedListing> {
-        self.core.may_act_for(&call.actor, &listing.user).await?;
+    pub async fn record(&self, call: &Call, new: NewListing, terms: Terms) -> Result<AcceptedListing> {
+        self.core.may_act_for(&call.actor, &new.user).await?;
+        let listing = self.core.complete_listing(new);
         self.core.remember_tenant(&call.actor).await?;
         let by = self.core.context(call);
         let desired = self.core.desired_listing(&listing, terms, by.at)?;

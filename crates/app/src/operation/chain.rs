@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::operation::transactions::{trace_attempt, trace_foreign};
+use crate::operation::transactions::{attempt_status, trace_foreign};
 use crate::profile::Profile;
 
 pub use crate::operation::transactions::{
@@ -176,7 +176,7 @@ impl Chain {
                 let answered = tokio::time::timeout(RECORD_TIMEOUT, asked).await.ok();
                 let (found, receipt) = answered
                     .map_or((None, None), |(found, receipt)| (found.ok().flatten(), receipt.ok().flatten()));
-                (trace_attempt(&attempt, hash, receipt.as_ref()), found, receipt)
+                (attempt_status(&attempt, hash, receipt.as_ref()), found, receipt)
             }
             None => {
                 let (found, receipt) = asked.await;
@@ -329,7 +329,7 @@ impl Core {
             }
             _ => None,
         };
-        Ok(Some(trace_attempt(&attempt, hash, receipt.as_ref())))
+        Ok(Some(attempt_status(&attempt, hash, receipt.as_ref())))
     }
 }
 

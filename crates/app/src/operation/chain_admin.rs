@@ -20,11 +20,10 @@ use portico_store::chain::{Backlog, Word};
 
 use super::audit::Anchor;
 use super::chain::ChainWriter;
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::clock::{CalendarClock, Clock as _, SystemClock};
 use crate::database::{Database, failed};
 use crate::error::{Error, Result};
-use crate::people::access::require_operator;
 use crate::profile::Profile;
 
 /// The usual id of development chains.

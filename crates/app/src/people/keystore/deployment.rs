@@ -5,11 +5,10 @@ use secrecy::SecretSlice;
 
 use super::person_keys::Keystore;
 use super::sealing::Root;
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::clock::{Clock as _, SystemClock};
 use crate::database::{Database, failed};
 use crate::error::{Error, Result};
-use crate::people::access::require_operator;
 use crate::profile::Profile;
 
 const WRONG_ROOT_KEY: &str = "the encryption key does not open this keystore: give the one it was made with \
