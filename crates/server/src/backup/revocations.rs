@@ -44,7 +44,7 @@ pub(super) async fn revoke_again(
 /// Ids, never secrets.
 async fn still_valid(database: &Database, is_known: bool) -> Result<Option<String>> {
     let keys = database.valid_keys().await?;
-    let valid: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
+    let valid: Vec<&str> = keys.iter().map(portico_domain::Text::as_str).collect();
     if valid.is_empty() {
         return Ok(None);
     }
