@@ -169,15 +169,18 @@ impl Problem {
             headers.insert(RETRY_AFTER, self.retry_after.unwrap_or(RETRY_AFTER_SECONDS).into());
         }
         if let Some(quota) = self.quota {
-            tell_quota(headers, &quota);
+            set_quota_headers(headers, &quota);
         }
         response
     }
 }
 
 /// The fields of draft-ietf-httpapi-ratelimit-headers.
-pub(crate) fn tell_quota(headers: &mut HeaderMap, quota: &Quota) {
-    for (name, value) in [("ratelimit-policy", quota.policy()), ("ratelimit", quota.state())] {
+pub(crate) fn set_quota_headers(headers: &mut HeaderMap, quota: &Quota) {
+    let Quota { name, limit, window_seconds, remaining, reset_seconds } = quota;
+    let policy = format!("\"{name}\";q={limit};w={window_seconds}");
+    let state = format!("\"{name}\";r={remaining};t={reset_seconds}");
+    for (name, value) in [("ratelimit-policy", policy), ("ratelimit", state)] {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);
         }
@@ -243,7 +246,7 @@ impl From<Error> for Problem {
                 ..ErrorCode::BureauUnavailable.into()
             },
             Error::RotationSuperseded => Self::internal("a rotation was asked for over HTTP"),
-            Error::Unavailable(cause) => Self::unavailable(cause),
+            Error::Setup(cause) | Error::Unavailable(cause) => Self::unavailable(cause),
             Error::Bug(cause) => Self::internal(cause),
         }
     }

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use portico_domain::keys::KeyScope;
 use portico_domain::{KeyId, Tenant, UserId};
 
+use crate::error::{Error, Result};
+
 /// The caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
@@ -63,6 +65,11 @@ impl Actor {
             Self::Key { id, .. } => format!("key\0{id}"),
         }
     }
+}
+
+/// In every profile.
+pub(crate) fn require_operator(actor: &Actor) -> Result<()> {
+    if actor.is_operator() { Ok(()) } else { Err(Error::Forbidden("this is for the operator")) }
 }
 
 #[derive(Debug, Clone)]

@@ -108,8 +108,8 @@ impl Core {
         portico_store::IdempotencyKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
     }
 
-    /// Whether a call with this key succeeded before.
-    pub(crate) async fn has_replied(&self, call: &Call) -> Result<bool> {
+    /// Claims the call's idempotency key if it is new; `true`: a call with this key succeeded before.
+    pub(crate) async fn claim_replay(&self, call: &Call) -> Result<bool> {
         let Some(idempotency_key) = call.idempotency_key else { return Ok(false) };
         let reply = self.db.write(StoredReply::<()>::new(self.store_key(idempotency_key))).await?;
         Ok(reply.is_some())

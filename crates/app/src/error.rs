@@ -58,7 +58,10 @@ pub enum Error {
     #[error("{} is used up", quota.name)]
     OverQuota { code: ErrorCode, quota: Quota },
     /// A later keystore rotation replaces this one.
-    #[error("another rotation replaces this one")]
+    #[error(
+        "another rotation began after this one and goes on in its place. No key is lost; run this again when that one \
+         has ended"
+    )]
     RotationSuperseded,
     /// A bureau returned no finding. The text is for the log.
     #[error("a bureau gave no finding: {why}")]
@@ -68,6 +71,9 @@ pub enum Error {
         /// Which check failed, and how.
         why: String,
     },
+    /// Configuration, database, keystore and chain do not fit; the text tells the operator what to do.
+    #[error("{0}")]
+    Setup(String),
     /// Temporarily unavailable; the text is for the log.
     #[error("unavailable: {0}")]
     Unavailable(String),

@@ -8,11 +8,12 @@
 //! - `people/`: keystore, vault, tokens, API keys, access, budgets, erasure
 //! - `operation/`: audit log, chain, configuration, maintenance, readiness, the sandbox
 //!
-//! Below them are the caller, the clock, errors and [`Core`], the parts that the services share.
+//! Below them are the caller, the clock, errors, [`Core`], the parts that the services share, and [`Database`], what an
+//! operator does without an application.
 //!
 //! Every public method of a service takes a [`Call`] (caller and idempotency key) and authorises its caller, unless
 //! everybody may call it. Exceptions: authentication (`Keys::verify`, `verify_token`, `jwks`), the readers that an
-//! authorised call returns (`AuditReader`, `KeyReader`), `Listings::new_id`, flags without data (`Audit::is_altered`,
+//! authorised call returns (`AuditReader`, `KeyReader`), flags without data (`Audit::is_altered`,
 //! `Audit::knows_key`), the accessors of [`Portico`], and [`Maintenance`], the background work, which no request
 //! calls.
 
@@ -21,6 +22,7 @@ mod builder;
 mod caller;
 pub mod clock;
 mod core;
+mod database;
 mod error;
 mod homes;
 mod operation;
@@ -33,14 +35,15 @@ pub mod screening;
 pub use applications::Applications;
 pub use builder::{Builder, Parts};
 pub use caller::{Actor, Call, IdempotencyKey};
+pub use database::Database;
 pub use error::{Error, Result};
-pub use homes::listings::{self, ListingDetails, Listings};
+pub use homes::listings::{self, ListingDetails, Listings, NewListing};
 pub use operation::audit::{self, Audit};
 pub use operation::chain::{self, Chain};
 pub use operation::configuration::{self, Configuration};
 pub use operation::maintenance::{self, Maintenance};
 pub use operation::sandbox::{self, Sandbox};
-pub use operation::{chain_queue, demo, readiness};
+pub use operation::{chain_admin, chain_queue, demo, readiness, restoration};
 pub use people::erasure::People;
 pub use people::keys::{self, Keys};
 pub use people::{access, budgets, keystore, tokens, vault};
@@ -48,7 +51,7 @@ pub use portfolios::devices::Devices;
 pub use portfolios::templates;
 pub use portfolios::user_portfolios::Portfolios;
 pub use portico::Portico;
-pub use portico_store::{Cursor, ListingVersion, Page};
+pub use portico_store::{Cursor, ListingVersion, Location, Page, Role};
 pub use profile::{AccessTable, Profile};
 pub use screening::identities::Identities;
 pub use screening::service::Screening;

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use portico_domain::Country;
-
 use crate::applications::Applications;
 use crate::caller::{Actor, IdempotencyKey};
 use crate::core::Core;
@@ -66,11 +64,6 @@ impl Portico {
 
     pub fn access(&self) -> AccessTable {
         self.core.access
-    }
-
-    /// For listings that name no country.
-    pub fn country(&self) -> &Country {
-        &self.core.country
     }
 
     /// Digests a request's idempotency key with its scope (caller and operation), and the request itself.

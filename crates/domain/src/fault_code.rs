@@ -43,7 +43,6 @@ fault_codes! {
     OutOfRange = "out_of_range", "it is less than `min` or more than `max`";
     BelowMinimum = "below_minimum", "what is preferred is less than the minimum";
     NotADate = "not_a_date", "it is no day of the calendar";
-    NotADay = "not_a_day", "it is no day of the calendar";
     NotAMoment = "not_a_moment", "it is no date and time with an offset";
     InTheFuture = "in_the_future", "it is in the future";
     InThePast = "in_the_past", "it is in the past";

@@ -80,7 +80,7 @@ impl Date {
             });
         let day = is_formed.then(|| text.parse().ok()).flatten();
         day.filter(|day: &jiff::civil::Date| day.year() > 0).map(Self).ok_or_else(|| {
-            ValidationError::new(FaultCode::NotADay, "must be a day of the calendar: YYYY-MM-DD")
+            ValidationError::new(FaultCode::NotADate, "must be a day of the calendar: YYYY-MM-DD")
         })
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         for wrong in
             ["2023-02-29", "2024-2-9", "0000-01-01", "+002024-02-29", "2024-02-29T00:00", "20240229", ""]
         {
-            assert_eq!(Date::parse(wrong).unwrap_err().code.name(), "not_a_day", "{wrong}");
+            assert_eq!(Date::parse(wrong).unwrap_err().code.name(), "not_a_date", "{wrong}");
         }
     }
 

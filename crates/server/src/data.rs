@@ -6,11 +6,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use portico_app::Location;
 use portico_app::Profile;
 use portico_app::tokens::{ExternalIssuer, Tokens};
 use portico_app::vault::ROOT_BYTES;
 use portico_sqlite::{DatabaseLock, FileLock};
-use portico_store::Location;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
 use crate::backup::check_not_interrupted;

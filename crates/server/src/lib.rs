@@ -18,9 +18,7 @@ mod tls;
 use std::io::Write as _;
 
 pub use application::admin;
-use application::{
-    open_with_secrets, own_keystore, recorded_profile, with_keystore, with_replacement_keystore,
-};
+use application::{open_with_secrets, recorded_profile, with_replacement_keystore};
 pub use serve::serve;
 
 /// Writes a line to stderr and ignores errors.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use portico_api::{Limits, Metrics, Service};
+use portico_app::{Location, Role};
 use portico_app::{Portico, Profile};
-use portico_store::{Location, Role};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;

@@ -154,7 +154,7 @@ pub(super) async fn check(
         Ok(None) => next.run(request).await,
         Ok(Some(quota)) => {
             let mut response = next.run(request).await;
-            problem::tell_quota(response.headers_mut(), &quota);
+            problem::set_quota_headers(response.headers_mut(), &quota);
             response
         }
         Err(quota) => Problem::over_quota(ErrorCode::RateLimited, quota).into_response(),

@@ -1,9 +1,10 @@
 //! `/listings`: the simple form.
 
+use portico_app::NewListing;
 use portico_domain::geo::Area;
 use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
-    City, Country, Degrees, FaultCode, Kilometres, ListingId, Money, PostalCode, State, Street, UserId,
+    City, Degrees, FaultCode, Kilometres, ListingId, Money, PostalCode, State, Street, UserId,
     ValidationError, Whole,
 };
 use serde::Serialize;
@@ -150,7 +151,7 @@ async fn list(cx: Context, input: List) -> Result<PagedResponse<ListingOut>> {
     .await
 }
 
-struct Create(Listing);
+struct Create(NewListing);
 
 impl Input for Create {
     const BODY: bool = true;
@@ -175,12 +176,17 @@ impl Input for Create {
         }
         let place = place(latitude.map(|latitude| latitude.0), longitude);
         let address = Address { street: street?, city: city?, state: state?, postal: postal? };
-        Some(Self(Listing {
+        Some(Self(NewListing {
+            id: Some(id?),
+            user: user?,
+            address,
+            country: None,
             rent,
+            property_value: None,
             bedrooms,
             bathrooms,
             place,
-            ..Listing::new(id?, user?, address, Country::stored(""))
+            walkthrough: None,
         }))
     }
     fn example() -> Option<Value> {
@@ -192,10 +198,8 @@ impl Input for Create {
     }
 }
 
-async fn create(cx: Context, Create(mut listing): Create) -> Result<Created<Message>> {
-    listing.country = cx.app().country().clone();
-    let id = listing.id.clone();
-    cx.app().listings.create(&cx.call, listing).await?;
+async fn create(cx: Context, Create(listing): Create) -> Result<Created<Message>> {
+    let id = cx.app().listings.create(&cx.call, listing).await?;
     Ok(Created::at(&["v1", "listings", id.as_str()], message("Listing created")))
 }
 

@@ -1,10 +1,10 @@
 //! `/stage/listing…`: stored listing records.
 
+use portico_app::NewListing;
 use portico_domain::chain::Terms;
 use portico_domain::listings::{Address, Listing, ListingFilter, place};
 use portico_domain::{
-    City, Country, Credit, ErrorCode, FaultCode, Income, ListingId, Money, PostalCode, Text, UserId,
-    ValidationError,
+    City, Credit, ErrorCode, FaultCode, Income, ListingId, Money, PostalCode, Text, UserId, ValidationError,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -162,9 +162,7 @@ impl From<Listing> for StoredListing {
 }
 
 struct Create {
-    listing: Listing,
-    id: Option<ListingId>,
-    country: Option<Country>,
+    listing: NewListing,
     terms: Terms,
 }
 
@@ -206,16 +204,19 @@ impl Input for Create {
             }
         });
         let address = Address { street: street?, city: city?, state: state?, postal: postal? };
-        let listing = Listing {
+        let listing = NewListing {
+            id,
+            user: user?,
+            address,
+            country,
             rent: Some(rent?),
             property_value,
             bedrooms,
             bathrooms,
             place: place(latitude.map(|latitude| latitude.0), longitude),
             walkthrough,
-            ..Listing::new(ListingId::stored(""), user?, address, Country::stored(""))
         };
-        Some(Self { listing, id, country, terms: terms.ok()? })
+        Some(Self { listing, terms: terms.ok()? })
     }
     fn example() -> Option<Value> {
         Some(json!({
@@ -240,10 +241,7 @@ struct RecordedListing {
 }
 
 async fn create(cx: Context, input: Create) -> Result<Created<RecordedListing>> {
-    let mut listing = input.listing;
-    listing.id = input.id.unwrap_or_else(|| cx.app().listings.new_id());
-    listing.country = input.country.unwrap_or_else(|| cx.app().country().clone());
-    let accepted = cx.app().listings.record(&cx.call, listing, input.terms).await?;
+    let accepted = cx.app().listings.record(&cx.call, input.listing, input.terms).await?;
     let body = RecordedListing {
         message: "Listing created",
         listing_id: accepted.id.as_str().into(),

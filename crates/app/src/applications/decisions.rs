@@ -39,7 +39,7 @@ impl Applications {
         if !call.actor.is_user(user) {
             return Err(Error::Forbidden("only the applicant may withdraw an application"));
         }
-        if self.core.has_replied(call).await? {
+        if self.core.claim_replay(call).await? {
             return Ok(());
         }
         let number = self.core.listing_number(listing).await?;
@@ -56,7 +56,7 @@ impl Applications {
     ) -> Result<()> {
         require_credential(&call.actor)?;
         let number = self.core.own_listing_number(call, listing).await?;
-        if self.core.has_replied(call).await? {
+        if self.core.claim_replay(call).await? {
             return Ok(());
         }
         let party = deciding_party(&call.actor);

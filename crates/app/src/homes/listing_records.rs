@@ -3,7 +3,6 @@
 use alloy_primitives::B256;
 use portico_chain::reads;
 use portico_domain::chain::Terms;
-use portico_domain::listings::Listing;
 use portico_domain::{ErrorCode, ListingId};
 use portico_records::{ItemKind, PublicContent, content_digest, listing_item, listing_key, public_content};
 use portico_store::chain::{AcceptedListing, ItemStatus, NewRecord, Word};
@@ -11,7 +10,7 @@ use portico_store::chain::{AcceptedListing, ItemStatus, NewRecord, Word};
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::homes::listings::Listings;
+use crate::homes::listings::{Listings, NewListing};
 use crate::operation::chain::{PENDING, Record};
 use crate::people::budgets::Cost;
 
@@ -33,8 +32,9 @@ pub struct Proof {
 
 impl Listings {
     /// Stores a listing for its owner and records its terms and digest on the chain.
-    pub async fn record(&self, call: &Call, listing: Listing, terms: Terms) -> Result<AcceptedListing> {
-        self.core.may_act_for(&call.actor, &listing.user).await?;
+    pub async fn record(&self, call: &Call, new: NewListing, terms: Terms) -> Result<AcceptedListing> {
+        self.core.may_act_for(&call.actor, &new.user).await?;
+        let listing = self.core.complete_listing(new);
         self.core.remember_tenant(&call.actor).await?;
         let by = self.core.context(call);
         let desired = listing_item(&listing, terms, self.core.random()?, by.at);

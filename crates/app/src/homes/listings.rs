@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use portico_domain::chain::Terms;
 use portico_domain::clusters::Zoom;
+use portico_domain::geo::Point;
 use portico_domain::listing_changes::{Editor, ListingChange, ListingEdit};
-use portico_domain::listings::{Listing, ListingFilter, ListingStatistics};
-use portico_domain::{ErrorCode, ListingId, Timestamp};
+use portico_domain::listings::{Address, Listing, ListingFilter, ListingStatistics};
+use portico_domain::{Country, ErrorCode, Link, ListingId, Money, Timestamp, UserId, Whole};
 use portico_store::{
     CreateListing, Cursor, DeleteListing, EditListing, ListingClusters, ListingItem, ListingVersion, Page,
     StoredListing,
@@ -16,7 +17,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::caller::Call;
-use crate::core::Core;
+use crate::core::{Core, answering};
 use crate::error::{Error, Result};
 
 /// Groupings of listings for maps that may run at once; more wait for their turn.
@@ -34,6 +35,24 @@ pub struct ListingDetails {
     pub terms: Option<Terms>,
 }
 
+/// A listing as a request describes it.
+#[derive(Debug, Clone)]
+pub struct NewListing {
+    /// `None`: a new one.
+    pub id: Option<ListingId>,
+    pub user: UserId,
+    pub address: Address,
+    /// `None`: the service's own.
+    pub country: Option<Country>,
+    /// Monthly.
+    pub rent: Option<Money>,
+    pub property_value: Option<Money>,
+    pub bedrooms: Option<Whole>,
+    pub bathrooms: Option<Whole>,
+    pub place: Option<Point>,
+    pub walkthrough: Option<Link>,
+}
+
 #[derive(Debug)]
 pub struct Listings {
     pub(crate) core: Arc<Core>,
@@ -46,15 +65,12 @@ impl Listings {
         Self { core, map_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_MAPS)) }
     }
 
-    /// For a listing that names none.
-    pub fn new_id(&self) -> ListingId {
-        self.core.new_id()
-    }
-
-    pub async fn create(&self, call: &Call, listing: Listing) -> Result<()> {
-        self.core.may_act_for(&call.actor, &listing.user).await?;
-        let by = self.core.context(call);
-        self.core.write(call, CreateListing { listing, by }).await
+    /// Returns its id.
+    pub async fn create(&self, call: &Call, new: NewListing) -> Result<ListingId> {
+        self.core.may_act_for(&call.actor, &new.user).await?;
+        let (listing, by) = (self.core.complete_listing(new), self.core.context(call));
+        let id = listing.id.clone();
+        self.core.write(call, answering(CreateListing { listing, by }, id)).await
     }
 
     /// Also retires the chain record and closes the applications, whose flags are cleared.
@@ -151,6 +167,15 @@ impl Listings {
 }
 
 impl Core {
+    pub(crate) fn complete_listing(&self, new: NewListing) -> Listing {
+        let NewListing { id, user, address, country, rent, property_value, bedrooms, bathrooms, .. } = new;
+        let id = id.unwrap_or_else(|| self.new_id());
+        let country = country.unwrap_or_else(|| self.country.clone());
+        let (place, walkthrough) = (new.place, new.walkthrough);
+        let required = Listing::new(id, user, address, country);
+        Listing { rent, property_value, bedrooms, bathrooms, place, walkthrough, ..required }
+    }
+
     async fn existing_listing(&self, id: &ListingId) -> Result<Listing> {
         self.db.listing(id).await?.ok_or(NOT_FOUND)
     }

@@ -7,8 +7,9 @@ use std::time::Duration;
 pub use alloy_primitives::Address;
 use alloy_primitives::{B256, U256};
 use futures_util::future::join;
-use portico_chain::contracts::Contracts;
+pub use portico_chain::contracts::Contracts;
 pub use portico_chain::node::{Block, Log};
+pub use portico_chain::signer::Key;
 use portico_chain::writer::{Status, Writer};
 use portico_chain::{AnyNode, Node};
 use portico_domain::{ErrorCode, Timestamp};
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 use crate::caller::Call;
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::operation::transactions::{trace_attempt, trace_foreign};
+use crate::operation::transactions::{attempt_status, trace_foreign};
 use crate::profile::Profile;
 
 pub use crate::operation::transactions::{
@@ -44,6 +45,7 @@ impl From<portico_chain::Error> for Error {
         use portico_chain::Error as Chain;
         match error {
             Chain::Store(error) => error.into(),
+            Chain::Setup(why) => Self::Setup(why),
             Chain::Bug(why) => Self::Bug(why),
             Chain::Reverted(_) => Self::Bug("a contract refused a call that it must not refuse".into()),
             other => Self::Unavailable(other.to_string()),
@@ -174,7 +176,7 @@ impl Chain {
                 let answered = tokio::time::timeout(RECORD_TIMEOUT, asked).await.ok();
                 let (found, receipt) = answered
                     .map_or((None, None), |(found, receipt)| (found.ok().flatten(), receipt.ok().flatten()));
-                (trace_attempt(&attempt, hash, receipt.as_ref()), found, receipt)
+                (attempt_status(&attempt, hash, receipt.as_ref()), found, receipt)
             }
             None => {
                 let (found, receipt) = asked.await;
@@ -327,7 +329,7 @@ impl Core {
             }
             _ => None,
         };
-        Ok(Some(trace_attempt(&attempt, hash, receipt.as_ref())))
+        Ok(Some(attempt_status(&attempt, hash, receipt.as_ref())))
     }
 }
 

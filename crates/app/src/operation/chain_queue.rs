@@ -4,10 +4,9 @@ use portico_chain::retry;
 use portico_store::chain::{Backlog, RetryItems};
 pub use portico_store::chain::{BatchStatus, QueuedBatch, RejectedItem, WaitingItems};
 
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::error::Result;
 use crate::operation::chain::Chain;
-use crate::people::access::require_operator;
 
 /// Batches and rejected items that are told one by one.
 const MAX_LISTED_QUEUE_ROWS: usize = 100;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::core::Core;
 use crate::error::Result;
-use crate::people::access::require_operator;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {

@@ -6,7 +6,8 @@ use portico_domain::geo::Point;
 use portico_domain::listings::{Address, Listing};
 use portico_domain::portfolios::{ProtocolItem, ProtocolItems, RiskLevel};
 use portico_domain::{
-    Allocation, Credit, Degrees, ErrorCode, Income, ListingId, Money, TemplateId, Tenant, Text, UserId, Whole,
+    Credit, Degrees, Description, ErrorCode, Income, Label, ListingId, Money, TemplateId, Tenant, Text,
+    UserId, Whole,
 };
 use portico_records::listing_item;
 use portico_screening::{Applicant, Field};
@@ -22,111 +23,49 @@ use crate::portico::Portico;
 use crate::profile::Profile;
 use crate::screening::service::Verification;
 
-/// Name, state, prefix of postal codes, centre, and usual rent.
-type CityData = (&'static str, &'static str, &'static str, f64, f64, i64);
-const CITIES: [CityData; 12] = [
-    ("Austin", "TX", "787", 30.2672, -97.7431, 1900),
-    ("Dallas", "TX", "752", 32.7767, -96.797, 1750),
-    ("Houston", "TX", "770", 29.7604, -95.3698, 1600),
-    ("Denver", "CO", "802", 39.7392, -104.9903, 2100),
-    ("Seattle", "WA", "981", 47.6062, -122.3321, 2400),
-    ("Portland", "OR", "972", 45.5152, -122.6784, 1850),
-    ("Chicago", "IL", "606", 41.8781, -87.6298, 1950),
-    ("Atlanta", "GA", "303", 33.749, -84.388, 1700),
-    ("Boston", "MA", "021", 42.3601, -71.0589, 2900),
-    ("Brooklyn", "NY", "112", 40.6782, -73.9442, 3100),
-    ("Miami", "FL", "331", 25.7617, -80.1918, 2300),
-    ("Phoenix", "AZ", "850", 33.4484, -112.074, 1550),
-];
-const STREETS: [&str; 16] = [
-    "Oak Street",
-    "Elm Road",
-    "Pine Avenue",
-    "Maple Drive",
-    "Cedar Lane",
-    "Birch Court",
-    "Willow Way",
-    "Juniper Terrace",
-    "Aspen Place",
-    "Magnolia Boulevard",
-    "Chestnut Row",
-    "Sycamore Street",
-    "Laurel Hill",
-    "Poplar Walk",
-    "Hawthorn Close",
-    "Linden Square",
-];
+const FIXTURES: &str = include_str!("../../fixtures/demo.json");
 const LISTINGS: usize = 360;
-/// The first one is the console's default user.
-const LANDLORDS: [&str; 6] = ["ada", "harbor-homes", "northside-rentals", "lone-star-living", "june", "omar"];
-/// User, first and last name, score, income.
-const APPLICANTS: [(&str, &str, &str, u16, u32); 12] = [
-    ("ben", "Ben", "Castillo", 712, 84_000),
-    ("mia", "Mia", "Novak", 655, 61_500),
-    ("noah", "Noah", "Whitfield", 768, 112_000),
-    ("aisha", "Aisha", "Rahman", 590, 52_000),
-    ("lucas", "Lucas", "Moreau", 690, 73_250),
-    ("emma", "Emma", "Sorensen", 640, 48_900),
-    ("kofi", "Kofi", "Mensah", 731, 95_400),
-    ("sofia", "Sofia", "Marin", 702, 68_000),
-    ("liam", "Liam", "Byrne", 815, 141_000),
-    ("hana", "Hana", "Sato", 677, 57_700),
-    ("diego", "Diego", "Paredes", 622, 64_800),
-    ("zoe", "Zoe", "Abbott", 748, 88_300),
-];
-/// Name, description, risk, and allocations.
-type TemplateData = (&'static str, &'static str, RiskLevel, &'static [(&'static str, &'static str, i64)]);
-const TEMPLATES: [TemplateData; 7] = [
-    (
-        "Steady storage",
-        "Storage and bandwidth with long contracts.",
-        RiskLevel::Conservative,
-        &[("Filecoin", "fil", 50), ("Arweave", "ar", 30), ("Storj", "storj", 20)],
-    ),
-    (
-        "Quiet connectivity",
-        "Wireless coverage beside storage.",
-        RiskLevel::ModerateConservative,
-        &[("Helium", "hnt", 40), ("Filecoin", "fil", 40), ("Pocket", "pokt", 20)],
-    ),
-    (
-        "Balanced networks",
-        "A little of everything that has users.",
-        RiskLevel::Moderate,
-        &[
-            ("Helium", "hnt", 30),
-            ("Render", "rndr", 30),
-            ("Filecoin", "fil", 20),
-            ("Hivemapper", "honey", 20),
-        ],
-    ),
-    (
-        "Compute first",
-        "Graphics and general compute.",
-        RiskLevel::ModerateAggressive,
-        &[("Render", "rndr", 45), ("Akash", "akt", 35), ("io.net", "io", 20)],
-    ),
-    (
-        "Sensors and maps",
-        "Young networks that map the world.",
-        RiskLevel::Aggressive,
-        &[("Hivemapper", "honey", 40), ("DIMO", "dimo", 30), ("WeatherXM", "wxm", 30)],
-    ),
-    (
-        "Compute and storage",
-        "Two sides of the same cloud.",
-        RiskLevel::Moderate,
-        &[("Akash", "akt", 50), ("Filecoin", "fil", 50)],
-    ),
-    (
-        "All on wireless",
-        "For those who believe in radio.",
-        RiskLevel::Aggressive,
-        &[("Helium", "hnt", 70), ("XNET", "xnet", 30)],
-    ),
-];
-const NETWORKS: [&str; 6] = ["Helium", "Hivemapper", "DIMO", "WeatherXM", "Render", "Filecoin"];
 const DEVICES: usize = 120;
+
+#[derive(Deserialize)]
+struct Fixtures {
+    cities: Vec<CityFixture>,
+    streets: Vec<String>,
+    /// The first one is the console's default user.
+    landlords: Vec<String>,
+    applicants: Vec<Person>,
+    templates: Vec<TemplateFixture>,
+    networks: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct CityFixture {
+    name: String,
+    state: String,
+    /// What its postal codes begin with.
+    postal: String,
+    latitude: f64,
+    longitude: f64,
+    /// The usual one.
+    rent: i64,
+}
+
+#[derive(Deserialize)]
+struct Person {
+    user: String,
+    first: String,
+    last: String,
+    score: u16,
+    income: u32,
+}
+
+#[derive(Deserialize)]
+struct TemplateFixture {
+    name: Label,
+    description: Description,
+    risk: RiskLevel,
+    items: Vec<ProtocolItem>,
+}
 
 /// Totals after seeding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,19 +105,21 @@ fn degrees(value: f64) -> Result<Degrees> {
     Degrees::parse(&format!("{value:.6}")).map_err(|fault| Error::Bug(fault.to_string()))
 }
 
-fn demo_listing(number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
-    let (city, state, postal, latitude, longitude, usual) = CITIES[number % CITIES.len()];
+fn demo_listing(demo: &Fixtures, number: usize, draw: &mut Rng) -> Result<(Listing, Terms)> {
+    let city = &demo.cities[number % demo.cities.len()];
     let bedrooms = draw.from(1, 4);
-    let rent = (usual + (bedrooms - 2) * 420 + draw.from(-8, 14) * 25).max(700);
-    let place = Point::new(degrees(latitude + draw.off(0.09))?, degrees(longitude + draw.off(0.11))?);
-    let (number_on_street, street) = (draw.from(1, 999), STREETS[draw.below(STREETS.len())]);
-    let landlord = LANDLORDS[if number.is_multiple_of(9) { 0 } else { draw.below(LANDLORDS.len()) }];
-    let id = ListingId::stored(format!("demo-{}-{number:03}", city.to_lowercase()));
+    let rent = (city.rent + (bedrooms - 2) * 420 + draw.from(-8, 14) * 25).max(700);
+    let place =
+        Point::new(degrees(city.latitude + draw.off(0.09))?, degrees(city.longitude + draw.off(0.11))?);
+    let (number_on_street, street) = (draw.from(1, 999), &demo.streets[draw.below(demo.streets.len())]);
+    let landlords = &demo.landlords;
+    let landlord = &landlords[if number.is_multiple_of(9) { 0 } else { draw.below(landlords.len()) }];
+    let id = ListingId::stored(format!("demo-{}-{number:03}", city.name.to_lowercase()));
     let address = Address {
         street: Text::stored(format!("{number_on_street} {street}")),
-        city: Text::stored(city),
-        state: Text::stored(state),
-        postal: Text::stored(format!("{postal}{:02}", draw.from(1, 60))),
+        city: Text::stored(&city.name),
+        state: Text::stored(&city.state),
+        postal: Text::stored(format!("{}{:02}", city.postal, draw.from(1, 60))),
     };
     let listing = Listing {
         rent: Some(Money::from_units(rent * Money::SCALE)),
@@ -228,7 +169,8 @@ impl Portico {
     }
 
     async fn seed(&self, mut progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
-        let steps = (LISTINGS + APPLICANTS.len() + TEMPLATES.len() + DEVICES) as u64;
+        let demo: Fixtures = serde_json::from_str(FIXTURES).map_err(|error| Error::Bug(error.to_string()))?;
+        let steps = (LISTINGS + demo.applicants.len() + demo.templates.len() + DEVICES) as u64;
         let (mut done, mut seeded) = (0, Seeded::default());
         let mut step = || {
             done += 1;
@@ -237,13 +179,13 @@ impl Portico {
         let mut draw = Rng(0x9e37_79b9_7f4a_7c15);
         let mut homes = Vec::with_capacity(LISTINGS);
         for number in 0..LISTINGS {
-            let (listing, terms) = demo_listing(number, &mut draw)?;
+            let (listing, terms) = demo_listing(&demo, number, &mut draw)?;
             homes.push(listing.id.clone());
             seeded.listings += u64::from(self.seed_listing(listing, terms).await?);
             step();
         }
         self.core.wake_chain();
-        for (number, person) in APPLICANTS.iter().enumerate() {
+        for (number, person) in demo.applicants.iter().enumerate() {
             let applied: Vec<ListingId> =
                 (0..5).map(|n| homes[(number * 31 + n * 47) % homes.len()].clone()).collect();
             let count = applied.len() as u64;
@@ -253,19 +195,20 @@ impl Portico {
             }
             step();
         }
-        for (number, sketch) in TEMPLATES.iter().enumerate() {
-            seeded.portfolios += self.seed_template(number, sketch).await?;
+        for (number, template) in demo.templates.iter().enumerate() {
+            let copied_by = ["chloe", &*demo.applicants[number].user, &*demo.applicants[number + 3].user];
+            seeded.portfolios += self.seed_template(template, copied_by).await?;
             step();
         }
         for number in 0..DEVICES {
-            let (user, network) =
-                (if number % 3 == 0 { "dev" } else { APPLICANTS[number % 12].0 }, draw.below(6));
+            let user = if number % 3 == 0 { "dev" } else { &*demo.applicants[number % 12].user };
+            let network = &demo.networks[draw.below(demo.networks.len())];
             let identifier = format!("demo-{:08x}", number * 2_654_435_761 % 4_294_967_296);
             let call = as_user(user);
             let made = self.devices.register(
                 &call,
                 UserId::stored(user),
-                Text::stored(NETWORKS[network]),
+                Text::stored(network),
                 Text::stored(identifier),
             );
             seeded.devices += u64::from(ignore_conflict(made.await)?.is_some());
@@ -291,10 +234,10 @@ impl Portico {
 
     async fn seed_person(
         &self,
-        (user, first, last, score, income): &(&str, &str, &str, u16, u32),
+        Person { user, first, last, score, income }: &Person,
         applied: Vec<ListingId>,
     ) -> Result<bool> {
-        let (call, id) = (as_user(user), UserId::stored(*user));
+        let (call, id) = (as_user(user), UserId::stored(user));
         self.applications.apply(&call, id.clone(), applied).await?;
         let newest = self.core.db.newest_verifications(&id, 1).await?;
         if newest.iter().any(|newest| newest.expires_at > self.core.clock.now()) {
@@ -303,8 +246,8 @@ impl Portico {
         let mut applicant = Applicant::default();
         let (ssn, token) = (format!("900-00-{score:04}"), format!("income-{income}"));
         for (field, value) in [
-            (Field::FirstName, *first),
-            (Field::LastName, *last),
+            (Field::FirstName, first.as_str()),
+            (Field::LastName, last),
             (Field::DateOfBirth, "1990-05-17"),
             (Field::Ssn, &ssn),
             (Field::OpenBankingToken, &token),
@@ -326,29 +269,24 @@ impl Portico {
     }
 
     /// A template and some users' copies of it.
-    async fn seed_template(&self, number: usize, (name, about, risk, shares): &TemplateData) -> Result<u64> {
+    async fn seed_template(&self, template: &TemplateFixture, copied_by: [&str; 3]) -> Result<u64> {
         let operator = Call::new(Actor::Operator);
-        let known = self.portfolios.active_templates(&operator, Some(*risk), None, 1000).await?;
-        if known.items.iter().any(|template| template.name.as_str() == *name) {
+        let known = self.portfolios.active_templates(&operator, Some(template.risk), None, 1000).await?;
+        if known.items.iter().any(|known| known.name == template.name) {
             return Ok(0);
         }
-        let items = shares.iter().map(|(name, id, share)| ProtocolItem {
-            protocol_name: Text::stored(*name),
-            protocol_identifier: Text::stored(*id),
-            allocation_percentage: Allocation::from_units(share * Allocation::SCALE),
-        });
-        let items = ProtocolItems::new(items.collect()).map_err(|fault| Error::Bug(fault.to_string()))?;
+        let items = ProtocolItems::new(template.items.clone());
         let new = NewTemplate {
-            name: Text::stored(*name),
-            description: Some(Text::stored(*about)),
-            risk: *risk,
-            items,
+            name: template.name.clone(),
+            description: Some(template.description.clone()),
+            risk: template.risk,
+            items: items.map_err(|fault| Error::Bug(fault.to_string()))?,
             active: true,
         };
-        let template: TemplateId = self.portfolios.create_template(&operator, new).await?.id;
-        for (copy, user) in ["chloe", APPLICANTS[number].0, APPLICANTS[number + 3].0].iter().enumerate() {
+        let id: TemplateId = self.portfolios.create_template(&operator, new).await?.id;
+        for (copy, user) in copied_by.into_iter().enumerate() {
             self.portfolios
-                .copy_template(&as_user(user), template.clone(), UserId::stored(*user), copy == 1)
+                .copy_template(&as_user(user), id.clone(), UserId::stored(user), copy == 1)
                 .await?;
         }
         Ok(4)

@@ -43,7 +43,7 @@ pub enum TransactionStatus {
 }
 
 /// What became of one of our transactions, according to the database, and to its receipt while that is newer.
-pub(crate) fn trace_attempt(
+pub(crate) fn attempt_status(
     attempt: &StoredAttempt,
     hash: Word,
     receipt: Option<&Receipt>,

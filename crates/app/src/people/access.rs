@@ -7,13 +7,12 @@ use portico_domain::keys::KeyScope;
 use portico_domain::{Tenant, UserId};
 use portico_store::JoinTenant;
 
-use crate::caller::Actor;
+use crate::caller::{Actor, require_operator};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::profile::AccessTable;
 
 const NOT_YOURS: Error = Error::Forbidden("this belongs to someone else");
-const FOR_THE_OPERATOR: Error = Error::Forbidden("this is for the operator");
 
 impl Core {
     /// Only an open sandbox admits anonymous callers.
@@ -41,8 +40,8 @@ impl Core {
     pub(crate) fn may_see_all_users(&self, actor: &Actor) -> Result<()> {
         match (self.access, actor) {
             (AccessTable::Live, Actor::Anonymous) => self.allow_anonymous(),
-            (AccessTable::Live, actor) if !actor.is_operator() => Err(FOR_THE_OPERATOR),
-            _ => Ok(()),
+            (AccessTable::Live, actor) => require_operator(actor),
+            (AccessTable::Open, _) => Ok(()),
         }
     }
 
@@ -76,11 +75,6 @@ impl Core {
         }
         Ok(())
     }
-}
-
-/// In every profile.
-pub(crate) fn require_operator(actor: &Actor) -> Result<()> {
-    if actor.is_operator() { Ok(()) } else { Err(FOR_THE_OPERATOR) }
 }
 
 /// Anybody with a credential, also in a sandbox.

@@ -11,10 +11,9 @@ use portico_store::screening::{AdvanceErasures, ErasePerson, ForgetAppliedErasur
 use portico_store::{ReplaceKeystore, StoredApplication, UserCounts};
 
 use crate::applications::open_document;
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, Call, require_operator};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::people::access::require_operator;
 use crate::people::keystore::{DestroyedKey, PersonKey};
 
 const PAGE_ITEMS: i64 = 100;

@@ -15,11 +15,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, Call, require_operator};
 use crate::core::Core;
 use crate::core::answering;
 use crate::error::{Error, Result};
-use crate::people::access::{require_operator, signed_in};
+use crate::people::access::signed_in;
 use crate::people::tokens::NewToken;
 use crate::people::vault::ROOT_BYTES;
 use crate::profile::Profile;

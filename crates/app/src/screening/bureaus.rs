@@ -4,9 +4,8 @@ pub use portico_screening::BureauError;
 pub use portico_screening::breaker::State as CircuitState;
 pub use portico_screening::runner::Health;
 
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::error::Result;
-use crate::people::access::require_operator;
 use crate::screening::service::Screening;
 
 impl Screening {

@@ -137,7 +137,7 @@ impl Identities {
         signature: &WalletSignature,
     ) -> Result<Identity> {
         let (case, key) = self.own_case(call, token).await?;
-        if self.core.has_replied(call).await? {
+        if self.core.claim_replay(call).await? {
             return self.identity(call, token).await;
         }
         if case.revoked_at.is_some() {

@@ -3,14 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use portico_app::applications::DecisionRequest;
 use portico_app::audit::{Anchor, AuditFilter};
+use portico_app::chain_admin::{ChainAdmin, ChainLocation, ChainSettings};
+use portico_app::clock::{CalendarClock, SystemClock};
 use portico_app::portfolios::NewPortfolio;
 use portico_app::templates::NewTemplate;
 use portico_app::tokens::NewToken;
-use portico_app::{Call, Error, Profile, Result};
+use portico_app::{Call, Database, Error, Location, Profile, Result, Role, keystore};
 use portico_domain::applications::Decision;
 use portico_domain::chain::Terms;
 use portico_domain::clusters::Zoom;
@@ -29,14 +32,8 @@ use portico_screening::Check;
 use crate::world::{Inputs, World, account_key, anonymous, listing, operator, person, verification};
 
 /// They authenticate, tell nothing about anybody, or are read by the server itself.
-const WITHOUT_CALLER: [&str; 6] = [
-    "audit.is_altered",
-    "audit.knows_key",
-    "keys.jwks",
-    "keys.verify",
-    "keys.verify_token",
-    "listings.new_id",
-];
+const WITHOUT_CALLER: [&str; 5] =
+    ["audit.is_altered", "audit.knows_key", "keys.jwks", "keys.verify", "keys.verify_token"];
 /// For the keystore, of which these worlds have only one, and whose loss has its own tests.
 const WITH_ANOTHER_KEYSTORE: &str = "people.replace_keystore";
 
@@ -239,6 +236,32 @@ async fn wrong_callers_are_refused_when_live() {
     assert_eq!(listed, methods, "every public method has a row, and every row a method");
 }
 
+#[tokio::test]
+async fn only_an_operator_opens_database_keystore_and_chain() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| Location::Sqlite(folder.path().join(name));
+    let (data, keys) = (place("portico.db"), place("keys.db"));
+    let database = Database::open(&operator(), &data, Role::Tool).await.unwrap();
+    let connect = |call: &Call| {
+        let location = ChainLocation::Embedded(folder.path().join("chain.db"));
+        let settings =
+            ChainSettings { location, id: None, contracts: None, owner: None, keys: Vec::new(), fee_cap: 1 };
+        ChainAdmin::connect(call, &database, settings, CalendarClock::new(Arc::new(SystemClock)))
+    };
+    for call in [anonymous(), person("ada"), account_key("ada")] {
+        let outcomes = [
+            letter(Database::open(&call, &data, Role::Tool).await),
+            letter(Database::open_restored(&call, &data).await),
+            letter(Database::status(&call, &data).await),
+            letter(keystore::mark(&call, &keys).await),
+            letter(connect(&call)),
+        ];
+        assert_eq!(outcomes, ['f'; 5], "{call:?}");
+    }
+    assert_eq!(letter(connect(&operator())), '+');
+    assert!(keystore::mark(&operator(), &keys).await.unwrap().is_none());
+}
+
 #[test]
 fn every_method_takes_a_caller() {
     for (name, parameters) in methods() {
@@ -250,7 +273,7 @@ fn every_method_takes_a_caller() {
 /// The public methods of the services that requests call, with their parameters.
 fn methods() -> BTreeMap<String, String> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let root = std::fs::read_to_string(sources.join("lib.rs")).unwrap();
+    let root = std::fs::read_to_string(sources.join("portico.rs")).unwrap();
     let fields = root.split_once("pub struct Portico {").unwrap().1.split_once('}').unwrap().0;
     let fields = fields.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let services: BTreeMap<&str, &str> = fields

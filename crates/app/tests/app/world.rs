@@ -12,11 +12,11 @@ use portico_app::keystore::{Keystore, Root};
 use portico_app::screening::{Applicant, Bureaus, Verification, VerificationResult};
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
-use portico_app::{Actor, Builder, Call, ListingDetails, Parts, Portico, Profile};
+use portico_app::{Actor, Builder, Call, ListingDetails, NewListing, Parts, Portico, Profile};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::keys::KeyScope;
 use portico_domain::listing_changes::ListingChange;
-use portico_domain::listings::{Address, Listing};
+use portico_domain::listings::Address;
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{AccountId, CaseId, Country, Income, KeyId, ListingId, Tenant, Text, Timestamp, UserId};
 use portico_records::{Content, ItemKind};
@@ -399,14 +399,25 @@ pub(crate) fn verification(applicant: Applicant) -> Verification {
     }
 }
 
-pub(crate) fn listing(id: &str, owner: &str) -> Listing {
+pub(crate) fn listing(id: &str, owner: &str) -> NewListing {
     let address = Address {
         street: Text::stored("1 Oak Street"),
         city: Text::stored("Austin"),
         state: Text::stored("TX"),
         postal: Text::stored("78701"),
     };
-    Listing::new(ListingId::stored(id), UserId::stored(owner), address, Country::stored("US"))
+    NewListing {
+        id: Some(ListingId::stored(id)),
+        user: UserId::stored(owner),
+        address,
+        country: None,
+        rent: None,
+        property_value: None,
+        bedrooms: None,
+        bathrooms: None,
+        place: None,
+        walkthrough: None,
+    }
 }
 
 pub(crate) fn call(actor: Actor) -> Call {

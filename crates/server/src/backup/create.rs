@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use portico_app::clock::{Clock as _, SystemClock};
+use portico_app::{Database, Location, keystore};
 use portico_chain::embedded::{Address, ChainSnapshot};
 use portico_store::backup::{Facts, PostgresSnapshot, SqliteSnapshot};
-use portico_store::keystore::Keystore;
-use portico_store::{Db, Location};
 
 use super::manifest::{DatabaseMark, EmbeddedChainMark, Engine, FileMark, KeystoreMark, Manifest};
 use super::postgres::{self, DUMP};
 use super::{CHAIN, DATABASE, Progress, digest, make_private_folder, parent, random_id, sync_folder};
-use crate::application::keystore_location;
+use crate::application::{OPERATOR, keystore_location};
 use crate::config::Config;
 
 /// Attempts to see the chain and the database at the same point. Each takes less than a millisecond.
@@ -93,7 +92,7 @@ async fn check_migrated(config: &Config) -> Result<()> {
     {
         bail!("there is no database at {}", path.display());
     }
-    let status = Db::status(&config.database).await.context("the database could not be read")?;
+    let status = Database::status(&OPERATOR, &config.database).await?;
     if status.current != status.latest {
         bail!(
             "the database is at version {} of {}: use the portico that it was last served with, or run \
@@ -106,12 +105,8 @@ async fn check_migrated(config: &Config) -> Result<()> {
 }
 
 async fn keystore_mark(config: &Config) -> Result<Option<KeystoreMark>> {
-    let location = keystore_location(config);
-    if !Keystore::exists(&location).await.context("the keystore cannot be read")? {
-        return Ok(None);
-    }
-    let keystore = Keystore::open(&location).await.context("the keystore cannot be opened")?;
-    Ok(Some(KeystoreMark { id: keystore.id().await?, erasures: keystore.last_erasure().await? }))
+    let found = keystore::mark(&OPERATOR, &keystore_location(config)).await?;
+    Ok(found.map(|found| KeystoreMark { id: found.id, erasures: found.erasures }))
 }
 
 type Copied = ((Engine, Facts), Option<EmbeddedChainMark>);

@@ -6,25 +6,26 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::Portico;
 use portico_app::audit::Anchor;
+use portico_app::chain_admin::RestoredChain;
 use portico_app::clock::{Clock as _, SystemClock};
+use portico_app::restoration::Revocations;
+use portico_app::{Database, Location, Portico, Role, keystore};
 use portico_store::backup::{
     PostgresSnapshot, SqliteSnapshot, complete_postgres_restore, undo_postgres_restore,
 };
-use portico_store::{Db, Location, Role};
 use secrecy::SecretSlice;
 
 use super::manifest::{Engine, FileMark, Manifest};
 use super::postgres;
-use super::revocations::{Revocations, revoke_again};
+use super::revocations::revoke_again;
 use super::staging::Staging;
 use super::swap::{Move, Plan, check_not_interrupted, complete_interrupted};
 use super::verify::{check_facts, verified};
 use super::{CHAIN, DATABASE, digest, parent};
-use crate::application::{OPERATOR, assemble, keystore_location, own_keystore, secrets};
-use crate::chain;
+use crate::application::{OPERATOR, assemble, keystore_location};
 use crate::config::{ChainUrl, Config};
+use crate::{chain, tell};
 
 /// What the audit log names instead of a backup.
 const IN_PLACE: &str = "in place";
@@ -65,17 +66,13 @@ pub(crate) async fn restore_in_place(config: &Config) -> Result<String> {
         Location::Sqlite(path) => remove_search_index(path)?,
         Location::Postgres(url) => _ = postgres::unused(url).await?,
     }
-    let opened = Db::open(&config.database, Role::Tool).await;
-    let db = opened.context("the database cannot be opened")?;
-    let root = match db.deployment().await?.keystore {
-        Some(_) => Some(root_secret(config)?),
-        None => None,
-    };
+    let db = Database::open(&OPERATOR, &config.database, Role::Tool).await?;
+    let root = if db.has_keystore().await? { Some(root_secret(config)?) } else { None };
     let mut said = vec!["the database is joined with the present".to_owned()];
     said.extend(
         prepare(config, IN_PLACE, &db, &config.data.chain(), root.as_ref(), Revocations::InPlace).await?,
     );
-    db.close().context("the database cannot be closed")?;
+    db.close()?;
     Ok(said.join("\n"))
 }
 
@@ -100,20 +97,15 @@ fn check_profile(config: &Config, manifest: &Manifest) -> Result<()> {
 
 /// The keystore must be the backup's own, and know every erasure that it knew then. Returns the root secret.
 async fn check_keystore(config: &Config, manifest: &Manifest) -> Result<Option<SecretSlice<u8>>> {
-    use portico_store::keystore::Keystore;
     let Some(mark) = &manifest.keystore else { return Ok(None) };
-    let location = keystore_location(config);
-    if !Keystore::exists(&location).await.context("the keystore cannot be read")? {
-        bail!(
-            "the keystore of this backup is missing: put the current one back, or name its place with --keystore. \
-             Without it nothing personal in the backup can be read"
-        );
-    }
-    let keystore = Keystore::open(&location).await.context("the keystore cannot be opened")?;
-    if keystore.id().await? != mark.id {
+    let keystore = keystore::mark(&OPERATOR, &keystore_location(config)).await?.context(
+        "the keystore of this backup is missing: put the current one back, or name its place with --keystore. \
+         Without it nothing personal in the backup can be read",
+    )?;
+    if keystore.id != mark.id {
         bail!("the keystore belongs to another database than the backup: name the right one with --keystore");
     }
-    if keystore.last_erasure().await? < mark.erasures {
+    if keystore.erasures < mark.erasures {
         bail!(
             "the keystore is an older copy than the backup: it lacks erasures, and would bring erased people back. Put \
              the current one in its place"
@@ -159,23 +151,23 @@ async fn restore_sqlite(
     }
     let revocations = Revocations::in_sqlite(place);
     let mut said = {
-        let opened = Db::open(&Location::Sqlite(database.clone()), Role::Tool).await;
-        let db = opened.context("the database in the backup cannot be opened")?;
+        let opened = Database::open(&OPERATOR, &Location::Sqlite(database.clone()), Role::Tool).await;
+        let db = opened.context("the database in the backup cannot be used")?;
         let source = format!("backup {}", manifest.id);
         let said = prepare(config, &source, &db, &chain_file, root, revocations).await?;
-        db.close().context("the restored database cannot be closed")?;
+        db.close().context("the restored database is still in use")?;
         said
     };
     check_is_one_file(&database)?;
-    let aside = aside_name();
+    let kept_at = kept_name();
     let mut moves = Vec::new();
-    let mut exchange = |place: &Path, staged: PathBuf, beside: &[String]| {
-        let aside = parent(place).join(&aside);
-        for name in beside {
-            moves.push(Move { staged: None, place: parent(place).join(name), aside: aside.join(name) });
+    let mut exchange = |place: &Path, staged: PathBuf, others: &[String]| {
+        let kept_at = parent(place).join(&kept_at);
+        for name in others {
+            moves.push(Move { staged: None, place: parent(place).join(name), kept_at: kept_at.join(name) });
         }
         let name = place.file_name().unwrap_or_default();
-        moves.push(Move { staged: Some(staged), place: place.to_owned(), aside: aside.join(name) });
+        moves.push(Move { staged: Some(staged), place: place.to_owned(), kept_at: kept_at.join(name) });
     };
     if manifest.embedded_chain.is_some() {
         check_is_one_file(&chain_file)?;
@@ -188,7 +180,7 @@ async fn restore_sqlite(
     if replaced {
         said.push(format!(
             "what was replaced is in {}: delete it when it is not needed any more",
-            parent(place).join(&aside).display()
+            parent(place).join(&kept_at).display()
         ));
     }
     Ok(said.join("\n"))
@@ -204,15 +196,15 @@ async fn restore_postgres(
     root: Option<&SecretSlice<u8>>,
 ) -> Result<String> {
     let target = postgres::target(url, manifest).await?;
-    let name = aside_name();
+    let name = kept_name();
     let mut said = vec![format!("backup {} of {} is restored", manifest.id, manifest.created_at)];
     let is_resumed = target.pending.as_ref() == Some(&manifest.id);
     if !is_resumed {
         let schema = format!("portico_{}", name.replace('-', "_").to_lowercase());
-        let aside = Some(schema).filter(|_| !target.relations.is_empty());
-        postgres::replace(url, folder, &target, aside.as_deref(), &manifest.id)?;
-        said.extend(aside.map(|aside| {
-            format!("what was replaced is in the schema {aside}: drop it when it is not needed any more")
+        let kept_at = Some(schema).filter(|_| !target.relations.is_empty());
+        postgres::replace(url, folder, &target, kept_at.as_deref(), &manifest.id)?;
+        said.extend(kept_at.map(|kept_at| {
+            format!("what was replaced is in the schema {kept_at}: drop it when it is not needed any more")
         }));
     }
     let data = config.data.path();
@@ -234,12 +226,12 @@ async fn restore_postgres(
     let mut moves = Vec::new();
     if manifest.embedded_chain.is_some() {
         check_is_one_file(&chain_file)?;
-        let aside = data.join(&name);
+        let kept_at = data.join(&name);
         for name in [format!("{CHAIN}-wal"), format!("{CHAIN}-shm")] {
-            moves.push(Move { staged: None, place: data.join(&name), aside: aside.join(&name) });
+            moves.push(Move { staged: None, place: data.join(&name), kept_at: kept_at.join(&name) });
         }
         let place = config.data.chain();
-        moves.push(Move { staged: Some(chain_file), place, aside: aside.join(CHAIN) });
+        moves.push(Move { staged: Some(chain_file), place, kept_at: kept_at.join(CHAIN) });
     }
     Plan { backup: manifest.id.clone(), moves, staging: staging.folders() }.run(data)?;
     complete_postgres_restore(url).await.context("the restore cannot be completed")?;
@@ -258,10 +250,10 @@ async fn prepare_postgres(
         copy(&folder.join(CHAIN), chain_file, file)?;
     }
     let revocations = Revocations::in_postgres(url).await;
-    let db = Db::open_restored(&config.database).await.context("the restored database cannot be opened")?;
+    let db = Database::open_restored(&OPERATOR, &config.database).await?;
     let source = format!("backup {}", manifest.id);
     let done = prepare(config, &source, &db, chain_file, root, revocations).await;
-    db.close().context("the restored database cannot be closed")?;
+    db.close().context("the restored database is still in use")?;
     done
 }
 
@@ -316,7 +308,7 @@ fn check_is_one_file(path: &Path) -> Result<()> {
 }
 
 /// Names the time, such as `replaced-20260131T120000Z`.
-fn aside_name() -> String {
+fn kept_name() -> String {
     let moment = SystemClock.now().to_string();
     let (seconds, _) = moment.split_once('.').unwrap_or((&moment, ""));
     format!("replaced-{}Z", seconds.replace(['-', ':'], ""))
@@ -337,7 +329,7 @@ async fn check_audit_log(app: &Portico) -> Result<()> {
 async fn prepare(
     config: &Config,
     source: &str,
-    db: &Db,
+    db: &Database,
     chain_file: &Path,
     root: Option<&SecretSlice<u8>>,
     revocations: Revocations,
@@ -345,30 +337,42 @@ async fn prepare(
     let mut said = Vec::new();
     let app = match root {
         Some(root) => {
-            let keystore = own_keystore(config, db, root).await?;
-            let secrets = secrets(db, keystore).await?;
+            let keystore = db.keystore(&keystore_location(config), root).await?;
+            let secrets = db.secrets(keystore).await?;
             let app = assemble(config, Role::Tool, Some(secrets), db.clone()).await?;
             check_audit_log(&app).await?;
             Some(app)
         }
         None => None,
     };
-    let superseded = match chain::restored(config, db, chain_file).await? {
-        None => None,
-        Some(chain::Restored { anchored, done }) => {
-            said.push(format!(
-                "{} items are compared with the chain: {} take over its version, {} are written again when the server \
-                 starts, {} are revoked or cleared as there",
-                done.compared, done.raised, done.again, done.ended
-            ));
-            anchored
-        }
-    };
-    chain::record_restore(db, source, superseded).await?;
+    let mut superseded = None;
+    if db.has_chain().await?
+        && let Some(restored) = catch_up(config, db, chain_file).await?
+    {
+        let done = restored.summary;
+        said.push(format!(
+            "{} items are compared with the chain: {} take over its version, {} are written again when the server \
+             starts, {} are revoked or cleared as there",
+            done.compared, done.raised, done.again, done.ended
+        ));
+        superseded = restored.anchored;
+    }
+    let recorded = db.record_restore(&OPERATOR, source, superseded).await;
+    recorded.context("the restore could not be put on record")?;
     said.extend(revoke_again(db, source, revocations).await?);
     if let Some(app) = app {
         let applied = app.maintenance.apply_erasures().await.context("erasures could not be applied")?;
         said.push(format!("{applied} erasures since the backup are applied"));
     }
     Ok(said)
+}
+
+async fn catch_up(config: &Config, db: &Database, chain_file: &Path) -> Result<Option<RestoredChain>> {
+    let chain = chain::admin(config, db, chain_file.to_owned()).await?;
+    let progress = |compared: u64| {
+        if compared.is_multiple_of(10_000) {
+            tell(&format!("{compared} items are compared with the chain"));
+        }
+    };
+    Ok(chain.catch_up_restored(progress).await?)
 }

@@ -20,7 +20,7 @@ pub(super) struct Move {
     pub(super) staged: Option<PathBuf>,
     pub(super) place: PathBuf,
     /// Where it is kept.
-    pub(super) aside: PathBuf,
+    pub(super) kept_at: PathBuf,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ impl Plan {
         for one in &self.moves {
             one.run()?;
         }
-        for folder in self.moves.iter().flat_map(|one| [parent(&one.aside), parent(&one.place)]) {
+        for folder in self.moves.iter().flat_map(|one| [parent(&one.kept_at), parent(&one.place)]) {
             if folder.exists() {
                 sync_folder(folder)?;
             }
@@ -109,11 +109,11 @@ impl Move {
             return Ok(());
         }
         if self.place.exists() {
-            let folder = parent(&self.aside);
+            let folder = parent(&self.kept_at);
             if !folder.exists() {
                 super::make_private_folder(folder)?;
             }
-            rename(&self.place, &self.aside)?;
+            rename(&self.place, &self.kept_at)?;
         }
         match &self.staged {
             Some(staged) => rename(staged, &self.place),
@@ -150,7 +150,7 @@ mod tests {
         let moved = |name: &str, is_staged: bool| Move {
             staged: is_staged.then(|| data.join("staging").join(name)),
             place: data.join(name),
-            aside: data.join("replaced").join(name),
+            kept_at: data.join("replaced").join(name),
         };
         Plan {
             backup: "b".into(),

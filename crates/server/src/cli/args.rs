@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use portico_store::Role;
+use portico_app::Role;
 
 use crate::config::{CommonFlags, Config, Flags, Settings};
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use portico_store::Role;
+use portico_app::Role;
 
 use super::args::Global;
 use crate::chain;

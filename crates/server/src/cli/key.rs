@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Subcommand;
+use portico_app::Role;
 use portico_app::clock::{Clock as _, SystemClock};
 use portico_domain::keys::KeyScope;
 use portico_domain::{AccountId, KeyId, Label, UserId};
-use portico_store::Role;
 
 use super::args::Global;
 use super::duration::at_most;

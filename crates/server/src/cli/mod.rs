@@ -12,12 +12,13 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use portico_store::{Db, Location, Role};
+use portico_app::{Database, Location, Role};
 
 use self::args::Global;
 use self::chain::ChainCommand;
 use self::key::KeyCommand;
 use self::token::TokenArgs;
+use crate::application::{OPERATOR, database};
 use crate::config::{ChainFlags, Config, NoFlags, ProfileFlags, ProfileName, RestoreFlags, ServeFlags};
 use crate::{backup, people, seed, serve};
 
@@ -280,9 +281,9 @@ fn print(text: &str) -> Result<()> {
 async fn migrate(config: &Config, command: &MigrateCommand) -> Result<()> {
     if matches!(command, MigrateCommand::Up) {
         config.data.create()?;
-        Db::open(&config.database, Role::Tool).await.context("the database could not be migrated")?;
+        database(config, Role::Tool).await?;
     }
-    let status = Db::status(&config.database).await.context("the database could not be read")?;
+    let status = Database::status(&OPERATOR, &config.database).await?;
     let advice = match status.current.cmp(&status.latest) {
         std::cmp::Ordering::Less => "run `portico migrate up`, or start the server",
         std::cmp::Ordering::Equal => "up to date",

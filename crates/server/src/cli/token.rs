@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use portico_app::Role;
 use portico_app::tokens::{MAX_OWN_LIFETIME, NewToken};
 use portico_domain::{AccountId, UserId};
-use portico_store::Role;
 
 use super::args::Global;
 use super::duration::at_most;

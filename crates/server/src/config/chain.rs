@@ -1,9 +1,7 @@
 //! The chain settings.
 
 use portico_app::Profile;
-use portico_chain::contracts::Contracts;
-use portico_chain::embedded::Address;
-use portico_chain::signer::Key;
+use portico_app::chain::{Address, Contracts, Key};
 use portico_domain::endpoints;
 use secrecy::SecretString;
 

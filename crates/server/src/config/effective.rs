@@ -104,7 +104,7 @@ fn screening(list: &mut List<'_>, config: &ScreeningConfig) {
 
 #[cfg(test)]
 mod tests {
-    use portico_store::Role;
+    use portico_app::Role;
 
     use super::super::Config;
     use super::super::layers::tests::load;

@@ -70,7 +70,7 @@ pub(super) fn warnings(settings: &Settings, listen: &ListenConfig) -> Vec<&'stat
 
 #[cfg(test)]
 mod tests {
-    use portico_store::Role;
+    use portico_app::Role;
 
     use super::super::Config;
     use super::super::layers::tests::from_file;

@@ -24,10 +24,10 @@ use portico_app::screening::Bureaus;
 use portico_app::tokens::ExternalIssuer;
 use portico_app::vault::ROOT_BYTES;
 use portico_app::{AccessTable, Profile};
+use portico_app::{Location, Role};
 use portico_domain::Country;
 use portico_screening::config::{BuildContext, Screening};
 use portico_screening::{BureauConfig, Check, ScreeningConfig};
-use portico_store::{Location, Role};
 use secrecy::{SecretSlice, SecretString};
 
 pub(crate) use self::chain::{ChainConfig, ChainUrl};

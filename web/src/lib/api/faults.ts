@@ -93,7 +93,6 @@ const MESSAGES: Record<FaultCode, (fault: Fault) => string> = {
     min === undefined || max === undefined ? m.faults_not_allowed_value() : outOfRange(min, max),
   below_minimum: ({ name }) => belowMinimum(name),
   not_a_date: () => m.faults_not_a_date(),
-  not_a_day: () => m.faults_not_a_date(),
   not_a_moment: () => m.faults_not_a_moment(),
   in_the_future: () => m.faults_in_the_future(),
   in_the_past: () => m.faults_in_the_past(),

@@ -175,7 +175,7 @@ impl Running {
         let app = application(options, data, db, clock, chain).await;
         prepare(&app, options.profile).await;
         let mut console = json!({
-            "profile": options.profile.name(), "chain": {"rpc": null}, "country": app.country().as_str(),
+            "profile": options.profile.name(), "chain": {"rpc": null}, "country": "US",
         });
         if embedded.is_some() && options.profile == Profile::Sandbox {
             console["chain"]["rpc"] = json!("/rpc");

@@ -10,10 +10,9 @@ use portico_store::chain::Word;
 
 use super::inspection::{Anchor, AuditFault, Inspection};
 use super::inspection::{Inspector, read_all};
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, Call, require_operator};
 use crate::core::Core;
 use crate::error::Result;
-use crate::people::access::require_operator;
 use portico_store::{Cursor, Page};
 
 /// Within this time every entry is anchored while a server runs and the chain answers: it anchors every ten minutes.

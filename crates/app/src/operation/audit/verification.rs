@@ -9,10 +9,9 @@ use portico_store::chain::{ItemStatus, Word};
 
 use super::inspection::{Anchor, Inspection};
 use super::log::{Audit, inspect};
-use crate::caller::Call;
+use crate::caller::{Call, require_operator};
 use crate::core::Core;
 use crate::error::Result;
-use crate::people::access::require_operator;
 
 /// What this process has verified. Replicas verify on their own.
 #[derive(Debug, Default)]

@@ -193,15 +193,15 @@ fn nothing_uses_a_data_folder_while_a_restore_is_incomplete() {
         let (data, staging) = (instance.data(), instance.data().join(".restore-1"));
         std::fs::create_dir(&staging).unwrap();
         std::fs::copy(Path::new(&backup).join("portico.db"), staging.join("portico.db")).unwrap();
-        let aside = data.join("replaced-now");
-        std::fs::create_dir(&aside).unwrap();
-        std::fs::rename(data.join("portico.db"), aside.join("portico.db")).unwrap();
+        let kept_at = data.join("replaced-now");
+        std::fs::create_dir(&kept_at).unwrap();
+        std::fs::rename(data.join("portico.db"), kept_at.join("portico.db")).unwrap();
         let manifest: Value =
             serde_json::from_slice(&std::fs::read(Path::new(&backup).join("manifest.json")).unwrap())
                 .unwrap();
         let plan = json!({
             "backup": manifest["id"], "staging": [staging],
-            "moves": [{"staged": staging.join("portico.db"), "place": data.join("portico.db"), "aside": aside.join("portico.db")}],
+            "moves": [{"staged": staging.join("portico.db"), "place": data.join("portico.db"), "kept_at": kept_at.join("portico.db")}],
         });
         std::fs::write(data.join("restore.json"), plan.to_string()).unwrap();
         for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["key", "list"], &["migrate", "up"]] {
