@@ -47,7 +47,11 @@ impl<K: PersonalFormat> Personal<K> {
             return Err(ValidationError::new(FaultCode::Empty, "must not be empty"));
         }
         check_visible(raw, &INVISIBLE_IN_TEXT)?;
-        let text = K::read(&normalized(text))?;
+        let normal = normalized(text);
+        if normal.len() > K::MAX && normal.chars().count() > K::MAX {
+            return Err(portico_domain::text::too_long(K::MAX));
+        }
+        let text = K::read(&normal)?;
         Ok(Self(SecretString::from(text.as_str()), PhantomData))
     }
 

@@ -190,7 +190,7 @@ async fn edit_of_the_digest_is_the_next_version(app: &App) {
         (2, json!({"monthlyRent": 4321.5})),
         (3, json!({"description": "New floor"})),
         (4, json!({"bedRoomCount": 4, "bathroomCount": 2})),
-        (5, json!({"terms": {"minCredit": 650}})),
+        (5, json!({"terms": {"minCredit": 650, "prefCredit": 700}})),
         (5, json!({"monthlyRent": 4321.5})),
     ] {
         edit(app, &owner, &id, change.clone()).await.status(200);
