@@ -69,17 +69,17 @@ export function toRequestBody(values: Values, userId: string): Body {
 
 /** What will be recorded, as it was understood. */
 export function summarize(body: Body, currency: string): { label: string; value: string }[] {
-  const income = (value: number | undefined) =>
+  const income = (value: number | null | undefined) =>
     value ? m.landlord_income_a_year({ amount: exactMoney(value, currency) }) : m.common_no_requirement();
-  const credit = (value: number | undefined) => (value ? number(value) : m.common_no_requirement());
+  const credit = (value: number | null | undefined) => (value ? number(value) : m.common_no_requirement());
   const place =
-    body.latitude === undefined
-      ? m.landlord_no_place()
-      : `${number(body.latitude, 6)}, ${number(body.longitude ?? 0, 6)}`;
+    typeof body.latitude === 'number'
+      ? `${number(body.latitude, 6)}, ${number(body.longitude ?? 0, 6)}`
+      : m.landlord_no_place();
   const optional = [
     {
       label: fieldLabel('propertyValue'),
-      value: body.propertyValue === undefined ? '' : exactMoney(body.propertyValue, currency),
+      value: typeof body.propertyValue === 'number' ? exactMoney(body.propertyValue, currency) : '',
     },
     { label: fieldLabel('walkthroughLink'), value: body.walkthroughLink ?? '' },
     { label: m.common_listing_id(), value: body.id ?? '' },
