@@ -82,7 +82,7 @@ def before_call(context, case, kwargs):
         case.body = body
         decimals_that_fit(body)
         shares_fit_into_one_whole(body)
-        both_coordinates_or_none(body, may_be_null=case.method.upper() == "PATCH")
+        both_coordinates_or_none(body, is_patch=case.method.upper() == "PATCH")
         # Completes a prefix of a URL to a valid one.
         if re.match("https?://", str(body.get("walkthroughLink", ""))):
             body["walkthroughLink"] = "https://example.com/tour"
@@ -123,8 +123,11 @@ def before_call(context, case, kwargs):
     if case.method.upper() == "DELETE" and path == "/v1/keys/{id}" and case.path_parameters.get("id") == KEY_ID:
         case.path_parameters["id"] = "0123456789abcdef"
         case._components.pop(ParameterLocation.PATH, None)
-    # A radius needs its centre.
+    # A cursor comes from a page of the same query.
     query = case.query
+    if query and re.fullmatch("[0-9a-f]{48}", str(query.get("cursor", ""))):
+        del query["cursor"]
+    # A radius needs its centre.
     if query and "near" not in query and path in ("/listings", "/v1/listing-clusters"):
         try:
             if is_number(float(query["radiusKm"]), 0, 20038):
@@ -165,11 +168,16 @@ def an_applicant_with_everything(body):
     if re.fullmatch(moment, str(body.get("consentedAt", ""))):
         body["consentedAt"] = "2026-01-31T12:00:00Z"
     # All inputs are present, whichever checks the pipeline requires.
-    body.setdefault("FirstName", "Ada")
-    body.setdefault("LastName", "Lovelace")
-    body.setdefault("DateOfBirth", "1990-12-10")
-    body.setdefault("SSN", "900-00-0720")
-    body.setdefault("OpenBankingToken", "income-85000")
+    everything = {
+        "FirstName": "Ada", "LastName": "Lovelace", "DateOfBirth": "1990-12-10", "SSN": "900-00-0720",
+        "OpenBankingToken": "income-85000",
+    }
+    for name, value in everything.items():
+        if body.get(name) is None:
+            body[name] = value
+    # The only version of the consent text.
+    if is_text(body.get("consentVersion")):
+        body["consentVersion"] = "2026-01"
 
 
 def shares_fit_into_one_whole(body):
@@ -188,15 +196,17 @@ def not_below_the_least(body, least, preferred, most):
         body[preferred] = values[0]
 
 
-def both_coordinates_or_none(body, may_be_null):
-    if ("latitude" in body) == ("longitude" in body) and not (
-        may_be_null and (body.get("latitude", 0) is None) != (body.get("longitude", 0) is None)
-    ):
+def both_coordinates_or_none(body, is_patch):
+    # `null` clears a value in a PATCH, and is absent elsewhere.
+    def presence(name):
+        return (name in body, body.get(name, 0) is None) if is_patch else body.get(name) is not None
+
+    if presence("latitude") == presence("longitude"):
         return
 
     def is_valid(name, most):
-        value = body.get(name, 0)
-        return is_number(value, -most, most) or (may_be_null and value is None)
+        value = body.get(name)
+        return value is None or is_number(value, -most, most)
 
     if is_valid("latitude", 90) and is_valid("longitude", 180):
         body.pop("latitude", None)
