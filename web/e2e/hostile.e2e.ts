@@ -67,7 +67,7 @@ async function storeHostileData(): Promise<string[]> {
   await app.post('/v1/user-portfolio', own);
   await app.post('/v1/depin-device', { userId: HOSTILE_USER, network: SCRIPT, deviceIdentifier: SCRIPT });
   await app.post('/v1/keys', { name: SCRIPT }, await app.tokenHeaders(HOSTILE_USER));
-  const applicant = { FirstName: SCRIPT, LastName: 'Evicted', DateOfBirth: '1990-01-01', consentVersion: SCRIPT };
+  const applicant = { FirstName: SCRIPT, LastName: 'Evicted', DateOfBirth: '1990-01-01', consentVersion: '2026-01' };
   const { verificationResults } = await app.post<{ verificationResults: { Id: string } }>(
     `/verifyRentalRequirements?caseId=${encodeURIComponent(SCRIPT)}`,
     applicant,

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startServer, type ServerHandle } from './harness/server';
 
 const run = promisify(execFile);
@@ -48,7 +48,7 @@ beforeAll(async () => {
   };
   await post('/stage/listings', listing, { 'x-api-key': apiKey });
   const records = () => fetch(`${server.url}/v1/listings/${encodeURIComponent(ID)}/records`);
-  await expect.poll(async () => JSON.stringify(await (await records()).json())).toContain('"mined"');
+  await vi.waitFor(async () => expect(JSON.stringify(await (await records()).json())).toContain('"mined"'), 15_000);
 });
 afterAll(() => server.stop());
 

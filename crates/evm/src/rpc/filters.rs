@@ -162,7 +162,7 @@ mod tests {
         let (filters, start) = (Filters::default(), Instant::now());
         let polled = filters.install(Source::Blocks, 7, start).unwrap();
         let idle = filters.install(Source::PendingTransactions, 7, start).unwrap();
-        let later = start + (FILTER_TTL - Duration::from_secs(1));
+        let later = start + FILTER_TTL.saturating_sub(Duration::from_secs(1));
         assert_eq!(filters.poll(polled, later), Some((Source::Blocks, 7)));
         filters.advance(polled, 9, later);
         let last = start + FILTER_TTL;
