@@ -8,7 +8,7 @@
 //! - `people/`: keystore, vault, tokens, API keys, access, budgets, erasure
 //! - `operation/`: audit log, chain, configuration, maintenance, readiness, the sandbox
 //!
-//! Below them are the caller, the clock, errors, [`Core`], the parts that the services share, and [`Database`], what an
+//! Below them are the caller, the clock, errors, `Core`, the parts that the services share, and [`Database`], what an
 //! operator does without an application.
 //!
 //! Every public method of a service takes a [`Call`] (caller and idempotency key) and authorises its caller, unless
