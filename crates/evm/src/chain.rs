@@ -18,7 +18,7 @@ use crate::file::{self, NewTransaction, ReaderPool, Writer, reads};
 use crate::history::{Block, History, Transaction};
 use crate::logs::{self, LogsError};
 use crate::receipt::Receipt;
-use crate::rpc::{self, Filters};
+use crate::rpc::Filters;
 use crate::state::State;
 use crate::transaction::VerifiedTransaction;
 
@@ -167,17 +167,6 @@ impl Chain {
     /// no new blocks.
     pub fn call_at(&self, call: &Call, now: u64) -> std::result::Result<Bytes, CallError> {
         self.0.call_cache.call(&self.0.state, &self.0.rules.calls, call, now)
-    }
-
-    /// Serves a JSON-RPC 2.0 request or batch, read-only. The response to notifications is empty. The caller limits
-    /// the length of the body.
-    pub fn rpc(&self, body: &[u8]) -> Vec<u8> {
-        self.rpc_at(body, 0)
-    }
-
-    /// The same, but calls on the latest block see `now` if that is later than the block, in seconds since 1970.
-    pub fn rpc_at(&self, body: &[u8], now: u64) -> Vec<u8> {
-        rpc::handle(self, body, now)
     }
 
     pub(crate) fn state(&self) -> &State {

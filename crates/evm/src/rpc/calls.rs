@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::encode::quantity;
 use super::error::RpcError;
-use super::methods::Session;
 use super::params::{BlockRef, Params};
+use super::session::Session;
 use crate::call::{self, Call};
 use crate::error::CallError;
 use crate::{CALL_GAS_CAP, TRANSACTION_GAS_CAP};

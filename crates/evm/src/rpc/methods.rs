@@ -1,7 +1,5 @@
 //! The methods: what `cast`, viem and their like read from a node.
 
-use std::time::{Duration, Instant};
-
 use alloy_consensus::Header;
 use alloy_primitives::{B256, Sealed};
 use alloy_rpc_types_eth::{BlockTransactions, FeeHistory, Filter};
@@ -12,64 +10,22 @@ use super::encode::{self, quantity};
 use super::error::RpcError;
 use super::filters::Source;
 use super::params::{BlockRef, Params};
+use super::session::Session;
+use crate::BASE_FEE;
 use crate::error::ChainError;
 use crate::history::History;
 use crate::logs::{self, LOGS_BLOCK_CAP};
 use crate::state::View;
-use crate::{BASE_FEE, CALL_GAS_CAP, Chain};
 
-/// All calls of one body together.
-const BODY_GAS_CAP: u64 = 8 * CALL_GAS_CAP;
-/// All searches of one body together.
-const BODY_BLOCKS_CAP: u64 = 5 * LOGS_BLOCK_CAP;
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_FEE_HISTORY_BLOCKS: u64 = 1024;
 /// With reward percentiles, which need the receipts.
 const MAX_REWARD_HISTORY_BLOCKS: u64 = 128;
 
 type Result<T> = std::result::Result<T, RpcError>;
 
-/// The remaining budgets of one body, which is one request or one batch.
-pub(super) struct Session<'c> {
-    pub(super) chain: &'c Chain,
-    /// The time that calls on the latest block see, in seconds since 1970.
-    pub(super) now: u64,
-    pub(super) gas: u64,
-    blocks: u64,
-    pub(super) deadline: Instant,
-    exhausted: bool,
-}
-
-impl<'c> Session<'c> {
-    pub(super) fn new(chain: &'c Chain, now: u64) -> Self {
-        let deadline = Instant::now() + BODY_TIMEOUT;
-        Self { chain, now, gas: BODY_GAS_CAP, blocks: BODY_BLOCKS_CAP, deadline, exhausted: false }
-    }
-
-    /// Fails all further requests: the response is too long.
-    pub(super) fn exhaust(&mut self) {
-        self.exhausted = true;
-    }
-
-    fn check_deadline(&self) -> Result<()> {
-        if Instant::now() > self.deadline {
-            return Err(RpcError::server("this takes too long: send smaller batches"));
-        }
-        Ok(())
-    }
-
-    pub(super) fn charge_blocks(&mut self, blocks: u64) -> Result<()> {
-        self.blocks = self.blocks.checked_sub(blocks).ok_or_else(|| {
-            RpcError::server("the searches of this batch are too wide: send smaller batches")
-        })?;
-        Ok(())
-    }
-
+impl Session<'_> {
     pub(super) fn run(&mut self, method: &str, params: &Params) -> Result<Value> {
-        if self.exhausted {
-            return Err(RpcError::server("the answers to this batch are too long: send smaller batches"));
-        }
-        self.check_deadline()?;
+        self.check()?;
         match method {
             "web3_clientVersion" => Ok(json!(concat!("portico-evm/v", env!("CARGO_PKG_VERSION")))),
             "net_version" => Ok(json!(self.chain.chain_id().to_string())),
@@ -107,10 +63,6 @@ impl<'c> Session<'c> {
             "eth_estimateGas" => self.estimate(params),
             _ => Err(unknown(method)),
         }
-    }
-
-    pub(super) fn history(&self) -> Result<History<'c>> {
-        Ok(self.chain.history()?)
     }
 
     fn block(&self, params: &Params) -> Result<Value> {
@@ -258,7 +210,7 @@ impl<'c> Session<'c> {
     ) -> Result<Vec<Vec<u128>>> {
         self.charge_blocks(headers.len() as u64)?;
         let rewards = headers.iter().map(|header| {
-            self.check_deadline()?;
+            self.check()?;
             let mut paid: Vec<(u128, u64)> = history
                 .receipts(header)?
                 .iter()

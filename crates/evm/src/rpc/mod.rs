@@ -6,6 +6,8 @@ mod error;
 mod filters;
 mod methods;
 mod params;
+mod polling;
+mod session;
 
 use std::collections::HashMap;
 
@@ -15,8 +17,8 @@ use serde_json::value::RawValue;
 use crate::Chain;
 use error::RpcError;
 pub(crate) use filters::Filters;
-use methods::Session;
 use params::Params;
+use session::Session;
 
 const MAX_BATCH_REQUESTS: usize = 100;
 /// Requests after that many bytes of responses fail.
@@ -24,7 +26,20 @@ const MAX_BATCH_RESPONSE_BYTES: usize = 32 << 20;
 
 type RawObject<'b> = HashMap<String, &'b RawValue>;
 
-pub(crate) fn handle(chain: &Chain, body: &[u8], now: u64) -> Vec<u8> {
+impl Chain {
+    /// Serves a JSON-RPC 2.0 request or batch, read-only. The response to notifications is empty. The caller limits
+    /// the length of the body.
+    pub fn rpc(&self, body: &[u8]) -> Vec<u8> {
+        self.rpc_at(body, 0)
+    }
+
+    /// The same, but calls on the latest block see `now` if that is later than the block, in seconds since 1970.
+    pub fn rpc_at(&self, body: &[u8], now: u64) -> Vec<u8> {
+        handle(self, body, now)
+    }
+}
+
+fn handle(chain: &Chain, body: &[u8], now: u64) -> Vec<u8> {
     let Ok(parsed) = serde_json::from_slice::<&RawValue>(body) else {
         return error(None, &RpcError::parse()).into_bytes();
     };
