@@ -98,7 +98,7 @@ impl ScreeningConfig {
         let mut disclosures = BTreeMap::from([(Sandbox::NAME.to_owned(), Sandbox::disclosure())]);
         for (name, config) in bureaus {
             let mut wrong = Vec::new();
-            if let Some(disclosure) = config.disclosure(&mut wrong) {
+            if let Some(disclosure) = Disclosure::parse(config.disclosure_fields(), &mut wrong) {
                 disclosures.insert(name.clone(), disclosure);
             }
             faults.extend(wrong.into_iter().map(|fault| format!("bureaus.{name}.{fault}")));
@@ -166,6 +166,19 @@ impl ScreeningConfig {
 }
 
 impl BureauConfig {
+    /// The fields of the disclosure that the configuration lacks; a live instance needs all of them.
+    pub fn missing_disclosure(&self) -> impl Iterator<Item = &'static str> {
+        self.disclosure_fields().into_iter().filter_map(|(field, value)| value.is_none().then_some(field))
+    }
+
+    fn disclosure_fields(&self) -> [(&'static str, Option<&str>); 3] {
+        [
+            ("name", self.name.as_deref()),
+            ("address", self.address.as_deref()),
+            ("telephone", self.telephone.as_deref()),
+        ]
+    }
+
     fn build(&self, name: &str, context: &BuildContext<'_>) -> Result<HttpBureau, Vec<String>> {
         let mut faults = Vec::new();
         let secret = self.secret(context.env).map_err(|fault| faults.push(fault)).ok();

@@ -3,8 +3,6 @@
 use portico_domain::Text;
 use portico_domain::text::TextFormat;
 
-use crate::BureauConfig;
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disclosure {
     pub name: String,
@@ -20,26 +18,13 @@ impl TextFormat for DisclosureFormat {
     const MAX: usize = 200;
 }
 
-impl BureauConfig {
-    /// The fields of the disclosure that the configuration lacks; a live instance needs all of them.
-    pub fn missing_disclosure(&self) -> impl Iterator<Item = &'static str> {
-        self.disclosure_fields().into_iter().filter_map(|(field, value)| value.is_none().then_some(field))
-    }
-
+impl Disclosure {
     /// `None` unless all fields are there. Every invalid field is a fault.
-    pub(crate) fn disclosure(&self, faults: &mut Vec<String>) -> Option<Disclosure> {
-        let [name, address, telephone] = self.disclosure_fields().map(|(field, value)| {
+    pub(crate) fn parse(fields: [(&'static str, Option<&str>); 3], faults: &mut Vec<String>) -> Option<Self> {
+        let [name, address, telephone] = fields.map(|(field, value)| {
             let parsed = Text::<DisclosureFormat>::parse(value?);
             parsed.map(String::from).map_err(|fault| faults.push(format!("{field} {}", fault.message))).ok()
         });
-        Some(Disclosure { name: name?, address: address?, telephone: telephone? })
-    }
-
-    fn disclosure_fields(&self) -> [(&'static str, Option<&str>); 3] {
-        [
-            ("name", self.name.as_deref()),
-            ("address", self.address.as_deref()),
-            ("telephone", self.telephone.as_deref()),
-        ]
+        Some(Self { name: name?, address: address?, telephone: telephone? })
     }
 }
