@@ -1,9 +1,7 @@
 //! The OpenAPI document, generated from the list of operations.
 
-mod components;
+pub(crate) mod components;
 mod examples;
-
-pub(crate) use components::{header, response};
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;

@@ -21,7 +21,7 @@ use utoipa::openapi::{ObjectBuilder, RefOr};
 
 use crate::cursor::QueryDigest;
 use crate::input::{Param, Reader};
-use crate::openapi::header;
+use crate::openapi::components::header;
 use crate::operation::Context;
 use crate::problem::{Problem, Result};
 use crate::reply::{Output, Schemas, content, reference};

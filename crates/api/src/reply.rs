@@ -13,10 +13,8 @@ use utoipa::openapi::response::Response as Described;
 use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{ContentBuilder, Object, ObjectBuilder, Ref, RefOr, ResponseBuilder};
 
-use crate::openapi::header;
-
-/// Referenced schemas by name.
-pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
+pub(crate) use crate::openapi::components::Schemas;
+use crate::openapi::components::header;
 
 pub(crate) trait Output: Send + 'static {
     /// The status of success.

@@ -21,7 +21,7 @@ use utoipa::openapi::{
 };
 
 use crate::Service;
-use crate::openapi::{header, response};
+use crate::openapi::components::{header, response};
 use crate::operation::read_body;
 use crate::problem::{Problem, Result};
 

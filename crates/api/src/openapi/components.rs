@@ -9,7 +9,9 @@ use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Components, Sche
 use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder};
 
 use crate::problem::ProblemOut;
-use crate::reply::Schemas;
+
+/// Referenced schemas by name.
+pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
 
 pub(super) const SUCCESS: &str = "Success";
 
