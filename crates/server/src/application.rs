@@ -1,20 +1,15 @@
 //! Builds the application from its configuration, for the server and for commands.
 
-use std::sync::Arc;
-
 use anyhow::{Context as _, Result, bail};
-use portico_app::clock::{CalendarClock, SystemClock};
 use portico_app::keystore::{self, Secrets};
 use portico_app::vault::{Vault, sandbox_key};
-use portico_app::{Actor, Builder, Call, Database, Location, Parts, Portico, Profile, Role};
+use portico_app::{Builder, Call, Database, Location, Parts, Portico, Profile, Role};
 use secrecy::SecretSlice;
 
 use crate::chain;
 use crate::config::Config;
 use crate::data::random_secret;
-
-/// A call from the command line.
-pub(crate) const OPERATOR: Call = Call::new(Actor::Operator);
+use crate::database::{OPERATOR, database, keystore_location, machine_clock};
 
 /// Records the keystore and profile that the database belongs to, unless they are recorded.
 pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) -> Result<()> {
@@ -58,13 +53,6 @@ pub(crate) async fn with_replacement_keystore(config: &Config) -> Result<Portico
     assemble(config, Role::Tool, Some(secrets), database).await
 }
 
-pub(crate) async fn database(config: &Config, role: Role) -> Result<Database> {
-    if let Location::Sqlite(_) = &config.database {
-        config.data.create()?;
-    }
-    Ok(Database::open(&OPERATOR, &config.database, role).await?)
-}
-
 pub(crate) async fn application(config: &Config, role: Role, root: &SecretSlice<u8>) -> Result<Portico> {
     let database = database(config, role).await?;
     // First: another profile's instance has another encryption key.
@@ -77,10 +65,6 @@ pub(crate) async fn application(config: &Config, role: Role, root: &SecretSlice<
     }
     let secrets = database.secrets(keystore).await?;
     assemble(config, role, Some(secrets), database).await
-}
-
-pub(crate) fn machine_clock() -> CalendarClock {
-    CalendarClock::new(Arc::new(SystemClock))
 }
 
 /// Commands without the keystore get a random secret: they seal nothing that outlives them.
@@ -139,9 +123,4 @@ pub(crate) async fn recorded_profile(config: &Config) -> Result<Profile> {
         Location::Sqlite(path) if !path.exists() => Ok(config.profile.unwrap_or(Profile::Sandbox)),
         _ => profile(config, &database(config, Role::Tool).await?, Role::Tool).await,
     }
-}
-
-/// Where the keystore is: at `--keystore`, else in the data folder.
-pub(crate) fn keystore_location(config: &Config) -> Location {
-    config.keystore.clone().unwrap_or_else(|| Location::Sqlite(config.data.keystore()))
 }

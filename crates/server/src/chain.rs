@@ -8,8 +8,8 @@ use portico_app::chain_admin::{ChainAdmin, ChainLocation, ChainSettings, Deploye
 use portico_app::clock::CalendarClock;
 use portico_app::{Database, Profile, Role};
 
-use crate::application::{OPERATOR, database, machine_clock};
 use crate::config::{ChainUrl, Config};
+use crate::database::{OPERATOR, database, machine_clock};
 use crate::tell;
 
 /// The configured chain; an embedded one is in this file.

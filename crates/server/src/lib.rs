@@ -8,6 +8,7 @@ pub mod config;
 mod connections;
 mod console;
 mod data;
+mod database;
 mod idle_timeout;
 mod listen;
 mod people;

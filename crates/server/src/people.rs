@@ -8,9 +8,10 @@ use portico_app::audit::Anchor;
 use portico_app::{Database, Location, Portico, Role, keystore};
 use portico_domain::UserId;
 
-use crate::application::{OPERATOR, admin_of, database, keystore_location};
+use crate::application::admin_of;
 use crate::config::Config;
 use crate::data::DataFolder;
+use crate::database::{OPERATOR, database, keystore_location};
 use crate::{chain, open_with_secrets, tell, with_replacement_keystore};
 
 pub(crate) async fn erase(config: &Config, user: &str) -> Result<()> {

@@ -11,8 +11,8 @@ use portico_store::backup::{Facts, PostgresSnapshot, SqliteSnapshot};
 use super::manifest::{DatabaseMark, EmbeddedChainMark, Engine, FileMark, KeystoreMark, Manifest};
 use super::postgres::{self, DUMP};
 use super::{CHAIN, DATABASE, Progress, digest, make_private_folder, parent, random_id, sync_folder};
-use crate::application::{OPERATOR, keystore_location};
 use crate::config::Config;
+use crate::database::{OPERATOR, keystore_location};
 
 /// Attempts to see the chain and the database at the same point. Each takes less than a millisecond.
 const MAX_ALIGN_ATTEMPTS: u32 = 500;

@@ -23,8 +23,9 @@ use super::staging::Staging;
 use super::swap::{Move, Plan, check_not_interrupted, complete_interrupted};
 use super::verify::{check_facts, verified};
 use super::{CHAIN, DATABASE, digest, parent};
-use crate::application::{OPERATOR, assemble, keystore_location};
+use crate::application::assemble;
 use crate::config::{ChainUrl, Config};
+use crate::database::{OPERATOR, keystore_location};
 use crate::{chain, tell};
 
 /// What the audit log names instead of a backup.

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use portico_app::Database;
 use portico_app::restoration::Revocations;
 
-use crate::application::OPERATOR;
+use crate::database::OPERATOR;
 
 /// Ids of keys in the output, which also names the command that lists all of them.
 const MAX_LISTED_KEYS: usize = 20;

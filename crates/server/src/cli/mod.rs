@@ -18,8 +18,8 @@ use self::args::Global;
 use self::chain::ChainCommand;
 use self::key::KeyCommand;
 use self::token::TokenArgs;
-use crate::application::{OPERATOR, database};
 use crate::config::{ChainFlags, Config, NoFlags, ProfileFlags, ProfileName, RestoreFlags, ServeFlags};
+use crate::database::{OPERATOR, database};
 use crate::{backup, people, seed, serve};
 
 /// Rental listings, applicant screening and infrastructure portfolios, in one binary.

@@ -1,10 +1,15 @@
 //! A setting's declaration, and the macro that makes everything else from it.
 
+use std::collections::BTreeMap;
+
 use clap::{Arg, ArgMatches};
-use portico_app::configuration::SettingValue;
+use portico_app::configuration::{SettingSource, SettingValue};
 use toml::Value;
 
 use super::Settings;
+
+/// By setting; without those that were not given.
+pub(super) type Sources = BTreeMap<String, SettingSource>;
 
 /// The commands that take a setting as a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Where values come from: flag over environment over file over a secret's file over default.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -13,14 +12,11 @@ use portico_app::configuration::SettingSource;
 use toml::Table;
 
 use super::ConfigErrors;
-use super::declaration::{Declaration, Group};
+use super::declaration::{Declaration, Group, Sources};
 use super::settings::{Settings, declarations};
 
 /// Where systemd puts the credentials of a service.
 const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
-
-/// By setting; without those that were not given.
-pub(super) type Sources = BTreeMap<String, SettingSource>;
 
 /// The settings that a command takes as flags and variables: those of some groups.
 #[derive(Default, Clone)]

@@ -10,9 +10,8 @@ use portico_app::configuration::SettingValue;
 use portico_screening::{BureauConfig, ScreeningConfig};
 use serde::Deserialize;
 
-use super::declaration::{Declaration, Group, settings};
+use super::declaration::{Declaration, Group, Sources, settings};
 use super::kinds::{NodeUrls, PrivateUrl, ProfileName, SandboxAccess, Secret, SettingKind};
-use super::layers::Sources;
 
 settings! {
     Common {
