@@ -39,18 +39,18 @@ pub struct ExternalIssuer {
 pub(super) struct External {
     pub(super) settings: ExternalIssuer,
     client: reqwest::Client,
-    keys: Mutex<Keys>,
+    keys: Mutex<JwksCache>,
     /// Held during a fetch.
     fetching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Default)]
-struct Keys {
+struct JwksCache {
     set: Option<Arc<JwkSet>>,
     fetched_at: Option<Instant>,
 }
 
-impl Keys {
+impl JwksCache {
     fn find(&self, kid: Option<&str>) -> Option<Jwk> {
         let set = self.set.as_ref()?;
         match kid {
@@ -120,7 +120,7 @@ impl External {
         known.find(kid).ok_or(NOT_VALID)
     }
 
-    fn keys(&self) -> MutexGuard<'_, Keys> {
+    fn keys(&self) -> MutexGuard<'_, JwksCache> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let external = Arc::new(External::new(settings).unwrap());
         let set = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "known", "x": "AAAA"}]});
         let set = Some(Arc::new(serde_json::from_value(set).unwrap()));
-        *external.keys() = Keys { set, fetched_at: Instant::now().checked_sub(Duration::from_secs(30)) };
+        *external.keys() = JwksCache { set, fetched_at: Instant::now().checked_sub(Duration::from_secs(30)) };
         for _ in 0..2 {
             assert!(external.key(Some("known")).now_or_never().is_some_and(|key| key.is_ok()));
             tokio::task::yield_now().await;
