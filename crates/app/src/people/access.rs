@@ -54,7 +54,7 @@ impl Core {
     }
 
     /// Call before reading a tenant's rows: an account named like the user may take over the user's own rows.
-    pub(crate) async fn settle_tenant(&self, actor: &Actor) -> Result<()> {
+    pub(crate) async fn resolve_tenant(&self, actor: &Actor) -> Result<()> {
         match actor {
             Actor::User { user, tenant: Tenant::Account(account), .. }
                 if account.as_str() == user.as_str() =>

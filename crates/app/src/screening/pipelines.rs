@@ -14,7 +14,7 @@ impl Screening {
     /// client id. An administrator may name any account, or a user if there is no pipeline of an account of that name.
     pub async fn pipeline(&self, call: &Call, named: &AccountId) -> Result<Pipeline> {
         let (_, own) = signed_in(&call.actor)?;
-        self.core.settle_tenant(&call.actor).await?;
+        self.core.resolve_tenant(&call.actor).await?;
         let pipeline = self.core.db.pipeline(own).await?;
         let client = pipeline.as_ref().and_then(|pipeline| pipeline.client.as_ref()).map(ClientId::as_str);
         let pipeline = if named.as_str() == own.name() || client == Some(named.as_str()) {
@@ -32,7 +32,7 @@ impl Screening {
 
     pub async fn own_pipeline(&self, call: &Call) -> Result<Option<Pipeline>> {
         let (_, tenant) = signed_in(&call.actor)?;
-        self.core.settle_tenant(&call.actor).await?;
+        self.core.resolve_tenant(&call.actor).await?;
         Ok(self.core.db.pipeline(tenant).await?)
     }
 
