@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
-use portico_chain::block_cache::BlockCache;
 use portico_domain::Country;
 use portico_store::Db;
 
-use crate::applications::Orphans;
+use crate::applications::orphans::Orphans;
 use crate::clock::{CalendarClock, Ids, RandomIds, Randomness, SystemClock, SystemRandomness};
 use crate::core::Core;
-use crate::operation::audit::{AuditAlarm, AuditVerification};
-use crate::operation::chain::ChainWriter;
-use crate::operation::configuration::Setting;
-use crate::operation::readiness::WriteProof;
-use crate::people::budgets::{Budgets, ChainReaders};
+use crate::operation::chain_parts::{ChainParts, ChainWriter};
+use crate::operation::parts::OperationParts;
+use crate::operation::settings::Setting;
 use crate::people::keystore::Keystore;
+use crate::people::limits::{Budgets, ChainReaders};
+use crate::people::parts::PeopleParts;
 use crate::people::tokens::Tokens;
 use crate::people::vault::Vault;
 use crate::portico::Portico;
 use crate::profile::{AccessTable, Profile};
-use crate::screening::consents::Consents;
-use crate::screening::service::Bureaus;
+use crate::screening::consent_texts::Consents;
+use crate::screening::parts::{Bureaus, ScreeningParts};
 
 const DEFAULT_RETENTION_DAYS: u32 = 30;
 
@@ -46,23 +45,23 @@ impl Builder {
             ids: Arc::new(RandomIds),
             randomness: Arc::new(SystemRandomness),
             vault: Arc::new(vault),
-            tokens,
             profile,
             access: profile.into(),
             country: Country::stored("US"),
-            keystore: None,
-            bureaus,
-            consents: Consents::default(),
-            retention_days: DEFAULT_RETENTION_DAYS.into(),
-            chain: None,
-            budgets: Budgets::default(),
-            chain_readers: ChainReaders::new(0),
-            final_blocks: BlockCache::default(),
-            write_proof: WriteProof::default(),
-            audit_alarm: AuditAlarm::default(),
-            audit_verification: AuditVerification::default(),
-            settings: Vec::new(),
+            people: PeopleParts {
+                keystore: None,
+                tokens,
+                budgets: Budgets::default(),
+                chain_readers: ChainReaders::new(0),
+            },
+            screening: ScreeningParts {
+                bureaus,
+                consents: Consents::default(),
+                retention_days: DEFAULT_RETENTION_DAYS.into(),
+            },
             orphans: Orphans::default(),
+            chain: ChainParts::default(),
+            operation: OperationParts::default(),
         })
     }
 
@@ -95,35 +94,42 @@ impl Builder {
     }
 
     #[must_use]
-    pub fn keystore(self, keystore: Keystore) -> Self {
-        Self(Core { keystore: Some(keystore), ..self.0 })
+    pub fn keystore(mut self, keystore: Keystore) -> Self {
+        self.0.people.keystore = Some(keystore);
+        self
     }
 
     #[must_use]
-    pub fn consents(self, consents: Consents) -> Self {
-        Self(Core { consents, ..self.0 })
+    pub fn consents(mut self, consents: Consents) -> Self {
+        self.0.screening.consents = consents;
+        self
     }
 
     /// How long a verification's inputs are kept.
     #[must_use]
-    pub fn retention_days(self, days: u32) -> Self {
-        Self(Core { retention_days: days.into(), ..self.0 })
+    pub fn retention_days(mut self, days: u32) -> Self {
+        self.0.screening.retention_days = days.into();
+        self
     }
 
     #[must_use]
-    pub fn chain(self, chain: ChainWriter) -> Self {
-        Self(Core { chain: Some(chain), ..self.0 })
+    pub fn chain(mut self, chain: ChainWriter) -> Self {
+        self.0.chain.writer = Some(chain);
+        self
     }
 
     #[must_use]
-    pub fn budgets(self, budgets: Budgets) -> Self {
-        Self(Core { budgets, chain_readers: ChainReaders::new(budgets.chain_reads), ..self.0 })
+    pub fn budgets(mut self, budgets: Budgets) -> Self {
+        self.0.people.budgets = budgets;
+        self.0.people.chain_readers = ChainReaders::new(budgets.chain_reads);
+        self
     }
 
     /// The settings in force, without secrets.
     #[must_use]
-    pub fn settings(self, settings: Vec<Setting>) -> Self {
-        Self(Core { settings, ..self.0 })
+    pub fn settings(mut self, settings: Vec<Setting>) -> Self {
+        self.0.operation.settings = settings;
+        self
     }
 
     pub fn build(self) -> Portico {

@@ -1,8 +1,7 @@
-//! The parts that the services share, and units of work on them.
+//! What the services share, and units of work on it.
 
 use std::sync::Arc;
 
-use portico_chain::block_cache::BlockCache;
 use portico_domain::text::TextFormat;
 use portico_domain::{Country, Text};
 use portico_store::sql::Op;
@@ -10,23 +9,20 @@ use portico_store::{Answering, ChangeContext, Db, Idempotent, Paid, StoredReply}
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::applications::Orphans;
+use crate::applications::orphans::Orphans;
 use crate::caller::{Call, IdempotencyKey};
 use crate::clock::{CalendarClock, Ids, Randomness};
 use crate::error::{Error, Result};
-use crate::operation::audit::{AuditAlarm, AuditVerification};
-use crate::operation::chain::ChainWriter;
-use crate::operation::configuration::Setting;
-use crate::operation::readiness::WriteProof;
-use crate::people::budgets::{Budgets, ChainReaders};
+use crate::operation::chain_parts::ChainParts;
+use crate::operation::parts::OperationParts;
 use crate::people::keystore::Keystore;
-use crate::people::tokens::Tokens;
+use crate::people::parts::PeopleParts;
 use crate::people::vault::Vault;
 use crate::profile::{AccessTable, Profile};
-use crate::screening::consents::Consents;
-use crate::screening::service::Bureaus;
+use crate::screening::parts::ScreeningParts;
 
-/// [`Builder`](crate::Builder) makes them once; only the services use them.
+/// The ground that all services stand on, and each area's own parts. [`Builder`](crate::Builder) makes them once; only
+/// the services use them.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) db: Db,
@@ -34,28 +30,15 @@ pub(crate) struct Core {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) randomness: Arc<dyn Randomness>,
     pub(crate) vault: Arc<Vault>,
-    pub(crate) tokens: Tokens,
     pub(crate) profile: Profile,
     pub(crate) access: AccessTable,
     /// For listings that name no country.
     pub(crate) country: Country,
-    /// `None` in commands that need no keys.
-    pub(crate) keystore: Option<Keystore>,
-    pub(crate) bureaus: Bureaus,
-    pub(crate) consents: Consents,
-    /// How long a verification's inputs are kept.
-    pub(crate) retention_days: i64,
-    /// `None` in commands.
-    pub(crate) chain: Option<ChainWriter>,
-    pub(crate) budgets: Budgets,
-    pub(crate) chain_readers: ChainReaders,
-    pub(crate) final_blocks: BlockCache,
-    pub(crate) write_proof: WriteProof,
-    pub(crate) audit_alarm: AuditAlarm,
-    pub(crate) audit_verification: AuditVerification,
-    /// The settings in force, without secrets. Empty in commands.
-    pub(crate) settings: Vec<Setting>,
+    pub(crate) people: PeopleParts,
+    pub(crate) screening: ScreeningParts,
     pub(crate) orphans: Orphans,
+    pub(crate) chain: ChainParts,
+    pub(crate) operation: OperationParts,
 }
 
 /// Adds a known result, such as a new id, to work that returns nothing. A repeated idempotency key returns the first
@@ -68,11 +51,6 @@ impl Core {
     /// Caller and time for the event row.
     pub(crate) fn context(&self, call: &Call) -> ChangeContext {
         ChangeContext { account: call.actor.tenant(), at: self.clock.now() }
-    }
-
-    /// The same with the machine's time, for keys.
-    pub(crate) fn machine_context(&self, call: &Call) -> ChangeContext {
-        ChangeContext { account: call.actor.tenant(), at: self.clock.machine_now() }
     }
 
     /// Runs a unit of work; exactly once if the call has an idempotency key.
@@ -116,7 +94,7 @@ impl Core {
     }
 
     pub(crate) fn keystore(&self) -> Result<&Keystore> {
-        self.keystore.as_ref().ok_or_else(|| Error::Unavailable("there is no keystore here".into()))
+        self.people.keystore.as_ref().ok_or_else(|| Error::Unavailable("there is no keystore here".into()))
     }
 
     pub(crate) fn new_id<K: TextFormat>(&self) -> Text<K> {

@@ -8,8 +8,9 @@
 //! - `people/`: keystore, vault, tokens, API keys, access, budgets, erasure
 //! - `operation/`: audit log, chain, configuration, maintenance, readiness, the sandbox
 //!
-//! Below them are the caller, the clock, errors, `Core`, the parts that the services share, and [`Database`], what an
-//! operator does without an application.
+//! Below them are the caller, the clock, errors, `Core`, and [`Database`], what an operator does without an application.
+//! `Core` is what the services share: the database, the clock and the like, and each area's own parts. The files that define
+//! these parts do not import `Core`.
 //!
 //! Every public method of a service takes a [`Call`] (caller and idempotency key) and authorises its caller, unless
 //! everybody may call it. Exceptions: authentication (`Keys::verify`, `verify_token`, `jwks`), the readers that an

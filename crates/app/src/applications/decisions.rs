@@ -125,7 +125,7 @@ impl Applications {
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.core.record_flags_or_defer(user).await;
-                    self.core.wake_chain();
+                    self.core.chain.wake();
                     return Ok(());
                 }
             }

@@ -1,9 +1,5 @@
 //! Records the flags of applications on the chain. Scores and incomes never leave the database.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
 use portico_domain::UserId;
 use portico_records::{Content, DesiredItem, ItemKind};
 use portico_store::audit::{Entry, SERVICE};
@@ -29,22 +25,6 @@ const ITEMS_PER_PAGE: i64 = 256;
 const MAX_DISCLOSED_TERMS: i64 = 5;
 const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// Grace period of a running erasure, which also clears flags of applications that only it can open.
-const ERASURE_GRACE: Duration = Duration::from_mins(1);
-
-/// People whose key no longer exists, and when that was first seen.
-#[derive(Debug, Default)]
-pub struct Orphans(Mutex<HashMap<PersonId, Instant>>);
-
-impl Orphans {
-    /// Whether no erasure is going to delete their applications.
-    fn are_left(&self, person: PersonId) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, since| since.elapsed() < 2 * ERASURE_GRACE);
-        known.entry(person).or_insert_with(Instant::now).elapsed() > ERASURE_GRACE
-    }
-}
-
 impl Core {
     /// Records one user's flags. Failures stay due and are retried later.
     pub(crate) async fn record_flags_or_defer(&self, user: &UserId) {
@@ -59,11 +39,11 @@ impl Core {
 
     /// Records the flags of applications that are due, of one person or of all; returns how many.
     pub(crate) async fn record_flags(&self, of: Option<&PersonId>) -> Result<u64> {
-        let mut settled = 0;
+        let mut recorded = 0;
         for stored in self.db.due_applications(of, MAX_APPLICATIONS_PER_BATCH).await? {
             let id = stored.id.clone();
-            match self.settle(stored).await {
-                Ok(is_settled) => settled += u64::from(is_settled),
+            match self.store_flags(stored).await {
+                Ok(is_recorded) => recorded += u64::from(is_recorded),
                 // One that cannot be read must not hold up the others.
                 Err(Error::Bug(error)) => {
                     tracing::error!(application = %id, error, "its flags cannot be computed");
@@ -71,10 +51,10 @@ impl Core {
                 Err(error) => return Err(error),
             }
         }
-        if settled > 0 {
-            self.wake_chain();
+        if recorded > 0 {
+            self.chain.wake();
         }
-        Ok(settled)
+        Ok(recorded)
     }
 
     /// Applications whose flags have expired become due: what is still valid is recorded again, the rest is cleared.
@@ -86,7 +66,7 @@ impl Core {
         Ok(())
     }
 
-    async fn settle(&self, stored: StoredApplication) -> Result<bool> {
+    async fn store_flags(&self, stored: StoredApplication) -> Result<bool> {
         let person = stored.person;
         let Some(application) = self.open_application(stored).await? else {
             let is_left = self.orphans.are_left(person);
@@ -95,11 +75,11 @@ impl Core {
             }
             return Ok(is_left);
         };
-        let settlement = self.db.write(self.settlement(&application).await?).await?;
-        Ok(settlement != Settlement::Outdated)
+        let outcome = self.db.write(self.new_flags(&application).await?).await?;
+        Ok(outcome != Settlement::Outdated)
     }
 
-    async fn settlement(&self, application: &OpenedApplication) -> Result<SettleFlags> {
+    async fn new_flags(&self, application: &OpenedApplication) -> Result<SettleFlags> {
         let OpenedApplication { stored, key, document } = application;
         let now = self.clock.now();
         let newest = self.db.newest_application(&stored.person, stored.listing).await?;

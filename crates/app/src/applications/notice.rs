@@ -87,7 +87,7 @@ impl Core {
     }
 
     fn supplier(&self, bureau: &str) -> Supplier {
-        match self.bureaus.screening.disclosure(bureau) {
+        match self.screening.bureaus.screening.disclosure(bureau) {
             Some(Disclosure { name, address, telephone }) => Supplier {
                 name: name.clone(),
                 address: Some(address.clone()),

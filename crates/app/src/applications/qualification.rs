@@ -63,7 +63,7 @@ impl Applications {
     pub async fn qualification(&self, call: &Call, id: &ListingId) -> Result<Qualification> {
         let (user, _) = signed_in(&call.actor)?;
         let stored = self.core.stored_listing(id).await?;
-        let Conditions { terms, checks, country, .. } = self.core.conditions(&stored).await?;
+        let Conditions { terms, checks, country, .. } = self.conditions(&stored).await?;
         let now = self.core.clock.now();
         let findings = match self.core.keystore()?.person(user).await? {
             Some(key) => self.core.person_findings(user, &country, &key).await?,

@@ -29,13 +29,13 @@ pub struct Applications {
 impl Applications {
     /// All or nothing: if one listing does not exist, none is added. An open application stays as it is.
     pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
-        self.core.may_apply_for(&call.actor, &user)?;
+        self.may_apply_for(&call.actor, &user)?;
         self.core.remember_tenant(&call.actor).await?;
         for _ in 0..MAX_ATTEMPTS {
             let (key, lifetime) = self.core.person_key(&user).await?;
             let mut wanted = Vec::with_capacity(listings.len());
             for listing in &listings {
-                wanted.push(self.core.new_submission(call, &key, &user, listing).await?);
+                wanted.push(self.new_submission(call, &key, &user, listing).await?);
             }
             // Neither the event nor the audit entry links the applicant to the application.
             let op = SubmitApplications {
@@ -83,7 +83,7 @@ impl Applications {
 
     /// Which of a listing's terms an applicant meets, as recorded on the chain; none once that has expired.
     pub async fn check(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Passes> {
-        let application = self.core.visible_application(call, user, listing).await?;
+        let application = self.visible_application(call, user, listing).await?;
         if !application.stored.status.is_shared() {
             return Ok(Passes::default());
         }
@@ -93,7 +93,7 @@ impl Applications {
         }
         let Document { listing, reference, .. } = &application.document;
         let listing = listing_key(listing);
-        let (node, contracts) = self.core.chain_reader()?;
+        let (node, contracts) = self.core.chain.reader()?;
         let read = || reads::application(node, contracts, &listing, reference);
         let flags =
             self.core.on_chain(call, ItemKind::Check, &application.document.chain_key(), read).await?;
@@ -102,28 +102,26 @@ impl Applications {
 
     /// The chain record of an application's flags; `None` before a verification.
     pub async fn record(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Option<Record>> {
-        let application = self.core.visible_application(call, user, listing).await?;
+        let application = self.visible_application(call, user, listing).await?;
         self.core.record_of(call, ItemKind::Check, application.document.chain_key()).await
     }
-}
 
-impl Core {
     /// The newest application to a listing, for those who may see it.
-    pub(crate) async fn visible_application(
+    pub(super) async fn visible_application(
         &self,
         call: &Call,
         user: &UserId,
         listing: &ListingId,
     ) -> Result<OpenedApplication> {
         let number = self.visible_listing_number(call, user, listing).await?;
-        self.newest_application(user, number).await
+        self.core.newest_application(user, number).await
     }
 
     /// Only the applicant and the operator may apply. An account's key manages listings but never applies for people;
     /// neither does a listing's owner.
     fn may_apply_for(&self, actor: &Actor, user: &UserId) -> Result<()> {
         match actor {
-            Actor::Anonymous => self.allow_anonymous(),
+            Actor::Anonymous => self.core.allow_anonymous(),
             actor if actor.is_user(user) || actor.is_operator() => Ok(()),
             _ => Err(Error::Forbidden("only the applicant or the operator may apply")),
         }
@@ -132,14 +130,14 @@ impl Core {
     /// The listing whose applications of a user the caller may see: the applicant, the listing's owner and the
     /// operator.
     async fn visible_listing_number(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<i64> {
-        match self.may_act_for(&call.actor, user).await {
-            Err(Error::Forbidden(why)) => match self.own_listing_number(call, listing).await {
+        match self.core.may_act_for(&call.actor, user).await {
+            Err(Error::Forbidden(why)) => match self.core.own_listing_number(call, listing).await {
                 Err(Error::NotFound(_)) => Err(Error::Forbidden(why)),
                 owned => owned,
             },
             allowed => {
                 allowed?;
-                self.listing_number(listing).await
+                self.core.listing_number(listing).await
             }
         }
     }
@@ -152,7 +150,7 @@ impl Core {
         user: &UserId,
         id: &ListingId,
     ) -> Result<ListingSubmission> {
-        let Some(stored) = self.db.stored_listing(id).await? else {
+        let Some(stored) = self.core.db.stored_listing(id).await? else {
             return Ok(ListingSubmission { listing: id.clone(), new: None, refusal: None });
         };
         let listing = &stored.listing;
@@ -162,10 +160,10 @@ impl Core {
             false => None,
         };
         let party = if call.actor.is_user(user) { Party::Applicant } else { Party::Operator };
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let conditions = self.conditions(&stored).await?;
-        let document = Document::new(user, id, conditions, self.random()?, (party, now));
-        let new = self.new_application(key, &document, stored.version.seq, now)?;
+        let document = Document::new(user, id, conditions, self.core.random()?, (party, now));
+        let new = self.core.new_application(key, &document, stored.version.seq, now)?;
         Ok(ListingSubmission { listing: id.clone(), new: Some((new, stored.version)), refusal })
     }
 
@@ -176,15 +174,15 @@ impl Core {
         StoredListing { listing, item, .. }: &StoredListing,
     ) -> Result<Conditions> {
         let terms = item.as_ref().map(ListingItem::terms).transpose()?;
-        let tenant = self.db.tenant_of(&listing.user).await?;
-        let (checks, country, client) = match self.db.pipeline(&tenant).await? {
+        let tenant = self.core.db.tenant_of(&listing.user).await?;
+        let (checks, country, client) = match self.core.db.pipeline(&tenant).await? {
             Some(pipeline) => {
                 let checks = Check::ALL.into_iter().filter(|check| check.required_by(&pipeline)).collect();
                 (checks, pipeline.country, pipeline.client)
             }
             None => (terms.as_ref().map(checks_of_terms).unwrap_or_default(), None, None),
         };
-        let country = country.unwrap_or_else(|| self.country.clone());
+        let country = country.unwrap_or_else(|| self.core.country.clone());
         let account = AccountId::stored(tenant.name());
         Ok(Conditions { owner: listing.user.clone(), account, terms, checks, country, client })
     }

@@ -73,7 +73,7 @@ impl Applications {
     /// For the applicant, the listing's owner and the operator.
     pub async fn view(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<ApplicationView> {
         require_credential(&call.actor)?;
-        let application = self.core.visible_application(call, user, listing).await?;
+        let application = self.visible_application(call, user, listing).await?;
         let is_applicant = call.actor.is_user(user);
         let evaluation = self.core.shown_to_owner(&application).await?;
         let OpenedApplication { stored, document, .. } = application;

@@ -8,7 +8,6 @@ use portico_records::{ItemKind, PublicContent, content_digest, listing_item, lis
 use portico_store::chain::{AcceptedListing, ItemStatus, NewRecord, Word};
 
 use crate::caller::Call;
-use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::homes::listings::{Listings, NewListing};
 use crate::operation::chain::{PENDING, Record};
@@ -34,7 +33,7 @@ impl Listings {
     /// Stores a listing for its owner and records its terms and digest on the chain.
     pub async fn record(&self, call: &Call, new: NewListing, terms: Terms) -> Result<AcceptedListing> {
         self.core.may_act_for(&call.actor, &new.user).await?;
-        let listing = self.core.complete_listing(new);
+        let listing = self.complete_listing(new);
         self.core.remember_tenant(&call.actor).await?;
         let by = self.core.context(call);
         let desired = listing_item(&listing, terms, self.core.random()?, by.at);
@@ -43,7 +42,7 @@ impl Listings {
         let payer = self.core.paying_account(&call.actor).await?;
         let budget = self.core.budget(&call.actor, payer, Cost::Record);
         let record = NewRecord { listing, desired, by, idempotency_key, budget, payer };
-        let accepted = self.core.chain_writer()?.record(record).await?;
+        let accepted = self.core.chain.writer()?.record(record).await?;
         let (key, transaction) = (B256::from(listing_key(&accepted.id)), B256::from(accepted.hash));
         tracing::info!(%key, %transaction, "listing recorded");
         Ok(accepted)
@@ -51,7 +50,7 @@ impl Listings {
 
     /// A listing's terms on the chain. Open to everyone.
     pub async fn terms(&self, call: &Call, id: &ListingId) -> Result<Terms> {
-        let (_, terms, _) = self.core.listing_on_chain(call, &listing_key(id)).await?;
+        let (_, terms, _) = self.listing_on_chain(call, &listing_key(id)).await?;
         Ok(terms)
     }
 
@@ -68,7 +67,7 @@ impl Listings {
         for _ in 0..MAX_PROOF_READS {
             let stored = self.core.stored_listing(id).await?;
             let Some(recorded) = stored.item else { return Err(Error::NotFound(ErrorCode::RecordNotFound)) };
-            let (version, _, on_chain) = self.core.listing_on_chain(call, &key).await?;
+            let (version, _, on_chain) = self.listing_on_chain(call, &key).await?;
             let item = self.core.db.chain_item(ItemKind::Listing, &key).await?;
             let Some(item) = item.filter(|item| item.version == recorded.version) else { continue };
             if version != recorded.version.unsigned_abs() {
@@ -86,17 +85,15 @@ impl Listings {
         }
         Err(PENDING)
     }
-}
 
-impl Core {
     async fn listing_on_chain(&self, call: &Call, key: &Word) -> Result<(u64, Terms, Word)> {
-        let (node, contracts) = self.chain_reader()?;
+        let (node, contracts) = self.core.chain.reader()?;
         let read = || async {
             let record = reads::listing(node, contracts, key).await?;
             let content = record.content.map(|(terms, digest)| (record.version, terms, digest));
             Ok((record.version, content))
         };
-        let found = self.on_chain(call, ItemKind::Listing, key, read).await?;
+        let found = self.core.on_chain(call, ItemKind::Listing, key, read).await?;
         found.ok_or(Error::NotFound(ErrorCode::RecordNotFound))
     }
 }

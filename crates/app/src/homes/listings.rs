@@ -68,17 +68,17 @@ impl Listings {
     /// Returns its id.
     pub async fn create(&self, call: &Call, new: NewListing) -> Result<ListingId> {
         self.core.may_act_for(&call.actor, &new.user).await?;
-        let (listing, by) = (self.core.complete_listing(new), self.core.context(call));
+        let (listing, by) = (self.complete_listing(new), self.core.context(call));
         let id = listing.id.clone();
         self.core.write(call, answering(CreateListing { listing, by }, id)).await
     }
 
     /// Also retires the chain record and closes the applications, whose flags are cleared.
     pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
-        let listing = self.core.own_listing(call, &id).await?;
+        let listing = self.own_listing(call, &id).await?;
         let op = DeleteListing { id, owner: listing.user, by: self.core.context(call) };
         self.core.write(call, op).await?;
-        self.core.wake_chain();
+        self.core.chain.wake();
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl Listings {
             by: self.core.context(call),
         };
         self.core.write_recorded(call, edit, usize::from(is_recorded)).await?;
-        self.core.wake_chain();
+        self.core.chain.wake();
         self.details(call, &id).await
     }
 
@@ -126,13 +126,13 @@ impl Listings {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<ListingEdit>> {
-        self.core.existing_listing(id).await?;
+        self.existing_listing(id).await?;
         Ok(self.core.db.listing_history(id, after, limit).await?)
     }
 
     /// Open to everyone.
     pub async fn get(&self, _: &Call, id: &ListingId) -> Result<Listing> {
-        self.core.existing_listing(id).await
+        self.existing_listing(id).await
     }
 
     /// Open to everyone.
@@ -164,32 +164,32 @@ impl Listings {
     pub async fn statistics(&self, _: &Call) -> Result<ListingStatistics> {
         Ok(self.core.db.listing_statistics().await?)
     }
-}
 
-impl Core {
-    pub(crate) fn complete_listing(&self, new: NewListing) -> Listing {
+    pub(super) fn complete_listing(&self, new: NewListing) -> Listing {
         let NewListing { id, user, address, country, rent, property_value, bedrooms, bathrooms, .. } = new;
-        let id = id.unwrap_or_else(|| self.new_id());
-        let country = country.unwrap_or_else(|| self.country.clone());
+        let id = id.unwrap_or_else(|| self.core.new_id());
+        let country = country.unwrap_or_else(|| self.core.country.clone());
         let (place, walkthrough) = (new.place, new.walkthrough);
         let required = Listing::new(id, user, address, country);
         Listing { rent, property_value, bedrooms, bathrooms, place, walkthrough, ..required }
     }
 
     async fn existing_listing(&self, id: &ListingId) -> Result<Listing> {
-        self.db.listing(id).await?.ok_or(NOT_FOUND)
-    }
-
-    /// With its chain item, both at one moment.
-    pub(crate) async fn stored_listing(&self, id: &ListingId) -> Result<StoredListing> {
-        self.db.stored_listing(id).await?.ok_or(NOT_FOUND)
+        self.core.db.listing(id).await?.ok_or(NOT_FOUND)
     }
 
     /// For the listing's owner.
-    pub(crate) async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
+    async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
         let listing = self.existing_listing(id).await?;
-        self.may_act_for(&call.actor, &listing.user).await?;
+        self.core.may_act_for(&call.actor, &listing.user).await?;
         Ok(listing)
+    }
+}
+
+impl Core {
+    /// With its chain item, both at one moment.
+    pub(crate) async fn stored_listing(&self, id: &ListingId) -> Result<StoredListing> {
+        self.db.stored_listing(id).await?.ok_or(NOT_FOUND)
     }
 
     /// The creation number of the listing that has this id now, for its owner. Continue with this number instead

@@ -10,9 +10,9 @@ use futures_util::future::join;
 pub use portico_chain::contracts::Contracts;
 pub use portico_chain::node::{Block, Log};
 pub use portico_chain::signer::Key;
-use portico_chain::writer::{Status, Writer};
+use portico_chain::writer::Status;
 use portico_chain::{AnyNode, Node};
-use portico_domain::{ErrorCode, Timestamp};
+use portico_domain::ErrorCode;
 pub use portico_records::ItemKind;
 use portico_store::chain::{Backlog, BatchStatus, StoredItem, Word};
 pub use portico_store::chain::{BatchTransaction, ItemStatus};
@@ -25,11 +25,10 @@ use crate::error::{Error, Result};
 use crate::operation::transactions::{attempt_status, trace_foreign};
 use crate::profile::Profile;
 
+pub use crate::operation::chain_parts::ChainWriter;
 pub use crate::operation::transactions::{
     TracedTransaction, TransactionContent, TransactionDetails, TransactionStatus,
 };
-
-pub type ChainWriter = Writer<AnyNode>;
 
 /// How long a read waits for an item that is not mined yet.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(2);
@@ -110,8 +109,8 @@ pub struct Chain {
 impl Chain {
     /// An unreachable node is not an error here. Open to everyone, like everything here.
     pub async fn status(&self, call: &Call) -> Result<ChainStatus> {
-        let chain = self.core.chain_writer()?;
-        let (node, contracts) = self.core.chain_reader()?;
+        let chain = self.core.chain.writer()?;
+        let (node, contracts) = self.core.chain.reader()?;
         let rows = self.core.db.chain_signers().await?;
         self.core.charge_chain_reads(call, 1 + rows.len()).await?;
         let head = node.head().await;
@@ -137,7 +136,7 @@ impl Chain {
 
     /// In descending order, from the head or from below a number.
     pub async fn blocks(&self, call: &Call, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
-        let (node, _) = self.core.chain_reader()?;
+        let (node, _) = self.core.chain.reader()?;
         let (top, head) = match below {
             Some(below) => (below.checked_sub(1), self.seen_head()?),
             None => {
@@ -148,14 +147,14 @@ impl Chain {
         };
         let Some(top) = top else { return Ok(Vec::new()) };
         let lowest = top.saturating_sub((limit as u64).saturating_sub(1));
-        let blocks = &self.core.final_blocks;
+        let blocks = &self.core.chain.final_blocks;
         self.core.charge_chain_reads(call, blocks.missing(lowest..=top)).await?;
         Ok(blocks.read(node, (lowest..=top).rev(), head).await?)
     }
 
     pub async fn block(&self, call: &Call, number: u64) -> Result<Block> {
-        let (node, _) = self.core.chain_reader()?;
-        let blocks = &self.core.final_blocks;
+        let (node, _) = self.core.chain.reader()?;
+        let blocks = &self.core.chain.final_blocks;
         self.core.charge_chain_reads(call, blocks.missing([number])).await?;
         let found = blocks.read(node, [number], self.seen_head()?).await?;
         found.into_iter().next().ok_or(Error::NotFound(ErrorCode::BlockNotFound))
@@ -163,13 +162,13 @@ impl Chain {
 
     /// The last head that the writer saw. The chain may be ahead of it.
     fn seen_head(&self) -> Result<u64> {
-        Ok(self.core.chain_writer()?.status().head.map_or(0, |head| head.number))
+        Ok(self.core.chain.writer()?.status().head.map_or(0, |head| head.number))
     }
 
     /// Any transaction, ours or foreign. Ours is told also while the node does not answer.
     pub async fn transaction(&self, call: &Call, hash: Word) -> Result<TransactionDetails> {
         self.core.charge_chain_reads(call, TRANSACTION_READS).await?;
-        let (node, _) = self.core.chain_reader()?;
+        let (node, _) = self.core.chain.reader()?;
         let asked = join(node.transaction(hash.into()), node.receipt(hash.into()));
         let (traced, found, receipt) = match self.core.db.chain_attempt(&hash).await? {
             Some(attempt) => {
@@ -197,7 +196,7 @@ impl Chain {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<BatchTransaction>> {
-        let (_, contracts) = self.core.chain_reader()?;
+        let (_, contracts) = self.core.chain.reader()?;
         let kind = ItemKind::ALL.into_iter().find(|kind| contracts.of(*kind) == address);
         Ok(match kind {
             Some(kind) => self.core.db.transactions_of_kind(kind, after, limit).await?,
@@ -207,7 +206,7 @@ impl Chain {
 
     /// Read-only JSON-RPC of the sandbox's embedded node, open to everyone.
     pub fn rpc(&self, _: &Call) -> Result<impl FnOnce(&[u8]) -> Vec<u8> + Send + use<>> {
-        match self.core.chain_writer()?.engine().node() {
+        match self.core.chain.writer()?.engine().node() {
             AnyNode::Embedded(node) if self.core.profile == Profile::Sandbox => {
                 let node = node.clone();
                 Ok(move |request: &[u8]| node.rpc(request))
@@ -218,38 +217,6 @@ impl Chain {
 }
 
 impl Core {
-    pub(crate) fn chain_writer(&self) -> Result<&ChainWriter> {
-        self.chain.as_ref().ok_or_else(|| Error::Unavailable("there is no chain here".into()))
-    }
-
-    /// Whether everything that was acknowledged before this process started is on the chain. Does not wait for a
-    /// remote chain, which may be down for long.
-    pub(crate) fn chain_is_ready(&self) -> bool {
-        let Some(chain) = &self.chain else { return true };
-        chain.engine().caught_up() || !matches!(chain.engine().node(), AnyNode::Embedded(_))
-    }
-
-    /// Tells the writer that items are queued. In a command there is no writer; the server polls by itself.
-    pub(crate) fn wake_chain(&self) {
-        if let Some(chain) = &self.chain {
-            chain.wake();
-        }
-    }
-
-    pub(crate) fn chain_reader(&self) -> Result<(&AnyNode, Contracts)> {
-        let engine = self.chain_writer()?.engine();
-        Ok((engine.node(), engine.contracts()))
-    }
-
-    /// When a block was made, if the node says.
-    pub(crate) async fn block_time(&self, number: Option<u64>) -> Option<Timestamp> {
-        let (node, _) = self.chain_reader().ok()?;
-        let head = self.chain_writer().ok()?.status().head.map_or(0, |head| head.number);
-        let block = self.final_blocks.read(node, number, head).await.ok()?.into_iter().next()?;
-        let seconds = i64::try_from(block.timestamp).ok()?;
-        Some(Timestamp::from_micros(seconds.saturating_mul(1_000_000)))
-    }
-
     /// An item's content on the chain; `None` if it was never requested or is deleted. Reads the chain itself, so
     /// that the response shows exactly what is there.
     pub(crate) async fn on_chain<T, F>(
@@ -262,7 +229,7 @@ impl Core {
     where
         F: Future<Output = portico_chain::Result<(u64, Option<T>)>>,
     {
-        let polls = Polls::new(match self.chain_reader()?.0 {
+        let polls = Polls::new(match self.chain.reader()?.0 {
             AnyNode::Embedded(_) => POLL_INTERVAL,
             AnyNode::Remote(_) => REMOTE_POLL_INTERVAL,
         });
@@ -310,8 +277,8 @@ impl Core {
             version: item.version.unsigned_abs(),
             transaction: item.hash,
             block: traced.and_then(|traced| traced.block),
-            contract: self.chain_reader()?.1.of(kind),
-            chain_id: self.chain_writer()?.engine().chain_id(),
+            contract: self.chain.reader()?.1.of(kind),
+            chain_id: self.chain.writer()?.engine().chain_id(),
         })
     }
 
@@ -323,7 +290,7 @@ impl Core {
             BatchStatus::Signed if attempt.newest == hash => {
                 // Without a read left, the database's answer has to do.
                 match self.charge_chain_reads(call, 1).await {
-                    Ok(()) => self.chain_reader()?.0.receipt(B256::from(hash)).await.ok().flatten(),
+                    Ok(()) => self.chain.reader()?.0.receipt(B256::from(hash)).await.ok().flatten(),
                     Err(_) => None,
                 }
             }

@@ -37,11 +37,11 @@ impl Chain {
     /// Queues what the chain has rejected again, a few hundred items at most; returns how many.
     pub async fn retry(&self, call: &Call) -> Result<u64> {
         require_operator(&call.actor)?;
-        let (node, contracts) = self.core.chain_reader()?;
+        let (node, contracts) = self.core.chain.reader()?;
         let items = retry::rejected(node, &self.core.db, contracts).await?;
         let entry = self.core.entry(call, "chain.retried", "rejected items", "");
         let queued = self.core.write(call, RetryItems { items, entry }).await?;
-        self.core.wake_chain();
+        self.core.chain.wake();
         Ok(queued)
     }
 }

@@ -184,7 +184,7 @@ impl Portico {
             seeded.listings += u64::from(self.seed_listing(listing, terms).await?);
             step();
         }
-        self.core.wake_chain();
+        self.core.chain.wake();
         for (number, person) in demo.applicants.iter().enumerate() {
             let applied: Vec<ListingId> =
                 (0..5).map(|n| homes[(number * 31 + n * 47) % homes.len()].clone()).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portico_domain::Timestamp;
-use portico_store::{AdoptDeployment, ForgetReplies};
+use portico_store::{AdoptDeployment, ForgetBudgets, ForgetReplies};
 
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ impl Maintenance {
 
     /// Reads the keys of an issuer that is discovered; returns once that has succeeded.
     pub async fn discover_issuer(&self) {
-        self.core.tokens.discover().await;
+        self.core.people.tokens.discover().await;
     }
 
     /// Removes expired data and anchors the audit log. Call it every few minutes.
@@ -76,15 +76,15 @@ impl Maintenance {
         let core = &self.core;
         while core.db.write(ForgetReplies { at: core.clock.now() }).await? > 0 {}
         core.forget_inputs().await?;
-        core.forget_budgets().await?;
+        core.db.write(ForgetBudgets { at: core.clock.now() }).await?;
         core.apply_erasures(core.clock.now().minus_seconds(ERASURE_GRACE_SECONDS)).await?;
         core.keystore()?.scrub().await
     }
 
     /// Returns when the chain writer stops, which is a bug.
     pub async fn chain_ended(&self) {
-        match &self.core.chain {
-            Some(chain) => chain.ended().await,
+        match &self.core.chain.writer {
+            Some(writer) => writer.ended().await,
             None => std::future::pending().await,
         }
     }
@@ -94,8 +94,8 @@ impl Maintenance {
         if let Err(error) = self.core.anchor_audit_at_the_end().await {
             tracing::warn!(%error, "the end of the audit log could not be anchored; the next start anchors it");
         }
-        if let Some(chain) = &self.core.chain {
-            chain.release().await;
+        if let Some(writer) = &self.core.chain.writer {
+            writer.release().await;
         }
         if let Err(error) = self.scrub_keystore().await {
             tracing::warn!(%error, "the keystore's log could not be emptied");

@@ -124,7 +124,7 @@ impl Core {
         if applied {
             tracing::info!(erasure, "erasure applied");
         }
-        self.wake_chain();
+        self.chain.wake();
         Ok(applied)
     }
 
@@ -180,7 +180,7 @@ impl Core {
     pub(crate) async fn forget_inputs(&self) -> Result<()> {
         let now = self.clock.now();
         let op = || ForgetInputs {
-            inputs_before: now.minus_seconds(self.retention_days * DAY_SECONDS),
+            inputs_before: now.minus_seconds(self.screening.retention_days * DAY_SECONDS),
             checks_before: now.minus_seconds(crate::screening::results::VALID_SECONDS),
             guesses_before: now.minus_seconds(GUESS_RETENTION_SECONDS),
             at: now,

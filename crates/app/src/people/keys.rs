@@ -10,7 +10,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
 use portico_domain::{ErrorCode, FaultCode, KeyId, Label, Timestamp, UserId, ValidationError};
-use portico_store::{CreateKey, NoteKeyUse, RevokeKey, StoredKey};
+use portico_store::{ChangeContext, CreateKey, NoteKeyUse, RevokeKey, StoredKey};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
@@ -131,7 +131,7 @@ impl Keys {
     pub async fn issue_token(&self, call: &Call, token: &NewToken) -> Result<String> {
         require_operator(&call.actor)?;
         let id = self.random_id()?;
-        let issued = self.core.tokens.issue(token, id.clone(), self.core.clock.machine_now())?;
+        let issued = self.core.people.tokens.issue(token, id.clone(), self.core.clock.machine_now())?;
         let whose = if token.admin { "an administrator's" } else { "a user's" };
         let detail = format!("{whose}, for {} s", token.ttl.as_secs());
         self.core.append_audit_entry(self.core.entry(call, "token.issued", id, detail)).await?;
@@ -145,7 +145,8 @@ impl Keys {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }
         let token = NewToken { user: user.clone(), account: None, admin, ttl: SESSION_LIFETIME };
-        let token = self.core.tokens.issue(&token, self.random_id()?, self.core.clock.machine_now())?;
+        let token =
+            self.core.people.tokens.issue(&token, self.random_id()?, self.core.clock.machine_now())?;
         let (op, key) =
             self.new_key(call, Label::stored("Sandbox session"), KeyScope::User(user), None, None)?;
         self.core.db.write(op).await?;
@@ -169,7 +170,7 @@ impl Keys {
         let secret =
             format!("{mode}_{id}_{}", BASE64_URL_SAFE_NO_PAD.encode(self.core.random::<ROOT_BYTES>()?));
         let id = KeyId::stored(id);
-        let by = self.core.machine_context(call);
+        let by = self.context(call);
         let key = Key {
             id: id.clone(),
             name,
@@ -211,18 +212,22 @@ impl Keys {
                 return Err(Error::NotFound(ErrorCode::KeyNotFound));
             }
         }
-        let (by, entry) =
-            (self.core.machine_context(call), self.core.entry(call, "key.revoked", id.as_str(), ""));
+        let (by, entry) = (self.context(call), self.core.entry(call, "key.revoked", id.as_str(), ""));
         self.core.write(call, RevokeKey { id, entry, by }).await
     }
 
+    /// With the machine's time: a sandbox's clock that is moved changes no key.
+    fn context(&self, call: &Call) -> ChangeContext {
+        ChangeContext { account: call.actor.tenant(), at: self.core.clock.machine_now() }
+    }
+
     pub async fn verify_token(&self, token: &str) -> Result<Actor> {
-        self.core.tokens.verify(token, self.core.clock.machine_now()).await
+        self.core.people.tokens.verify(token, self.core.clock.machine_now()).await
     }
 
     /// The public keys of the instance's own issuer.
     pub fn jwks(&self) -> serde_json::Value {
-        self.core.tokens.jwks()
+        self.core.people.tokens.jwks()
     }
 
     /// Rejects invalid, expired and revoked keys.

@@ -5,6 +5,8 @@ pub mod budgets;
 pub(crate) mod erasure;
 pub mod keys;
 pub mod keystore;
+pub(crate) mod limits;
+pub(crate) mod parts;
 pub mod tokens;
 pub mod vault;
 

@@ -12,6 +12,6 @@ impl Screening {
     /// For each check, since this process began. Replicas count on their own.
     pub fn bureaus(&self, call: &Call) -> Result<[Health; 4]> {
         require_operator(&call.actor)?;
-        Ok(self.core.bureaus.runner().health())
+        Ok(self.core.screening.bureaus.runner().health())
     }
 }

@@ -79,7 +79,7 @@ impl Screening {
             kind: check.name(),
             inputs: input_digest(key, *check, applicant, &plan.country),
             reference: self.core.ids.next(),
-            bureau: self.core.bureaus.screening.routing.bureau(*check).name().into(),
+            bureau: self.core.screening.bureaus.screening.routing.bureau(*check).name().into(),
         };
         let account = self.core.paying_account(&call.actor).await?;
         let record_budget = self.core.budget(&call.actor, account, Cost::Record);
@@ -111,7 +111,7 @@ impl Screening {
         }
         let references = checks.clone();
         let order = Order { applicant: applicant.clone(), country: plan.country.clone(), checks };
-        let mut running = self.core.bureaus.runner.start(&order);
+        let mut running = self.core.screening.bureaus.runner.start(&order);
         let mut failed = Vec::new();
         while let Some(outcome) = running.next().await {
             let reference = references.iter().find(|(check, _)| *check == outcome.check);
@@ -150,7 +150,7 @@ impl Screening {
     fn report(&self, finding: &Finding, bureau: &str, at: Timestamp, country: &Country) -> CheckReport {
         CheckReport {
             check: finding.check(),
-            passed: finding.passed(country, &self.core.bureaus.screening.thresholds),
+            passed: finding.passed(country, &self.core.screening.bureaus.screening.thresholds),
             country: country.clone(),
             bureau: bureau.into(),
             finished_at: at.micros(),

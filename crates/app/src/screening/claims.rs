@@ -102,7 +102,7 @@ impl Identities {
                 ))
             })?,
         };
-        let chain_id = self.core.chain_writer()?.engine().chain_id();
+        let chain_id = self.core.chain.writer()?.engine().chain_id();
         let (now, nonce) = (self.core.clock.now(), hex::encode(self.core.random::<16>()?));
         let expires_at = now.minus_seconds(-CLAIM_SECONDS);
         let scheme = if self.core.profile == Profile::Live { "https" } else { "http" };
@@ -158,7 +158,7 @@ impl Identities {
             by: self.core.context(call),
         };
         self.core.write_recorded(call, op, 1).await?;
-        self.core.wake_chain();
+        self.core.chain.wake();
         self.identity(call, token).await
     }
 
@@ -169,8 +169,8 @@ impl Identities {
         claim: &SealedClaim,
         signature: &WalletSignature,
     ) -> Result<()> {
-        let (node, _) = self.core.chain_reader()?;
-        if claim.chain_id != self.core.chain_writer()?.engine().chain_id() {
+        let (node, _) = self.core.chain.reader()?;
+        if claim.chain_id != self.core.chain.writer()?.engine().chain_id() {
             return Err(CLAIM_EXPIRED);
         }
         self.core.charge_chain_reads(call, SIGNATURE_READS).await?;

@@ -77,7 +77,7 @@ impl Identities {
         let item = self.core.db.chain_item_state(ItemKind::Identity, &token_key(&case.token)).await?;
         let mint = Mint { case: case.id.clone(), at: self.core.clock.now() };
         self.core.write_recorded(call, mint, usize::from(item.is_none())).await?;
-        self.core.wake_chain();
+        self.core.chain.wake();
         Ok(token_number(&case.token))
     }
 
@@ -145,7 +145,7 @@ impl Identities {
         if outcome(&key, verification)?.checks_backing(&claimed, self.core.clock.now()).is_empty() {
             return Ok(false);
         }
-        let (node, contracts) = self.core.chain_reader()?;
+        let (node, contracts) = self.core.chain.reader()?;
         let token = token_key(&case.token);
         let read = || reads::identity(node, contracts, &token);
         let Some((_, committed)) = self.core.on_chain(call, ItemKind::Identity, &token, read).await? else {
@@ -167,7 +167,7 @@ impl Identities {
         let entry: Entry = self.core.entry(call, "identity.revoked", token_number(&token), "");
         let by = self.core.context(call);
         self.core.db.write(RevokeIdentity { token, entry, by }).await?;
-        self.core.wake_chain();
+        self.core.chain.wake();
         Ok(())
     }
 }

@@ -5,27 +5,8 @@ use std::sync::Arc;
 
 use portico_domain::{CaseId, ClientId, Label, Timestamp, VerificationId, WalletId};
 use portico_screening::Applicant;
-use portico_screening::Runner;
-use portico_screening::config;
 
 use crate::core::Core;
-
-#[derive(Debug)]
-pub struct Bureaus {
-    pub(crate) runner: Runner,
-    pub(crate) screening: config::Screening,
-}
-
-impl Bureaus {
-    pub fn new(screening: config::Screening) -> Self {
-        Self { runner: Runner::new(&screening.routing, screening.policy), screening }
-    }
-
-    /// For metrics.
-    pub fn runner(&self) -> &Runner {
-        &self.runner
-    }
-}
 
 #[derive(Debug)]
 pub struct Verification {

@@ -43,14 +43,14 @@ impl Screening {
             let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
             return self.shown(&key, &self.own_verification(user, &id).await?).await;
         }
-        self.core.check_consent(request.consent_version.as_ref())?;
+        self.check_consent(request.consent_version.as_ref())?;
         let plan = self.plan(call, &request).await?;
         let (key, lifetime) = self.core.person_key(user).await?;
         let id = self.core.new_id();
         let span = tracing::error_span!("verification", verification = %id);
         let id = self.check_and_store(call, id, request, plan, (&key, lifetime)).instrument(span).await?;
         self.core.record_flags_or_defer(user).await;
-        self.core.wake_chain();
+        self.core.chain.wake();
         let verification = self.core.db.verification(&id).await?.ok_or(NO_SUCH_VERIFICATION)?;
         self.shown(&key, &verification).await
     }

@@ -31,18 +31,18 @@ impl Core {
             }
         };
         if recorded.is_some_and(|(_, hash)| hash == head.hash) {
-            self.audit_alarm.set(false);
+            self.operation.audit_alarm.set(false);
             return Ok(());
         }
         if let Err(fault) = self.verify_since_anchor(&head, recorded.map(|(_, hash)| hash)).await? {
-            self.audit_alarm.set(true);
+            self.operation.audit_alarm.set(true);
             tracing::error!(
                 %fault,
                 "the audit log was cut or rewritten: its anchor on the chain stays where it is"
             );
             return Ok(());
         }
-        self.audit_alarm.set(false);
+        self.operation.audit_alarm.set(false);
         if head.seq == 0 || self.is_on_its_way(&log, &head.hash).await? {
             return Ok(());
         }
@@ -51,13 +51,13 @@ impl Core {
         let desired =
             DesiredItem { above: version.max(head.seq - 1), ..content.desired(log, self.clock.now()) };
         self.db.write(PutItems(vec![desired])).await?;
-        self.wake_chain();
+        self.chain.wake();
         Ok(())
     }
 
     /// Anchors what was appended since the last time, before a server stops. Waits only for the embedded chain.
     pub(crate) async fn anchor_audit_at_the_end(&self) -> Result<()> {
-        if !matches!(self.chain_reader()?.0, AnyNode::Embedded(_)) {
+        if !matches!(self.chain.reader()?.0, AnyNode::Embedded(_)) {
             return Ok(());
         }
         self.anchor_audit().await?;
@@ -72,7 +72,7 @@ impl Core {
     }
 
     pub(super) async fn recorded_anchor(&self, log: &Word) -> Result<Option<(u64, Word)>> {
-        let (node, contracts) = self.chain_reader()?;
+        let (node, contracts) = self.chain.reader()?;
         Ok(reads::anchor(node, contracts, log).await?)
     }
 

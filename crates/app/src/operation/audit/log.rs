@@ -1,7 +1,6 @@
 //! The audit log: writing entries, anchoring the log on the chain, and verifying it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use portico_domain::keys::KeyScope;
 use portico_store::audit::{Append, Entry, KeyLog, TakeOverEntries};
@@ -32,16 +31,6 @@ impl Actor {
     }
 }
 
-/// Whether the last attempt to anchor the log found that it was altered.
-#[derive(Debug, Default)]
-pub struct AuditAlarm(AtomicBool);
-
-impl AuditAlarm {
-    pub(super) fn set(&self, altered: bool) {
-        self.0.store(altered, Ordering::Relaxed);
-    }
-}
-
 #[derive(Debug)]
 pub struct Audit {
     pub(crate) core: Arc<Core>,
@@ -50,7 +39,7 @@ pub struct Audit {
 impl Audit {
     /// Whether this server found that the log was altered, and does not anchor it. Open to everyone.
     pub fn is_altered(&self) -> bool {
-        self.core.audit_alarm.0.load(Ordering::Relaxed)
+        self.core.operation.audit_alarm.is_set()
     }
 
     /// Whether entries are verified with the log's key.

@@ -3,9 +3,11 @@
 mod anchoring;
 mod inspection;
 mod log;
+pub(crate) mod state;
 mod verification;
 
 pub use inspection::{Anchor, AuditFault, Inspection};
 pub use log::*;
 pub use portico_store::audit::{AuditFilter, LoggedEntry};
-pub use verification::{AnchorRecord, AuditStatus, AuditVerification, EndedVerification, Progress};
+pub use state::{EndedVerification, Progress};
+pub use verification::{AnchorRecord, AuditStatus};

@@ -1,44 +1,18 @@
 //! Verification of the whole log while the server runs: in the background, one at a time, with its progress.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use portico_domain::Timestamp;
 use portico_records::ItemKind;
 use portico_store::audit::Head;
 use portico_store::chain::{ItemStatus, Word};
 
-use super::inspection::{Anchor, Inspection};
+use super::inspection::Anchor;
 use super::log::{Audit, inspect};
+use super::state::{EndedVerification, Progress};
 use crate::caller::{Call, require_operator};
 use crate::core::Core;
 use crate::error::Result;
-
-/// What this process has verified. Replicas verify on their own.
-#[derive(Debug, Default)]
-pub struct AuditVerification(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    running: Option<Progress>,
-    latest: Option<EndedVerification>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    pub since: Timestamp,
-    /// Entries that were read.
-    pub read: i64,
-}
-
-/// A verification that has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EndedVerification {
-    pub at: Timestamp,
-    /// `None`: it could not be completed, for example because the database did not answer.
-    pub found: Option<Inspection>,
-    /// Whether the end of the log was compared with the chain.
-    pub is_compared: bool,
-}
 
 /// Where the log is anchored, as the chain says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,18 +37,12 @@ pub struct AuditStatus {
     pub latest: Option<EndedVerification>,
 }
 
-impl AuditVerification {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Ends the progress also if the verification is cancelled or panics.
 struct Running(Arc<Core>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.audit_verification.lock().running = None;
+        self.0.operation.audit_verification.lock().running = None;
     }
 }
 
@@ -83,8 +51,8 @@ impl Audit {
     pub async fn status(&self, call: &Call) -> Result<AuditStatus> {
         require_operator(&call.actor)?;
         let core = &self.core;
-        let (head, anchor) = (core.db.audit_head().await?, core.anchor_record().await.ok());
-        let state = core.audit_verification.lock();
+        let (head, anchor) = (core.db.audit_head().await?, self.anchor_record().await.ok());
+        let state = core.operation.audit_verification.lock();
         Ok(AuditStatus {
             head,
             is_altered: self.is_altered(),
@@ -94,11 +62,23 @@ impl Audit {
         })
     }
 
+    async fn anchor_record(&self) -> Result<Option<AnchorRecord>> {
+        let core = &self.core;
+        let log = core.log_name().await?;
+        let Some((_, hash)) = core.recorded_anchor(&log).await? else { return Ok(None) };
+        let entry = core.db.audit_seq(&hash).await?;
+        let item = core.db.chain_item(ItemKind::Anchor, &log).await?;
+        let item = item.filter(|item| item.payload == hash && item.status == ItemStatus::Mined);
+        let block = item.as_ref().and_then(|item| item.block).map(i64::unsigned_abs);
+        let transaction = item.and_then(|item| item.hash);
+        Ok(Some(AnchorRecord { hash, entry, transaction, block, at: core.chain.block_time(block).await }))
+    }
+
     /// Begins to verify the whole log. `None`: a verification is running. The caller chooses where it runs.
     pub fn begin_verification(&self, call: &Call) -> Result<Option<impl Future<Output = ()> + Send + use<>>> {
         require_operator(&call.actor)?;
         let core = self.core.clone();
-        let mut state = core.audit_verification.lock();
+        let mut state = core.operation.audit_verification.lock();
         if state.running.is_some() {
             return Ok(None);
         }
@@ -121,7 +101,7 @@ impl Core {
             }
         };
         let progress = |read| {
-            if let Some(running) = &mut self.audit_verification.lock().running {
+            if let Some(running) = &mut self.operation.audit_verification.lock().running {
                 running.read = read;
             }
         };
@@ -134,17 +114,6 @@ impl Core {
             found: found.ok(),
             is_compared: anchor != Anchor::Unknown,
         };
-        self.audit_verification.lock().latest = Some(verified);
-    }
-
-    async fn anchor_record(&self) -> Result<Option<AnchorRecord>> {
-        let log = self.log_name().await?;
-        let Some((_, hash)) = self.recorded_anchor(&log).await? else { return Ok(None) };
-        let entry = self.db.audit_seq(&hash).await?;
-        let item = self.db.chain_item(ItemKind::Anchor, &log).await?;
-        let item = item.filter(|item| item.payload == hash && item.status == ItemStatus::Mined);
-        let block = item.as_ref().and_then(|item| item.block).map(i64::unsigned_abs);
-        let transaction = item.and_then(|item| item.hash);
-        Ok(Some(AnchorRecord { hash, entry, transaction, block, at: self.block_time(block).await }))
+        self.operation.audit_verification.lock().latest = Some(verified);
     }
 }
