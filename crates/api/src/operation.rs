@@ -17,7 +17,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use portico_app::{Actor, Call, IdempotencyKey, Portico};
+use portico_app::{Actor, CallContext, IdempotencyKey, Portico};
 use portico_domain::{ErrorCode, FaultCode, ValidationError};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -34,7 +34,7 @@ use crate::reply::{Output, Schemas};
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) service: Arc<Service>,
-    pub(crate) call: Call,
+    pub(crate) call: CallContext,
     /// For links.
     pub(crate) uri: Uri,
     /// For conditional requests.
@@ -248,7 +248,7 @@ where
     };
     let network = head.extensions.get::<ClientNetwork>().map(|network| network.0);
     let Head { uri, headers, .. } = head;
-    let call = Call { actor, idempotency_key, network };
+    let call = CallContext { actor, idempotency_key, network };
     handler(Context { service, call, uri, headers }, input).await
 }
 

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use portico_app::{Actor, Call};
+use portico_app::{Actor, CallContext};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tracing::Span;
@@ -36,7 +36,7 @@ pub(crate) async fn answer(State(service): State<Arc<Service>>, request: Request
 }
 
 async fn perform(service: &Service, request: Request) -> Result<Response> {
-    let rpc = service.app.chain.rpc(&Call::new(Actor::Anonymous))?;
+    let rpc = service.app.chain.rpc(&CallContext::new(Actor::Anonymous))?;
     let body = read_body(request.into_body(), service).await?;
     let permit = PERMITS.clone().acquire_owned().await.map_err(|_| Problem::unavailable("shutting down"))?;
     // The permit is released when the work ends, even if the client disconnects.

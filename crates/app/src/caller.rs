@@ -1,4 +1,4 @@
-//! Who calls, and with which idempotency key. Every public method of a service takes a [`Call`].
+//! Who calls, and with which idempotency key. Every public method of a service takes a [`CallContext`].
 
 use std::net::IpAddr;
 
@@ -73,7 +73,7 @@ pub(crate) fn require_operator(actor: &Actor) -> Result<()> {
 }
 
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct CallContext {
     pub actor: Actor,
     /// The idempotency key, if the caller sent one.
     pub idempotency_key: Option<IdempotencyKey>,
@@ -81,7 +81,7 @@ pub struct Call {
     pub network: Option<IpAddr>,
 }
 
-impl Call {
+impl CallContext {
     pub const fn new(actor: Actor) -> Self {
         Self { actor, idempotency_key: None, network: None }
     }

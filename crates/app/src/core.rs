@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::applications::orphans::Orphans;
-use crate::caller::{Call, IdempotencyKey};
+use crate::caller::{CallContext, IdempotencyKey};
 use crate::clock::{CalendarClock, Ids, Randomness};
 use crate::error::{Error, Result};
 use crate::operation::chain_parts::ChainParts;
@@ -49,14 +49,14 @@ pub(crate) fn answering<O: Op<Out = ()>, A>(op: O, answer: A) -> Answering<O, A>
 
 impl Core {
     /// Caller and time for the event row.
-    pub(crate) fn context(&self, call: &Call) -> ChangeContext {
+    pub(crate) fn context(&self, call: &CallContext) -> ChangeContext {
         ChangeContext { account: call.actor.tenant(), at: self.clock.now() }
     }
 
     /// Runs a unit of work; exactly once if the call has an idempotency key.
     pub(crate) async fn write<O: Op<Out: Serialize + DeserializeOwned + Sync>>(
         &self,
-        call: &Call,
+        call: &CallContext,
         op: O,
     ) -> Result<O::Out> {
         self.remember_tenant(&call.actor).await?;
@@ -71,7 +71,7 @@ impl Core {
     /// The same for work that writes this many items to the chain.
     pub(crate) async fn write_recorded<O: Op<Out: Serialize + DeserializeOwned + Sync>>(
         &self,
-        call: &Call,
+        call: &CallContext,
         op: O,
         amount: usize,
     ) -> Result<O::Out> {
@@ -87,7 +87,7 @@ impl Core {
     }
 
     /// Claims the call's idempotency key if it is new; `true`: a call with this key succeeded before.
-    pub(crate) async fn claim_replay(&self, call: &Call) -> Result<bool> {
+    pub(crate) async fn claim_replay(&self, call: &CallContext) -> Result<bool> {
         let Some(idempotency_key) = call.idempotency_key else { return Ok(false) };
         let reply = self.db.write(StoredReply::<()>::new(self.store_key(idempotency_key))).await?;
         Ok(reply.is_some())

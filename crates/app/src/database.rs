@@ -5,7 +5,7 @@ use std::fmt::Display;
 use portico_store::audit::{Append, Entry};
 use portico_store::{Db, Location, Role, Status};
 
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::clock::{Clock as _, SystemClock};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
@@ -27,21 +27,21 @@ pub(crate) fn failed<E: Display>(what: &'static str) -> impl FnOnce(E) -> Error 
 
 impl Database {
     /// Migrates it, too.
-    pub async fn open(call: &Call, location: &Location, role: Role) -> Result<Self> {
+    pub async fn open(call: &CallContext, location: &Location, role: Role) -> Result<Self> {
         require_operator(&call.actor)?;
         let opened = Db::open(location, role).await;
         opened.map(Self).map_err(failed("the database cannot be opened"))
     }
 
     /// Opens one whose restore is not complete.
-    pub async fn open_restored(call: &Call, location: &Location) -> Result<Self> {
+    pub async fn open_restored(call: &CallContext, location: &Location) -> Result<Self> {
         require_operator(&call.actor)?;
         let opened = Db::open_restored(location).await;
         opened.map(Self).map_err(failed("the restored database cannot be opened"))
     }
 
     /// Migrates nothing.
-    pub async fn status(call: &Call, location: &Location) -> Result<Status> {
+    pub async fn status(call: &CallContext, location: &Location) -> Result<Status> {
         require_operator(&call.actor)?;
         Db::status(location).await.map_err(failed("the database could not be read"))
     }
@@ -96,7 +96,7 @@ impl Database {
 
     pub(crate) async fn append(
         &self,
-        call: &Call,
+        call: &CallContext,
         action: &'static str,
         subject: &str,
         detail: String,

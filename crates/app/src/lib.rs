@@ -9,12 +9,12 @@
 //! - `operation/`: audit log, chain, configuration, maintenance, readiness, the sandbox
 //!
 //! Below them are the caller, the clock, errors, `Core`, and [`Database`], what an operator does without an application.
-//! `Core` is what the services share: the database, the clock and the like, and each area's own parts. The files that define
-//! these parts do not import `Core`.
+//! `Core` is what the services share: the database, the clock and the like, and each area's own parts. The files that
+//! define these parts do not import `Core`.
 //!
-//! Every public method of a service takes a [`Call`] (caller and idempotency key) and authorises its caller, unless
-//! everybody may call it. Exceptions: authentication (`Keys::verify`, `verify_token`, `jwks`), the readers that an
-//! authorised call returns (`AuditReader`, `KeyReader`), flags without data (`Audit::is_altered`,
+//! Every public method of a service takes a [`CallContext`] (caller and idempotency key) and authorises its caller,
+//! unless everybody may call it. Exceptions: authentication (`Keys::verify`, `verify_token`, `jwks`), the readers that
+//! an authorised call returns (`AuditReader`, `KeyReader`), flags without data (`Audit::is_altered`,
 //! `Audit::knows_key`), the accessors of [`Portico`], and [`Maintenance`], the background work, which no request
 //! calls.
 
@@ -35,7 +35,7 @@ pub mod screening;
 
 pub use applications::Applications;
 pub use builder::{Builder, Parts};
-pub use caller::{Actor, Call, IdempotencyKey};
+pub use caller::{Actor, CallContext, IdempotencyKey};
 pub use database::Database;
 pub use error::{Error, Result};
 pub use homes::listings::{self, ListingDetails, Listings, NewListing};

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use portico_app::keystore::{self, Secrets};
 use portico_app::vault::{Vault, sandbox_key};
-use portico_app::{Builder, Call, Database, Location, Parts, Portico, Profile, Role};
+use portico_app::{Builder, CallContext, Database, Location, Parts, Portico, Profile, Role};
 use secrecy::SecretSlice;
 
 use crate::chain;
@@ -20,7 +20,7 @@ pub(crate) async fn adopt_deployment(app: &Portico, profile: Option<Profile>) ->
 }
 
 /// The application for a command without the keystore, and a call on behalf of the operator.
-pub async fn admin(config: &Config) -> Result<(Portico, Call)> {
+pub async fn admin(config: &Config) -> Result<(Portico, CallContext)> {
     Ok((admin_of(config, database(config, Role::Tool).await?).await?, OPERATOR))
 }
 

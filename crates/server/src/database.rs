@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use portico_app::clock::{CalendarClock, SystemClock};
-use portico_app::{Actor, Call, Database, Location, Role};
+use portico_app::{Actor, CallContext, Database, Location, Role};
 
 use crate::config::Config;
 
 /// A call from the command line.
-pub(crate) const OPERATOR: Call = Call::new(Actor::Operator);
+pub(crate) const OPERATOR: CallContext = CallContext::new(Actor::Operator);
 
 pub(crate) async fn database(config: &Config, role: Role) -> Result<Database> {
     if let Location::Sqlite(_) = &config.database {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result, bail};
-use portico_app::{Actor, Call, Profile};
+use portico_app::{Actor, CallContext, Profile};
 
 use crate::config::Config;
 use crate::{open_with_secrets, recorded_profile, tell};
@@ -16,7 +16,7 @@ pub(crate) async fn demo(config: &Config) -> Result<String> {
         bail!("demonstration data is for the sandbox only");
     }
     let app = open_with_secrets(config).await?;
-    let call = Call::new(Actor::Operator);
+    let call = CallContext::new(Actor::Operator);
     let shows = std::io::stderr().is_terminal();
     let seeded = app.seed_demo(&call, |done, all| {
         if shows {

@@ -8,7 +8,7 @@ use portico_store::audit::Entry;
 
 use super::document::{OpenedApplication, Party, RecordedDecision};
 use super::service::Applications;
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, CallContext};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::access::require_credential;
@@ -35,7 +35,7 @@ enum Change {
 
 impl Applications {
     /// By the applicant alone. Clears the flags, and ends the sharing with the owner.
-    pub async fn withdraw(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<()> {
+    pub async fn withdraw(&self, call: &CallContext, user: &UserId, listing: &ListingId) -> Result<()> {
         if !call.actor.is_user(user) {
             return Err(Error::Forbidden("only the applicant may withdraw an application"));
         }
@@ -49,7 +49,7 @@ impl Applications {
     /// By the listing's owner or the operator. A decline or a condition that names checks notifies the applicant.
     pub async fn decide(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         listing: &ListingId,
         request: DecisionRequest,
@@ -80,7 +80,7 @@ impl Applications {
     /// Writes a decision into the document.
     async fn decided(
         &self,
-        call: &Call,
+        call: &CallContext,
         application: &mut OpenedApplication,
         (request, party): (&DecisionRequest, Party),
     ) -> Result<(ApplicationStatus, Entry)> {
@@ -107,7 +107,7 @@ impl Applications {
     }
 
     /// Changes the newest application to a listing. Of two changes at once the second one sees the first.
-    async fn change(&self, call: &Call, user: &UserId, listing: i64, change: Change) -> Result<()> {
+    async fn change(&self, call: &CallContext, user: &UserId, listing: i64, change: Change) -> Result<()> {
         for _ in 0..MAX_ATTEMPTS {
             let mut application = self.core.newest_application(user, listing).await?;
             let ((status, entry), by) = match &change {

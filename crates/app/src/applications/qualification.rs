@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::document::Conditions;
 use super::evaluation::{CheckState, Evaluation, PersonFindings};
 use super::service::Applications;
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::Result;
 use crate::people::access::signed_in;
 
@@ -60,7 +60,7 @@ pub enum TermStatus {
 
 impl Applications {
     /// For the person whose token it is, about themselves.
-    pub async fn qualification(&self, call: &Call, id: &ListingId) -> Result<Qualification> {
+    pub async fn qualification(&self, call: &CallContext, id: &ListingId) -> Result<Qualification> {
         let (user, _) = signed_in(&call.actor)?;
         let stored = self.core.stored_listing(id).await?;
         let Conditions { terms, checks, country, .. } = self.conditions(&stored).await?;

@@ -12,7 +12,7 @@ use portico_store::{ListingItem, ListingSubmission, StoredListing, SubmitApplica
 
 use super::document::{Conditions, Document, OpenedApplication, Party, open_document};
 use super::evaluation::checks_of_terms;
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, CallContext};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::operation::chain::Record;
@@ -28,7 +28,7 @@ pub struct Applications {
 
 impl Applications {
     /// All or nothing: if one listing does not exist, none is added. An open application stays as it is.
-    pub async fn apply(&self, call: &Call, user: UserId, listings: Vec<ListingId>) -> Result<()> {
+    pub async fn apply(&self, call: &CallContext, user: UserId, listings: Vec<ListingId>) -> Result<()> {
         self.may_apply_for(&call.actor, &user)?;
         self.core.remember_tenant(&call.actor).await?;
         for _ in 0..MAX_ATTEMPTS {
@@ -60,7 +60,7 @@ impl Applications {
     }
 
     /// The listings of a user's open and decided applications.
-    pub async fn of_user(&self, call: &Call, user: UserId) -> Result<ApplicationMapping> {
+    pub async fn of_user(&self, call: &CallContext, user: UserId) -> Result<ApplicationMapping> {
         self.core.may_act_for(&call.actor, &user).await?;
         let mut listings = Vec::new();
         if let Some(key) = self.core.keystore()?.person(&user).await? {
@@ -82,7 +82,7 @@ impl Applications {
     }
 
     /// Which of a listing's terms an applicant meets, as recorded on the chain; none once that has expired.
-    pub async fn check(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Passes> {
+    pub async fn check(&self, call: &CallContext, user: &UserId, listing: &ListingId) -> Result<Passes> {
         let application = self.visible_application(call, user, listing).await?;
         if !application.stored.status.is_shared() {
             return Ok(Passes::default());
@@ -101,7 +101,12 @@ impl Applications {
     }
 
     /// The chain record of an application's flags; `None` before a verification.
-    pub async fn record(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<Option<Record>> {
+    pub async fn record(
+        &self,
+        call: &CallContext,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<Option<Record>> {
         let application = self.visible_application(call, user, listing).await?;
         self.core.record_of(call, ItemKind::Check, application.document.chain_key()).await
     }
@@ -109,7 +114,7 @@ impl Applications {
     /// The newest application to a listing, for those who may see it.
     pub(super) async fn visible_application(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         listing: &ListingId,
     ) -> Result<OpenedApplication> {
@@ -129,7 +134,12 @@ impl Applications {
 
     /// The listing whose applications of a user the caller may see: the applicant, the listing's owner and the
     /// operator.
-    async fn visible_listing_number(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<i64> {
+    async fn visible_listing_number(
+        &self,
+        call: &CallContext,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<i64> {
         match self.core.may_act_for(&call.actor, user).await {
             Err(Error::Forbidden(why)) => match self.core.own_listing_number(call, listing).await {
                 Err(Error::NotFound(_)) => Err(Error::Forbidden(why)),
@@ -145,7 +155,7 @@ impl Applications {
     /// A new application to a listing, with what it freezes.
     async fn new_submission(
         &self,
-        call: &Call,
+        call: &CallContext,
         key: &PersonKey,
         user: &UserId,
         id: &ListingId,

@@ -9,7 +9,7 @@ use super::document::{OpenedApplication, RecordedDecision, TimelineEntry, open_d
 use super::evaluation::Evaluation;
 use super::notice::Notice;
 use super::service::Applications;
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::access::require_credential;
@@ -71,7 +71,12 @@ pub struct Applicant {
 
 impl Applications {
     /// For the applicant, the listing's owner and the operator.
-    pub async fn view(&self, call: &Call, user: &UserId, listing: &ListingId) -> Result<ApplicationView> {
+    pub async fn view(
+        &self,
+        call: &CallContext,
+        user: &UserId,
+        listing: &ListingId,
+    ) -> Result<ApplicationView> {
         require_credential(&call.actor)?;
         let application = self.visible_application(call, user, listing).await?;
         let is_applicant = call.actor.is_user(user);
@@ -104,7 +109,7 @@ impl Applications {
     /// A page of a user's applications; may be empty.
     pub async fn page(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         after: Option<Cursor>,
         limit: usize,
@@ -134,7 +139,7 @@ impl Applications {
     /// A page of a listing's applicants, for its owner.
     pub async fn applicants(
         &self,
-        call: &Call,
+        call: &CallContext,
         listing: &ListingId,
         after: Option<Cursor>,
         limit: usize,

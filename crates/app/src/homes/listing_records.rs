@@ -7,7 +7,7 @@ use portico_domain::{ErrorCode, ListingId};
 use portico_records::{ItemKind, PublicContent, content_digest, listing_item, listing_key, public_content};
 use portico_store::chain::{AcceptedListing, ItemStatus, NewRecord, Word};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::homes::listings::{Listings, NewListing};
 use crate::operation::chain::{PENDING, Record};
@@ -31,7 +31,7 @@ pub struct Proof {
 
 impl Listings {
     /// Stores a listing for its owner and records its terms and digest on the chain.
-    pub async fn record(&self, call: &Call, new: NewListing, terms: Terms) -> Result<AcceptedListing> {
+    pub async fn record(&self, call: &CallContext, new: NewListing, terms: Terms) -> Result<AcceptedListing> {
         self.core.may_act_for(&call.actor, &new.user).await?;
         let listing = self.complete_listing(new);
         self.core.remember_tenant(&call.actor).await?;
@@ -49,19 +49,19 @@ impl Listings {
     }
 
     /// A listing's terms on the chain. Open to everyone.
-    pub async fn terms(&self, call: &Call, id: &ListingId) -> Result<Terms> {
+    pub async fn terms(&self, call: &CallContext, id: &ListingId) -> Result<Terms> {
         let (_, terms, _) = self.listing_on_chain(call, &listing_key(id)).await?;
         Ok(terms)
     }
 
     /// `None`: the listing was never recorded. Open to everyone.
-    pub async fn record_status(&self, call: &Call, id: &ListingId) -> Result<Option<Record>> {
+    pub async fn record_status(&self, call: &CallContext, id: &ListingId) -> Result<Option<Record>> {
         self.get(call, id).await?;
         self.core.record_of(call, ItemKind::Listing, listing_key(id)).await
     }
 
     /// Open to everyone.
-    pub async fn proof(&self, call: &Call, id: &ListingId) -> Result<Proof> {
+    pub async fn proof(&self, call: &CallContext, id: &ListingId) -> Result<Proof> {
         let key = listing_key(id);
         // An edit between the reads is the next version: then all of them are repeated.
         for _ in 0..MAX_PROOF_READS {
@@ -86,7 +86,7 @@ impl Listings {
         Err(PENDING)
     }
 
-    async fn listing_on_chain(&self, call: &Call, key: &Word) -> Result<(u64, Terms, Word)> {
+    async fn listing_on_chain(&self, call: &CallContext, key: &Word) -> Result<(u64, Terms, Word)> {
         let (node, contracts) = self.core.chain.reader()?;
         let read = || async {
             let record = reads::listing(node, contracts, key).await?;

@@ -16,7 +16,7 @@ use portico_store::{
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::{Core, answering};
 use crate::error::{Error, Result};
 
@@ -66,7 +66,7 @@ impl Listings {
     }
 
     /// Returns its id.
-    pub async fn create(&self, call: &Call, new: NewListing) -> Result<ListingId> {
+    pub async fn create(&self, call: &CallContext, new: NewListing) -> Result<ListingId> {
         self.core.may_act_for(&call.actor, &new.user).await?;
         let (listing, by) = (self.complete_listing(new), self.core.context(call));
         let id = listing.id.clone();
@@ -74,7 +74,7 @@ impl Listings {
     }
 
     /// Also retires the chain record and closes the applications, whose flags are cleared.
-    pub async fn delete(&self, call: &Call, id: ListingId) -> Result<()> {
+    pub async fn delete(&self, call: &CallContext, id: ListingId) -> Result<()> {
         let listing = self.own_listing(call, &id).await?;
         let op = DeleteListing { id, owner: listing.user, by: self.core.context(call) };
         self.core.write(call, op).await?;
@@ -86,7 +86,7 @@ impl Listings {
     /// newest is changed. Applications keep the terms that they froze.
     pub async fn edit(
         &self,
-        call: &Call,
+        call: &CallContext,
         id: ListingId,
         change: ListingChange,
         expected: Option<Vec<ListingVersion>>,
@@ -111,7 +111,7 @@ impl Listings {
     }
 
     /// Open to everyone.
-    pub async fn details(&self, _: &Call, id: &ListingId) -> Result<ListingDetails> {
+    pub async fn details(&self, _: &CallContext, id: &ListingId) -> Result<ListingDetails> {
         let stored = self.core.stored_listing(id).await?;
         let terms = stored.item.as_ref().map(ListingItem::terms).transpose()?;
         let StoredListing { listing, version, created_at, updated_at, item: _ } = stored;
@@ -121,7 +121,7 @@ impl Listings {
     /// A page of the edits, oldest first. Open to everyone: all of it was public.
     pub async fn history(
         &self,
-        _: &Call,
+        _: &CallContext,
         id: &ListingId,
         after: Option<Cursor>,
         limit: usize,
@@ -131,14 +131,14 @@ impl Listings {
     }
 
     /// Open to everyone.
-    pub async fn get(&self, _: &Call, id: &ListingId) -> Result<Listing> {
+    pub async fn get(&self, _: &CallContext, id: &ListingId) -> Result<Listing> {
         self.existing_listing(id).await
     }
 
     /// Open to everyone.
     pub async fn find(
         &self,
-        _: &Call,
+        _: &CallContext,
         filter: &ListingFilter,
         after: Option<Cursor>,
         limit: usize,
@@ -147,7 +147,12 @@ impl Listings {
     }
 
     /// What [`Self::find`] finds, grouped for a map. Open to everyone.
-    pub async fn clusters(&self, _: &Call, filter: &ListingFilter, zoom: Zoom) -> Result<ListingClusters> {
+    pub async fn clusters(
+        &self,
+        _: &CallContext,
+        filter: &ListingFilter,
+        zoom: Zoom,
+    ) -> Result<ListingClusters> {
         let permit =
             self.map_permits.clone().acquire_owned().await.map_err(|_| Error::Bug("no permits".into()))?;
         let (core, filter) = (self.core.clone(), filter.clone());
@@ -161,7 +166,7 @@ impl Listings {
     }
 
     /// Open to everyone.
-    pub async fn statistics(&self, _: &Call) -> Result<ListingStatistics> {
+    pub async fn statistics(&self, _: &CallContext) -> Result<ListingStatistics> {
         Ok(self.core.db.listing_statistics().await?)
     }
 
@@ -179,7 +184,7 @@ impl Listings {
     }
 
     /// For the listing's owner.
-    async fn own_listing(&self, call: &Call, id: &ListingId) -> Result<Listing> {
+    async fn own_listing(&self, call: &CallContext, id: &ListingId) -> Result<Listing> {
         let listing = self.existing_listing(id).await?;
         self.core.may_act_for(&call.actor, &listing.user).await?;
         Ok(listing)
@@ -194,7 +199,7 @@ impl Core {
 
     /// The creation number of the listing that has this id now, for its owner. Continue with this number instead
     /// of the id: it never refers to a later listing with another owner.
-    pub(crate) async fn own_listing_number(&self, call: &Call, id: &ListingId) -> Result<i64> {
+    pub(crate) async fn own_listing_number(&self, call: &CallContext, id: &ListingId) -> Result<i64> {
         let StoredListing { listing, version, .. } = self.stored_listing(id).await?;
         self.may_act_for(&call.actor, &listing.user).await?;
         Ok(version.seq)

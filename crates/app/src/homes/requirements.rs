@@ -4,13 +4,13 @@ use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{ErrorCode, SafeInteger};
 use portico_store::PutRequirements;
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::screening::service::Screening;
 
 impl Screening {
     /// Replaces an existing record.
-    pub async fn put_requirements(&self, call: &Call, record: RequirementsRecord) -> Result<()> {
+    pub async fn put_requirements(&self, call: &CallContext, record: RequirementsRecord) -> Result<()> {
         self.core.may_see_all_users(&call.actor)?;
         let by = self.core.context(call);
         self.core.write(call, PutRequirements { record, by }).await
@@ -18,7 +18,7 @@ impl Screening {
 
     pub async fn requirements(
         &self,
-        call: &Call,
+        call: &CallContext,
         listing: SafeInteger,
         applicant: SafeInteger,
     ) -> Result<RequirementsRecord> {

@@ -19,7 +19,7 @@ pub use portico_store::chain::{BatchTransaction, ItemStatus};
 use portico_store::{Cursor, Page};
 use tokio::time::Instant;
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::operation::transactions::{attempt_status, trace_foreign};
@@ -108,7 +108,7 @@ pub struct Chain {
 
 impl Chain {
     /// An unreachable node is not an error here. Open to everyone, like everything here.
-    pub async fn status(&self, call: &Call) -> Result<ChainStatus> {
+    pub async fn status(&self, call: &CallContext) -> Result<ChainStatus> {
         let chain = self.core.chain.writer()?;
         let (node, contracts) = self.core.chain.reader()?;
         let rows = self.core.db.chain_signers().await?;
@@ -135,7 +135,7 @@ impl Chain {
     }
 
     /// In descending order, from the head or from below a number.
-    pub async fn blocks(&self, call: &Call, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
+    pub async fn blocks(&self, call: &CallContext, below: Option<u64>, limit: usize) -> Result<Vec<Block>> {
         let (node, _) = self.core.chain.reader()?;
         let (top, head) = match below {
             Some(below) => (below.checked_sub(1), self.seen_head()?),
@@ -152,7 +152,7 @@ impl Chain {
         Ok(blocks.read(node, (lowest..=top).rev(), head).await?)
     }
 
-    pub async fn block(&self, call: &Call, number: u64) -> Result<Block> {
+    pub async fn block(&self, call: &CallContext, number: u64) -> Result<Block> {
         let (node, _) = self.core.chain.reader()?;
         let blocks = &self.core.chain.final_blocks;
         self.core.charge_chain_reads(call, blocks.missing([number])).await?;
@@ -166,7 +166,7 @@ impl Chain {
     }
 
     /// Any transaction, ours or foreign. Ours is told also while the node does not answer.
-    pub async fn transaction(&self, call: &Call, hash: Word) -> Result<TransactionDetails> {
+    pub async fn transaction(&self, call: &CallContext, hash: Word) -> Result<TransactionDetails> {
         self.core.charge_chain_reads(call, TRANSACTION_READS).await?;
         let (node, _) = self.core.chain.reader()?;
         let asked = join(node.transaction(hash.into()), node.receipt(hash.into()));
@@ -191,7 +191,7 @@ impl Chain {
     /// The service's transactions that an account signed or that call a contract, the newest first. Open to everyone.
     pub async fn transactions(
         &self,
-        _: &Call,
+        _: &CallContext,
         address: Address,
         after: Option<Cursor>,
         limit: usize,
@@ -205,7 +205,7 @@ impl Chain {
     }
 
     /// Read-only JSON-RPC of the sandbox's embedded node, open to everyone.
-    pub fn rpc(&self, _: &Call) -> Result<impl FnOnce(&[u8]) -> Vec<u8> + Send + use<>> {
+    pub fn rpc(&self, _: &CallContext) -> Result<impl FnOnce(&[u8]) -> Vec<u8> + Send + use<>> {
         match self.core.chain.writer()?.engine().node() {
             AnyNode::Embedded(node) if self.core.profile == Profile::Sandbox => {
                 let node = node.clone();
@@ -221,7 +221,7 @@ impl Core {
     /// that the response shows exactly what is there.
     pub(crate) async fn on_chain<T, F>(
         &self,
-        call: &Call,
+        call: &CallContext,
         kind: ItemKind,
         key: &Word,
         read: impl Fn() -> F,
@@ -252,7 +252,12 @@ impl Core {
         }
     }
 
-    pub(crate) async fn record_of(&self, call: &Call, kind: ItemKind, key: Word) -> Result<Option<Record>> {
+    pub(crate) async fn record_of(
+        &self,
+        call: &CallContext,
+        kind: ItemKind,
+        key: Word,
+    ) -> Result<Option<Record>> {
         match self.db.chain_item(kind, &key).await? {
             Some(item) if !item.deleted => Ok(Some(self.build_record(call, kind, key, &item).await?)),
             _ => Ok(None),
@@ -261,7 +266,7 @@ impl Core {
 
     pub(crate) async fn build_record(
         &self,
-        call: &Call,
+        call: &CallContext,
         kind: ItemKind,
         key: Word,
         item: &StoredItem,
@@ -283,7 +288,7 @@ impl Core {
     }
 
     /// One of our transactions.
-    async fn attempt(&self, call: &Call, hash: Word) -> Result<Option<TracedTransaction>> {
+    async fn attempt(&self, call: &CallContext, hash: Word) -> Result<Option<TracedTransaction>> {
         let Some(attempt) = self.db.chain_attempt(&hash).await? else { return Ok(None) };
         // A mined transaction may not be in the database yet.
         let receipt = match attempt.status {

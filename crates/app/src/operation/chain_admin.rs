@@ -20,7 +20,7 @@ use portico_store::chain::{Backlog, Word};
 
 use super::audit::Anchor;
 use super::chain::ChainWriter;
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::clock::{CalendarClock, Clock as _, SystemClock};
 use crate::database::{Database, failed};
 use crate::error::{Error, Result};
@@ -130,7 +130,7 @@ fn open_node(location: ChainLocation, keys: &[Key], clock: CalendarClock) -> Res
 
 impl ChainAdmin {
     pub fn connect(
-        call: &Call,
+        call: &CallContext,
         database: &Database,
         settings: ChainSettings,
         clock: CalendarClock,

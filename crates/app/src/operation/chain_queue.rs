@@ -4,7 +4,7 @@ use portico_chain::retry;
 use portico_store::chain::{Backlog, RetryItems};
 pub use portico_store::chain::{BatchStatus, QueuedBatch, RejectedItem, WaitingItems};
 
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::error::Result;
 use crate::operation::chain::Chain;
 
@@ -23,7 +23,7 @@ pub struct ChainQueue {
 }
 
 impl Chain {
-    pub async fn queue(&self, call: &Call) -> Result<ChainQueue> {
+    pub async fn queue(&self, call: &CallContext) -> Result<ChainQueue> {
         require_operator(&call.actor)?;
         let db = &self.core.db;
         Ok(ChainQueue {
@@ -35,7 +35,7 @@ impl Chain {
     }
 
     /// Queues what the chain has rejected again, a few hundred items at most; returns how many.
-    pub async fn retry(&self, call: &Call) -> Result<u64> {
+    pub async fn retry(&self, call: &CallContext) -> Result<u64> {
         require_operator(&call.actor)?;
         let (node, contracts) = self.core.chain.reader()?;
         let items = retry::rejected(node, &self.core.db, contracts).await?;

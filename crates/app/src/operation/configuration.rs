@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::core::Core;
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    pub fn settings(&self, call: &Call) -> Result<&[Setting]> {
+    pub fn settings(&self, call: &CallContext) -> Result<&[Setting]> {
         require_operator(&call.actor)?;
         Ok(&self.core.operation.settings)
     }

@@ -15,7 +15,7 @@ use portico_store::chain::{NewRecord, QueueRecord};
 use portico_store::{Budget, StoredReply};
 use serde::{Deserialize, Serialize};
 
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, CallContext};
 use crate::core::answering;
 use crate::error::{Error, Result};
 use crate::portfolios::templates::NewTemplate;
@@ -137,10 +137,10 @@ fn demo_listing(demo: &Fixtures, number: usize, draw: &mut Rng) -> Result<(Listi
     Ok((listing, terms.map_err(|_| Error::Bug("terms that contradict themselves".into()))?))
 }
 
-fn as_user(user: &str) -> Call {
+fn as_user(user: &str) -> CallContext {
     let actor =
         Actor::User { user: UserId::stored(user), tenant: Tenant::User(UserId::stored(user)), admin: false };
-    Call::new(actor)
+    CallContext::new(actor)
 }
 
 /// Ignores conflicts: the row exists already.
@@ -154,7 +154,11 @@ fn ignore_conflict<T>(outcome: Result<T>) -> Result<Option<T>> {
 impl Portico {
     /// Creates demo data; `progress` gets the number of finished and of all steps. A repeated idempotency key returns
     /// the first totals.
-    pub async fn seed_demo(&self, call: &Call, progress: impl FnMut(u64, u64) + Send) -> Result<Seeded> {
+    pub async fn seed_demo(
+        &self,
+        call: &CallContext,
+        progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<Seeded> {
         if self.core.profile == Profile::Live {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }
@@ -270,7 +274,7 @@ impl Portico {
 
     /// A template and some users' copies of it.
     async fn seed_template(&self, template: &TemplateFixture, copied_by: [&str; 3]) -> Result<u64> {
-        let operator = Call::new(Actor::Operator);
+        let operator = CallContext::new(Actor::Operator);
         let known = self.portfolios.active_templates(&operator, Some(template.risk), None, 1000).await?;
         if known.items.iter().any(|known| known.name == template.name) {
             return Ok(0);

@@ -8,7 +8,7 @@ use portico_store::backup::{SqliteSnapshot, replaced_revocations};
 use portico_store::chain::Word;
 use portico_store::{ChangeContext, Revocation, RevokeAgain};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::clock::{Clock as _, SystemClock};
 use crate::database::{Database, failed};
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl Database {
     /// Appends a restore to the audit log, with the anchored end of the history that it supersedes.
     pub async fn record_restore(
         &self,
-        call: &Call,
+        call: &CallContext,
         source: &str,
         superseded: Option<(u64, Word)>,
     ) -> Result<()> {
@@ -64,7 +64,12 @@ impl Database {
     }
 
     /// Revokes the keys that were revoked since the backup; returns how many.
-    pub async fn revoke_again(&self, call: &Call, source: &str, revoked: Vec<Revocation>) -> Result<u64> {
+    pub async fn revoke_again(
+        &self,
+        call: &CallContext,
+        source: &str,
+        revoked: Vec<Revocation>,
+    ) -> Result<u64> {
         let at = SystemClock.now();
         let entry = Entry {
             at,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use portico_domain::{ErrorCode, FaultCode, Timestamp, ValidationError};
 use portico_store::AdvanceClock;
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::operation::maintenance::Maintenance;
@@ -28,7 +28,7 @@ pub struct MovedClock {
 
 impl Sandbox {
     /// Moves calendar time ahead, for good, and removes what has expired by then.
-    pub async fn advance_clock(&self, call: &Call, seconds: i64) -> Result<MovedClock> {
+    pub async fn advance_clock(&self, call: &CallContext, seconds: i64) -> Result<MovedClock> {
         if self.core.profile != Profile::Sandbox {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }

@@ -12,7 +12,7 @@ use portico_domain::{Quota, UserId};
 use portico_store::chain::Word;
 use portico_store::{Budget, Charge};
 
-use crate::caller::{Actor, Call};
+use crate::caller::{Actor, CallContext};
 use crate::core::Core;
 use crate::error::Result;
 use crate::people::limits::ReadPayer;
@@ -72,7 +72,7 @@ impl Core {
     }
 
     /// For what is written to the chain.
-    pub(crate) async fn record_budget(&self, call: &Call) -> Result<Budget> {
+    pub(crate) async fn record_budget(&self, call: &CallContext) -> Result<Budget> {
         Ok(self.budget(&call.actor, self.paying_account(&call.actor).await?, Cost::Record))
     }
 
@@ -88,7 +88,7 @@ impl Core {
     }
 
     /// Allows this many reads of the node, which costs money unless it is in this process.
-    pub(crate) async fn charge_chain_reads(&self, call: &Call, reads: usize) -> Result<()> {
+    pub(crate) async fn charge_chain_reads(&self, call: &CallContext, reads: usize) -> Result<()> {
         let Some(reads) = u32::try_from(reads).ok().and_then(NonZeroU32::new) else { return Ok(()) };
         if call.actor.is_operator() || matches!(self.chain.reader()?.0, AnyNode::Embedded(_)) {
             return Ok(());

@@ -11,7 +11,7 @@ use portico_store::screening::{AdvanceErasures, ErasePerson, ForgetAppliedErasur
 use portico_store::{ReplaceKeystore, StoredApplication, UserCounts};
 
 use crate::applications::open_document;
-use crate::caller::{Actor, Call, require_operator};
+use crate::caller::{Actor, CallContext, require_operator};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::keystore::{DestroyedKey, PersonKey};
@@ -21,8 +21,8 @@ const DAY_SECONDS: i64 = 24 * 60 * 60;
 /// How long name guesses are kept.
 const GUESS_RETENTION_SECONDS: i64 = 2 * 60 * 60;
 
-fn operator() -> Call {
-    Call::new(Actor::Operator)
+fn operator() -> CallContext {
+    CallContext::new(Actor::Operator)
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct UserOverview {
 
 impl People {
     /// For operators; the read is audited. An unknown id has zero counts: there is no list of users.
-    pub async fn overview(&self, call: &Call, user: UserId) -> Result<UserOverview> {
+    pub async fn overview(&self, call: &CallContext, user: UserId) -> Result<UserOverview> {
         require_operator(&call.actor)?;
         self.core.append_audit_entry(self.core.entry(call, "user.read", user.as_str(), "")).await?;
         let key = self.core.keystore()?.person(&user).await?;
@@ -54,7 +54,7 @@ impl People {
     }
 
     /// Destroys the key first, then removes everything that it sealed, revokes tokens and clears flags.
-    pub async fn erase(&self, call: &Call, user: &UserId) -> Result<()> {
+    pub async fn erase(&self, call: &CallContext, user: &UserId) -> Result<()> {
         // An API key may not erase: erasure is irreversible.
         if let Actor::Key { .. } = call.actor {
             return Err(Error::Forbidden("a person is erased with a bearer token, not with an API key"));
@@ -75,7 +75,7 @@ impl People {
 
     /// Adopts the keystore in place of a lost one. Nobody can read what the lost one sealed, so everyone who was
     /// screened is erased; returns how many.
-    pub async fn replace_keystore(&self, call: &Call) -> Result<u64> {
+    pub async fn replace_keystore(&self, call: &CallContext) -> Result<u64> {
         require_operator(&call.actor)?;
         self.core.key_audit_log(true).await?;
         self.core.db.write(ForgetAppliedErasures).await?;
@@ -101,7 +101,7 @@ impl People {
 impl Core {
     pub(crate) async fn forget_person(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         destroyed: Option<DestroyedKey>,
         erasure: i64,

@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
-use crate::caller::{Actor, Call, require_operator};
+use crate::caller::{Actor, CallContext, require_operator};
 use crate::core::Core;
 use crate::core::answering;
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ impl Keys {
     /// Users create keys for themselves, the operator for everyone.
     pub async fn create(
         &self,
-        call: &Call,
+        call: &CallContext,
         name: Label,
         scope: KeyScope,
         expires_at: Option<Timestamp>,
@@ -128,7 +128,7 @@ impl Keys {
     }
 
     /// A token for any user. The audit entry has the token's id, but neither user nor account.
-    pub async fn issue_token(&self, call: &Call, token: &NewToken) -> Result<String> {
+    pub async fn issue_token(&self, call: &CallContext, token: &NewToken) -> Result<String> {
         require_operator(&call.actor)?;
         let id = self.random_id()?;
         let issued = self.core.people.tokens.issue(token, id.clone(), self.core.clock.machine_now())?;
@@ -140,7 +140,7 @@ impl Keys {
 
     /// The sandbox's sign-in: a token and a key for any user. A retry opens another session, because no secret is stored.
     /// `admin`: the token is an operator's; the key stays bound to the user.
-    pub async fn open_session(&self, call: &Call, user: UserId, admin: bool) -> Result<Session> {
+    pub async fn open_session(&self, call: &CallContext, user: UserId, admin: bool) -> Result<Session> {
         if self.core.profile != Profile::Sandbox {
             return Err(Error::NotFound(ErrorCode::NotFound));
         }
@@ -159,7 +159,7 @@ impl Keys {
 
     fn new_key(
         &self,
-        call: &Call,
+        call: &CallContext,
         name: Label,
         scope: KeyScope,
         expires_at: Option<Timestamp>,
@@ -184,18 +184,18 @@ impl Keys {
         Ok((op, NewKey { id, secret: Some(secret.into()) }))
     }
 
-    pub async fn own(&self, call: &Call) -> Result<Vec<Key>> {
+    pub async fn own(&self, call: &CallContext) -> Result<Vec<Key>> {
         let (user, _) = signed_in(&call.actor)?;
         Ok(self.core.db.keys(Some(user)).await?)
     }
 
-    pub async fn all(&self, call: &Call) -> Result<Vec<Key>> {
+    pub async fn all(&self, call: &CallContext) -> Result<Vec<Key>> {
         require_operator(&call.actor)?;
         Ok(self.core.db.keys(None).await?)
     }
 
     /// Opens the matching keys for reading, newest first, and audits the read.
-    pub async fn reader(&self, call: &Call, filter: KeyFilter) -> Result<KeyReader> {
+    pub async fn reader(&self, call: &CallContext, filter: KeyFilter) -> Result<KeyReader> {
         require_operator(&call.actor)?;
         let whose = filter.owner.as_ref().map_or("every key", Label::as_str);
         let scope = filter.scope.map_or("", ScopeKind::as_str);
@@ -204,7 +204,7 @@ impl Keys {
     }
 
     /// Users may revoke only their own keys.
-    pub async fn revoke(&self, call: &Call, id: KeyId) -> Result<()> {
+    pub async fn revoke(&self, call: &CallContext, id: KeyId) -> Result<()> {
         if !call.actor.is_operator() {
             let (user, _) = signed_in(&call.actor)?;
             let key = self.core.db.key(&id).await?;
@@ -217,7 +217,7 @@ impl Keys {
     }
 
     /// With the machine's time: a sandbox's clock that is moved changes no key.
-    fn context(&self, call: &Call) -> ChangeContext {
+    fn context(&self, call: &CallContext) -> ChangeContext {
         ChangeContext { account: call.actor.tenant(), at: self.core.clock.machine_now() }
     }
 

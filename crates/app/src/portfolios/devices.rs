@@ -6,7 +6,7 @@ use portico_domain::devices::Device;
 use portico_domain::{DeviceId, DeviceIdentifier, ErrorCode, Network, UserId};
 use portico_store::{Cursor, DeleteDevice, Page, RegisterDevice, RegisterDevices};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::Core;
 use crate::core::answering;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ impl Devices {
     /// Returns the new id.
     pub async fn register(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: UserId,
         network: Network,
         identifier: DeviceIdentifier,
@@ -44,7 +44,7 @@ impl Devices {
     /// Registers all devices of a user or none; returns the new ids in the same order.
     pub async fn register_all(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: UserId,
         devices: Vec<(Network, DeviceIdentifier)>,
     ) -> Result<Vec<DeviceId>> {
@@ -65,13 +65,13 @@ impl Devices {
     }
 
     /// For its owner.
-    pub async fn get(&self, call: &Call, id: &DeviceId) -> Result<Device> {
+    pub async fn get(&self, call: &CallContext, id: &DeviceId) -> Result<Device> {
         let device = self.core.db.device(id).await?.ok_or(Error::NotFound(ErrorCode::DeviceNotFound))?;
         self.core.may_act_for(&call.actor, &device.user).await?;
         Ok(device)
     }
 
-    pub async fn delete(&self, call: &Call, id: DeviceId) -> Result<()> {
+    pub async fn delete(&self, call: &CallContext, id: DeviceId) -> Result<()> {
         self.get(call, &id).await?;
         let by = self.core.context(call);
         self.core.write(call, DeleteDevice { id, by }).await
@@ -79,7 +79,7 @@ impl Devices {
 
     pub async fn of_user(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         after: Option<Cursor>,
         limit: usize,
@@ -90,7 +90,7 @@ impl Devices {
 
     pub async fn on_network(
         &self,
-        call: &Call,
+        call: &CallContext,
         network: &Network,
         after: Option<Cursor>,
         limit: usize,
@@ -100,7 +100,7 @@ impl Devices {
     }
 
     /// Of all users, or of so many with most devices.
-    pub async fn statistics(&self, call: &Call, top: Option<usize>) -> Result<DeviceStatistics> {
+    pub async fn statistics(&self, call: &CallContext, top: Option<usize>) -> Result<DeviceStatistics> {
         self.core.may_see_all_users(&call.actor)?;
         let db = &self.core.db;
         Ok(DeviceStatistics {

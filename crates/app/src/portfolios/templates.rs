@@ -5,7 +5,7 @@ use portico_domain::{Allocation, Description, ErrorCode, Label, TemplateId};
 use portico_store::{ChangeTemplate, CreateTemplate, Cursor, Page};
 use serde::{Deserialize, Serialize};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::answering;
 use crate::error::{Error, Result};
 use crate::portfolios::user_portfolios::Portfolios;
@@ -27,7 +27,7 @@ pub struct TemplateCreated {
 }
 
 impl Portfolios {
-    pub async fn create_template(&self, call: &Call, new: NewTemplate) -> Result<TemplateCreated> {
+    pub async fn create_template(&self, call: &CallContext, new: NewTemplate) -> Result<TemplateCreated> {
         self.core.may_edit_templates(&call.actor)?;
         let by = self.core.context(call);
         let NewTemplate { name, description, risk, items, active } = new;
@@ -38,14 +38,14 @@ impl Portfolios {
     }
 
     /// Active or not. Open to everyone.
-    pub async fn template(&self, _: &Call, id: &TemplateId) -> Result<Template> {
+    pub async fn template(&self, _: &CallContext, id: &TemplateId) -> Result<Template> {
         self.core.db.template(id).await?.ok_or(Error::NotFound(ErrorCode::TemplateNotFound))
     }
 
     /// Open to everyone.
     pub async fn active_templates(
         &self,
-        _: &Call,
+        _: &CallContext,
         risk: Option<RiskLevel>,
         after: Option<Cursor>,
         limit: usize,
@@ -56,7 +56,7 @@ impl Portfolios {
     /// Returns the sum of allocations.
     pub async fn change_template(
         &self,
-        call: &Call,
+        call: &CallContext,
         id: TemplateId,
         change: TemplateChange,
     ) -> Result<Allocation> {
@@ -66,7 +66,7 @@ impl Portfolios {
     }
 
     /// Hides a template from lists; it stays readable.
-    pub async fn deactivate_template(&self, call: &Call, id: TemplateId) -> Result<()> {
+    pub async fn deactivate_template(&self, call: &CallContext, id: TemplateId) -> Result<()> {
         let change = TemplateChange { active: Some(false), ..TemplateChange::default() };
         self.change_template(call, id, change).await.map(drop)
     }

@@ -11,7 +11,7 @@ use portico_domain::{
 use portico_store::{ChangePortfolio, CopyTemplate, CreatePortfolio, Cursor, DeletePortfolio, Page};
 use serde::{Deserialize, Serialize};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::Core;
 use crate::core::answering;
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ pub struct Portfolios {
 }
 
 impl Portfolios {
-    pub async fn create(&self, call: &Call, new: NewPortfolio) -> Result<PortfolioCreated> {
+    pub async fn create(&self, call: &CallContext, new: NewPortfolio) -> Result<PortfolioCreated> {
         self.core.may_act_for(&call.actor, &new.user).await?;
         let by = self.core.context(call);
         let answer = PortfolioCreated { id: self.core.new_id(), total: new.items.total() };
@@ -73,7 +73,7 @@ impl Portfolios {
     /// Copies an active template to a user; returns the new id.
     pub async fn copy_template(
         &self,
-        call: &Call,
+        call: &CallContext,
         template: TemplateId,
         user: UserId,
         custom: bool,
@@ -85,7 +85,7 @@ impl Portfolios {
     }
 
     /// For its owner.
-    pub async fn get(&self, call: &Call, id: &PortfolioId) -> Result<Portfolio> {
+    pub async fn get(&self, call: &CallContext, id: &PortfolioId) -> Result<Portfolio> {
         let portfolio =
             self.core.db.portfolio(id).await?.ok_or(Error::NotFound(ErrorCode::PortfolioNotFound))?;
         self.core.may_act_for(&call.actor, &portfolio.user).await?;
@@ -94,7 +94,7 @@ impl Portfolios {
 
     pub async fn of_user(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         after: Option<Cursor>,
         limit: usize,
@@ -106,7 +106,7 @@ impl Portfolios {
     /// A page of the edits, oldest first. For its owner.
     pub async fn history(
         &self,
-        call: &Call,
+        call: &CallContext,
         id: &PortfolioId,
         after: Option<Cursor>,
         limit: usize,
@@ -116,20 +116,25 @@ impl Portfolios {
     }
 
     /// Returns the sum of allocations.
-    pub async fn change(&self, call: &Call, id: PortfolioId, change: PortfolioChange) -> Result<Allocation> {
+    pub async fn change(
+        &self,
+        call: &CallContext,
+        id: PortfolioId,
+        change: PortfolioChange,
+    ) -> Result<Allocation> {
         self.get(call, &id).await?;
         let by = self.core.context(call);
         self.core.write(call, ChangePortfolio { id, change, by }).await
     }
 
-    pub async fn delete(&self, call: &Call, id: PortfolioId) -> Result<()> {
+    pub async fn delete(&self, call: &CallContext, id: PortfolioId) -> Result<()> {
         self.get(call, &id).await?;
         let by = self.core.context(call);
         self.core.write(call, DeletePortfolio { id, by }).await
     }
 
     /// Open to everyone.
-    pub async fn statistics(&self, _: &Call) -> Result<PortfolioStatistics> {
+    pub async fn statistics(&self, _: &CallContext) -> Result<PortfolioStatistics> {
         Ok(self.core.db.portfolio_statistics().await?)
     }
 }

@@ -4,13 +4,13 @@ pub use portico_screening::BureauError;
 pub use portico_screening::breaker::State as CircuitState;
 pub use portico_screening::runner::Health;
 
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::error::Result;
 use crate::screening::service::Screening;
 
 impl Screening {
     /// For each check, since this process began. Replicas count on their own.
-    pub fn bureaus(&self, call: &Call) -> Result<[Health; 4]> {
+    pub fn bureaus(&self, call: &CallContext) -> Result<[Health; 4]> {
         require_operator(&call.actor)?;
         Ok(self.core.screening.bureaus.runner().health())
     }

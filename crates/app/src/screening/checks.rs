@@ -8,7 +8,7 @@ use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Refere
 use portico_store::chain::Word;
 use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredCheck};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::people::access::signed_in;
 use crate::people::budgets::Cost;
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
 impl Screening {
     /// Selects the checks: those of the named pipeline, else of the caller's own, else all that the inputs allow.
     /// Reports every input that a required check lacks.
-    pub(crate) async fn plan(&self, call: &Call, request: &Verification) -> Result<Plan> {
+    pub(crate) async fn plan(&self, call: &CallContext, request: &Verification) -> Result<Plan> {
         let (_, tenant) = signed_in(&call.actor)?;
         let pipeline: Option<Pipeline> = match &request.client {
             Some(client) => {
@@ -68,7 +68,7 @@ impl Screening {
     /// Runs the checks without a valid finding concurrently, and stores each finding immediately.
     pub(crate) async fn run_checks(
         &self,
-        call: &Call,
+        call: &CallContext,
         case: &Case,
         plan: &Plan,
         applicant: &Arc<Applicant>,

@@ -11,7 +11,7 @@ use portico_store::chain::Word;
 use portico_store::screening::{BeginClaim, Case, ClaimIdentity, WalletClaim};
 use serde::{Deserialize, Serialize};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::people::access::signed_in;
 use crate::people::keystore::PersonKey;
@@ -67,7 +67,7 @@ fn claim_context<'a>(token: &'a [u8; 16], nonce: &'a Word) -> [&'a [u8]; 3] {
 
 impl Identities {
     /// For the token's owner alone, like claims.
-    pub async fn identity(&self, call: &Call, token: &str) -> Result<Identity> {
+    pub async fn identity(&self, call: &CallContext, token: &str) -> Result<Identity> {
         let (case, key) = self.own_case(call, token).await?;
         let holder = Address::from(case.holder).to_string();
         let holder = if case.custody.is_some() { Holder::Custody(holder) } else { Holder::Wallet(holder) };
@@ -83,7 +83,7 @@ impl Identities {
     /// earlier message for the token. `domain` is the server's own host, which the wallet compares with the page.
     pub async fn begin_claim(
         &self,
-        call: &Call,
+        call: &CallContext,
         token: &str,
         wallet: Option<[u8; 20]>,
         domain: &str,
@@ -131,7 +131,7 @@ impl Identities {
     /// Makes the wallet that signed the message the token's holder. The name commitment stays.
     pub async fn claim(
         &self,
-        call: &Call,
+        call: &CallContext,
         token: &str,
         nonce: &ClaimNonce,
         signature: &WalletSignature,
@@ -164,7 +164,7 @@ impl Identities {
 
     async fn check_signature(
         &self,
-        call: &Call,
+        call: &CallContext,
         case: &Case,
         claim: &SealedClaim,
         signature: &WalletSignature,
@@ -194,7 +194,7 @@ impl Identities {
     }
 
     /// The caller's case of a token. Other people's tokens are indistinguishable from missing ones.
-    async fn own_case(&self, call: &Call, token: &str) -> Result<(Case, PersonKey)> {
+    async fn own_case(&self, call: &CallContext, token: &str) -> Result<(Case, PersonKey)> {
         let (user, _) = signed_in(&call.actor)?;
         let token = token.parse::<u128>().map_err(|_| NO_SUCH_IDENTITY)?.to_be_bytes();
         let case = self.core.db.case_of_token(&token).await?.filter(|case| case.user == *user);

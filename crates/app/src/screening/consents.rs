@@ -2,7 +2,7 @@
 
 use portico_domain::{ErrorCode, FaultCode, Label, ValidationError};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::screening::service::Screening;
@@ -11,12 +11,12 @@ pub use crate::screening::consent_texts::{Consent, Consents};
 
 impl Screening {
     /// Open to all.
-    pub fn consent(&self, _call: &Call, version: &Label) -> Result<Consent> {
+    pub fn consent(&self, _call: &CallContext, version: &Label) -> Result<Consent> {
         self.core.screening.consents.get(version).ok_or(Error::NotFound(ErrorCode::ConsentNotFound))
     }
 
     /// In the order of their versions; forms show the last one. Open to all.
-    pub fn consents(&self, _call: &Call) -> Vec<Consent> {
+    pub fn consents(&self, _call: &CallContext) -> Vec<Consent> {
         self.core.screening.consents.all().collect()
     }
 

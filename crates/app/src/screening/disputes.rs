@@ -4,7 +4,7 @@ use portico_domain::{ErrorCode, VerificationId};
 use portico_screening::Check;
 use portico_store::screening::{Dispute, StoredVerification};
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::people::access::signed_in;
 use crate::people::keystore::PersonKey;
@@ -16,7 +16,7 @@ const MAX_ATTEMPTS: u32 = 10;
 
 impl Screening {
     /// For the person the finding is about. Disputing it again has no effect.
-    pub async fn dispute(&self, call: &Call, id: &VerificationId, check: Check) -> Result<()> {
+    pub async fn dispute(&self, call: &CallContext, id: &VerificationId, check: Check) -> Result<()> {
         let (user, _) = signed_in(&call.actor)?;
         for _ in 0..MAX_ATTEMPTS {
             let found = self.core.db.verification(id).await?.ok_or(NO_SUCH_VERIFICATION)?;
@@ -40,7 +40,7 @@ impl Screening {
     /// `None`: it is disputed already.
     fn disputed(
         &self,
-        call: &Call,
+        call: &CallContext,
         key: &PersonKey,
         found: StoredVerification,
         check: Check,

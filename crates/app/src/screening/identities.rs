@@ -16,7 +16,7 @@ use portico_store::screening::{
     StoredVerification, TakeGuess,
 };
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::access::signed_in;
@@ -68,7 +68,7 @@ pub struct Identities {
 
 impl Identities {
     /// Returns the case's token, minting it on first use. Retries and other wallets get the same token.
-    pub async fn create(&self, call: &Call, case: CaseId, wallet: &WalletId) -> Result<String> {
+    pub async fn create(&self, call: &CallContext, case: CaseId, wallet: &WalletId) -> Result<String> {
         let (user, _) = signed_in(&call.actor)?;
         self.core.remember_tenant(&call.actor).await?;
         let (key, lifetime) = self.core.person_key(user).await?;
@@ -82,7 +82,13 @@ impl Identities {
     }
 
     /// Returns a result's token to callers who know both names.
-    pub async fn validate(&self, call: &Call, id: VerificationId, first: &str, last: &str) -> Result<String> {
+    pub async fn validate(
+        &self,
+        call: &CallContext,
+        id: VerificationId,
+        first: &str,
+        last: &str,
+    ) -> Result<String> {
         let (caller, _) = signed_in(&call.actor)?;
         let Some(verification) = self.core.db.verification(&id).await? else {
             // The id may be anything, even a name, so the audit log does not contain it.
@@ -133,7 +139,7 @@ impl Identities {
     /// Whether the token carries this name, and a check of the result that is still valid was passed under it.
     async fn names_match(
         &self,
-        call: &Call,
+        call: &CallContext,
         verification: &StoredVerification,
         case: &Case,
         first: &str,
@@ -156,7 +162,7 @@ impl Identities {
     }
 
     /// For the token's owner and the operator.
-    pub async fn revoke(&self, call: &Call, token: &str) -> Result<()> {
+    pub async fn revoke(&self, call: &CallContext, token: &str) -> Result<()> {
         let token = token.parse::<u128>().map_err(|_| NO_SUCH_IDENTITY)?.to_be_bytes();
         let case = self.core.db.case_of_token(&token).await?.ok_or(NO_SUCH_IDENTITY)?;
         match self.core.may_act_for(&call.actor, &case.user).await {
@@ -190,7 +196,7 @@ impl Core {
     /// Finds the caller's case, or opens one with a new token.
     pub(crate) async fn open_case(
         &self,
-        call: &Call,
+        call: &CallContext,
         case: Option<CaseId>,
         wallet: Option<&WalletId>,
         (key, lifetime): (&PersonKey, Lifetime),

@@ -4,7 +4,7 @@ use portico_domain::pipelines::Pipeline;
 use portico_domain::{AccountId, ClientId, ErrorCode, Tenant, UserId};
 use portico_store::PutPipeline;
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::{Error, Result};
 use crate::people::access::signed_in;
 use crate::screening::service::Screening;
@@ -12,7 +12,7 @@ use crate::screening::service::Screening;
 impl Screening {
     /// The pipeline of the caller's tenant, named by the account (or the user, if the token names no account) or by its
     /// client id. An administrator may name any account, or a user if there is no pipeline of an account of that name.
-    pub async fn pipeline(&self, call: &Call, named: &AccountId) -> Result<Pipeline> {
+    pub async fn pipeline(&self, call: &CallContext, named: &AccountId) -> Result<Pipeline> {
         let (_, own) = signed_in(&call.actor)?;
         self.core.resolve_tenant(&call.actor).await?;
         let pipeline = self.core.db.pipeline(own).await?;
@@ -30,14 +30,14 @@ impl Screening {
         pipeline.ok_or(Error::NotFound(ErrorCode::PipelineNotFound))
     }
 
-    pub async fn own_pipeline(&self, call: &Call) -> Result<Option<Pipeline>> {
+    pub async fn own_pipeline(&self, call: &CallContext) -> Result<Option<Pipeline>> {
         let (_, tenant) = signed_in(&call.actor)?;
         self.core.resolve_tenant(&call.actor).await?;
         Ok(self.core.db.pipeline(tenant).await?)
     }
 
     /// Changes only the fields that are set.
-    pub async fn put_pipeline(&self, call: &Call, change: Pipeline) -> Result<()> {
+    pub async fn put_pipeline(&self, call: &CallContext, change: Pipeline) -> Result<()> {
         let (_, tenant) = signed_in(&call.actor)?;
         let (tenant, by) = (tenant.clone(), self.core.context(call));
         self.core.write(call, PutPipeline { tenant, change, by }).await

@@ -12,7 +12,7 @@ use portico_store::screening::{Case, Lifetime, StoreVerification, StoredVerifica
 use portico_store::{Budget, Cursor, Page, StoredReply};
 use tracing::Instrument as _;
 
-use crate::caller::Call;
+use crate::caller::CallContext;
 use crate::error::Result;
 use crate::people::access::signed_in;
 use crate::people::keystore::PersonKey;
@@ -27,7 +27,7 @@ use crate::screening::service::{Screening, Verification};
 
 impl Screening {
     /// The applicant is the caller.
-    pub async fn verify(&self, call: &Call, request: Verification) -> Result<VerificationResult> {
+    pub async fn verify(&self, call: &CallContext, request: Verification) -> Result<VerificationResult> {
         let (user, _) = signed_in(&call.actor)?;
         self.core.remember_tenant(&call.actor).await?;
         if let Some(id) = &request.verified {
@@ -58,7 +58,7 @@ impl Screening {
     /// Runs the checks and stores the result; returns its id.
     async fn check_and_store(
         &self,
-        call: &Call,
+        call: &CallContext,
         id: VerificationId,
         request: Verification,
         plan: Plan,
@@ -78,7 +78,7 @@ impl Screening {
     /// Returns the caller's earlier result if it is still valid.
     async fn verified_before(
         &self,
-        call: &Call,
+        call: &CallContext,
         user: &UserId,
         id: &VerificationId,
     ) -> Result<VerificationResult> {
@@ -125,7 +125,7 @@ impl Screening {
     #[expect(clippy::too_many_arguments, reason = "a result is made of all of them")]
     async fn store_result(
         &self,
-        call: &Call,
+        call: &CallContext,
         (id, case): (VerificationId, &Case),
         plan: Plan,
         applicant: &Applicant,
@@ -164,7 +164,7 @@ impl Screening {
     }
 
     /// Without its values.
-    pub async fn verification(&self, call: &Call, id: &VerificationId) -> Result<VerificationReport> {
+    pub async fn verification(&self, call: &CallContext, id: &VerificationId) -> Result<VerificationReport> {
         let (user, _) = signed_in(&call.actor)?;
         let found = self.own_verification(user, id).await?;
         let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
@@ -175,7 +175,7 @@ impl Screening {
     /// The caller's results without their values, oldest first.
     pub async fn verifications(
         &self,
-        call: &Call,
+        call: &CallContext,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page<VerificationReport>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use portico_app::applications::{ApplicationView, CheckStatus, DecisionRequest, Party};
 use portico_app::screening::VerificationResult;
-use portico_app::{Call, Error, Result};
+use portico_app::{CallContext, Error, Result};
 use portico_domain::applications::{ApplicationStatus, Decision};
 use portico_domain::listing_changes::ListingChange;
 use portico_domain::listings::ListingStatus;
@@ -68,11 +68,11 @@ on_both_engines! {
 
 const HIGH: [i64; 4] = [650, 720, 50_000, 90_000];
 
-fn ann() -> Call {
+fn ann() -> CallContext {
     member("ann", "acme")
 }
 
-fn bob() -> Call {
+fn bob() -> CallContext {
     person("bob")
 }
 
@@ -84,12 +84,12 @@ async fn apply(world: &World, listing: &ListingId) -> Result<()> {
     world.app.applications.apply(&bob(), user("bob"), vec![listing.clone()]).await
 }
 
-async fn view(world: &World, call: &Call, listing: &ListingId) -> Result<ApplicationView> {
+async fn view(world: &World, call: &CallContext, listing: &ListingId) -> Result<ApplicationView> {
     world.app.applications.view(call, &user("bob"), listing).await
 }
 
 /// What both sides see; it must be the same.
-async fn seen(world: &World, owner: &Call, listing: &ListingId) -> ApplicationView {
+async fn seen(world: &World, owner: &CallContext, listing: &ListingId) -> ApplicationView {
     let (owners, own) =
         (view(world, owner, listing).await.unwrap(), view(world, &bob(), listing).await.unwrap());
     assert_eq!(owners.evaluation, own.evaluation);
@@ -109,15 +109,20 @@ fn decision(decision: Decision, reasons: &[Check]) -> DecisionRequest {
     DecisionRequest { decision, reasons: reasons.to_vec(), note: None, if_match: None }
 }
 
-async fn decide(world: &World, call: &Call, listing: &ListingId, request: DecisionRequest) -> Result<()> {
+async fn decide(
+    world: &World,
+    call: &CallContext,
+    listing: &ListingId,
+    request: DecisionRequest,
+) -> Result<()> {
     world.app.applications.decide(call, &user("bob"), listing, request).await
 }
 
-async fn delete(world: &World, call: &Call, listing: &ListingId) {
+async fn delete(world: &World, call: &CallContext, listing: &ListingId) {
     world.app.listings.delete(call, listing.clone()).await.unwrap();
 }
 
-async fn set_status(world: &World, call: &Call, listing: &ListingId, status: ListingStatus) {
+async fn set_status(world: &World, call: &CallContext, listing: &ListingId, status: ListingStatus) {
     let change = ListingChange { status: Some(status), ..ListingChange::default() };
     world.app.listings.edit(call, listing.clone(), change, None).await.unwrap();
 }
@@ -908,7 +913,7 @@ async fn disputes_have_their_own_codes(world: World) {
     let (_, verified) = applied(&world, HIGH).await;
     let partial = world.screen(&bob(), Inputs::INCOME).await.unwrap();
     let screening = &world.app.screening;
-    let dispute = async |call: Call, check| screening.dispute(&call, &verified.id, check).await;
+    let dispute = async |call: CallContext, check| screening.dispute(&call, &verified.id, check).await;
     for other in [person("eve"), ann()] {
         let refused = dispute(other, Check::Income).await;
         assert!(matches!(refused, Err(Error::Refused(ErrorCode::FindingNotYours))));

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt::{Debug, Write as _};
 
 use portico_app::applications::{CheckStatus, DecisionRequest, Evaluation};
-use portico_app::{Call, Profile};
+use portico_app::{CallContext, Profile};
 use portico_domain::applications::Decision;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listing_changes::ListingChange;
@@ -565,7 +565,7 @@ impl Run {
         Self { world: World::new(profile).await, colleagues, results: Vec::new(), which }
     }
 
-    fn landlord(&self, number: usize) -> Call {
+    fn landlord(&self, number: usize) -> CallContext {
         let name = ["ann", "amy"][number];
         member(name, if self.colleagues { "acme" } else { name })
     }
@@ -642,7 +642,7 @@ impl Run {
     }
 
     /// Everything that a caller other than the applicant can read about one listing.
-    async fn read(&self, call: &Call, listing: usize) -> Reading {
+    async fn read(&self, call: &CallContext, listing: usize) -> Reading {
         let (applications, listing) = (&self.world.app.applications, id(listing));
         let view = applications.view(call, &bob(), &listing).await;
         let mut evaluation = None;

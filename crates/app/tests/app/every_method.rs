@@ -13,7 +13,7 @@ use portico_app::clock::{CalendarClock, SystemClock};
 use portico_app::portfolios::NewPortfolio;
 use portico_app::templates::NewTemplate;
 use portico_app::tokens::NewToken;
-use portico_app::{Call, Database, Error, Location, Profile, Result, Role, keystore};
+use portico_app::{CallContext, Database, Error, Location, Profile, Result, Role, keystore};
 use portico_domain::applications::Decision;
 use portico_domain::chain::Terms;
 use portico_domain::clusters::Zoom;
@@ -99,7 +99,7 @@ async fn with_things_of_ada() -> (World, Made) {
 /// Calls everything about ada's things: for each method, what an anonymous caller, another person, a key of another
 /// account and the operator get, and what this caller gets.
 #[expect(clippy::too_many_lines, reason = "one line for each method")]
-async fn all(world: &World, made: &Made, call: &Call) -> Vec<(&'static str, &'static str, char)> {
+async fn all(world: &World, made: &Made, call: &CallContext) -> Vec<(&'static str, &'static str, char)> {
     let app = &world.app;
     let (ada, oak, elm) = (UserId::stored("ada"), ListingId::stored("oak"), ListingId::stored("elm"));
     let (network, number) = (Text::stored("N"), SafeInteger::from_units(1));
@@ -242,7 +242,7 @@ async fn only_an_operator_opens_database_keystore_and_chain() {
     let place = |name: &str| Location::Sqlite(folder.path().join(name));
     let (data, keys) = (place("portico.db"), place("keys.db"));
     let database = Database::open(&operator(), &data, Role::Tool).await.unwrap();
-    let connect = |call: &Call| {
+    let connect = |call: &CallContext| {
         let location = ChainLocation::Embedded(folder.path().join("chain.db"));
         let settings =
             ChainSettings { location, id: None, contracts: None, owner: None, keys: Vec::new(), fee_cap: 1 };
@@ -265,7 +265,7 @@ async fn only_an_operator_opens_database_keystore_and_chain() {
 #[test]
 fn every_method_takes_a_caller() {
     for (name, parameters) in methods() {
-        let has_caller = parameters.contains("&Call");
+        let has_caller = parameters.contains("&CallContext");
         assert_eq!(has_caller, !WITHOUT_CALLER.contains(&name.as_str()), "{name}({parameters})");
     }
 }

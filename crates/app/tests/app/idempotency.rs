@@ -1,6 +1,6 @@
 //! Idempotency keys: repeated work is done once.
 
-use portico_app::{Call, Error, Profile};
+use portico_app::{CallContext, Error, Profile};
 use portico_domain::{Text, UserId};
 
 use crate::world::{World, person};
@@ -11,9 +11,9 @@ async fn repeated_key_returns_the_first_reply() {
     let keyed = |user: &str, body: &[u8]| {
         let call = person(user);
         let idempotency_key = world.app.idempotency_key(&call.actor, "/v1/depin-device", "key-1", &[body]);
-        Call { idempotency_key: Some(idempotency_key), ..call }
+        CallContext { idempotency_key: Some(idempotency_key), ..call }
     };
-    let register = async |call: Call, user: &str, identifier: &str| {
+    let register = async |call: CallContext, user: &str, identifier: &str| {
         let (network, identifier) = (Text::stored("Helium"), Text::stored(identifier));
         world.app.devices.register(&call, UserId::stored(user), network, identifier).await
     };

@@ -1,7 +1,7 @@
 //! "Do I qualify?": what a person learns about themselves before they apply.
 
 use portico_app::applications::{CheckStatus, Qualification, Term, TermStatus};
-use portico_app::{Call, Error, Result};
+use portico_app::{CallContext, Error, Result};
 use portico_domain::{ErrorCode, ListingId};
 use portico_screening::Check;
 
@@ -19,15 +19,15 @@ on_both_engines! {
 
 const TERMS: [i64; 4] = [650, 720, 50_000, 90_000];
 
-fn ann() -> Call {
+fn ann() -> CallContext {
     member("ann", "acme")
 }
 
-fn bob() -> Call {
+fn bob() -> CallContext {
     person("bob")
 }
 
-async fn ask(world: &World, call: &Call, listing: &ListingId) -> Result<Qualification> {
+async fn ask(world: &World, call: &CallContext, listing: &ListingId) -> Result<Qualification> {
     world.app.applications.qualification(call, listing).await
 }
 

@@ -12,7 +12,7 @@ use portico_app::keystore::{Keystore, Root};
 use portico_app::screening::{Applicant, Bureaus, Verification, VerificationResult};
 use portico_app::tokens::Tokens;
 use portico_app::vault::{ROOT_BYTES, Vault};
-use portico_app::{Actor, Builder, Call, ListingDetails, NewListing, Parts, Portico, Profile};
+use portico_app::{Actor, Builder, CallContext, ListingDetails, NewListing, Parts, Portico, Profile};
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::keys::KeyScope;
 use portico_domain::listing_changes::ListingChange;
@@ -260,7 +260,7 @@ impl World {
     /// Minimum and preferred credit score, then income in whole units of the currency.
     pub(crate) async fn set_terms(
         &self,
-        call: &Call,
+        call: &CallContext,
         listing: &ListingId,
         terms: [i64; 4],
     ) -> portico_app::Result<ListingDetails> {
@@ -269,7 +269,7 @@ impl World {
     }
 
     /// A new listing with terms.
-    pub(crate) async fn offer(&self, id: &str, owner: &Call, terms: [i64; 4]) -> ListingId {
+    pub(crate) async fn offer(&self, id: &str, owner: &CallContext, terms: [i64; 4]) -> ListingId {
         let Actor::User { user, .. } = &owner.actor else { panic!("a listing needs an owner") };
         self.app.listings.create(owner, listing(id, user.as_str())).await.unwrap();
         let id = ListingId::stored(id);
@@ -278,12 +278,12 @@ impl World {
     }
 
     /// The account of the caller requires exactly these checks.
-    pub(crate) async fn require(&self, call: &Call, checks: &[Check]) {
+    pub(crate) async fn require(&self, call: &CallContext, checks: &[Check]) {
         self.require_in(call, checks, None).await;
     }
 
     /// In a country.
-    pub(crate) async fn require_in(&self, call: &Call, checks: &[Check], country: Option<&str>) {
+    pub(crate) async fn require_in(&self, call: &CallContext, checks: &[Check], country: Option<&str>) {
         let is_required = |check| Some(checks.contains(&check));
         let change = Pipeline {
             client: None,
@@ -298,7 +298,7 @@ impl World {
 
     pub(crate) async fn verify(
         &self,
-        call: &Call,
+        call: &CallContext,
         last_name: &'static str,
     ) -> portico_app::Result<VerificationResult> {
         self.screen(call, Inputs { last_name: Some(last_name), ..Inputs::ALL }).await
@@ -307,7 +307,7 @@ impl World {
     /// In a new case.
     pub(crate) async fn screen(
         &self,
-        call: &Call,
+        call: &CallContext,
         inputs: Inputs,
     ) -> portico_app::Result<VerificationResult> {
         self.app.screening.verify(call, verification(self.applicant(inputs))).await
@@ -316,7 +316,7 @@ impl World {
     /// In a case that earlier results may belong to: its findings are used again while they are valid.
     pub(crate) async fn screen_in(
         &self,
-        call: &Call,
+        call: &CallContext,
         inputs: Inputs,
         case: &str,
     ) -> portico_app::Result<VerificationResult> {
@@ -420,28 +420,28 @@ pub(crate) fn listing(id: &str, owner: &str) -> NewListing {
     }
 }
 
-pub(crate) fn call(actor: Actor) -> Call {
-    Call::new(actor)
+pub(crate) fn call(actor: Actor) -> CallContext {
+    CallContext::new(actor)
 }
 
-pub(crate) fn anonymous() -> Call {
+pub(crate) fn anonymous() -> CallContext {
     call(Actor::Anonymous)
 }
 
-pub(crate) fn operator() -> Call {
+pub(crate) fn operator() -> CallContext {
     call(Actor::Operator)
 }
 
-pub(crate) fn person(user: &str) -> Call {
+pub(crate) fn person(user: &str) -> CallContext {
     call(Actor::User { user: UserId::stored(user), tenant: Tenant::User(UserId::stored(user)), admin: false })
 }
 
 /// Signed in for an account that others belong to as well.
-pub(crate) fn member(user: &str, account: &str) -> Call {
+pub(crate) fn member(user: &str, account: &str) -> CallContext {
     let tenant = Tenant::Account(AccountId::stored(account));
     call(Actor::User { user: UserId::stored(user), tenant, admin: false })
 }
 
-pub(crate) fn account_key(account: &str) -> Call {
+pub(crate) fn account_key(account: &str) -> CallContext {
     call(Actor::Key { id: KeyId::stored("k"), scope: KeyScope::Account(AccountId::stored(account)) })
 }

@@ -3,7 +3,7 @@
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use portico_app::audit::Anchor;
 use portico_app::keystore::{Keystore, Root};
-use portico_app::{Actor, Call};
+use portico_app::{Actor, CallContext};
 use portico_domain::Timestamp;
 use portico_store::audit::{Append, Entry, LoggedEntry, RESTORED, superseding};
 use portico_store::chain::Word;
@@ -17,7 +17,7 @@ use crate::support::{
     until,
 };
 
-const OPERATOR: Call = Call::new(Actor::Operator);
+const OPERATOR: CallContext = CallContext::new(Actor::Operator);
 
 on_both_engines! {
     shared:

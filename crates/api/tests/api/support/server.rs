@@ -22,7 +22,7 @@ use portico_app::keystore::{Keystore, Root};
 use portico_app::screening::Bureaus;
 use portico_app::tokens::{NewToken, Tokens};
 use portico_app::vault::{ROOT_BYTES, Vault, sandbox_key};
-use portico_app::{AccessTable, Actor, Builder, Call, Parts, Portico, Profile};
+use portico_app::{AccessTable, Actor, Builder, CallContext, Parts, Portico, Profile};
 use portico_chain::contracts::Contracts;
 use portico_chain::deploy::DeployOptions;
 use portico_chain::embedded::{Embedded, Genesis, Seconds, U256};
@@ -44,7 +44,7 @@ use tower::ServiceExt as _;
 use super::{Anvil, Bureau, Engine, RUNTIME, Request, until};
 
 /// A call from the command line.
-pub(crate) const OPERATOR: Call = Call::new(Actor::Operator);
+pub(crate) const OPERATOR: CallContext = CallContext::new(Actor::Operator);
 /// Where the service believes to be.
 const ADDRESS: &str = "127.0.0.1:8080";
 /// Of the embedded chain.

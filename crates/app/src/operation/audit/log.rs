@@ -9,7 +9,7 @@ use portico_store::chain::Word;
 
 use super::inspection::{Anchor, AuditFault, Inspection};
 use super::inspection::{Inspector, read_all};
-use crate::caller::{Actor, Call, require_operator};
+use crate::caller::{Actor, CallContext, require_operator};
 use crate::core::Core;
 use crate::error::Result;
 use portico_store::{Cursor, Page};
@@ -48,7 +48,7 @@ impl Audit {
     }
 
     /// The log's key on the chain. It is in the keystore; without that the database says it.
-    pub async fn log(&self, call: &Call) -> Result<Word> {
+    pub async fn log(&self, call: &CallContext) -> Result<Word> {
         require_operator(&call.actor)?;
         self.core.log_name().await
     }
@@ -56,7 +56,7 @@ impl Audit {
     /// Verifies the whole log and reports every problem.
     pub async fn inspect(
         &self,
-        call: &Call,
+        call: &CallContext,
         anchor: Anchor,
         progress: impl FnMut(i64),
     ) -> Result<Inspection> {
@@ -65,7 +65,7 @@ impl Audit {
     }
 
     /// Opens the log for reading. The read is audited without its filter, which may name a person.
-    pub async fn reader(&self, call: &Call, filter: AuditFilter) -> Result<AuditReader> {
+    pub async fn reader(&self, call: &CallContext, filter: AuditFilter) -> Result<AuditReader> {
         require_operator(&call.actor)?;
         let entry = self.core.entry(call, "audit.read", "the audit log", "");
         self.core.append_audit_entry(entry).await?;
@@ -105,7 +105,7 @@ impl AuditReader {
 impl Core {
     pub(crate) fn entry(
         &self,
-        call: &Call,
+        call: &CallContext,
         action: &'static str,
         subject: impl Into<String>,
         detail: impl Into<String>,

@@ -10,7 +10,7 @@ use portico_store::chain::{ItemStatus, Word};
 use super::inspection::Anchor;
 use super::log::{Audit, inspect};
 use super::state::{EndedVerification, Progress};
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::core::Core;
 use crate::error::Result;
 
@@ -48,7 +48,7 @@ impl Drop for Running {
 
 impl Audit {
     /// Where the log stands, and what this process has verified.
-    pub async fn status(&self, call: &Call) -> Result<AuditStatus> {
+    pub async fn status(&self, call: &CallContext) -> Result<AuditStatus> {
         require_operator(&call.actor)?;
         let core = &self.core;
         let (head, anchor) = (core.db.audit_head().await?, self.anchor_record().await.ok());
@@ -75,7 +75,10 @@ impl Audit {
     }
 
     /// Begins to verify the whole log. `None`: a verification is running. The caller chooses where it runs.
-    pub fn begin_verification(&self, call: &Call) -> Result<Option<impl Future<Output = ()> + Send + use<>>> {
+    pub fn begin_verification(
+        &self,
+        call: &CallContext,
+    ) -> Result<Option<impl Future<Output = ()> + Send + use<>>> {
         require_operator(&call.actor)?;
         let core = self.core.clone();
         let mut state = core.operation.audit_verification.lock();

@@ -5,7 +5,7 @@ use secrecy::SecretSlice;
 
 use super::person_keys::Keystore;
 use super::sealing::Root;
-use crate::caller::{Call, require_operator};
+use crate::caller::{CallContext, require_operator};
 use crate::clock::{Clock as _, SystemClock};
 use crate::database::{Database, failed};
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ async fn check_root_key(keystore: &Keystore) -> Result<()> {
 }
 
 /// The keystore at a place, if there is one. Needs no key.
-pub async fn mark(call: &Call, location: &Location) -> Result<Option<KeystoreMark>> {
+pub async fn mark(call: &CallContext, location: &Location) -> Result<Option<KeystoreMark>> {
     require_operator(&call.actor)?;
     if !exists(location).await? {
         return Ok(None);
@@ -168,7 +168,7 @@ impl Database {
     /// Wraps every key by a new master key, which `also` opens as well; returns how many.
     pub async fn rotate_keystore(
         &self,
-        call: &Call,
+        call: &CallContext,
         keystore: &Keystore,
         also: Option<&SecretSlice<u8>>,
         progress: impl FnMut(u64),
@@ -185,7 +185,7 @@ impl Database {
     /// Moves the keystore. Every step may be interrupted and run again.
     pub async fn move_keystore(
         &self,
-        call: &Call,
+        call: &CallContext,
         database: &Location,
         (from, to): (&Location, &Location),
         root: &SecretSlice<u8>,
