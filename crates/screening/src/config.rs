@@ -39,11 +39,13 @@ pub struct BureauConfig {
     pub secret_file: Option<PathBuf>,
     pub secret_env: Option<String>,
     /// Whether responses must be signed.
-    pub signed_answers: Option<bool>,
+    #[serde(rename = "signed_answers")]
+    pub require_signed_responses: Option<bool>,
     /// Per request.
     pub timeout_ms: Option<u64>,
     pub connect_timeout_ms: Option<u64>,
-    pub most_at_once: Option<usize>,
+    #[serde(rename = "most_at_once")]
+    pub max_concurrency: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -177,10 +179,10 @@ impl BureauConfig {
             url.unwrap_or_else(|| "https://localhost".into()),
             secret.unwrap_or_else(stand_in),
         );
-        settings.signed_answers = self.signed_answers.unwrap_or(true);
+        settings.require_signed_responses = self.require_signed_responses.unwrap_or(true);
         set_time(&mut settings.timeout, "timeout_ms", self.timeout_ms, &mut faults);
         set_time(&mut settings.connect_timeout, "connect_timeout_ms", self.connect_timeout_ms, &mut faults);
-        match self.most_at_once {
+        match self.max_concurrency {
             None => {}
             Some(most @ 1..=MAX_CONCURRENCY_LIMIT) => settings.max_concurrency = most,
             Some(_) => faults.push(format!("most_at_once must be between 1 and {MAX_CONCURRENCY_LIMIT}")),

@@ -44,7 +44,7 @@ pub struct Settings {
     /// Shared with the bureau.
     pub secret: SecretString,
     /// Whether responses must be signed.
-    pub signed_answers: bool,
+    pub require_signed_responses: bool,
     pub connect_timeout: Duration,
     /// From connecting to the last byte.
     pub timeout: Duration,
@@ -57,7 +57,7 @@ impl Settings {
             name: name.into(),
             url: url.into(),
             secret,
-            signed_answers: true,
+            require_signed_responses: true,
             connect_timeout: Duration::from_secs(2),
             timeout: Duration::from_secs(5),
             max_concurrency: DEFAULT_MAX_CONCURRENCY,
@@ -194,7 +194,7 @@ impl HttpBureau {
             }
             body.extend_from_slice(&chunk);
         }
-        if self.settings.signed_answers {
+        if self.settings.require_signed_responses {
             self.verify(response.headers(), &body, request)?;
         }
         wire::progress(&body, request)

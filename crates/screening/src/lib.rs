@@ -30,5 +30,5 @@ pub use disclosure::Disclosure;
 pub use findings::{Finding, Score, ScoreFactor, ScoreRange, Thresholds};
 pub use http::HttpBureau;
 pub use routing::Routing;
-pub use runner::{Failure, FailureReason, Order, Outcome, Policy, Runner, Running};
+pub use runner::{CheckRun, Failure, FailureReason, Outcome, Policy, Runner, Running};
 pub use sandbox::Sandbox;

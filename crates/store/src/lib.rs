@@ -32,8 +32,8 @@ mod tenants;
 mod users;
 
 pub use applications::{
-    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, ListingSubmission,
-    NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, FlagsOutcome, ListingSubmission,
+    NewApplication, StoreFlags, StoredApplication, SubmitApplications,
 };
 pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{Country, ErrorCode, FaultCode, Timestamp, ValidationError};
-use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Reference};
+use portico_screening::{Applicant, Check, CheckRun, Field, Finding, Outcome, Reference};
 use portico_store::chain::Word;
 use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredCheck};
 
@@ -110,8 +110,8 @@ impl Screening {
             }
         }
         let references = checks.clone();
-        let order = Order { applicant: applicant.clone(), country: plan.country.clone(), checks };
-        let mut running = self.core.bureaus.runner.start(&order);
+        let run = CheckRun { applicant: applicant.clone(), country: plan.country.clone(), checks };
+        let mut running = self.core.bureaus.runner.start(&run);
         let mut failed = Vec::new();
         while let Some(outcome) = running.next().await {
             let reference = references.iter().find(|(check, _)| *check == outcome.check);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use portico_domain::Timestamp;
 use portico_screening::backoff::Backoff;
 use portico_screening::http::Settings;
-use portico_screening::{Bureau, Check, HttpBureau, Order, Policy, Routing, Runner, Sandbox};
+use portico_screening::{Bureau, Check, CheckRun, HttpBureau, Policy, Routing, Runner, Sandbox};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::people::{applicant, assert_shows_nothing, country, reference};
@@ -31,7 +31,7 @@ async fn run(bureau: Arc<dyn Bureau>) {
     let backoff = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(1) };
     let runner = Runner::new(&Routing::all(bureau), Policy { backoff, ..Policy::default() });
     let checks = Check::ALL.map(|check| (check, reference(check.name()))).to_vec();
-    runner.run(&Order { applicant: Arc::new(applicant(&[])), country: country(), checks }).await;
+    runner.run(&CheckRun { applicant: Arc::new(applicant(&[])), country: country(), checks }).await;
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn payer_holds_only_its_share_also_after_a_restart() {
     run(async {
         let scene = Scene::new().await;
         scene.stop_mining().await;
-        let settings = Settings { share: 3, ..settings() };
+        let settings = Settings { max_waiting_per_payer: 3, ..settings() };
         let portico = scene.portico_at(&[&scene.anvil.url], settings).await;
         let (greedy, other) = (Some([1; 32]), Some([2; 32]));
         // At once, so that several of them are in one transaction.

@@ -88,6 +88,6 @@ fn database_and_chain_agree_two_blocks_after_a_reorg() {
         })
         .await;
         portico.until_it_agrees(listings, DEFAULT_DEADLINE).await;
-        assert_eq!(portico.db.chain_backlog().await.unwrap().failed, 0);
+        assert_eq!(portico.db.chain_backlog().await.unwrap().rejected, 0);
     });
 }

@@ -53,9 +53,9 @@ async fn digest_on_chain(node: &AnyNode, contracts: Contracts, id: &str) -> (u64
 }
 
 async fn is_clean(engine: &Engine<AnyNode>, db: &Db, contracts: Contracts) {
-    let Findings { in_flight, different, refused, .. } =
+    let Findings { in_flight, different, rejected, .. } =
         reconcile(engine.node(), db, contracts, None, |_| ()).await.unwrap();
-    assert_eq!((in_flight, different.len(), refused.len()), (0, 0, 0));
+    assert_eq!((in_flight, different.len(), rejected.len()), (0, 0, 0));
 }
 
 async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {

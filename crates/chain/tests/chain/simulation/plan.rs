@@ -103,7 +103,7 @@ impl Plan {
                 batch: rng.index(6) + 1,
                 window: rng.pick(&[1, 2, 4, 16]),
                 backlog: rng.pick(&[4, 1000]),
-                share: usize::MAX,
+                max_waiting_per_payer: usize::MAX,
                 resend: Duration::from_secs(3),
                 replace: Duration::from_secs(20),
                 lease_timeout: Duration::from_secs(10),
