@@ -14,7 +14,7 @@ use crate::reads;
 pub(crate) const ITEMS_PER_CALL: i64 = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct ReconcileSummary {
     pub compared: u64,
     /// Items in flight, which were skipped.
     pub in_flight: u64,
@@ -31,8 +31,8 @@ pub async fn reconcile<N: Node>(
     contracts: Contracts,
     repair: Option<Timestamp>,
     mut progress: impl FnMut(u64),
-) -> Result<Findings> {
-    let mut findings = Findings::default();
+) -> Result<ReconcileSummary> {
+    let mut findings = ReconcileSummary::default();
     for kind in ItemKind::ALL {
         let mut after: Vec<u8> = Vec::new();
         loop {
@@ -59,7 +59,7 @@ async fn compare<N: Node>(
     contracts: Contracts,
     kind: ItemKind,
     page: &[ListedItem],
-    findings: &mut Findings,
+    findings: &mut ReconcileSummary,
 ) -> Result<Vec<Different>> {
     let is_over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Rejected);
     let (over, moving): (Vec<_>, Vec<_>) = page.iter().partition(is_over);

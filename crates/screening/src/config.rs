@@ -21,8 +21,8 @@ use secrecy::{SecretSlice, SecretString};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::http::{HttpBureau, Now, Settings};
-use crate::{Bureau, Check, Disclosure, Policy, Routing, Sandbox, Thresholds};
+use crate::http::{HttpBureau, HttpBureauSettings, Now};
+use crate::{Bureau, BureauContact, Check, Policy, Routing, Sandbox, Thresholds};
 
 const MAX_TIMEOUT_MS: u64 = 120_000;
 const MAX_CONCURRENCY_LIMIT: usize = 65_536;
@@ -77,12 +77,12 @@ pub struct Screening {
     pub routing: Routing,
     pub policy: Policy,
     pub thresholds: Thresholds,
-    disclosures: BTreeMap<String, Disclosure>,
+    disclosures: BTreeMap<String, BureauContact>,
 }
 
 impl Screening {
     /// The disclosure of a bureau by its stored name. `None`: it has none or is no longer configured.
-    pub fn disclosure(&self, bureau: &str) -> Option<&Disclosure> {
+    pub fn disclosure(&self, bureau: &str) -> Option<&BureauContact> {
         self.disclosures.get(bureau)
     }
 }
@@ -174,7 +174,7 @@ impl BureauConfig {
         let url = self.url.clone().ok_or("url is missing").map_err(|fault| faults.push(fault.into())).ok();
         // The missing secret is reported already; a valid placeholder lets the other settings be checked.
         let stand_in = || SecretString::from("-".repeat(crate::http::MIN_SECRET_BYTES));
-        let mut settings = Settings::new(
+        let mut settings = HttpBureauSettings::new(
             name,
             url.unwrap_or_else(|| "https://localhost".into()),
             secret.unwrap_or_else(stand_in),

@@ -6,7 +6,7 @@ use portico_domain::text::TextFormat;
 use crate::BureauConfig;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disclosure {
+pub struct BureauContact {
     pub name: String,
     /// On one line.
     pub address: String,
@@ -27,12 +27,12 @@ impl BureauConfig {
     }
 
     /// `None` unless all fields are there. Every invalid field is a fault.
-    pub(crate) fn disclosure(&self, faults: &mut Vec<String>) -> Option<Disclosure> {
+    pub(crate) fn disclosure(&self, faults: &mut Vec<String>) -> Option<BureauContact> {
         let [name, address, telephone] = self.disclosure_fields().map(|(field, value)| {
             let parsed = Text::<DisclosureFormat>::parse(value?);
             parsed.map(String::from).map_err(|fault| faults.push(format!("{field} {}", fault.message))).ok()
         });
-        Some(Disclosure { name: name?, address: address?, telephone: telephone? })
+        Some(BureauContact { name: name?, address: address?, telephone: telephone? })
     }
 
     fn disclosure_fields(&self) -> [(&'static str, Option<&str>); 3] {

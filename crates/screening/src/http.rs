@@ -37,7 +37,7 @@ const SIGNATURE: &str = "portico-signature";
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct HttpBureauSettings {
     pub name: String,
     /// https, or http on this machine.
     pub url: String,
@@ -51,7 +51,7 @@ pub struct Settings {
     pub max_concurrency: usize,
 }
 
-impl Settings {
+impl HttpBureauSettings {
     pub fn new(name: impl Into<String>, url: impl Into<String>, secret: SecretString) -> Self {
         Self {
             name: name.into(),
@@ -66,7 +66,7 @@ impl Settings {
 }
 
 pub struct HttpBureau {
-    settings: Settings,
+    settings: HttpBureauSettings,
     checks: Url,
     client: reqwest::Client,
     signer: Signer,
@@ -75,7 +75,7 @@ pub struct HttpBureau {
 
 impl HttpBureau {
     /// Returns all invalid settings, each starting with its name.
-    pub fn new(settings: Settings, now: Now) -> Result<Self, Vec<String>> {
+    pub fn new(settings: HttpBureauSettings, now: Now) -> Result<Self, Vec<String>> {
         let mut faults = Vec::new();
         let checks = address(&settings.url).map_err(|fault| faults.push(format!("url {fault}")));
         if settings.secret.expose_secret().len() < MIN_SECRET_BYTES {

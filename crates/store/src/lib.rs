@@ -40,10 +40,10 @@ pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, Repl
 pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use engine::counters::ChangeContext;
 pub use engine::db::migrate;
-pub use engine::migrate::{Migration, Status};
+pub use engine::migrate::{Migration, MigrationStatus};
 pub use engine::page::{Cursor, Page};
 pub use engine::{Db, Error, Location, Result, Role, sql};
-pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
+pub use idempotency::{Answering, ForgetReplies, IdempotencyClaim, Idempotent, Seal, StoredReply};
 pub use keys::{CreateKey, NoteKeyUse, Revocation, RevokeAgain, RevokeKey, StoredKey};
 pub use listings::{
     CreateListing, DeleteListing, EditListing, ListingClusters, ListingItem, ListingVersion, StoredListing,

@@ -128,7 +128,7 @@ impl NumberOrNull {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(as = StoredListing)]
-pub(super) struct StoredListing {
+pub(super) struct ListingAttributes {
     listing_id: StringAttribute,
     user_id: StringAttribute,
     street_address: StringAttribute,
@@ -144,7 +144,7 @@ pub(super) struct StoredListing {
     walkthrough_link: StringAttribute,
 }
 
-impl From<Listing> for StoredListing {
+impl From<Listing> for ListingAttributes {
     fn from(listing: Listing) -> Self {
         Self {
             listing_id: listing.id.into(),
@@ -288,7 +288,7 @@ impl Input for ListingPath {
     }
 }
 
-async fn read(cx: Context, ListingPath(id): ListingPath) -> Result<Json<StoredListing>> {
+async fn read(cx: Context, ListingPath(id): ListingPath) -> Result<Json<ListingAttributes>> {
     Ok(Json(cx.app().listings.get(&cx.call, &id).await?.into()))
 }
 
@@ -310,7 +310,7 @@ trait Filtered: Input {
     fn filter(self) -> (ListingFilter, Paging);
 }
 
-async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<StoredListing>> {
+async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<ListingAttributes>> {
     let (filter, paging) = input.filter();
     let listed = PagedResponse::read(cx, filter, paging, async |cx, filter, after, limit| {
         Ok(cx.app().listings.find(&cx.call, &filter, after, limit).await?.map(Into::into))

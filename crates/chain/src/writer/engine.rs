@@ -12,7 +12,7 @@ use portico_store::chain::{
 };
 use portico_store::sql::{Op, Tx};
 
-use super::{Failpoint, FailpointHook, Settings};
+use super::{Failpoint, FailpointHook, WriterSettings};
 use crate::contracts::Contracts;
 use crate::node::{Block, Fees, Node};
 use crate::signer::{CallSigner, Key, Price};
@@ -29,7 +29,7 @@ pub struct Engine<N> {
     pub(super) keys: Vec<Key>,
     pub(super) chain_id: u64,
     pub(super) contracts: Contracts,
-    pub(super) settings: Settings,
+    pub(super) settings: WriterSettings,
     pub(super) failpoints: Arc<dyn FailpointHook>,
     pub(super) state: Mutex<EngineState>,
     pub(super) reverts: AtomicU32,
@@ -167,7 +167,7 @@ impl<N: Node> Engine<N> {
         db: Db,
         keys: Vec<Key>,
         (chain_id, contracts): (u64, Contracts),
-        settings: Settings,
+        settings: WriterSettings,
         failpoints: Arc<dyn FailpointHook>,
     ) -> Self {
         Self {

@@ -21,7 +21,7 @@ pub use service::{Now, Writer};
 use crate::Result;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct WriterSettings {
     /// Items per batch.
     pub batch: usize,
     /// Nonces in flight.
@@ -42,7 +42,7 @@ pub struct Settings {
     pub is_only_process: bool,
 }
 
-impl Default for Settings {
+impl Default for WriterSettings {
     fn default() -> Self {
         Self {
             batch: 256,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use portico_domain::{Income, Timestamp};
 use portico_screening::backoff::Backoff;
-use portico_screening::http::{HttpBureau, MAX_RESPONSE_BYTES, Settings};
+use portico_screening::http::{HttpBureau, HttpBureauSettings, MAX_RESPONSE_BYTES};
 use portico_screening::{
     Bureau as _, BureauError, Check, CheckRun, Finding, Policy, Request, Routing, Runner, Score,
 };
@@ -27,8 +27,8 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(150);
 
 const UNAVAILABLE: BureauError = BureauError::Unavailable { retry_after: None };
 
-fn bureau(server: &Server, change: impl FnOnce(&mut Settings)) -> HttpBureau {
-    let mut settings = Settings::new("vendor", &server.url, SECRET.into());
+fn bureau(server: &Server, change: impl FnOnce(&mut HttpBureauSettings)) -> HttpBureau {
+    let mut settings = HttpBureauSettings::new("vendor", &server.url, SECRET.into());
     (settings.connect_timeout, settings.timeout) = (LONG_TIMEOUT, LONG_TIMEOUT);
     change(&mut settings);
     HttpBureau::new(settings, Arc::new(|| Timestamp::from_micros(NOW * 1_000_000))).unwrap()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portico_domain::Timestamp;
 use portico_screening::backoff::Backoff;
-use portico_screening::http::Settings;
+use portico_screening::http::HttpBureauSettings;
 use portico_screening::{Bureau, Check, CheckRun, HttpBureau, Policy, Routing, Runner, Sandbox};
 use tracing_subscriber::filter::LevelFilter;
 
@@ -51,7 +51,7 @@ async fn all_lines_of_this_process() {
     let echo = r#"{"SSN":"912-34-5678","LastName":"Zaubermann","OpenBankingToken":"token-canary-271828"}"#;
     let replies = vec![answer(422, "", echo), answer(200, "", echo), Reply::Closes, answer(500, "", echo)];
     let server = Server::start(replies).await;
-    let settings = Settings::new("vendor", &server.url, SECRET.into());
+    let settings = HttpBureauSettings::new("vendor", &server.url, SECRET.into());
     let now = Arc::new(|| Timestamp::from_micros(NOW * 1_000_000));
     run(Arc::new(HttpBureau::new(settings, now).unwrap())).await;
     run(Arc::new(Sandbox::new(&vec![1; 32].into()))).await;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use portico_screening::backoff::Jitter;
 use portico_screening::breaker::State;
 use portico_screening::{
-    Bureau, BureauError, Check, CheckRun, Failure, FailureReason, Field, Finding, Outcome, Policy, Routing,
-    Runner, Sandbox,
+    ApplicantField, Bureau, BureauError, Check, CheckRun, Failure, FailureReason, Finding, Outcome, Policy,
+    Routing, Runner, Sandbox,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
@@ -41,7 +41,7 @@ fn scripted(steps: &[ScriptStep]) -> (Runner, Arc<Scripted>) {
     (runner(&routing), bureau)
 }
 
-fn run_for(person: &[(Field, &str)], checks: &[Check]) -> CheckRun {
+fn run_for(person: &[(ApplicantField, &str)], checks: &[Check]) -> CheckRun {
     let name = |check: &Check| (*check, reference(&format!("case-1-{check}")));
     CheckRun {
         applicant: Arc::new(applicant(person)),
@@ -249,12 +249,12 @@ async fn refusals_and_busy_do_not_open_the_circuit() {
 async fn sandbox_failures_do_not_affect_other_people() {
     let runner = runner(&Routing::all(Arc::new(Sandbox::new(&vec![1; 32].into()))));
     for _ in 0..10 {
-        for outcome in runner.run(&run_for(&[(Field::LastName, "Down")], &Check::ALL)).await {
+        for outcome in runner.run(&run_for(&[(ApplicantField::LastName, "Down")], &Check::ALL)).await {
             assert_eq!(outcome.result, failed(BureauError::Unavailable { retry_after: None }));
             assert_eq!(outcome.tries, 4);
         }
     }
-    for outcome in runner.run(&run_for(&[(Field::LastName, "Timeout")], &Check::ALL)).await {
+    for outcome in runner.run(&run_for(&[(ApplicantField::LastName, "Timeout")], &Check::ALL)).await {
         assert_eq!((outcome.result, outcome.took), (failed(BureauError::TooSlow), seconds(10)));
     }
     for outcome in runner.run(&check_run(&Check::ALL)).await {

@@ -15,7 +15,7 @@ use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, select, sql, statements};
 use crate::engine::word::Word;
-use crate::idempotency::IdempotencyKey;
+use crate::idempotency::IdempotencyClaim;
 use crate::listings::create::CreateListing;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct NewRecord {
     pub listing: Listing,
     pub desired: DesiredItem,
     pub by: ChangeContext,
-    pub idempotency_key: Option<IdempotencyKey>,
+    pub idempotency_key: Option<IdempotencyClaim>,
     pub budget: Budget,
     /// Digest of the account whose share of the waiting listings is charged; `None`: no account.
     pub payer: Option<Word>,
