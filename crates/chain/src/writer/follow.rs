@@ -21,16 +21,24 @@ use crate::{Error, Result};
 
 pub(super) const MAX_CONCURRENT_CALLS: usize = 16;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FollowedSigner {
+    /// This process signs new batches for it.
+    Held,
+    /// Another holder left it behind.
+    Orphaned,
+}
+
 impl<N: Node> Engine<N> {
     /// Looks once at everything that is not final: sends, finds receipts, notices what was undone, replaces
     /// what is not mined, and signs what waits.
     pub async fn follow(&self, now: Timestamp) -> Result<()> {
-        self.follow_signer(now, false).await?;
+        self.follow_signer(now, FollowedSigner::Held).await?;
         self.follow_orphaned_signers(now).await
     }
 
     /// The same for one signer; for an orphaned one nothing new is signed.
-    pub(super) async fn follow_signer(&self, now: Timestamp, is_orphaned: bool) -> Result<()> {
+    pub(super) async fn follow_signer(&self, now: Timestamp, signer: FollowedSigner) -> Result<()> {
         if !self.hold(now).await? {
             return Ok(());
         }
@@ -50,7 +58,7 @@ impl<N: Node> Engine<N> {
         self.fill_gap(lease, now).await?;
         self.resume(account).await?;
         self.deliver(lease, &head, used, now).await?;
-        let nothing_waits = is_orphaned || self.seal_waiting(now).await?;
+        let nothing_waits = signer == FollowedSigner::Orphaned || self.seal_waiting(now).await?;
         self.deliver(lease, &head, used, now).await?;
         if self.node.confirmations() == 0 {
             let used = self.node.nonce(account).await?;
