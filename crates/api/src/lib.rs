@@ -10,6 +10,8 @@ mod client_network;
 pub mod console;
 mod cursor;
 mod docs;
+#[cfg(test)]
+mod documented_codes;
 mod input;
 mod metrics;
 mod middleware;
@@ -23,6 +25,7 @@ mod root;
 mod rpc;
 mod service;
 mod stage;
+mod status;
 mod v1;
 
 use std::sync::Arc;

@@ -64,7 +64,7 @@ impl Default for Metrics {
         );
         registry.register(
             "http_response_bytes_held",
-            "Memory set aside for long responses until their clients have taken them",
+            "Memory reserved for long responses until their clients have taken them",
             response_bytes.clone(),
         );
         Self { registry, requests, latency, in_flight, shed, panics, audit_altered, response_bytes }

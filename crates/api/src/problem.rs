@@ -1,4 +1,5 @@
-//! Errors as clients see them (RFC 9457), and the one place that maps errors to HTTP.
+//! Errors as clients see them (RFC 9457), and the one place that maps errors to error codes; `status.rs` maps those to
+//! HTTP statuses.
 //!
 //! A handler returns a [`Problem`]; `middleware/problems.rs` renders it with the request id. Problems never contain
 //! internals or values that were sent.
@@ -14,6 +15,8 @@ use portico_domain::{ErrorCode, FaultCode, Quota, ValidationError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{Object, ObjectBuilder, Type};
+
+use crate::status::status_of;
 
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
@@ -100,7 +103,7 @@ impl Problem {
     }
 
     pub(crate) fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        status_of(self.code)
     }
 
     pub(crate) fn invalid(errors: Vec<FieldError>) -> Self {

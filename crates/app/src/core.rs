@@ -82,8 +82,8 @@ impl Core {
     pub(crate) fn store_key(
         &self,
         IdempotencyKey { scope, fingerprint }: IdempotencyKey,
-    ) -> portico_store::IdempotencyKey {
-        portico_store::IdempotencyKey { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
+    ) -> portico_store::IdempotencyClaim {
+        portico_store::IdempotencyClaim { scope, fingerprint, at: self.clock.now(), seal: self.vault.clone() }
     }
 
     /// Claims the call's idempotency key if it is new; `true`: a call with this key succeeded before.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use portico_store::audit::{Append, Entry};
-use portico_store::{Db, Location, Role, Status};
+use portico_store::{Db, Location, MigrationStatus, Role};
 
 use crate::caller::{CallContext, require_operator};
 use crate::clock::{Clock as _, SystemClock};
@@ -41,7 +41,7 @@ impl Database {
     }
 
     /// Migrates nothing.
-    pub async fn status(call: &CallContext, location: &Location) -> Result<Status> {
+    pub async fn status(call: &CallContext, location: &Location) -> Result<MigrationStatus> {
         require_operator(&call.actor)?;
         Db::status(location).await.map_err(failed("the database could not be read"))
     }

@@ -4,7 +4,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 
 use crate::Result;
 use crate::embedded::Embedded;
-use crate::node::{Block, BlockId, Fees, LoggedEvent, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, LoggedEvent, Node, NodeTransaction, Receipt, Sent};
 use crate::remote::Remote;
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Node for AnyNode {
     async fn receipt(&self, hash: B256) -> Result<Option<Receipt>> {
         either!(self, node => node.receipt(hash).await)
     }
-    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+    async fn transaction(&self, hash: B256) -> Result<Option<NodeTransaction>> {
         either!(self, node => node.transaction(hash).await)
     }
     async fn logs(&self, contracts: &[Address], from: u64, to: u64) -> Result<Vec<LoggedEvent>> {

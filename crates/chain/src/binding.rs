@@ -89,7 +89,7 @@ pub(crate) fn check_identity(
     let known = contracts_of(known)?;
     if options.contracts.is_some_and(|contracts| contracts != known) {
         return Err(Error::Setup(
-            "this database belongs to other contracts than --chain-contracts names: leave the flag away, or use \
+            "this database belongs to other contracts than --chain-contracts names: omit the flag, or use \
              another database"
                 .into(),
         ));

@@ -9,7 +9,7 @@ use alloy_rpc_types_eth::Filter;
 use portico_evm::{CallError, Chain, ChainError, LogsError, Refused};
 pub use portico_evm::{ChainFacts, ChainSnapshot, Genesis, inspect};
 
-use crate::node::{Block, BlockId, Fees, Log, LoggedEvent, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, Log, LoggedEvent, Node, NodeTransaction, Receipt, Sent};
 use crate::{Error, Result};
 
 /// The clock, in seconds since 1970.
@@ -164,9 +164,9 @@ impl Node for Embedded {
         }))
     }
 
-    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+    async fn transaction(&self, hash: B256) -> Result<Option<NodeTransaction>> {
         let found = self.chain.transaction(hash)?;
-        Ok(found.map(|found| Transaction {
+        Ok(found.map(|found| NodeTransaction {
             from: found.inner.signer(),
             to: found.to(),
             nonce: found.nonce(),

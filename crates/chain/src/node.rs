@@ -72,7 +72,7 @@ pub struct LoggedEvent {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Transaction {
+pub struct NodeTransaction {
     pub from: Address,
     /// `None`: it deploys a contract.
     pub to: Option<Address>,
@@ -130,7 +130,7 @@ pub trait Node: Send + Sync + 'static {
     /// `None`: not mined.
     fn receipt(&self, hash: B256) -> impl Future<Output = Result<Option<Receipt>>> + Send;
     /// `None`: unknown.
-    fn transaction(&self, hash: B256) -> impl Future<Output = Result<Option<Transaction>>> + Send;
+    fn transaction(&self, hash: B256) -> impl Future<Output = Result<Option<NodeTransaction>>> + Send;
 
     /// The logs of contracts in a range of blocks, oldest first. Refused if the range is too large for the node.
     fn logs(

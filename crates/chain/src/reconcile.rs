@@ -14,14 +14,14 @@ use crate::reads;
 pub(crate) const ITEMS_PER_CALL: i64 = 200;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct ReconcileSummary {
     pub compared: u64,
     /// Items in flight, which were skipped.
     pub in_flight: u64,
     /// Items that differ, by contract and key.
     pub different: Vec<(&'static str, Word)>,
     /// Items that the chain rejected for good.
-    pub refused: Vec<(&'static str, Word)>,
+    pub rejected: Vec<(&'static str, Word)>,
 }
 
 /// With `repair`, items that differ or were rejected are written again as their next version.
@@ -31,8 +31,8 @@ pub async fn reconcile<N: Node>(
     contracts: Contracts,
     repair: Option<Timestamp>,
     mut progress: impl FnMut(u64),
-) -> Result<Findings> {
-    let mut findings = Findings::default();
+) -> Result<ReconcileSummary> {
+    let mut findings = ReconcileSummary::default();
     for kind in ItemKind::ALL {
         let mut after: Vec<u8> = Vec::new();
         loop {
@@ -59,19 +59,19 @@ async fn compare<N: Node>(
     contracts: Contracts,
     kind: ItemKind,
     page: &[ListedItem],
-    findings: &mut Findings,
+    findings: &mut ReconcileSummary,
 ) -> Result<Vec<Different>> {
-    let over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Rejected);
-    let (settled, moving): (Vec<_>, Vec<_>) = page.iter().partition(over);
+    let is_over = |item: &&ListedItem| matches!(item.status, ItemStatus::Mined | ItemStatus::Rejected);
+    let (over, moving): (Vec<_>, Vec<_>) = page.iter().partition(is_over);
     findings.in_flight += moving.len() as u64;
-    findings.compared += settled.len() as u64;
-    if settled.is_empty() {
+    findings.compared += over.len() as u64;
+    if over.is_empty() {
         return Ok(Vec::new());
     }
-    let expected: Vec<_> = settled.iter().map(|item| (item.item.key, item.item.payload.clone())).collect();
+    let expected: Vec<_> = over.iter().map(|item| (item.item.key, item.item.payload.clone())).collect();
     let found = reads::items(node, contracts, kind, &expected).await?;
     let mut again = Vec::new();
-    for (ListedItem { item, status, .. }, (version, payload)) in settled.into_iter().zip(found) {
+    for (ListedItem { item, status, .. }, (version, payload)) in over.into_iter().zip(found) {
         if item.version.unsigned_abs() == version && item.payload == payload {
             continue;
         }
@@ -80,8 +80,11 @@ async fn compare<N: Node>(
         if now.is_some_and(|now| now.version == item.version && now.status == *status) {
             let item_version = ItemVersion { kind, key: item.key, version: item.version };
             again.push((item_version, i64::try_from(version).unwrap_or(i64::MAX - 1)));
-            let of =
-                if *status == ItemStatus::Rejected { &mut findings.refused } else { &mut findings.different };
+            let of = if *status == ItemStatus::Rejected {
+                &mut findings.rejected
+            } else {
+                &mut findings.different
+            };
             of.push((kind.contract(), item.key));
         } else {
             findings.compared -= 1;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::node::{Block, BlockId, Fees, LoggedEvent, Node, Receipt, Sent, Transaction};
+use crate::node::{Block, BlockId, Fees, LoggedEvent, Node, NodeTransaction, Receipt, Sent};
 use crate::{Error, Result};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -222,7 +222,7 @@ impl Node for Remote {
         self.request("eth_getTransactionReceipt", json!([hash])).await
     }
 
-    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+    async fn transaction(&self, hash: B256) -> Result<Option<NodeTransaction>> {
         self.request("eth_getTransactionByHash", json!([hash])).await
     }
 

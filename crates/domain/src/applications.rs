@@ -43,7 +43,7 @@ impl ApplicationStatus {
     }
 
     /// Neither withdrawn nor closed: the applicant's flags and checks are shared with the owner.
-    pub const fn is_shared(self) -> bool {
+    pub const fn is_visible_to_owner(self) -> bool {
         !matches!(self, Self::Withdrawn | Self::Closed)
     }
 

@@ -37,7 +37,7 @@ fault_codes! {
     NotNormalized = "not_normalized", "it is not in Unicode normalization form C";
     NotAnId = "not_an_id", "`.` and `..` are no ids: they have a meaning in paths";
     NotText = "not_text", "it has an escape that is no character";
-    NotANumber = "not_a_number", "it is no number";
+    NotANumber = "not_a_number", "it is not a number";
     NotWhole = "not_whole", "it is no whole number";
     TooPrecise = "too_precise", "it has more than `max` decimal places";
     OutOfRange = "out_of_range", "it is less than `min` or more than `max`";

@@ -9,8 +9,6 @@ pub mod chain;
 pub mod clusters;
 pub mod decimal;
 pub mod devices;
-#[cfg(test)]
-mod documented_codes;
 pub mod endpoints;
 mod error_code;
 mod fault_code;

@@ -159,7 +159,7 @@ pub struct ListingFilter {
     /// In id, street, city, state or postal code.
     pub term: Option<SearchTerm>,
     /// In one named field.
-    pub field: Option<(Field, SearchTerm)>,
+    pub field: Option<(SearchField, SearchTerm)>,
     pub min_rent: Option<Money>,
     pub max_rent: Option<Money>,
     pub bedrooms: Option<Whole>,
@@ -216,7 +216,7 @@ pub struct ListingStatistics {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub enum SearchField {
     ListingId,
     UserId,
     Street,
@@ -228,22 +228,27 @@ pub enum Field {
 }
 
 /// Fields that a free search term covers.
-pub const TERM_FIELDS: [Field; 5] =
-    [Field::ListingId, Field::Street, Field::City, Field::State, Field::PostalCode];
-
-/// In the order in which [`searchable_text`] joins them.
-const ALL: [Field; 8] = [
-    Field::ListingId,
-    Field::Street,
-    Field::City,
-    Field::State,
-    Field::PostalCode,
-    Field::UserId,
-    Field::Country,
-    Field::Walkthrough,
+pub const TERM_FIELDS: [SearchField; 5] = [
+    SearchField::ListingId,
+    SearchField::Street,
+    SearchField::City,
+    SearchField::State,
+    SearchField::PostalCode,
 ];
 
-impl Field {
+/// In the order in which [`searchable_text`] joins them.
+const ALL: [SearchField; 8] = [
+    SearchField::ListingId,
+    SearchField::Street,
+    SearchField::City,
+    SearchField::State,
+    SearchField::PostalCode,
+    SearchField::UserId,
+    SearchField::Country,
+    SearchField::Walkthrough,
+];
+
+impl SearchField {
     /// Every accepted field name, in one case: those of the stored record, then others of the simple form and of the
     /// creation body.
     pub const NAMES: [&'static str; 14] = [
@@ -325,14 +330,14 @@ mod tests {
 
     #[test]
     fn both_names_of_a_field_work_in_any_case() {
-        for name in Field::NAMES {
-            assert_eq!(Field::parse(name), Field::parse(&name.to_uppercase()));
-            assert!(Field::parse(name).is_ok(), "{name}");
+        for name in SearchField::NAMES {
+            assert_eq!(SearchField::parse(name), SearchField::parse(&name.to_uppercase()));
+            assert!(SearchField::parse(name).is_ok(), "{name}");
         }
         for name in ["city", "CITY", "addressCity", "ADDRESSCITY"] {
-            assert_eq!(Field::parse(name), Ok(Field::City), "{name}");
+            assert_eq!(SearchField::parse(name), Ok(SearchField::City), "{name}");
         }
-        assert_eq!(Field::parse("addressPostal"), Ok(Field::PostalCode));
-        assert_eq!(Field::parse("rent").unwrap_err().code.name(), "unknown_field");
+        assert_eq!(SearchField::parse("addressPostal"), Ok(SearchField::PostalCode));
+        assert_eq!(SearchField::parse("rent").unwrap_err().code.name(), "unknown_field");
     }
 }

@@ -10,7 +10,7 @@ use crate::personal::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub enum ApplicantField {
     FirstName,
     LastName,
     DateOfBirth,
@@ -24,7 +24,7 @@ pub enum Field {
     OpenBankingToken,
 }
 
-impl Field {
+impl ApplicantField {
     /// In the order of the specification.
     pub const ALL: [Self; 11] = [
         Self::FirstName,
@@ -63,13 +63,13 @@ impl Field {
     }
 }
 
-impl std::fmt::Display for Field {
+impl std::fmt::Display for ApplicantField {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Field {
+impl FromStr for ApplicantField {
     type Err = ValidationError;
 
     fn from_str(name: &str) -> Result<Self, ValidationError> {
@@ -98,37 +98,41 @@ pub struct Applicant {
 
 impl Applicant {
     /// An error leaves the applicant unchanged.
-    pub fn set(&mut self, field: Field, raw: &str, today: Date) -> Result<(), ValidationError> {
+    pub fn set(&mut self, field: ApplicantField, raw: &str, today: Date) -> Result<(), ValidationError> {
         match field {
-            Field::FirstName => self.first_name = Some(Name::parse(raw)?),
-            Field::LastName => self.last_name = Some(Name::parse(raw)?),
-            Field::DateOfBirth => self.date_of_birth = Some(DateOfBirth::parse(raw, today)?),
-            Field::Ssn => self.ssn = Some(Ssn::parse(raw)?),
-            Field::StreetAddress => self.street_address = Some(StreetAddress::parse(raw)?),
-            Field::City => self.city = Some(CityName::parse(raw)?),
-            Field::State => self.state = Some(StateName::parse(raw)?),
-            Field::Email => self.email = Some(Email::parse(raw)?),
-            Field::PostalCode => self.postal_code = Some(PostCode::parse(raw)?),
-            Field::OpenBankingSubscriptionId => self.subscription = Some(SubscriptionId::parse(raw)?),
-            Field::OpenBankingToken => self.token = Some(BankingToken::parse(raw)?),
+            ApplicantField::FirstName => self.first_name = Some(Name::parse(raw)?),
+            ApplicantField::LastName => self.last_name = Some(Name::parse(raw)?),
+            ApplicantField::DateOfBirth => self.date_of_birth = Some(DateOfBirth::parse(raw, today)?),
+            ApplicantField::Ssn => self.ssn = Some(Ssn::parse(raw)?),
+            ApplicantField::StreetAddress => self.street_address = Some(StreetAddress::parse(raw)?),
+            ApplicantField::City => self.city = Some(CityName::parse(raw)?),
+            ApplicantField::State => self.state = Some(StateName::parse(raw)?),
+            ApplicantField::Email => self.email = Some(Email::parse(raw)?),
+            ApplicantField::PostalCode => self.postal_code = Some(PostCode::parse(raw)?),
+            ApplicantField::OpenBankingSubscriptionId => {
+                self.subscription = Some(SubscriptionId::parse(raw)?);
+            }
+            ApplicantField::OpenBankingToken => self.token = Some(BankingToken::parse(raw)?),
         }
         Ok(())
     }
 
     /// Exposes personal data: the caller decides where it goes.
-    pub fn get(&self, field: Field) -> Option<&str> {
+    pub fn get(&self, field: ApplicantField) -> Option<&str> {
         match field {
-            Field::FirstName => self.first_name.as_ref().map(Name::expose),
-            Field::LastName => self.last_name.as_ref().map(Name::expose),
-            Field::DateOfBirth => self.date_of_birth.as_ref().map(DateOfBirth::expose),
-            Field::Ssn => self.ssn.as_ref().map(Ssn::expose),
-            Field::StreetAddress => self.street_address.as_ref().map(StreetAddress::expose),
-            Field::City => self.city.as_ref().map(CityName::expose),
-            Field::State => self.state.as_ref().map(StateName::expose),
-            Field::Email => self.email.as_ref().map(Email::expose),
-            Field::PostalCode => self.postal_code.as_ref().map(PostCode::expose),
-            Field::OpenBankingSubscriptionId => self.subscription.as_ref().map(SubscriptionId::expose),
-            Field::OpenBankingToken => self.token.as_ref().map(BankingToken::expose),
+            ApplicantField::FirstName => self.first_name.as_ref().map(Name::expose),
+            ApplicantField::LastName => self.last_name.as_ref().map(Name::expose),
+            ApplicantField::DateOfBirth => self.date_of_birth.as_ref().map(DateOfBirth::expose),
+            ApplicantField::Ssn => self.ssn.as_ref().map(Ssn::expose),
+            ApplicantField::StreetAddress => self.street_address.as_ref().map(StreetAddress::expose),
+            ApplicantField::City => self.city.as_ref().map(CityName::expose),
+            ApplicantField::State => self.state.as_ref().map(StateName::expose),
+            ApplicantField::Email => self.email.as_ref().map(Email::expose),
+            ApplicantField::PostalCode => self.postal_code.as_ref().map(PostCode::expose),
+            ApplicantField::OpenBankingSubscriptionId => {
+                self.subscription.as_ref().map(SubscriptionId::expose)
+            }
+            ApplicantField::OpenBankingToken => self.token.as_ref().map(BankingToken::expose),
         }
     }
 }
@@ -140,22 +144,22 @@ mod tests {
 
     const TODAY: Date = jiff::civil::date(2026, 2, 28);
 
-    fn sample(field: Field) -> &'static str {
+    fn sample(field: ApplicantField) -> &'static str {
         match field {
-            Field::DateOfBirth => "1990-01-31",
-            Field::Ssn => "900-00-0720",
-            Field::Email => "quokka@example.com",
+            ApplicantField::DateOfBirth => "1990-01-31",
+            ApplicantField::Ssn => "900-00-0720",
+            ApplicantField::Email => "quokka@example.com",
             _ => "Quokka",
         }
     }
 
     #[test]
     fn every_field_round_trips_under_its_name() {
-        for field in Field::ALL {
+        for field in ApplicantField::ALL {
             assert_eq!(field.name().parse(), Ok(field));
             let mut applicant = Applicant::default();
             applicant.set(field, sample(field), TODAY).unwrap();
-            for other in Field::ALL {
+            for other in ApplicantField::ALL {
                 assert_eq!(applicant.get(other), (other == field).then(|| sample(field)));
             }
         }
@@ -164,19 +168,19 @@ mod tests {
     #[test]
     fn a_fault_leaves_the_field_as_it_was() {
         let mut applicant = Applicant::default();
-        applicant.set(Field::Ssn, "900-00-0720", TODAY).unwrap();
-        assert!(applicant.set(Field::Ssn, "1", TODAY).is_err());
-        assert_eq!(applicant.get(Field::Ssn), Some("900-00-0720"));
+        applicant.set(ApplicantField::Ssn, "900-00-0720", TODAY).unwrap();
+        assert!(applicant.set(ApplicantField::Ssn, "1", TODAY).is_err());
+        assert_eq!(applicant.get(ApplicantField::Ssn), Some("900-00-0720"));
     }
 
     #[test]
     fn an_applicant_does_not_print() {
         let mut applicant = Applicant::default();
-        for field in Field::ALL {
+        for field in ApplicantField::ALL {
             applicant.set(field, sample(field), TODAY).unwrap();
         }
         let printed = format!("{applicant:?} {applicant:#?}");
-        for field in Field::ALL {
+        for field in ApplicantField::ALL {
             assert!(!printed.contains(sample(field)), "{field}");
         }
     }
@@ -185,28 +189,38 @@ mod tests {
     fn missing_inputs_have_the_specifications_names() {
         let mut applicant = Applicant::default();
         let missing = |check: Check, applicant: &Applicant| -> Vec<&str> {
-            check.missing(applicant).into_iter().map(Field::name).collect()
+            check.missing(applicant).into_iter().map(ApplicantField::name).collect()
         };
         assert_eq!(missing(Check::Eviction, &applicant), ["FirstName", "LastName", "DateOfBirth"]);
         assert_eq!(missing(Check::Income, &applicant), ["OpenBankingToken"]);
         assert_eq!(missing(Check::SoftCredit, &applicant), ["FirstName", "LastName", "SSN"]);
         assert_eq!(missing(Check::CriminalBackground, &applicant), ["FirstName", "LastName", "DateOfBirth"]);
-        applicant.set(Field::LastName, "Quokka", TODAY).unwrap();
-        applicant.set(Field::Ssn, "900000720", TODAY).unwrap();
+        applicant.set(ApplicantField::LastName, "Quokka", TODAY).unwrap();
+        applicant.set(ApplicantField::Ssn, "900000720", TODAY).unwrap();
         assert_eq!(missing(Check::SoftCredit, &applicant), ["FirstName"]);
     }
 
     #[test]
     fn bureau_gets_only_inputs_of_its_check() {
         let mut applicant = Applicant::default();
-        for field in Field::ALL {
+        for field in ApplicantField::ALL {
             applicant.set(field, sample(field), TODAY).unwrap();
         }
-        let sent =
-            |check: Check| -> Vec<Field> { check.inputs(&applicant).map(|(field, _)| field).collect() };
-        assert_eq!(sent(Check::Income), [Field::OpenBankingToken, Field::OpenBankingSubscriptionId]);
-        assert_eq!(sent(Check::SoftCredit), [Field::FirstName, Field::LastName, Field::Ssn]);
-        assert_eq!(sent(Check::Eviction), [Field::FirstName, Field::LastName, Field::DateOfBirth]);
+        let sent = |check: Check| -> Vec<ApplicantField> {
+            check.inputs(&applicant).map(|(field, _)| field).collect()
+        };
+        assert_eq!(
+            sent(Check::Income),
+            [ApplicantField::OpenBankingToken, ApplicantField::OpenBankingSubscriptionId]
+        );
+        assert_eq!(
+            sent(Check::SoftCredit),
+            [ApplicantField::FirstName, ApplicantField::LastName, ApplicantField::Ssn]
+        );
+        assert_eq!(
+            sent(Check::Eviction),
+            [ApplicantField::FirstName, ApplicantField::LastName, ApplicantField::DateOfBirth]
+        );
         assert_eq!(sent(Check::CriminalBackground), sent(Check::Eviction));
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
-use crate::applicant::{Applicant, Field};
+use crate::applicant::{Applicant, ApplicantField};
 
 /// What a bureau is asked about an applicant.
 #[derive(
@@ -51,38 +51,40 @@ impl Check {
     }
 
     /// The required inputs.
-    pub const fn required_inputs(self) -> &'static [Field] {
+    pub const fn required_inputs(self) -> &'static [ApplicantField] {
         match self {
             Self::Eviction | Self::CriminalBackground => {
-                &[Field::FirstName, Field::LastName, Field::DateOfBirth]
+                &[ApplicantField::FirstName, ApplicantField::LastName, ApplicantField::DateOfBirth]
             }
-            Self::Income => &[Field::OpenBankingToken],
-            Self::SoftCredit => &[Field::FirstName, Field::LastName, Field::Ssn],
+            Self::Income => &[ApplicantField::OpenBankingToken],
+            Self::SoftCredit => &[ApplicantField::FirstName, ApplicantField::LastName, ApplicantField::Ssn],
         }
     }
 
     /// The optional inputs.
-    pub const fn optional_inputs(self) -> &'static [Field] {
+    pub const fn optional_inputs(self) -> &'static [ApplicantField] {
         match self {
-            Self::Income => &[Field::OpenBankingSubscriptionId],
+            Self::Income => &[ApplicantField::OpenBankingSubscriptionId],
             Self::Eviction | Self::SoftCredit | Self::CriminalBackground => &[],
         }
     }
 
     /// All inputs that the bureau gets for this check.
-    pub fn inputs(self, applicant: &Applicant) -> impl Iterator<Item = (Field, &str)> {
+    pub fn inputs(self, applicant: &Applicant) -> impl Iterator<Item = (ApplicantField, &str)> {
         let fields = self.required_inputs().iter().chain(self.optional_inputs());
         fields.filter_map(|&field| applicant.get(field).map(|value| (field, value)))
     }
 
     /// The required inputs that the applicant did not give.
-    pub fn missing(self, applicant: &Applicant) -> Vec<Field> {
+    pub fn missing(self, applicant: &Applicant) -> Vec<ApplicantField> {
         self.required_inputs().iter().copied().filter(|&field| applicant.get(field).is_none()).collect()
     }
 
     /// Whether the check verifies a name. Income does not: it comes from a bank account.
     pub fn is_about_a_name(self) -> bool {
-        [Field::FirstName, Field::LastName].iter().all(|field| self.required_inputs().contains(field))
+        [ApplicantField::FirstName, ApplicantField::LastName]
+            .iter()
+            .all(|field| self.required_inputs().contains(field))
     }
 
     pub fn required_by(self, pipeline: &Pipeline) -> bool {

@@ -21,8 +21,8 @@ use secrecy::{SecretSlice, SecretString};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::http::{HttpBureau, Now, Settings};
-use crate::{Bureau, Check, Disclosure, Policy, Routing, Sandbox, Thresholds};
+use crate::http::{HttpBureau, HttpBureauSettings, Now};
+use crate::{Bureau, BureauContact, Check, Policy, Routing, Sandbox, Thresholds};
 
 const MAX_TIMEOUT_MS: u64 = 120_000;
 const MAX_CONCURRENCY_LIMIT: usize = 65_536;
@@ -39,11 +39,13 @@ pub struct BureauConfig {
     pub secret_file: Option<PathBuf>,
     pub secret_env: Option<String>,
     /// Whether responses must be signed.
-    pub signed_answers: Option<bool>,
+    #[serde(rename = "signed_answers")]
+    pub require_signed_responses: Option<bool>,
     /// Per request.
     pub timeout_ms: Option<u64>,
     pub connect_timeout_ms: Option<u64>,
-    pub most_at_once: Option<usize>,
+    #[serde(rename = "most_at_once")]
+    pub max_concurrency: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -75,12 +77,12 @@ pub struct Screening {
     pub routing: Routing,
     pub policy: Policy,
     pub thresholds: Thresholds,
-    disclosures: BTreeMap<String, Disclosure>,
+    disclosures: BTreeMap<String, BureauContact>,
 }
 
 impl Screening {
     /// The disclosure of a bureau by its stored name. `None`: it has none or is no longer configured.
-    pub fn disclosure(&self, bureau: &str) -> Option<&Disclosure> {
+    pub fn disclosure(&self, bureau: &str) -> Option<&BureauContact> {
         self.disclosures.get(bureau)
     }
 }
@@ -98,7 +100,7 @@ impl ScreeningConfig {
         let mut disclosures = BTreeMap::from([(Sandbox::NAME.to_owned(), Sandbox::disclosure())]);
         for (name, config) in bureaus {
             let mut wrong = Vec::new();
-            if let Some(disclosure) = Disclosure::parse(config.disclosure_fields(), &mut wrong) {
+            if let Some(disclosure) = BureauContact::parse(config.disclosure_fields(), &mut wrong) {
                 disclosures.insert(name.clone(), disclosure);
             }
             faults.extend(wrong.into_iter().map(|fault| format!("bureaus.{name}.{fault}")));
@@ -185,15 +187,15 @@ impl BureauConfig {
         let url = self.url.clone().ok_or("url is missing").map_err(|fault| faults.push(fault.into())).ok();
         // The missing secret is reported already; a valid placeholder lets the other settings be checked.
         let stand_in = || SecretString::from("-".repeat(crate::http::MIN_SECRET_BYTES));
-        let mut settings = Settings::new(
+        let mut settings = HttpBureauSettings::new(
             name,
             url.unwrap_or_else(|| "https://localhost".into()),
             secret.unwrap_or_else(stand_in),
         );
-        settings.signed_answers = self.signed_answers.unwrap_or(true);
+        settings.require_signed_responses = self.require_signed_responses.unwrap_or(true);
         set_time(&mut settings.timeout, "timeout_ms", self.timeout_ms, &mut faults);
         set_time(&mut settings.connect_timeout, "connect_timeout_ms", self.connect_timeout_ms, &mut faults);
-        match self.most_at_once {
+        match self.max_concurrency {
             None => {}
             Some(most @ 1..=MAX_CONCURRENCY_LIMIT) => settings.max_concurrency = most,
             Some(_) => faults.push(format!("most_at_once must be between 1 and {MAX_CONCURRENCY_LIMIT}")),

@@ -4,7 +4,7 @@ use portico_domain::Text;
 use portico_domain::text::TextFormat;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disclosure {
+pub struct BureauContact {
     pub name: String,
     /// On one line.
     pub address: String,
@@ -18,7 +18,7 @@ impl TextFormat for DisclosureFormat {
     const MAX: usize = 200;
 }
 
-impl Disclosure {
+impl BureauContact {
     /// `None` unless all fields are there. Every invalid field is a fault.
     pub(crate) fn parse(fields: [(&'static str, Option<&str>); 3], faults: &mut Vec<String>) -> Option<Self> {
         let [name, address, telephone] = fields.map(|(field, value)| {

@@ -37,27 +37,27 @@ const SIGNATURE: &str = "portico-signature";
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct HttpBureauSettings {
     pub name: String,
     /// https, or http on this machine.
     pub url: String,
     /// Shared with the bureau.
     pub secret: SecretString,
     /// Whether responses must be signed.
-    pub signed_answers: bool,
+    pub require_signed_responses: bool,
     pub connect_timeout: Duration,
     /// From connecting to the last byte.
     pub timeout: Duration,
     pub max_concurrency: usize,
 }
 
-impl Settings {
+impl HttpBureauSettings {
     pub fn new(name: impl Into<String>, url: impl Into<String>, secret: SecretString) -> Self {
         Self {
             name: name.into(),
             url: url.into(),
             secret,
-            signed_answers: true,
+            require_signed_responses: true,
             connect_timeout: Duration::from_secs(2),
             timeout: Duration::from_secs(5),
             max_concurrency: DEFAULT_MAX_CONCURRENCY,
@@ -66,7 +66,7 @@ impl Settings {
 }
 
 pub struct HttpBureau {
-    settings: Settings,
+    settings: HttpBureauSettings,
     checks: Url,
     client: reqwest::Client,
     signer: Signer,
@@ -75,7 +75,7 @@ pub struct HttpBureau {
 
 impl HttpBureau {
     /// Returns all invalid settings, each starting with its name.
-    pub fn new(settings: Settings, now: Now) -> Result<Self, Vec<String>> {
+    pub fn new(settings: HttpBureauSettings, now: Now) -> Result<Self, Vec<String>> {
         let mut faults = Vec::new();
         let checks = address(&settings.url).map_err(|fault| faults.push(format!("url {fault}")));
         if settings.secret.expose_secret().len() < MIN_SECRET_BYTES {
@@ -194,7 +194,7 @@ impl HttpBureau {
             }
             body.extend_from_slice(&chunk);
         }
-        if self.settings.signed_answers {
+        if self.settings.require_signed_responses {
             self.verify(response.headers(), &body, request)?;
         }
         wire::progress(&body, request)

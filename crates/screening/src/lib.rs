@@ -22,13 +22,13 @@ pub mod routing;
 pub mod runner;
 pub mod sandbox;
 
-pub use applicant::{Applicant, Field};
+pub use applicant::{Applicant, ApplicantField};
 pub use bureau::{Bureau, BureauError, CheckFuture, Reference, Request};
 pub use checks::Check;
 pub use config::{BureauConfig, ScreeningConfig};
-pub use disclosure::Disclosure;
+pub use disclosure::BureauContact;
 pub use findings::{Finding, Score, ScoreFactor, ScoreRange, Thresholds};
 pub use http::HttpBureau;
 pub use routing::Routing;
-pub use runner::{Failure, FailureReason, Order, Outcome, Policy, Runner, Running};
+pub use runner::{CheckRun, Failure, FailureReason, Outcome, Policy, Runner, Running};
 pub use sandbox::Sandbox;

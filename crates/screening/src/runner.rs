@@ -30,7 +30,7 @@ const FAIR_TIME_DIVISOR: u32 = 4;
 pub struct Policy {
     /// Per check with all tries, from the moment when the bureau has capacity.
     pub check_timeout: Duration,
-    /// For the whole order, waiting for capacity included.
+    /// For the whole run, waiting for capacity included.
     pub total_timeout: Duration,
     pub max_tries: u32,
     pub backoff: Backoff,
@@ -51,11 +51,11 @@ impl Default for Policy {
 
 /// The checks to run for an applicant.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct CheckRun {
     pub applicant: Arc<Applicant>,
     /// The country whose rules apply.
     pub country: Country,
-    /// Each with the reference that all its tries use, also in later orders.
+    /// Each with the reference that all its tries use, also in later runs.
     pub checks: Vec<(Check, Reference)>,
 }
 
@@ -98,17 +98,17 @@ impl Runner {
     }
 
     /// Must be called within a tokio runtime.
-    pub fn start(&self, order: &Order) -> Running {
+    pub fn start(&self, run: &CheckRun) -> Running {
         let started = Instant::now();
         let mut tasks = JoinSet::new();
         let mut names = HashMap::new();
-        for (check, reference) in &order.checks {
+        for (check, reference) in &run.checks {
             let job = Job {
                 shared: Arc::clone(&self.0),
                 check: *check,
                 reference: reference.clone(),
-                applicant: Arc::clone(&order.applicant),
-                country: order.country.clone(),
+                applicant: Arc::clone(&run.applicant),
+                country: run.country.clone(),
                 started,
             };
             let bureau = job.route().bureau.name().to_owned();
@@ -118,9 +118,9 @@ impl Runner {
         Running { tasks, names, started }
     }
 
-    pub async fn run(&self, order: &Order) -> Vec<Outcome> {
-        let mut running = self.start(order);
-        let mut outcomes = Vec::with_capacity(order.checks.len());
+    pub async fn run(&self, run: &CheckRun) -> Vec<Outcome> {
+        let mut running = self.start(run);
+        let mut outcomes = Vec::with_capacity(run.checks.len());
         while let Some(outcome) = running.next().await {
             outcomes.push(outcome);
         }

@@ -14,7 +14,7 @@ use portico_domain::Income;
 use secrecy::{ExposeSecret as _, SecretSlice};
 
 use crate::bureau::{Bureau, BureauError, CheckFuture, Request};
-use crate::{Applicant, Check, Disclosure, Field, Finding, Score, ScoreFactor, ScoreRange};
+use crate::{Applicant, ApplicantField, BureauContact, Check, Finding, Score, ScoreFactor, ScoreRange};
 
 /// The range of generated incomes, in whole units of the currency.
 const INCOME_RANGE: (u64, u64) = (18_000, 180_000);
@@ -32,8 +32,8 @@ impl Sandbox {
     }
 
     /// Made up: the telephone number is one that is reserved for fiction.
-    pub fn disclosure() -> Disclosure {
-        Disclosure {
+    pub fn disclosure() -> BureauContact {
+        BureauContact {
             name: "Sandbox Bureau (made up)".into(),
             address: "1 Example Street, Springfield, IL 62701, USA".into(),
             telephone: "+1 800 555 0199".into(),
@@ -114,7 +114,7 @@ impl Bureau for Sandbox {
 }
 
 fn is_called(applicant: &Applicant, name: &str) -> bool {
-    applicant.get(Field::LastName).is_some_and(|last| last.eq_ignore_ascii_case(name))
+    applicant.get(ApplicantField::LastName).is_some_and(|last| last.eq_ignore_ascii_case(name))
 }
 
 /// A score with what a notice says about it.
@@ -132,12 +132,12 @@ fn explained(score: Score) -> Finding {
 }
 
 fn requested_score(applicant: &Applicant) -> Option<Score> {
-    let points = applicant.get(Field::Ssn)?.strip_prefix("900-")?.get(3..)?;
+    let points = applicant.get(ApplicantField::Ssn)?.strip_prefix("900-")?.get(3..)?;
     points.parse().ok().map(Score::clamped)
 }
 
 fn requested_income(applicant: &Applicant) -> Option<Income> {
-    Income::parse(applicant.get(Field::OpenBankingToken)?.strip_prefix("income-")?).ok()
+    Income::parse(applicant.get(ApplicantField::OpenBankingToken)?.strip_prefix("income-")?).ok()
 }
 
 #[cfg(test)]
@@ -155,14 +155,14 @@ mod tests {
         Sandbox::new(&vec![key; 32].into())
     }
 
-    fn person(fields: &[(Field, &str)]) -> Applicant {
+    fn person(fields: &[(ApplicantField, &str)]) -> Applicant {
         let mut applicant = Applicant::default();
         let usual = [
-            (Field::FirstName, "Ada"),
-            (Field::LastName, "Lovelace"),
-            (Field::DateOfBirth, "1990-12-10"),
-            (Field::Ssn, "123-45-6789"),
-            (Field::OpenBankingToken, "token"),
+            (ApplicantField::FirstName, "Ada"),
+            (ApplicantField::LastName, "Lovelace"),
+            (ApplicantField::DateOfBirth, "1990-12-10"),
+            (ApplicantField::Ssn, "123-45-6789"),
+            (ApplicantField::OpenBankingToken, "token"),
         ];
         for (field, value) in usual.iter().chain(fields) {
             applicant.set(*field, value, TODAY).unwrap();
@@ -177,14 +177,14 @@ mod tests {
     }
 
     fn score(ssn: &str) -> u16 {
-        match sandbox(1).find(Check::SoftCredit, &person(&[(Field::Ssn, ssn)])) {
+        match sandbox(1).find(Check::SoftCredit, &person(&[(ApplicantField::Ssn, ssn)])) {
             Finding::SoftCredit { score, .. } => score.points(),
             _ => 0,
         }
     }
 
     fn income(token: &str) -> String {
-        match sandbox(1).find(Check::Income, &person(&[(Field::OpenBankingToken, token)])) {
+        match sandbox(1).find(Check::Income, &person(&[(ApplicantField::OpenBankingToken, token)])) {
             Finding::Income { yearly } => yearly.to_string(),
             _ => String::new(),
         }
@@ -222,7 +222,7 @@ mod tests {
             ("Record", false, true),
             ("Lovelace", false, false),
         ] {
-            let applicant = person(&[(Field::LastName, name)]);
+            let applicant = person(&[(ApplicantField::LastName, name)]);
             let bureau = sandbox(1);
             let found = ask(&bureau, Check::Eviction, &applicant).await;
             assert_eq!(found, Ok(Finding::Eviction { found: eviction }), "{name}");
@@ -235,9 +235,9 @@ mod tests {
     async fn timeout_never_answers_and_down_fails_in_every_check() {
         let bureau = sandbox(1);
         for check in Check::ALL {
-            let never = person(&[(Field::LastName, "TimeOut")]);
+            let never = person(&[(ApplicantField::LastName, "TimeOut")]);
             assert!(timeout(Duration::from_hours(24), ask(&bureau, check, &never)).await.is_err());
-            let fails = ask(&bureau, check, &person(&[(Field::LastName, "down")])).await;
+            let fails = ask(&bureau, check, &person(&[(ApplicantField::LastName, "down")])).await;
             assert_eq!(fails, Err(BureauError::Unavailable { retry_after: None }));
         }
     }
@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn another_key_makes_up_other_values() {
-        let people: Vec<_> = (0..20).map(|n| person(&[(Field::FirstName, &format!("Ada {n}"))])).collect();
+        let people: Vec<_> =
+            (0..20).map(|n| person(&[(ApplicantField::FirstName, &format!("Ada {n}"))])).collect();
         let all = |key| -> Vec<Finding> {
             people.iter().map(|person| sandbox(key).find(Check::SoftCredit, person)).collect()
         };
@@ -265,10 +266,10 @@ mod tests {
             first in "[a-zA-Z]{1,20}", last in "x[a-z]{1,20}", ssn in "[0-8][0-9]{8}", token in "[a-h]{1,40}", city in "[a-z]{1,9}",
         ) {
             let fields =
-                [(Field::FirstName, &*first), (Field::LastName, &*last), (Field::Ssn, &*ssn), (Field::OpenBankingToken, &*token)];
+                [(ApplicantField::FirstName, &*first), (ApplicantField::LastName, &*last), (ApplicantField::Ssn, &*ssn), (ApplicantField::OpenBankingToken, &*token)];
             let one = person(&fields);
             let mut two = person(&fields);
-            two.set(Field::City, &city, TODAY).unwrap();
+            two.set(ApplicantField::City, &city, TODAY).unwrap();
             for check in Check::ALL {
                 let found = sandbox(7).find(check, &one);
                 prop_assert!(found == sandbox(7).find(check, &two));

@@ -91,7 +91,7 @@ pub(crate) async fn status(config: &Config) -> Result<String> {
     let backlog = status.backlog;
     lines.push(format!(
         "items              {} waiting, {} signed, {} refused",
-        backlog.waiting, backlog.signed, backlog.failed
+        backlog.waiting, backlog.signed, backlog.rejected
     ));
     Ok(lines.join("\n"))
 }
@@ -101,7 +101,7 @@ pub(crate) async fn reconcile(config: &Config, repair: bool) -> Result<String> {
     let compared = configured(config).await?.reconcile(repair).await?;
     let compared = compared.context("this database has not met a chain yet: nothing to compare")?;
     let found = &compared.findings;
-    for (label, items) in [("differs", &found.different), ("refused", &found.refused)] {
+    for (label, items) in [("differs", &found.different), ("refused", &found.rejected)] {
         for (contract, key) in items {
             tell(&format!("{label}: {contract} {}", hex::encode_prefixed(key)));
         }
@@ -119,9 +119,9 @@ pub(crate) async fn reconcile(config: &Config, repair: bool) -> Result<String> {
         unknown,
         found.in_flight,
         found.different.len(),
-        found.refused.len()
+        found.rejected.len()
     );
-    match (found.different.is_empty() && found.refused.is_empty() && unknown == 0, repair) {
+    match (found.different.is_empty() && found.rejected.is_empty() && unknown == 0, repair) {
         (true, _) => Ok(summary),
         (false, true) => Ok(format!("{summary}: sent by the running server or the next start")),
         (false, false) => bail!(

@@ -15,6 +15,13 @@ use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
 use crate::backup::check_not_interrupted;
 
+/// What a lock does to a SQLite database that does not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IfMissing {
+    Create,
+    Skip,
+}
+
 /// The data folder, created on first use and readable only by its owner.
 #[derive(Debug, Clone)]
 pub struct DataFolder(PathBuf);
@@ -92,16 +99,16 @@ impl DataFolder {
     /// server holds the lock until it exits.
     pub(crate) fn lock(&self, database: &Location) -> Result<InstanceLock> {
         self.create()?;
-        self.take_lock(database, true)
+        self.take_lock(database, IfMissing::Create)
     }
 
     /// The same, although a restore was interrupted, and without making a database.
     pub(crate) fn lock_for_restore(&self, database: &Location) -> Result<InstanceLock> {
         self.make()?;
-        self.take_lock(database, false)
+        self.take_lock(database, IfMissing::Skip)
     }
 
-    fn take_lock(&self, database: &Location, make: bool) -> Result<InstanceLock> {
+    fn take_lock(&self, database: &Location, missing: IfMissing) -> Result<InstanceLock> {
         let folder = FileLock::try_acquire(&self.0.join("lock"))?.with_context(|| {
             format!(
                 "another portico is using the data folder {}: stop it, or choose another with --data",
@@ -109,7 +116,9 @@ impl DataFolder {
             )
         })?;
         let database = match database {
-            Location::Sqlite(path) if make || path.exists() => Some(lock_database(path)?),
+            Location::Sqlite(path) if missing == IfMissing::Create || path.exists() => {
+                Some(lock_database(path)?)
+            }
             _ => None,
         };
         Ok(InstanceLock { _folder: folder, _database: database })

@@ -185,7 +185,7 @@ async fn record_flags(service: Arc<Service>) {
         };
         match recorded.await {
             // There may be more.
-            Ok(settled) if settled > 0 => {}
+            Ok(stored) if stored > 0 => {}
             Ok(_) => tokio::time::sleep(FLAGS_INTERVAL).await,
             Err(error) => {
                 tracing::warn!(%error, "flags could not be recorded; they will be");

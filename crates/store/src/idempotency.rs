@@ -32,7 +32,7 @@ pub trait Seal: Send + Sync + std::fmt::Debug + 'static {
 }
 
 #[derive(Debug, Clone)]
-pub struct IdempotencyKey {
+pub struct IdempotencyClaim {
     /// A digest of caller, route and key.
     pub scope: [u8; 32],
     /// A digest of the request.
@@ -41,7 +41,7 @@ pub struct IdempotencyKey {
     pub seal: Arc<dyn Seal>,
 }
 
-impl IdempotencyKey {
+impl IdempotencyClaim {
     /// Claims the key for this transaction, or returns the first reply.
     pub(crate) async fn claim<T: Tx, A: DeserializeOwned>(&self, tx: &mut T) -> Result<Option<A>> {
         let scope = self.scope.as_slice();
@@ -77,12 +77,12 @@ impl IdempotencyKey {
 /// The stored reply of a key: for work that spans several units.
 #[derive(Debug)]
 pub struct StoredReply<A> {
-    pub key: IdempotencyKey,
+    pub key: IdempotencyClaim,
     answer: PhantomData<fn() -> A>,
 }
 
 impl<A> StoredReply<A> {
-    pub fn new(key: IdempotencyKey) -> Self {
+    pub fn new(key: IdempotencyClaim) -> Self {
         Self { key, answer: PhantomData }
     }
 }
@@ -102,7 +102,7 @@ impl<A: DeserializeOwned + Send + 'static> Op for StoredReply<A> {
 #[derive(Debug)]
 pub struct Idempotent<O> {
     pub op: O,
-    pub key: IdempotencyKey,
+    pub key: IdempotencyClaim,
 }
 
 impl<O: Op<Out: Serialize + DeserializeOwned + Sync>> Op for Idempotent<O> {

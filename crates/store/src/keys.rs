@@ -1,7 +1,7 @@
-//! API keys (as digests) and users' accounts.
+//! API keys, as digests.
 
 use portico_domain::keys::{Key, KeyFilter, KeyScope, ScopeKind};
-use portico_domain::{AccountId, ErrorCode, KeyId, Tenant, Timestamp, UserId};
+use portico_domain::{AccountId, ErrorCode, KeyId, Timestamp, UserId};
 
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
@@ -46,10 +46,6 @@ static REVOKE_ALL_OF_USER: Sql =
 /// Serializes key creation per subject.
 static LOCK_SUBJECT: Sql = sql("INSERT INTO counters (scope, name, shard, n) VALUES (?1, ?2, 0, 0) \
      ON CONFLICT (scope, name, shard) DO UPDATE SET n = counters.n");
-static JOIN: Sql = sql(
-    "INSERT INTO members (user_id, account) VALUES (?1, ?2) ON CONFLICT (user_id) DO UPDATE SET account = excluded.account",
-);
-static TENANT_OF: Sql = sql("SELECT account FROM members WHERE user_id = ?1");
 
 #[derive(Debug, Clone)]
 pub struct StoredKey {
@@ -221,24 +217,6 @@ pub(crate) async fn revoke_keys_of<T: Tx>(tx: &mut T, user: &UserId, at: Timesta
     tx.exec(&REVOKE_ALL_OF_USER, &[user.into(), at.into()]).await.map(drop)
 }
 
-/// Stores for which tenant a user's token is.
-#[derive(Debug)]
-pub struct JoinTenant {
-    pub user: UserId,
-    pub tenant: Tenant,
-    pub at: Timestamp,
-}
-
-impl Op for JoinTenant {
-    type Out = ();
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let account = self.tenant.stored();
-        tx.exec(&JOIN, &[(&self.user).into(), account.as_str().into()]).await?;
-        let by = ChangeContext { account: Some(self.tenant.clone()), at: self.at };
-        record(tx, &by, "account.joined", &account, &[]).await
-    }
-}
-
 impl Db {
     /// Revoked or not.
     pub async fn key(&self, id: &KeyId) -> Result<Option<StoredKey>> {
@@ -276,15 +254,9 @@ impl Db {
         let page = Page::cut(self.read(sql, &params, weight).await?, limit);
         Ok(page.map(|stored: StoredKey| stored.key))
     }
-
-    /// The tenant that the user's last token was for; users are tenants of their own until then.
-    pub async fn tenant_of(&self, user: &UserId) -> Result<Tenant> {
-        let named = self.one::<(Option<Tenant>,)>(&TENANT_OF, &[user.into()]).await?;
-        Ok(named.and_then(|(tenant,)| tenant).unwrap_or_else(|| Tenant::User(user.clone())))
-    }
 }
 
 statements! {
     INSERT, REVOKED, REVOKE, GET, ALL, NEWEST, NEWEST_OF_SCOPE, NEWEST_OF_OWNER, NEWEST_OF_NAMESAKES,
-    OF_USER, COUNT_OF, NOTE_USE, REVOKE_ALL_OF_USER, LOCK_SUBJECT, JOIN, TENANT_OF
+    OF_USER, COUNT_OF, NOTE_USE, REVOKE_ALL_OF_USER, LOCK_SUBJECT
 }

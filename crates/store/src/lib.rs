@@ -28,22 +28,23 @@ mod requirements;
 mod saved;
 pub mod screening;
 mod templates;
+mod tenants;
 mod users;
 
 pub use applications::{
-    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, ListingSubmission,
-    NewApplication, SettleFlags, Settlement, StoredApplication, SubmitApplications,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, FlagsOutcome, ListingSubmission,
+    NewApplication, StoreFlags, StoredApplication, SubmitApplications,
 };
 pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};
 pub use devices::{DeleteDevice, RegisterDevice, RegisterDevices};
 pub use engine::counters::ChangeContext;
 pub use engine::db::migrate;
-pub use engine::migrate::{Migration, Status};
+pub use engine::migrate::{Migration, MigrationStatus};
 pub use engine::page::{Cursor, Page};
 pub use engine::{Db, Error, Location, Result, Role, sql};
-pub use idempotency::{Answering, ForgetReplies, IdempotencyKey, Idempotent, Seal, StoredReply};
-pub use keys::{CreateKey, JoinTenant, NoteKeyUse, Revocation, RevokeAgain, RevokeKey, StoredKey};
+pub use idempotency::{Answering, ForgetReplies, IdempotencyClaim, Idempotent, Seal, StoredReply};
+pub use keys::{CreateKey, NoteKeyUse, Revocation, RevokeAgain, RevokeKey, StoredKey};
 pub use listings::{
     CreateListing, DeleteListing, EditListing, ListingClusters, ListingItem, ListingVersion, StoredListing,
 };
@@ -52,4 +53,5 @@ pub use portfolios::{ChangePortfolio, CopyTemplate, CreatePortfolio, DeletePortf
 pub use requirements::PutRequirements;
 pub use saved::{SaveListing, UnsaveListing};
 pub use templates::{ChangeTemplate, CreateTemplate};
+pub use tenants::JoinTenant;
 pub use users::UserCounts;

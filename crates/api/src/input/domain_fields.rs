@@ -113,7 +113,7 @@ impl Param for SearchTerm {
         Self::parse(text)
     }
 }
-impl Param for listings::Field {
+impl Param for listings::SearchField {
     fn schema() -> RefOr<Schema> {
         of_type(Type::String).enum_values(Some(Self::NAMES)).into()
     }

@@ -22,6 +22,13 @@ pub(crate) trait Field: Sized {
     }
 }
 
+/// Whether a member or a parameter may be absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Required,
+    Optional,
+}
+
 /// What `null` and unknown members mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
@@ -94,14 +101,14 @@ impl<'o, 'b> Object<'o, 'b> {
     }
 
     pub(crate) fn required<F: Field>(&mut self, name: &'static str, about: &str) -> Option<F> {
-        self.member(name, about, true)
+        self.member(name, about, Presence::Required)
     }
 
     pub(crate) fn optional<F: Field>(&mut self, name: &'static str, about: &str) -> Option<F> {
-        self.member(name, about, false)
+        self.member(name, about, Presence::Optional)
     }
 
-    fn member<F: Field>(&mut self, name: &'static str, about: &str, required: bool) -> Option<F> {
+    fn member<F: Field>(&mut self, name: &'static str, about: &str, presence: Presence) -> Option<F> {
         self.known.push(name);
         match &mut self.source {
             Source::Read(members, pointer, repeated) => {
@@ -111,13 +118,13 @@ impl<'o, 'b> Object<'o, 'b> {
                     pointer.report(given_twice());
                 }
                 match members.iter().find(|(of, _)| of == name) {
-                    Some((_, json)) if json.is_null() && !required => match self.rule {
+                    Some((_, json)) if json.is_null() && presence == Presence::Optional => match self.rule {
                         Rule::Whole => None,
                         Rule::Patch => F::from_null(&mut pointer),
                     },
                     Some((_, json)) => F::from_json(*json, &mut pointer),
                     None => {
-                        if required {
+                        if presence == Presence::Required {
                             pointer.report(ValidationError::new(FaultCode::Missing, "is required"));
                         }
                         None
@@ -125,12 +132,12 @@ impl<'o, 'b> Object<'o, 'b> {
                 }
             }
             Source::Describe(_, object) | Source::Nested(object) => {
-                let schema = match (required, self.rule) {
-                    (false, Rule::Whole) => nullable(F::schema()),
+                let schema = match (presence, self.rule) {
+                    (Presence::Optional, Rule::Whole) => nullable(F::schema()),
                     _ => F::schema(),
                 };
                 let mut next = std::mem::take(object).property(name, described(schema, about));
-                if required {
+                if presence == Presence::Required {
                     next = next.required(name);
                 }
                 *object = next;

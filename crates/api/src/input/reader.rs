@@ -13,7 +13,7 @@ use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{RefOr, Required};
 
 use super::json::Json;
-use super::object::{Object, Rule};
+use super::object::{Object, Presence, Rule};
 use super::pointer::JsonPointer;
 use crate::problem::{FieldError, Problem};
 
@@ -124,11 +124,14 @@ pub(crate) fn describe<I: Input>() -> Description {
     }
 }
 
-fn parameter<P: Param>(name: &str, location: ParameterIn, required: bool, about: &str) -> Parameter {
+fn parameter<P: Param>(name: &str, location: ParameterIn, presence: Presence, about: &str) -> Parameter {
     ParameterBuilder::new()
         .name(name)
         .parameter_in(location)
-        .required(if required { Required::True } else { Required::False })
+        .required(match presence {
+            Presence::Required => Required::True,
+            Presence::Optional => Required::False,
+        })
         .description(Some(about))
         .schema(Some(P::schema()))
         .build()
@@ -140,7 +143,12 @@ impl<'r> Reader<'r> {
         match self {
             Self::Request(_) if P::IS_STRICT_IN_PATH => self.strict_path(name, about),
             Self::Description(description) => {
-                description.parameters.push(parameter::<P>(name, ParameterIn::Path, true, about));
+                description.parameters.push(parameter::<P>(
+                    name,
+                    ParameterIn::Path,
+                    Presence::Required,
+                    about,
+                ));
                 None
             }
             Self::Request(request) => {
@@ -167,7 +175,7 @@ impl<'r> Reader<'r> {
     }
 
     pub(crate) fn query<P: Param>(&mut self, name: &str, about: &str) -> Option<P> {
-        self.query_parameter(name, about, false)
+        self.query_parameter(name, about, Presence::Optional)
     }
 
     /// `None`: this is a description.
@@ -182,7 +190,12 @@ impl<'r> Reader<'r> {
     pub(crate) fn header<P: Param>(&mut self, name: &'static str, about: &str) -> Option<P> {
         match self {
             Self::Description(description) => {
-                description.parameters.push(parameter::<P>(name, ParameterIn::Header, false, about));
+                description.parameters.push(parameter::<P>(
+                    name,
+                    ParameterIn::Header,
+                    Presence::Optional,
+                    about,
+                ));
                 None
             }
             Self::Request(request) => {
@@ -198,20 +211,22 @@ impl<'r> Reader<'r> {
     }
 
     pub(crate) fn required_query<P: Param>(&mut self, name: &str, about: &str) -> Option<P> {
-        self.query_parameter(name, about, true)
+        self.query_parameter(name, about, Presence::Required)
     }
 
-    fn query_parameter<P: Param>(&mut self, name: &str, about: &str, required: bool) -> Option<P> {
+    fn query_parameter<P: Param>(&mut self, name: &str, about: &str, presence: Presence) -> Option<P> {
         match self {
             Self::Description(description) => {
-                description.parameters.push(parameter::<P>(name, ParameterIn::Query, required, about));
+                description.parameters.push(parameter::<P>(name, ParameterIn::Query, presence, about));
                 None
             }
             Self::Request(request) => {
                 request.note(name);
                 let mut given = request.parts.query.iter().filter(|(of, _)| of == name).map(|(_, text)| text);
                 let outcome = match (given.next(), given.next()) {
-                    (None, _) if required => Err(ValidationError::new(FaultCode::Missing, "is required")),
+                    (None, _) if presence == Presence::Required => {
+                        Err(ValidationError::new(FaultCode::Missing, "is required"))
+                    }
                     (None, _) => return None,
                     (Some(_), Some(_)) => {
                         Err(ValidationError::new(FaultCode::Repeated, "must be given only once"))

@@ -70,12 +70,13 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 /// A text attribute.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct S {
+#[schema(as = S)]
+pub(super) struct StringAttribute {
     #[serde(rename = "S")]
     s: String,
 }
 
-impl<K> From<Text<K>> for S {
+impl<K> From<Text<K>> for StringAttribute {
     fn from(text: Text<K>) -> Self {
         Self { s: text.into() }
     }
@@ -83,13 +84,14 @@ impl<K> From<Text<K>> for S {
 
 /// A number attribute: the shortest exact decimal, as text.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct N {
+#[schema(as = N)]
+pub(super) struct NumberAttribute {
     #[serde(rename = "N")]
     #[schema(example = "2100.25")]
     n: String,
 }
 
-impl N {
+impl NumberAttribute {
     fn of(number: impl std::fmt::Display) -> Self {
         Self { n: number.to_string() }
     }
@@ -104,7 +106,7 @@ impl N {
 #[serde(untagged)]
 pub(super) enum NumberOrNull {
     /// A number.
-    Number(N),
+    Number(NumberAttribute),
     /// Nothing.
     Null(Null),
 }
@@ -118,7 +120,7 @@ pub(super) struct Null {
 
 impl NumberOrNull {
     fn of(number: Option<impl std::fmt::Display>) -> Self {
-        number.map_or(Self::Null(Null { null: true }), |number| Self::Number(N::of(number)))
+        number.map_or(Self::Null(Null { null: true }), |number| Self::Number(NumberAttribute::of(number)))
     }
 }
 
@@ -126,23 +128,23 @@ impl NumberOrNull {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(as = StoredListing)]
-pub(super) struct StoredListing {
-    listing_id: S,
-    user_id: S,
-    street_address: S,
-    city: S,
-    state: S,
-    postal_code: S,
-    country: S,
-    monthly_rent: N,
-    property_value: N,
+pub(super) struct ListingAttributes {
+    listing_id: StringAttribute,
+    user_id: StringAttribute,
+    street_address: StringAttribute,
+    city: StringAttribute,
+    state: StringAttribute,
+    postal_code: StringAttribute,
+    country: StringAttribute,
+    monthly_rent: NumberAttribute,
+    property_value: NumberAttribute,
     latitude: NumberOrNull,
     longitude: NumberOrNull,
     #[serde(rename = "walkthroughLink")]
-    walkthrough_link: S,
+    walkthrough_link: StringAttribute,
 }
 
-impl From<Listing> for StoredListing {
+impl From<Listing> for ListingAttributes {
     fn from(listing: Listing) -> Self {
         Self {
             listing_id: listing.id.into(),
@@ -152,11 +154,13 @@ impl From<Listing> for StoredListing {
             state: listing.state.into(),
             postal_code: listing.postal.into(),
             country: listing.country.into(),
-            monthly_rent: N::amount(listing.rent),
-            property_value: N::amount(listing.property_value),
+            monthly_rent: NumberAttribute::amount(listing.rent),
+            property_value: NumberAttribute::amount(listing.property_value),
             latitude: NumberOrNull::of(listing.place.map(portico_domain::geo::Point::latitude)),
             longitude: NumberOrNull::of(listing.place.map(portico_domain::geo::Point::longitude)),
-            walkthrough_link: listing.walkthrough.map_or(S { s: String::new() }, S::from),
+            walkthrough_link: listing
+                .walkthrough
+                .map_or(StringAttribute { s: String::new() }, StringAttribute::from),
         }
     }
 }
@@ -284,7 +288,7 @@ impl Input for ListingPath {
     }
 }
 
-async fn read(cx: Context, ListingPath(id): ListingPath) -> Result<Json<StoredListing>> {
+async fn read(cx: Context, ListingPath(id): ListingPath) -> Result<Json<ListingAttributes>> {
     Ok(Json(cx.app().listings.get(&cx.call, &id).await?.into()))
 }
 
@@ -306,7 +310,7 @@ trait Filtered: Input {
     fn filter(self) -> (ListingFilter, Paging);
 }
 
-async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<StoredListing>> {
+async fn list<F: Filtered>(cx: Context, input: F) -> Result<PagedResponse<ListingAttributes>> {
     let (filter, paging) = input.filter();
     let listed = PagedResponse::read(cx, filter, paging, async |cx, filter, after, limit| {
         Ok(cx.app().listings.find(&cx.call, &filter, after, limit).await?.map(Into::into))

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::listings::StoredListing;
+use super::listings::ListingAttributes;
 use crate::access::KEY;
 use crate::input::{Input, Reader};
 use crate::operation::{Context, Operation, delete, get, post, with_tag};
@@ -39,7 +39,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[serde(rename_all = "camelCase")]
 struct SavedListings {
     saved_listings: SavedIds,
-    listing_details: Vec<StoredListing>,
+    listing_details: Vec<ListingAttributes>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

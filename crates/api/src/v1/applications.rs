@@ -20,7 +20,7 @@ use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, JsonArray, Message, Tagged, message};
 use crate::root::applications::{ApplicationCheck, OneApplication};
-use crate::v1::chain::RecordOut;
+use crate::v1::chain::ChainRecordOut;
 
 const NOT_APPLIED: &str = "The user has not applied to this listing";
 
@@ -328,7 +328,10 @@ async fn decide(cx: Context, Decide { of, request }: Decide) -> Result<Created<M
     Ok(Created::at(&path, message("Application decided")))
 }
 
-async fn records(cx: Context, OneApplication(user, listing): OneApplication) -> Result<JsonArray<RecordOut>> {
+async fn records(
+    cx: Context,
+    OneApplication(user, listing): OneApplication,
+) -> Result<JsonArray<ChainRecordOut>> {
     let record = cx.app().applications.record(&cx.call, &user, &listing).await?;
     Ok(JsonArray::at_most_one(record))
 }

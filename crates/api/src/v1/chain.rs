@@ -38,7 +38,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Record)]
-pub(crate) struct RecordOut {
+pub(crate) struct ChainRecordOut {
     status: RecordStatus,
     /// Its key in the contract
     key: String,
@@ -64,7 +64,7 @@ enum RecordStatus {
     Rejected,
 }
 
-impl From<Record> for RecordOut {
+impl From<Record> for ChainRecordOut {
     fn from(record: Record) -> Self {
         Self {
             status: match record.status {
@@ -216,7 +216,7 @@ async fn status(cx: Context, (): ()) -> Result<Json<StatusOut>> {
         queue: QueueOut {
             waiting: status.backlog.waiting,
             signed: status.backlog.signed,
-            failed: status.backlog.failed,
+            failed: status.backlog.rejected,
         },
     }))
 }

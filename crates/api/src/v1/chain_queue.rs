@@ -157,7 +157,7 @@ async fn read(cx: Context, (): ()) -> Result<Json<QueueOut>> {
     Ok(Json(QueueOut {
         waiting: totals.waiting,
         signed: totals.signed,
-        failed: totals.failed,
+        failed: totals.rejected,
         waiting_by_contract: waiting.into_iter().map(Into::into).collect(),
         transactions: batches.into_iter().map(Into::into).collect(),
         failed_items: rejected.into_iter().map(Into::into).collect(),

@@ -133,11 +133,12 @@ async fn create(cx: Context, Create { name, expires_at }: Create) -> Result<Crea
 
 /// The caller's keys, oldest first.
 #[derive(Debug, Serialize, ToSchema)]
-struct Keys(Vec<KeyOut>);
+#[schema(as = Keys)]
+struct KeyList(Vec<KeyOut>);
 
-async fn list(cx: Context, (): ()) -> Result<Json<Keys>> {
+async fn list(cx: Context, (): ()) -> Result<Json<KeyList>> {
     let keys = cx.app().keys.own(&cx.call).await?;
-    Ok(Json(Keys(keys.into_iter().map(Into::into).collect())))
+    Ok(Json(KeyList(keys.into_iter().map(Into::into).collect())))
 }
 
 struct ListAll(KeyFilter, Paging);

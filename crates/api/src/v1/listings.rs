@@ -15,7 +15,7 @@ use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Json, JsonArray};
 use crate::v1::applications::ApplicationState;
-use crate::v1::chain::RecordOut;
+use crate::v1::chain::ChainRecordOut;
 
 pub(crate) fn operations() -> Vec<Operation> {
     with_tag("Listings", vec![
@@ -145,7 +145,7 @@ async fn proof(cx: Context, ListingPath(id): ListingPath) -> Result<Json<Listing
     }))
 }
 
-async fn records(cx: Context, ListingPath(id): ListingPath) -> Result<JsonArray<RecordOut>> {
+async fn records(cx: Context, ListingPath(id): ListingPath) -> Result<JsonArray<ChainRecordOut>> {
     let record = cx.app().listings.record_status(&cx.call, &id).await?;
     Ok(JsonArray::at_most_one(record))
 }

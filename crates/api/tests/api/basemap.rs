@@ -2,18 +2,9 @@
 
 use reqwest::Method;
 
-use crate::support::{App, Engine, Options, run};
+use crate::support::{App, Engine, Options, run, street_map};
 
 const PATH: &str = "/console/basemap.pmtiles";
-
-/// An archive of the given length: a header, and bytes that tell where they are.
-fn archive(length: usize) -> Vec<u8> {
-    let mut bytes: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
-    bytes[..127].fill(0);
-    bytes[..8].copy_from_slice(b"PMTiles\x03");
-    bytes[97..100].copy_from_slice(&[2, 2, 1]);
-    bytes
-}
 
 async fn with_file(bytes: &[u8]) -> (App, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +17,7 @@ async fn with_file(bytes: &[u8]) -> (App, tempfile::TempDir) {
 #[test]
 fn a_browser_reads_it_in_ranges() {
     run(async {
-        let bytes = archive(200_000);
+        let bytes = street_map(200_000);
         let (app, _folder) = with_file(&bytes).await;
         let whole = app.get(PATH).await.status(200);
         assert!(whole.body == bytes, "the whole file, in pieces");
@@ -63,10 +54,10 @@ fn a_browser_reads_it_in_ranges() {
 #[test]
 fn it_is_replaced_while_the_server_runs() {
     run(async {
-        let (app, folder) = with_file(&archive(1000)).await;
+        let (app, folder) = with_file(&street_map(1000)).await;
         let former = app.get(PATH).await.status(200).header("etag").to_owned();
         let next = folder.path().join("next");
-        std::fs::write(&next, archive(2000)).unwrap();
+        std::fs::write(&next, street_map(2000)).unwrap();
         std::fs::rename(&next, folder.path().join("streets.pmtiles")).unwrap();
 
         let part =
@@ -82,7 +73,7 @@ fn it_is_replaced_while_the_server_runs() {
 #[test]
 fn nothing_else_can_be_read_by_it() {
     run(async {
-        let (app, _folder) = with_file(&archive(500)).await;
+        let (app, _folder) = with_file(&street_map(500)).await;
         for path in [
             "/console/basemap.pmtiles/../encryption.key",
             "/console/%2e%2e/basemap.pmtiles",

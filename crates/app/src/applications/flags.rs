@@ -6,7 +6,7 @@ use portico_store::audit::{Entry, SERVICE};
 use portico_store::chain::RetireItems;
 use portico_store::keystore::PersonId;
 use portico_store::{
-    ChangeContext, DeleteOrphanedApplications, Disclosure, ExpireFlags, SettleFlags, Settlement,
+    ChangeContext, DeleteOrphanedApplications, Disclosure, ExpireFlags, FlagsOutcome, StoreFlags,
     StoredApplication,
 };
 
@@ -76,14 +76,15 @@ impl Core {
             return Ok(is_left);
         };
         let outcome = self.db.write(self.new_flags(&application).await?).await?;
-        Ok(outcome != Settlement::Outdated)
+        Ok(outcome != FlagsOutcome::Outdated)
     }
 
-    async fn new_flags(&self, application: &OpenedApplication) -> Result<SettleFlags> {
+    async fn new_flags(&self, application: &OpenedApplication) -> Result<StoreFlags> {
         let OpenedApplication { stored, key, document } = application;
         let now = self.clock.now();
         let newest = self.db.newest_application(&stored.person, stored.listing).await?;
-        let has_flags = stored.status.is_shared() && newest.is_some_and(|newest| newest.id == stored.id);
+        let has_flags =
+            stored.status.is_visible_to_owner() && newest.is_some_and(|newest| newest.id == stored.id);
         let evaluation = if has_flags { Some(self.evaluate(document, key).await?) } else { None };
         let disclosure = evaluation.as_ref().filter(|evaluation| evaluation.discloses).map(|_| {
             let (owner, terms) = document.disclosure_digests(key);
@@ -91,7 +92,7 @@ impl Core {
             // The terms themselves are one of them.
             Disclosure { owner, terms, since, limit: MAX_DISCLOSED_TERMS, at: now }
         });
-        Ok(SettleFlags {
+        Ok(StoreFlags {
             id: stored.id.clone(),
             person: stored.person,
             generation: stored.generation,

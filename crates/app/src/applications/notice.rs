@@ -1,7 +1,7 @@
 //! The notice of an adverse action (15 U.S.C. 1681m). `docs/adverse-action.md` has the checklist.
 
 use portico_domain::Timestamp;
-use portico_screening::{Check, Disclosure, Finding};
+use portico_screening::{BureauContact, Check, Finding};
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::PersonFindings;
@@ -88,7 +88,7 @@ impl Core {
 
     fn supplier(&self, bureau: &str) -> Supplier {
         match self.screening.bureaus.screening.disclosure(bureau) {
-            Some(Disclosure { name, address, telephone }) => Supplier {
+            Some(BureauContact { name, address, telephone }) => Supplier {
                 name: name.clone(),
                 address: Some(address.clone()),
                 telephone: Some(telephone.clone()),

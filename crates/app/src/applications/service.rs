@@ -68,7 +68,7 @@ impl Applications {
                 let listing = open_document(&key, &stored)?.listing;
                 // The newest application to a listing counts.
                 let is_listed = listings.contains(&listing);
-                match stored.status.is_shared() {
+                match stored.status.is_visible_to_owner() {
                     true if !is_listed => listings.push(listing),
                     false if is_listed => listings.retain(|other| *other != listing),
                     _ => {}
@@ -84,7 +84,7 @@ impl Applications {
     /// Which of a listing's terms an applicant meets, as recorded on the chain; none once that has expired.
     pub async fn check(&self, call: &CallContext, user: &UserId, listing: &ListingId) -> Result<Passes> {
         let application = self.visible_application(call, user, listing).await?;
-        if !application.stored.status.is_shared() {
+        if !application.stored.status.is_visible_to_owner() {
             return Ok(Passes::default());
         }
         let now = self.core.clock.now();

@@ -82,7 +82,7 @@ impl Applications {
         let is_applicant = call.actor.is_user(user);
         let evaluation = self.core.shown_to_owner(&application).await?;
         let OpenedApplication { stored, document, .. } = application;
-        let is_shared = stored.status.is_shared();
+        let is_shared = stored.status.is_visible_to_owner();
         Ok(ApplicationView {
             terms: document.terms(),
             tag: stored.tag(),
@@ -163,7 +163,7 @@ impl Applications {
                 applied_at: stored.created_at,
                 status: stored.status,
                 evaluation,
-                is_withheld: stored.status.is_shared() && stored.is_withheld,
+                is_withheld: stored.status.is_visible_to_owner() && stored.is_withheld,
             });
         }
         Ok(Page { items, next, stable_up_to })
@@ -175,13 +175,13 @@ impl Core {
     /// income before the disclosure is counted.
     pub(crate) async fn shown_to_owner(&self, application: &OpenedApplication) -> Result<Evaluation> {
         let OpenedApplication { stored, key, document } = application;
-        if !stored.status.is_shared() {
+        if !stored.status.is_visible_to_owner() {
             return Ok(Evaluation::nothing());
         }
         let evaluation = self.evaluate(document, key).await?;
         // After the findings: a result that came after `stored` was read is not counted as disclosed yet.
         let is_disclosed = match self.db.application(&stored.id).await? {
-            Some(present) if present.status.is_shared() => present.is_disclosed(),
+            Some(present) if present.status.is_visible_to_owner() => present.is_disclosed(),
             _ => return Ok(Evaluation::nothing()),
         };
         let hides = evaluation.discloses && !is_disclosed;

@@ -9,10 +9,10 @@ use portico_chain::deploy::{self, DeployOptions};
 use portico_chain::embedded::{Address, Embedded, Genesis, U256};
 use portico_chain::node::Block;
 pub use portico_chain::orphans::Orphan;
-use portico_chain::reconcile::{self, Findings};
+use portico_chain::reconcile::{self, ReconcileSummary};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
-use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
+use portico_chain::writer::{Engine, NoFailpoints, Writer, WriterSettings};
 use portico_chain::{AnyNode, Error as ChainError, Node, binding, orphans, reads, setup};
 use portico_domain::Timestamp;
 use portico_store::Db;
@@ -87,7 +87,7 @@ pub struct NodeStatus {
 /// The database compared with the chain.
 #[derive(Debug)]
 pub struct Reconciliation {
-    pub findings: Findings,
+    pub findings: ReconcileSummary,
     /// Records that the database does not know. `Err`: why the node does not give the contracts' events.
     pub orphans: Result<Vec<Orphan>, String>,
 }
@@ -170,10 +170,10 @@ impl ChainAdmin {
             self.catch_up_if_behind(found.1).await?;
         }
         let Self { db, node, keys, options } = self;
-        let settings = Settings {
+        let settings = WriterSettings {
             fee_cap: options.fee_cap,
             is_only_process: options.is_embedded,
-            ..Settings::default()
+            ..WriterSettings::default()
         };
         let engine = Engine::new(node, db, keys, found, settings, Arc::new(NoFailpoints));
         if let Err(error) = engine.follow(now()).await {

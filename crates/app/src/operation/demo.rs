@@ -10,7 +10,7 @@ use portico_domain::{
     UserId, Whole,
 };
 use portico_records::listing_item;
-use portico_screening::{Applicant, Field};
+use portico_screening::{Applicant, ApplicantField};
 use portico_store::chain::{NewRecord, QueueRecord};
 use portico_store::{Budget, StoredReply};
 use serde::{Deserialize, Serialize};
@@ -250,11 +250,11 @@ impl Portico {
         let mut applicant = Applicant::default();
         let (ssn, token) = (format!("900-00-{score:04}"), format!("income-{income}"));
         for (field, value) in [
-            (Field::FirstName, first.as_str()),
-            (Field::LastName, last),
-            (Field::DateOfBirth, "1990-05-17"),
-            (Field::Ssn, &ssn),
-            (Field::OpenBankingToken, &token),
+            (ApplicantField::FirstName, first.as_str()),
+            (ApplicantField::LastName, last),
+            (ApplicantField::DateOfBirth, "1990-05-17"),
+            (ApplicantField::Ssn, &ssn),
+            (ApplicantField::OpenBankingToken, &token),
         ] {
             let today = portico_screening::personal::day_of(self.core.clock.now());
             applicant.set(field, value, today).map_err(|fault| Error::Bug(fault.to_string()))?;

@@ -1,7 +1,7 @@
 //! What became of a transaction, ours or foreign.
 
 use alloy_primitives::{Address, Bytes};
-use portico_chain::node::{Receipt, Transaction};
+use portico_chain::node::{NodeTransaction, Receipt};
 use portico_records::ItemKind;
 use portico_store::chain::{BatchStatus, StoredAttempt, Word};
 
@@ -72,7 +72,7 @@ pub(crate) fn attempt_status(
     }
 }
 
-pub(crate) fn trace_foreign(found: &Transaction, receipt: Option<&Receipt>) -> TracedTransaction {
+pub(crate) fn trace_foreign(found: &NodeTransaction, receipt: Option<&Receipt>) -> TracedTransaction {
     TracedTransaction {
         status: receipt.map_or(TransactionStatus::Pending, outcome),
         from: found.from,

@@ -1,6 +1,6 @@
 //! Tells whether two verifications were about one person, without keeping who it was.
 
-use portico_screening::{Applicant, Field};
+use portico_screening::{Applicant, ApplicantField};
 use portico_store::chain::Word;
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +16,11 @@ pub(crate) struct ApplicantIdentity {
 
 impl ApplicantIdentity {
     pub(crate) fn new(key: &PersonKey, applicant: &Applicant) -> Self {
-        let digest = |field: Field| {
+        let digest = |field: ApplicantField| {
             let value: String = applicant.get(field)?.chars().filter(|c| *c != '-').collect();
             Some(key.digest(&[b"identity", field.name().as_bytes(), value.as_bytes()]))
         };
-        let names = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
+        let names = (applicant.get(ApplicantField::FirstName), applicant.get(ApplicantField::LastName));
         let name = match names {
             (Some(first), Some(last)) => {
                 let [first, last] = [first, last].map(portico_domain::names::folded);
@@ -28,7 +28,7 @@ impl ApplicantIdentity {
             }
             _ => None,
         };
-        Self { name, date_of_birth: digest(Field::DateOfBirth), ssn: digest(Field::Ssn) }
+        Self { name, date_of_birth: digest(ApplicantField::DateOfBirth), ssn: digest(ApplicantField::Ssn) }
     }
 
     /// Whether no field that both give differs.

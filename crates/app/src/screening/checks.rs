@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portico_domain::pipelines::Pipeline;
 use portico_domain::{Country, ErrorCode, FaultCode, Timestamp, ValidationError};
-use portico_screening::{Applicant, Check, Field, Finding, Order, Outcome, Reference};
+use portico_screening::{Applicant, ApplicantField, Check, CheckRun, Finding, Outcome, Reference};
 use portico_store::chain::Word;
 use portico_store::screening::{BeginChecks, Case, FinishCheck, NewCheck, StoredCheck};
 
@@ -50,7 +50,7 @@ impl Screening {
             return Err(Error::NothingToCheck("no check can run: the pipeline requires none".into()));
         }
         let mut faults: Vec<(String, ValidationError)> = Vec::new();
-        for field in Field::ALL {
+        for field in ApplicantField::ALL {
             let mut needing = checks.iter().filter(|check| check.missing(applicant).contains(&field));
             if let Some(check) = needing.next() {
                 let fault =
@@ -110,8 +110,8 @@ impl Screening {
             }
         }
         let references = checks.clone();
-        let order = Order { applicant: applicant.clone(), country: plan.country.clone(), checks };
-        let mut running = self.core.screening.bureaus.runner.start(&order);
+        let run = CheckRun { applicant: applicant.clone(), country: plan.country.clone(), checks };
+        let mut running = self.core.screening.bureaus.runner.start(&run);
         let mut failed = Vec::new();
         while let Some(outcome) = running.next().await {
             let reference = references.iter().find(|(check, _)| *check == outcome.check);

@@ -12,7 +12,7 @@ use portico_records::{ItemKind, token_commitment, token_key};
 use portico_store::audit::Entry;
 use portico_store::chain::Word;
 use portico_store::screening::{
-    Case, CaseSelector, Guess, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity, SettleGuess,
+    Case, CaseSelector, FinishGuess, Guess, Lifetime, Mint, NewCase, OpenCase, RevokeIdentity,
     StoredVerification, TakeGuess,
 };
 
@@ -132,7 +132,7 @@ impl Identities {
             Ok(false) => (false, "identity.not_validated"),
             Err(_) => (true, "identity.validation_failed"),
         };
-        self.core.db.write(SettleGuess { place, is_correct, entry: entry(action) }).await?;
+        self.core.db.write(FinishGuess { place, is_correct, entry: entry(action) }).await?;
         if outcome? { Ok(token_number(&case.token)) } else { Err(NO_SUCH_IDENTITY) }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use portico_domain::{Label, Timestamp, UserId, VerificationId};
-use portico_screening::{Applicant, Check, Field, Finding};
+use portico_screening::{Applicant, ApplicantField, Check, Finding};
 use portico_store::screening::{Case, Lifetime, StoreVerification, StoredVerification};
 use portico_store::{Budget, Cursor, Page, StoredReply};
 use tracing::Instrument as _;
@@ -141,7 +141,8 @@ impl Screening {
         entries.extend(failed.map(|report| {
             self.core.entry(call, "verification.adverse_action", id.as_str(), report.check.name())
         }));
-        let (first, last) = (applicant.get(Field::FirstName), applicant.get(Field::LastName));
+        let (first, last) =
+            (applicant.get(ApplicantField::FirstName), applicant.get(ApplicantField::LastName));
         let name = commitment(key, case, first, last)?;
         let identity = ApplicantIdentity::new(key, applicant);
         let outcome = SealedOutcome { client: plan.client, checks, name, identity };
@@ -218,6 +219,6 @@ impl Screening {
 
 /// The stored inputs: all except those that are never stored.
 fn storable_inputs(applicant: &Applicant) -> std::collections::BTreeMap<&'static str, &str> {
-    let kept = Field::ALL.into_iter().filter(|field| !field.is_never_stored());
+    let kept = ApplicantField::ALL.into_iter().filter(|field| !field.is_never_stored());
     kept.filter_map(|field| Some((field.name(), applicant.get(field)?))).collect()
 }

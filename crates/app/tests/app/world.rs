@@ -22,7 +22,7 @@ use portico_domain::{AccountId, CaseId, Country, Income, KeyId, ListingId, Tenan
 use portico_records::{Content, ItemKind};
 use portico_screening::config::{BuildContext, ScreeningConfig};
 use portico_screening::{
-    Bureau, Check, CheckFuture, Field, Finding, Request, Routing, Sandbox, Score, personal::day_of,
+    ApplicantField, Bureau, Check, CheckFuture, Finding, Request, Routing, Sandbox, Score, personal::day_of,
 };
 use portico_store::chain::Word;
 use portico_store::screening::Case;
@@ -330,11 +330,11 @@ impl World {
         let mut applicant = Applicant::default();
         let today = day_of(self.clock.now());
         for (field, value) in [
-            (Field::FirstName, last_name.map(|_| "Ada")),
-            (Field::LastName, last_name),
-            (Field::DateOfBirth, born),
-            (Field::Ssn, ssn),
-            (Field::OpenBankingToken, token),
+            (ApplicantField::FirstName, last_name.map(|_| "Ada")),
+            (ApplicantField::LastName, last_name),
+            (ApplicantField::DateOfBirth, born),
+            (ApplicantField::Ssn, ssn),
+            (ApplicantField::OpenBankingToken, token),
         ] {
             if let Some(value) = value {
                 applicant.set(field, value, today).unwrap();

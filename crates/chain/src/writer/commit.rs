@@ -56,7 +56,7 @@ impl<N: Node> Engine<N> {
         let note = Arc::default();
         let op = RecordListings {
             records,
-            share: to_i64(self.settings.share as u64),
+            max_waiting_per_payer: to_i64(self.settings.max_waiting_per_payer as u64),
             waiting: self.unmined_by_payer(),
             lease,
             signer: Arc::new(signer),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use alloy_primitives::B256;
 use portico_domain::Timestamp;
-use portico_store::chain::{BatchStatus, FillNonce, Lease, Payers, ReplaceAttempt, Settled, SignedBatch};
+use portico_store::chain::{BatchStatus, BatchUpdate, FillNonce, Lease, Payers, ReplaceAttempt, SignedBatch};
 
 use super::engine::{Engine, TrackedBatch, micros, since};
 use super::lease::to_i64;
@@ -115,7 +115,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// On a chain that mines immediately: sends a batch and reads its receipt; the outcome is stored later.
-    pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<Settled>> {
+    pub async fn deliver_now(&self, nonce: i64, now: Timestamp) -> Result<Option<BatchUpdate>> {
         let Some(lease) = self.lease() else { return Ok(None) };
         // First sends earlier batches that the follower signed and has not sent.
         for before in self.unsent_before(lease, nonce) {
@@ -133,13 +133,13 @@ impl<N: Node> Engine<N> {
         }
         self.reverts.store(0, Ordering::Release);
         let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-        Ok(Some(Settled { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
+        Ok(Some(BatchUpdate { lease, nonce, status: BatchStatus::Final, block, mined: Some(hash) }))
     }
 
     /// Stores the outcomes of batches that were delivered immediately.
-    pub async fn note_delivered(&self, settled: Vec<Settled>) -> Result<()> {
-        for settled in settled.chunk_by(|one, next| one.lease == next.lease) {
-            self.settle(settled[0].lease, settled.to_vec()).await?;
+    pub async fn note_delivered(&self, updates: Vec<BatchUpdate>) -> Result<()> {
+        for updates in updates.chunk_by(|one, next| one.lease == next.lease) {
+            self.close_batches(updates[0].lease, updates.to_vec()).await?;
         }
         Ok(())
     }

@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alloy_primitives::{Address, B256, hex};
 use portico_domain::Timestamp;
 use portico_store::Db;
-use portico_store::chain::{BatchStatus, Lease, OpenBatch, Payers, Settled, SignedBatch, SignedTransaction};
+use portico_store::chain::{
+    BatchStatus, BatchUpdate, Lease, OpenBatch, Payers, SignedBatch, SignedTransaction,
+};
 use portico_store::sql::{Op, Tx};
 
-use super::{Failpoint, FailpointHook, Settings};
+use super::{Failpoint, FailpointHook, WriterSettings};
 use crate::contracts::Contracts;
 use crate::node::{Block, Fees, Node};
 use crate::signer::{CallSigner, Key, Price};
@@ -27,7 +29,7 @@ pub struct Engine<N> {
     pub(super) keys: Vec<Key>,
     pub(super) chain_id: u64,
     pub(super) contracts: Contracts,
-    pub(super) settings: Settings,
+    pub(super) settings: WriterSettings,
     pub(super) failpoints: Arc<dyn FailpointHook>,
     pub(super) state: Mutex<EngineState>,
     pub(super) reverts: AtomicU32,
@@ -165,7 +167,7 @@ impl<N: Node> Engine<N> {
         db: Db,
         keys: Vec<Key>,
         (chain_id, contracts): (u64, Contracts),
-        settings: Settings,
+        settings: WriterSettings,
         failpoints: Arc<dyn FailpointHook>,
     ) -> Self {
         Self {
@@ -351,28 +353,28 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// Applies settled batches to the state.
-    pub(super) fn apply(&self, settled: &[Settled]) {
+    /// Applies updates of batches to the state.
+    pub(super) fn apply(&self, updates: &[BatchUpdate]) {
         let mut state = self.state();
-        for settled in settled {
-            let Settled { nonce, status, .. } = settled;
-            let (transaction, block) = transaction_and_block(settled);
+        for update in updates {
+            let BatchUpdate { nonce, status, .. } = update;
+            let (transaction, block) = transaction_and_block(update);
             tracing::debug!(nonce, ?status, transaction, block, "a transaction is settled");
-            let Some(held) = state.under(settled.lease) else { continue };
-            if settled.status.is_over() {
-                held.open.remove(&settled.nonce);
-            } else if let Some(open) = held.open.get_mut(&settled.nonce) {
-                open.batch.status = settled.status;
-                open.batch.block = settled.block;
-                open.batch.mined = settled.mined;
+            let Some(held) = state.under(update.lease) else { continue };
+            if update.status.is_over() {
+                held.open.remove(&update.nonce);
+            } else if let Some(open) = held.open.get_mut(&update.nonce) {
+                open.batch.status = update.status;
+                open.batch.block = update.block;
+                open.batch.mined = update.mined;
             }
         }
     }
 }
 
 /// For log lines.
-pub(super) fn transaction_and_block(settled: &Settled) -> (Option<String>, Option<i64>) {
-    (settled.mined.map(hex::encode_prefixed), settled.block.map(|(number, _)| number))
+pub(super) fn transaction_and_block(update: &BatchUpdate) -> (Option<String>, Option<i64>) {
+    (update.mined.map(hex::encode_prefixed), update.block.map(|(number, _)| number))
 }
 
 pub(super) fn micros(duration: std::time::Duration) -> i64 {

@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::Timestamp;
 use portico_records::ItemKind;
 use portico_store::chain::{
-    BatchStatus, ItemVersion, Lease, RejectItems, Requeue, SettleBatches, Settled, VersionedItem, Word,
+    BatchStatus, BatchUpdate, CloseBatches, ItemVersion, Lease, RejectItems, Requeue, VersionedItem, Word,
 };
 
 use super::engine::{Engine, MAX_CONSECUTIVE_REVERTS, TrackedBatch};
@@ -21,16 +21,24 @@ use crate::{Error, Result};
 
 pub(super) const MAX_CONCURRENT_CALLS: usize = 16;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FollowedSigner {
+    /// This process signs new batches for it.
+    Held,
+    /// Another holder left it behind.
+    Orphaned,
+}
+
 impl<N: Node> Engine<N> {
     /// Looks once at everything that is not final: sends, finds receipts, notices what was undone, replaces
     /// what is not mined, and signs what waits.
     pub async fn follow(&self, now: Timestamp) -> Result<()> {
-        self.follow_signer(now, false).await?;
+        self.follow_signer(now, FollowedSigner::Held).await?;
         self.follow_orphaned_signers(now).await
     }
 
     /// The same for one signer; for an orphaned one nothing new is signed.
-    pub(super) async fn follow_signer(&self, now: Timestamp, is_orphaned: bool) -> Result<()> {
+    pub(super) async fn follow_signer(&self, now: Timestamp, signer: FollowedSigner) -> Result<()> {
         if !self.hold(now).await? {
             return Ok(());
         }
@@ -50,7 +58,7 @@ impl<N: Node> Engine<N> {
         self.fill_gap(lease, now).await?;
         self.resume(account).await?;
         self.deliver(lease, &head, used, now).await?;
-        let nothing_waits = is_orphaned || self.seal_waiting(now).await?;
+        let nothing_waits = signer == FollowedSigner::Orphaned || self.seal_waiting(now).await?;
         self.deliver(lease, &head, used, now).await?;
         if self.node.confirmations() == 0 {
             let used = self.node.nonce(account).await?;
@@ -87,17 +95,17 @@ impl<N: Node> Engine<N> {
         self.state().under(lease).map(|held| held.open.clone()).unwrap_or_default()
     }
 
-    pub(super) async fn settle(&self, lease: Lease, settled: Vec<Settled>) -> Result<()> {
-        if settled.is_empty() {
+    pub(super) async fn close_batches(&self, lease: Lease, updates: Vec<BatchUpdate>) -> Result<()> {
+        if updates.is_empty() {
             return Ok(());
         }
         // Set before the write: its reply may get lost, and the blocks must be compared with the chain in that case
         // too.
-        for Settled { nonce, block, .. } in settled.iter().filter(|settled| settled.block.is_some()) {
+        for BatchUpdate { nonce, block, .. } in updates.iter().filter(|update| update.block.is_some()) {
             self.with_open(lease, *nonce, |open| open.batch.block = *block);
         }
-        self.write_under(lease, SettleBatches(settled.clone())).await?;
-        self.apply(&settled);
+        self.write_under(lease, CloseBatches(updates.clone())).await?;
+        self.apply(&updates);
         Ok(())
     }
 
@@ -121,19 +129,19 @@ impl<N: Node> Engine<N> {
             };
             let is_final = self.is_final(head, receipt.block);
             let block = Some((to_i64(receipt.block), receipt.block_hash.0));
-            let settled = |status| Settled { lease, nonce, status, block, mined: Some(hash) };
+            let update = |status| BatchUpdate { lease, nonce, status, block, mined: Some(hash) };
             if receipt.success {
                 self.reverts.store(0, Ordering::Release);
                 self.note_rejected(&receipt, hash, now).await?;
                 self.note_stale(&receipt, now).await?;
-                mined.push(settled(if is_final { BatchStatus::Final } else { BatchStatus::Mined }));
+                mined.push(update(if is_final { BatchStatus::Final } else { BatchStatus::Mined }));
                 continue;
             }
             self.count_revert(lease, nonce);
             // A block that may still be undone may be followed by one in which the same call succeeds.
             if is_final {
                 tracing::warn!(nonce, "the chain reverted a batch; its items are signed again in halves");
-                self.requeue(&open, settled(BatchStatus::Reverted), now).await?;
+                self.requeue(&open, update(BatchStatus::Reverted), now).await?;
             }
         }
         self.note_mined(lease, head, mined).await
@@ -141,20 +149,19 @@ impl<N: Node> Engine<N> {
 
     /// Stores what was found. The chain may have changed since its head was read: unless the blocks are certainly
     /// before that head, all are compared next time.
-    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<Settled>) -> Result<()> {
-        let blocks =
-            mined.iter().filter(|settled| !settled.status.is_over()).filter_map(|settled| settled.block);
+    async fn note_mined(&self, lease: Lease, head: &Block, mined: Vec<BatchUpdate>) -> Result<()> {
+        let blocks = mined.iter().filter(|update| !update.status.is_over()).filter_map(|update| update.block);
         let others: Vec<i64> = blocks
             .filter(|(_, hash)| head.hash != *hash && head.parent != *hash)
             .map(|(number, _)| number)
             .collect();
         if others.is_empty() {
-            return self.settle(lease, mined).await;
+            return self.close_batches(lease, mined).await;
         }
         let are_before = others.iter().all(|number| *number < to_i64(head.number));
         let certain = are_before && self.is_on_chain((head.number, head.hash)).await?;
         self.compared(lease, None);
-        self.settle(lease, mined).await?;
+        self.close_batches(lease, mined).await?;
         self.compared(lease, Some(head).filter(|_| certain));
         Ok(())
     }
@@ -174,7 +181,8 @@ impl<N: Node> Engine<N> {
         let deep = self.node.confirmations() + u64::from(self.node.confirmations() > 0);
         if head.number.saturating_sub(since.0) >= deep {
             tracing::warn!(nonce, "somebody else used this nonce; its items are signed again");
-            let foreign = Settled { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
+            let foreign =
+                BatchUpdate { lease, nonce, status: BatchStatus::Foreign, block: None, mined: None };
             self.requeue(open, foreign, now).await?;
         }
         Ok(())
@@ -258,7 +266,7 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    async fn requeue(&self, open: &TrackedBatch, batch: Settled, now: Timestamp) -> Result<()> {
+    async fn requeue(&self, open: &TrackedBatch, batch: BatchUpdate, now: Timestamp) -> Result<()> {
         let items = match (open.batch.kind, open.newest()) {
             (Some(kind), Some(attempt)) => items_in_call(kind, &data_of(&attempt.raw)?)?,
             _ => Vec::new(),

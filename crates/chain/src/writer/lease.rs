@@ -8,6 +8,7 @@ use portico_domain::Timestamp;
 use portico_store::chain::{Heartbeat, Lease, RaiseNonce, ReleaseLease, SignerRow, TakeLease};
 
 use super::engine::{Engine, HeldLease, micros, since};
+use super::follow::FollowedSigner;
 use crate::Result;
 use crate::catch_up::{CatchUpSummary, catch_up};
 use crate::node::Node;
@@ -98,7 +99,7 @@ impl<N: Node> Engine<N> {
         self.find_orphaned_signers(now).await?;
         let orphaned_signers = self.orphaned_signers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for orphaned in orphaned_signers {
-            Box::pin(orphaned.follow_signer(now, true)).await?;
+            Box::pin(orphaned.follow_signer(now, FollowedSigner::Orphaned)).await?;
             let is_done = orphaned.state().held.as_ref().is_none_or(|held| held.open.is_empty());
             if is_done {
                 orphaned.release().await?;

@@ -21,7 +21,7 @@ pub use service::{Now, Writer};
 use crate::Result;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct WriterSettings {
     /// Items per batch.
     pub batch: usize,
     /// Nonces in flight.
@@ -29,7 +29,7 @@ pub struct Settings {
     /// Items that may wait to be mined; beyond that nothing is accepted.
     pub backlog: usize,
     /// How many of these one payer may have.
-    pub share: usize,
+    pub max_waiting_per_payer: usize,
     /// Resend a transaction that is not in a block after this time.
     pub resend: Duration,
     /// Replace a transaction by one that pays more after this time and two blocks without it.
@@ -42,13 +42,13 @@ pub struct Settings {
     pub is_only_process: bool,
 }
 
-impl Default for Settings {
+impl Default for WriterSettings {
     fn default() -> Self {
         Self {
             batch: 256,
             window: 16,
             backlog: 10_000,
-            share: 1_000,
+            max_waiting_per_payer: 1_000,
             resend: Duration::from_secs(3),
             replace: Duration::from_secs(20),
             lease_timeout: Duration::from_secs(10),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::B256;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use portico_store::chain::{BatchStatus, Lease, Settled, Word};
+use portico_store::chain::{BatchStatus, BatchUpdate, Lease, Word};
 
 use super::engine::Engine;
 use super::follow::MAX_CONCURRENT_CALLS;
@@ -73,14 +73,14 @@ impl<N: Node> Engine<N> {
                 open.was_mined = true;
             });
         }
-        let again = |(nonce, _): &(i64, i64)| Settled {
+        let again = |(nonce, _): &(i64, i64)| BatchUpdate {
             lease,
             nonce: *nonce,
             status: BatchStatus::Signed,
             block: None,
             mined: None,
         };
-        self.settle(lease, batches.iter().map(again).collect()).await
+        self.close_batches(lease, batches.iter().map(again).collect()).await
     }
 
     /// Batches deep enough under the head are final, if their block is still there.
@@ -97,7 +97,7 @@ impl<N: Node> Engine<N> {
             undone.into_iter().map(|(nonce, (number, _), _)| (nonce, number)).collect();
         let deep = deep
             .into_iter()
-            .map(|(nonce, block, open)| Settled {
+            .map(|(nonce, block, open)| BatchUpdate {
                 lease,
                 nonce,
                 status: BatchStatus::Final,
@@ -106,6 +106,6 @@ impl<N: Node> Engine<N> {
             })
             .collect();
         self.undone(lease, &undone).await?;
-        self.settle(lease, deep).await
+        self.close_batches(lease, deep).await
     }
 }

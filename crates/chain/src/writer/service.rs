@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use alloy_primitives::B256;
 use portico_domain::Timestamp;
-use portico_store::chain::{AcceptedListing, NewRecord, Refusal, Settled};
+use portico_store::chain::{AcceptedListing, BatchUpdate, NewRecord, Refusal};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tracing::{Instrument as _, Span};
@@ -68,8 +68,8 @@ impl Group {
         }
     }
 
-    fn log_mined(&self, settled: &Settled) {
-        let (transaction, block) = transaction_and_block(settled);
+    fn log_mined(&self, update: &BatchUpdate) {
+        let (transaction, block) = transaction_and_block(update);
         for (Waiter { key, span, .. }, _) in self.answers.iter().filter(|(_, answer)| answer.is_ok()) {
             span.in_scope(|| tracing::debug!(%key, transaction, block, "a listing is mined"));
         }
@@ -87,11 +87,11 @@ fn group_span(waiters: &[Waiter]) -> Span {
 /// Mined batches that are not stored yet. They are stored with the next group, whose commit waits for the disk
 /// anyway, or alone if there is none.
 #[derive(Debug, Default)]
-struct UnstoredSettlements(Mutex<Vec<Settled>>);
+struct UnstoredUpdates(Mutex<Vec<BatchUpdate>>);
 
-impl UnstoredSettlements {
-    fn add(&self, settled: Settled) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(settled);
+impl UnstoredUpdates {
+    fn add(&self, update: BatchUpdate) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(update);
     }
 
     fn is_empty(&self) -> bool {
@@ -99,8 +99,8 @@ impl UnstoredSettlements {
     }
 
     async fn note<N: Node>(&self, engine: &Engine<N>, wake: &Notify) {
-        let settled = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Err(error) = engine.note_delivered(settled).await {
+        let updates = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Err(error) = engine.note_delivered(updates).await {
             tracing::warn!(%error, "mined batches could not be stored; they are found again");
             wake.notify_one();
         }
@@ -167,7 +167,7 @@ impl<N: Node> Writer<N> {
             engine: engine.clone(),
             wake: wake.clone(),
             now: now.clone(),
-            delivered: UnstoredSettlements::default(),
+            delivered: UnstoredUpdates::default(),
             just_answered: AtomicUsize::new(0),
         });
         let ended = Arc::new(Notify::new());
@@ -217,7 +217,7 @@ struct SharedWriter<N> {
     engine: Arc<Engine<N>>,
     wake: Arc<Notify>,
     now: Now,
-    delivered: UnstoredSettlements,
+    delivered: UnstoredUpdates,
     /// How many clients were just answered.
     just_answered: AtomicUsize,
 }
@@ -306,9 +306,9 @@ async fn deliver_groups<N: Node>(common: Arc<SharedWriter<N>>, mut groups: mpsc:
         let Ok(Some(group)) = next else { return };
         if let (true, Some(nonce)) = (at_once, group.nonce) {
             match engine.deliver_now(nonce, now()).instrument(group.span.clone()).await {
-                Ok(Some(settled)) => {
-                    group.log_mined(&settled);
-                    delivered.add(settled);
+                Ok(Some(update)) => {
+                    group.log_mined(&update);
+                    delivered.add(update);
                 }
                 Ok(None) => wake.notify_one(),
                 Err(error) => {

@@ -14,10 +14,10 @@ use std::time::Duration;
 use alloy_primitives::Address;
 use portico_chain::contracts::Contracts;
 use portico_chain::deploy::DeployOptions;
-use portico_chain::reconcile::{Findings, reconcile};
+use portico_chain::reconcile::{ReconcileSummary, reconcile};
 use portico_chain::remote::Remote;
 use portico_chain::signer::Key;
-use portico_chain::writer::{Engine, NoFailpoints, Settings, Writer};
+use portico_chain::writer::{Engine, NoFailpoints, Writer, WriterSettings};
 use portico_chain::{Error, Result, setup};
 use portico_domain::ListingId;
 use portico_store::chain::{AcceptedListing, NewRecord, Word};
@@ -36,8 +36,12 @@ fn is_long() -> bool {
 }
 
 /// Shorter than the defaults.
-fn settings() -> Settings {
-    Settings { replace: Duration::from_secs(1), lease_timeout: Duration::from_secs(2), ..Settings::default() }
+fn settings() -> WriterSettings {
+    WriterSettings {
+        replace: Duration::from_secs(1),
+        lease_timeout: Duration::from_secs(2),
+        ..WriterSettings::default()
+    }
 }
 
 /// One process of the service.
@@ -57,7 +61,13 @@ async fn contracts(anvil: &Anvil, db: &Db) -> Contracts {
 
 impl Portico {
     /// Waits until the writer has seen the chain, unless the node is unreachable.
-    async fn start(urls: &[&str], db: &Db, keys: Vec<Key>, contracts: Contracts, settings: Settings) -> Self {
+    async fn start(
+        urls: &[&str],
+        db: &Db,
+        keys: Vec<Key>,
+        contracts: Contracts,
+        settings: WriterSettings,
+    ) -> Self {
         let urls = urls.iter().map(|url| (*url).to_owned()).collect();
         let node = Remote::new(urls, CONFIRMATIONS).unwrap();
         let engine =
@@ -83,7 +93,7 @@ impl Portico {
     }
 
     /// Compares the database with the chain.
-    async fn compared(&self) -> Result<Findings> {
+    async fn compared(&self) -> Result<ReconcileSummary> {
         reconcile(self.writer.engine().node(), &self.db, self.contracts, None, |_| ()).await
     }
 
@@ -93,7 +103,7 @@ impl Portico {
         if backlog.waiting + backlog.signed > 0 {
             return false;
         }
-        let agreed = Findings { compared: items, ..Findings::default() };
+        let agreed = ReconcileSummary { compared: items, ..ReconcileSummary::default() };
         self.compared().await.is_ok_and(|found| found == agreed)
     }
 
@@ -151,7 +161,7 @@ impl Scene {
         self.portico_at(&[&self.anvil.url], settings()).await
     }
 
-    async fn portico_at(&self, urls: &[&str], settings: Settings) -> Portico {
+    async fn portico_at(&self, urls: &[&str], settings: WriterSettings) -> Portico {
         Portico::start(urls, &self.db, vec![samples::key(1)], self.contracts, settings).await
     }
 

@@ -14,7 +14,7 @@ use portico_chain::embedded::{Embedded, Genesis, U256};
 use portico_chain::node::{Node, Receipt};
 use portico_chain::remote::Remote;
 use portico_chain::signer::{CallSigner, Key, Price};
-use portico_chain::writer::{Engine, NoFailpoints, Settings};
+use portico_chain::writer::{Engine, NoFailpoints, WriterSettings};
 use portico_chain::{AnyNode, setup};
 use portico_domain::Timestamp;
 use portico_store::backup::SqliteSnapshot;
@@ -163,7 +163,7 @@ impl NodeFixture {
             }
             (AnyNode::Remote(_), None) => panic!("a remote node is Anvil"),
         };
-        let settings = Settings { is_only_process: true, ..Settings::default() };
+        let settings = WriterSettings { is_only_process: true, ..WriterSettings::default() };
         let keys = vec![key.clone()];
         Engine::new(node, db.clone(), keys, (31337, contracts), settings, Arc::new(NoFailpoints))
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use portico_domain::{Income, Timestamp};
 use portico_screening::backoff::Backoff;
-use portico_screening::http::{HttpBureau, MAX_RESPONSE_BYTES, Settings};
+use portico_screening::http::{HttpBureau, HttpBureauSettings, MAX_RESPONSE_BYTES};
 use portico_screening::{
-    Bureau as _, BureauError, Check, Finding, Order, Policy, Request, Routing, Runner, Score,
+    Bureau as _, BureauError, Check, CheckRun, Finding, Policy, Request, Routing, Runner, Score,
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
@@ -27,8 +27,8 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(150);
 
 const UNAVAILABLE: BureauError = BureauError::Unavailable { retry_after: None };
 
-fn bureau(server: &Server, change: impl FnOnce(&mut Settings)) -> HttpBureau {
-    let mut settings = Settings::new("vendor", &server.url, SECRET.into());
+fn bureau(server: &Server, change: impl FnOnce(&mut HttpBureauSettings)) -> HttpBureau {
+    let mut settings = HttpBureauSettings::new("vendor", &server.url, SECRET.into());
     (settings.connect_timeout, settings.timeout) = (LONG_TIMEOUT, LONG_TIMEOUT);
     change(&mut settings);
     HttpBureau::new(settings, Arc::new(|| Timestamp::from_micros(NOW * 1_000_000))).unwrap()
@@ -407,7 +407,7 @@ async fn unsigned_answer_is_broken_unless_configured() {
     let unsigned = || vec![answer(200, "", &body(&[]))];
     assert_eq!(credit(unsigned()).await, broken("it is not signed"));
     let server = Server::start(unsigned()).await;
-    let trusting = bureau(&server, |settings| settings.signed_answers = false);
+    let trusting = bureau(&server, |settings| settings.require_signed_responses = false);
     assert_eq!(ask(&trusting, Check::SoftCredit, LONG_TIMEOUT).await, FOUND);
 }
 
@@ -442,8 +442,8 @@ async fn lost_answer_is_retried_under_the_same_reference() {
         Policy { check_timeout: LONG_TIMEOUT, total_timeout: LONG_TIMEOUT, backoff, ..Policy::default() };
     let runner = Runner::new(&Routing::all(Arc::new(bureau(&server, |_| ()))), policy);
     let checks = vec![(Check::SoftCredit, reference("case-1"))];
-    let order = Order { applicant: Arc::new(applicant(&[])), country: country(), checks };
-    let outcome = runner.run(&order).await.remove(0);
+    let run = CheckRun { applicant: Arc::new(applicant(&[])), country: country(), checks };
+    let outcome = runner.run(&run).await.remove(0);
     assert_eq!((outcome.result.is_ok(), outcome.tries), (true, 3));
     let received = server.received();
     assert!(received.iter().all(|request| request.header("idempotency-key") == Some("case-1")));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use portico_domain::Timestamp;
 use portico_screening::backoff::Backoff;
-use portico_screening::http::Settings;
-use portico_screening::{Bureau, Check, HttpBureau, Order, Policy, Routing, Runner, Sandbox};
+use portico_screening::http::HttpBureauSettings;
+use portico_screening::{Bureau, Check, CheckRun, HttpBureau, Policy, Routing, Runner, Sandbox};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::people::{applicant, assert_shows_nothing, country, reference};
@@ -31,7 +31,7 @@ async fn run(bureau: Arc<dyn Bureau>) {
     let backoff = Backoff { first: Duration::from_millis(1), most: Duration::from_millis(1) };
     let runner = Runner::new(&Routing::all(bureau), Policy { backoff, ..Policy::default() });
     let checks = Check::ALL.map(|check| (check, reference(check.name()))).to_vec();
-    runner.run(&Order { applicant: Arc::new(applicant(&[])), country: country(), checks }).await;
+    runner.run(&CheckRun { applicant: Arc::new(applicant(&[])), country: country(), checks }).await;
 }
 
 #[test]
@@ -51,7 +51,7 @@ async fn all_lines_of_this_process() {
     let echo = r#"{"SSN":"912-34-5678","LastName":"Zaubermann","OpenBankingToken":"token-canary-271828"}"#;
     let replies = vec![answer(422, "", echo), answer(200, "", echo), Reply::Closes, answer(500, "", echo)];
     let server = Server::start(replies).await;
-    let settings = Settings::new("vendor", &server.url, SECRET.into());
+    let settings = HttpBureauSettings::new("vendor", &server.url, SECRET.into());
     let now = Arc::new(|| Timestamp::from_micros(NOW * 1_000_000));
     run(Arc::new(HttpBureau::new(settings, now).unwrap())).await;
     run(Arc::new(Sandbox::new(&vec![1; 32].into()))).await;

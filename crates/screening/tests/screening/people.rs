@@ -1,26 +1,26 @@
 //! Applicants with values that are recognisable wherever they leak.
 
 use portico_domain::Country;
-use portico_screening::{Applicant, Field, Reference};
+use portico_screening::{Applicant, ApplicantField, Reference};
 
 const TODAY: jiff::civil::Date = jiff::civil::date(2026, 2, 28);
 
-pub(crate) const VALUES: [(Field, &str); 11] = [
-    (Field::FirstName, "Quintessa \"Q\""),
-    (Field::LastName, "Zaubermann"),
-    (Field::DateOfBirth, "1987-06-05"),
-    (Field::Ssn, "912-34-5678"),
-    (Field::StreetAddress, "77 Obsidian Row"),
-    (Field::City, "Xanthopolis"),
-    (Field::State, "Kvetchland"),
-    (Field::Email, "quintessa@zaubermann.example"),
-    (Field::PostalCode, "K9X-4242"),
-    (Field::OpenBankingSubscriptionId, "subscription-canary-31337"),
-    (Field::OpenBankingToken, "token-canary-271828"),
+pub(crate) const VALUES: [(ApplicantField, &str); 11] = [
+    (ApplicantField::FirstName, "Quintessa \"Q\""),
+    (ApplicantField::LastName, "Zaubermann"),
+    (ApplicantField::DateOfBirth, "1987-06-05"),
+    (ApplicantField::Ssn, "912-34-5678"),
+    (ApplicantField::StreetAddress, "77 Obsidian Row"),
+    (ApplicantField::City, "Xanthopolis"),
+    (ApplicantField::State, "Kvetchland"),
+    (ApplicantField::Email, "quintessa@zaubermann.example"),
+    (ApplicantField::PostalCode, "K9X-4242"),
+    (ApplicantField::OpenBankingSubscriptionId, "subscription-canary-31337"),
+    (ApplicantField::OpenBankingToken, "token-canary-271828"),
 ];
 
 /// The default applicant with some fields replaced.
-pub(crate) fn applicant(otherwise: &[(Field, &str)]) -> Applicant {
+pub(crate) fn applicant(otherwise: &[(ApplicantField, &str)]) -> Applicant {
     let mut applicant = Applicant::default();
     for (field, value) in VALUES.iter().chain(otherwise) {
         applicant.set(*field, value, TODAY).unwrap();

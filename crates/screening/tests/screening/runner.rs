@@ -6,8 +6,8 @@ use std::time::Duration;
 use portico_screening::backoff::Jitter;
 use portico_screening::breaker::State;
 use portico_screening::{
-    Bureau, BureauError, Check, Failure, FailureReason, Field, Finding, Order, Outcome, Policy, Routing,
-    Runner, Sandbox,
+    ApplicantField, Bureau, BureauError, Check, CheckRun, Failure, FailureReason, Finding, Outcome, Policy,
+    Routing, Runner, Sandbox,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance};
@@ -41,21 +41,21 @@ fn scripted(steps: &[ScriptStep]) -> (Runner, Arc<Scripted>) {
     (runner(&routing), bureau)
 }
 
-fn order_for(person: &[(Field, &str)], checks: &[Check]) -> Order {
+fn run_for(person: &[(ApplicantField, &str)], checks: &[Check]) -> CheckRun {
     let name = |check: &Check| (*check, reference(&format!("case-1-{check}")));
-    Order {
+    CheckRun {
         applicant: Arc::new(applicant(person)),
         country: country(),
         checks: checks.iter().map(name).collect(),
     }
 }
 
-fn order(checks: &[Check]) -> Order {
-    order_for(&[], checks)
+fn check_run(checks: &[Check]) -> CheckRun {
+    run_for(&[], checks)
 }
 
 async fn run(runner: &Runner, check: Check) -> Outcome {
-    runner.run(&order(&[check])).await.remove(0)
+    runner.run(&check_run(&[check])).await.remove(0)
 }
 
 fn failed(error: BureauError) -> Result<Finding, Failure> {
@@ -66,7 +66,7 @@ fn failed(error: BureauError) -> Result<Finding, Failure> {
 async fn four_checks_take_as_long_as_one() {
     let (runner, _) = scripted(&[ScriptStep::FindsAfter(seconds(2))]);
     let begun = Instant::now();
-    let outcomes = runner.run(&order(&Check::ALL)).await;
+    let outcomes = runner.run(&check_run(&Check::ALL)).await;
     assert_eq!(begun.elapsed(), seconds(2));
     assert_eq!(outcomes.len(), 4);
     for outcome in outcomes {
@@ -81,7 +81,7 @@ async fn outcome_is_returned_while_others_run() {
     let slow = Arc::new(Scripted::new("slow", &[ScriptStep::FindsAfter(seconds(3))]));
     let routing = Routing::all(Arc::clone(&slow) as Arc<dyn Bureau>).with(Check::Income, quick);
     let begun = Instant::now();
-    let mut running = runner(&routing).start(&order(&[Check::Eviction, Check::Income]));
+    let mut running = runner(&routing).start(&check_run(&[Check::Eviction, Check::Income]));
     let first = running.next().await.unwrap();
     assert_eq!((first.check, &*first.bureau, begun.elapsed()), (Check::Income, "quick", seconds(1)));
     assert_eq!(slow.in_flight(), 1);
@@ -98,7 +98,7 @@ async fn hanging_check_ends_at_its_deadline_alone() {
     let well = Arc::new(Scripted::new("well", &[ScriptStep::Finds]));
     let routing = Routing::all(well).with(Check::SoftCredit, Arc::clone(&hangs) as Arc<dyn Bureau>);
     let begun = Instant::now();
-    let outcomes = runner(&routing).run(&order(&Check::ALL)).await;
+    let outcomes = runner(&routing).run(&check_run(&Check::ALL)).await;
     assert_eq!(begun.elapsed(), seconds(10));
     for outcome in outcomes {
         match outcome.check {
@@ -162,9 +162,9 @@ async fn skips_a_retry_after_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_bureau_is_not_asked_while_inputs_are_missing() {
     let (runner, bureau) = scripted(&[ScriptStep::Finds]);
-    let mut order = order(&Check::ALL);
-    order.applicant = Arc::default();
-    for outcome in runner.run(&order).await {
+    let mut run = check_run(&Check::ALL);
+    run.applicant = Arc::default();
+    for outcome in runner.run(&run).await {
         assert_eq!((outcome.result, outcome.tries), (Err(Failure::new(FailureReason::Incomplete)), 0));
     }
     assert!(bureau.times().is_empty());
@@ -224,7 +224,7 @@ async fn abandoned_probe_does_not_keep_the_circuit_open() {
     run(&runner, Check::Eviction).await.result.unwrap_err();
     run(&runner, Check::Eviction).await.result.unwrap_err();
     advance(seconds(30)).await;
-    let running = runner.start(&order(&[Check::Eviction]));
+    let running = runner.start(&check_run(&[Check::Eviction]));
     tokio::task::yield_now().await;
     assert_eq!(bureau.in_flight(), 1);
     drop(running);
@@ -249,15 +249,15 @@ async fn refusals_and_busy_do_not_open_the_circuit() {
 async fn sandbox_failures_do_not_affect_other_people() {
     let runner = runner(&Routing::all(Arc::new(Sandbox::new(&vec![1; 32].into()))));
     for _ in 0..10 {
-        for outcome in runner.run(&order_for(&[(Field::LastName, "Down")], &Check::ALL)).await {
+        for outcome in runner.run(&run_for(&[(ApplicantField::LastName, "Down")], &Check::ALL)).await {
             assert_eq!(outcome.result, failed(BureauError::Unavailable { retry_after: None }));
             assert_eq!(outcome.tries, 4);
         }
     }
-    for outcome in runner.run(&order_for(&[(Field::LastName, "Timeout")], &Check::ALL)).await {
+    for outcome in runner.run(&run_for(&[(ApplicantField::LastName, "Timeout")], &Check::ALL)).await {
         assert_eq!((outcome.result, outcome.took), (failed(BureauError::TooSlow), seconds(10)));
     }
-    for outcome in runner.run(&order(&Check::ALL)).await {
+    for outcome in runner.run(&check_run(&Check::ALL)).await {
         assert!(outcome.result.is_ok());
     }
 }
@@ -268,7 +268,7 @@ async fn concurrency_limit_is_respected() {
         Arc::new(Scripted::new("small", &[ScriptStep::FindsAfter(seconds(1))]).with_max_concurrency(3));
     let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
     let begun = Instant::now();
-    let (one, two) = (order(&Check::ALL), order(&Check::ALL));
+    let (one, two) = (check_run(&Check::ALL), check_run(&Check::ALL));
     let (one, two) = tokio::join!(runner.run(&one), runner.run(&two));
     assert!(one.iter().chain(&two).all(|outcome| outcome.result.is_ok()));
     assert_eq!((begun.elapsed(), bureau.peak()), (seconds(3), 3));
@@ -281,7 +281,7 @@ async fn no_capacity_ends_at_the_total_timeout() {
         Arc::new(Scripted::new("small", &[ScriptStep::FindsAfter(seconds(8))]).with_max_concurrency(1));
     let runner = runner(&Routing::all(bureau));
     let begun = Instant::now();
-    let mut outcomes = runner.run(&order(&[Check::Eviction, Check::Income, Check::SoftCredit])).await;
+    let mut outcomes = runner.run(&check_run(&[Check::Eviction, Check::Income, Check::SoftCredit])).await;
     assert_eq!(begun.elapsed(), seconds(15));
     outcomes.sort_by_key(|outcome| outcome.check);
     assert_eq!(outcomes[0].result, Ok(good(Check::Eviction)));
@@ -296,7 +296,7 @@ async fn late_start_does_not_blame_the_bureau() {
     let bureau = Arc::new(Scripted::new("small", &steps).with_max_concurrency(1));
     let runner = runner(&Routing::all(Arc::clone(&bureau) as Arc<dyn Bureau>));
     // The third starts after 14 seconds, and one second is not enough to blame the bureau.
-    let outcomes = runner.run(&order(&[Check::Income; 3])).await;
+    let outcomes = runner.run(&check_run(&[Check::Income; 3])).await;
     let slow = outcomes.iter().filter(|outcome| outcome.result == failed(BureauError::TooSlow));
     assert_eq!((slow.count(), bureau.times()), (1, vec![0, 7000, 14_000]));
     assert_eq!((runner.health()[1].answered, runner.health()[1].failed), (2, 0));
@@ -311,7 +311,7 @@ async fn two_hundred_verifications_at_once_take_as_long_as_one() {
     let mut all = JoinSet::new();
     for _ in 0..200 {
         let runner = runner.clone();
-        all.spawn(async move { runner.run(&order(&Check::ALL)).await });
+        all.spawn(async move { runner.run(&check_run(&Check::ALL)).await });
     }
     let outcomes: Vec<Outcome> = all.join_all().await.into_iter().flatten().collect();
     assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
@@ -323,7 +323,7 @@ async fn panic_in_a_bureau_fails_one_check() {
     let faulty = Arc::new(Scripted::new("faulty", &[ScriptStep::Panics]));
     let well = Arc::new(Scripted::new("well", &[ScriptStep::Finds]));
     let runner = runner(&Routing::all(well).with(Check::Income, faulty));
-    for outcome in runner.run(&order(&Check::ALL)).await {
+    for outcome in runner.run(&check_run(&Check::ALL)).await {
         match outcome.check {
             Check::Income => {
                 assert_eq!(outcome.result, Err(Failure::new(FailureReason::Panicked)));
@@ -338,7 +338,7 @@ async fn panic_in_a_bureau_fails_one_check() {
 #[tokio::test(start_paused = true)]
 async fn dropping_an_order_cancels_its_checks() {
     let (runner, bureau) = scripted(&[ScriptStep::Hangs]);
-    let running = runner.start(&order(&Check::ALL));
+    let running = runner.start(&check_run(&Check::ALL));
     tokio::task::yield_now().await;
     assert_eq!(bureau.in_flight(), 4);
     drop(running);
@@ -350,9 +350,9 @@ async fn dropping_an_order_cancels_its_checks() {
 #[tokio::test(start_paused = true)]
 async fn orders_and_outcomes_do_not_show_the_applicant() {
     let (runner, _) = scripted(&[DOWN, ScriptStep::Finds]);
-    let order = order(&Check::ALL);
-    assert_shows_nothing(&format!("{order:?} {runner:?}"));
-    for outcome in runner.run(&order).await {
+    let run = check_run(&Check::ALL);
+    assert_shows_nothing(&format!("{run:?} {runner:?}"));
+    for outcome in runner.run(&run).await {
         assert_shows_nothing(&format!("{outcome:?}"));
     }
 }

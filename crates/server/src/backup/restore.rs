@@ -53,7 +53,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path) -> Result<String> {
             restore_postgres(config, url, folder, &manifest, root.as_ref()).await
         }
         (Location::Postgres(_), Engine::Sqlite) => {
-            bail!("this is a backup of a SQLite database: leave --database away, or name a file")
+            bail!("this is a backup of a SQLite database: omit --database, or name a file")
         }
     }
 }
@@ -128,7 +128,7 @@ fn check_chain(config: &Config, manifest: &Manifest) -> Result<()> {
             bail!("chain.key is missing in the data folder: the embedded chain cannot be opened without it")
         }
         (Some(_), ChainUrl::Remote(_)) => {
-            bail!("this backup has an embedded chain: leave --chain away, or use another backup")
+            bail!("this backup has an embedded chain: omit --chain, or use another backup")
         }
         (None, ChainUrl::Embedded) if manifest.database.chain.is_some() => {
             bail!("the database in this backup belongs to a chain that is not embedded: name it with --chain")

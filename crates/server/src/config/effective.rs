@@ -55,10 +55,10 @@ fn bureau_settings(list: &mut List<'_>, bureau: &str, config: &BureauConfig) {
         secret,
         secret_file,
         secret_env,
-        signed_answers,
+        require_signed_responses,
         timeout_ms,
         connect_timeout_ms,
-        most_at_once,
+        max_concurrency,
     } = config;
     let key = |setting: &str| format!("bureaus.{bureau}.{setting}");
     list.optional(key("url"), url.as_deref().map(without_secrets));
@@ -69,10 +69,10 @@ fn bureau_settings(list: &mut List<'_>, bureau: &str, config: &BureauConfig) {
     list.push(key("secret"), hidden);
     list.optional(key("secret_file"), secret_file.as_ref().map(|path| path.display()));
     list.optional(key("secret_env"), secret_env.as_ref());
-    list.optional(key("signed_answers"), *signed_answers);
+    list.optional(key("signed_answers"), *require_signed_responses);
     list.optional(key("timeout_ms"), *timeout_ms);
     list.optional(key("connect_timeout_ms"), *connect_timeout_ms);
-    list.optional(key("most_at_once"), *most_at_once);
+    list.optional(key("most_at_once"), *max_concurrency);
 }
 
 fn screening(list: &mut List<'_>, config: &ScreeningConfig) {

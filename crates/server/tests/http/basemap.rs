@@ -2,18 +2,9 @@
 
 use std::path::Path;
 
-use crate::support::{App, Engine, Options, run};
+use crate::support::{App, Engine, Options, run, street_map};
 
 const PATH: &str = "/console/basemap.pmtiles";
-
-/// An archive of the given length: a header.
-fn archive(length: usize) -> Vec<u8> {
-    let mut bytes: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
-    bytes[..127].fill(0);
-    bytes[..8].copy_from_slice(b"PMTiles\x03");
-    bytes[97..100].copy_from_slice(&[2, 2, 1]);
-    bytes
-}
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -26,7 +17,7 @@ fn a_file_in_the_data_folder_is_found_without_a_restart() {
         app.get(PATH).await.problem(404);
         assert!(app.get("/console/config.json").await.json(200).get("basemap").is_none());
         let file = app.data.join("basemap.pmtiles");
-        std::fs::write(&file, archive(500)).unwrap();
+        std::fs::write(&file, street_map(500)).unwrap();
         assert_eq!(app.get("/console/config.json").await.json(200)["basemap"], PATH);
         app.get(PATH).await.status(200);
         // What nobody can draw is not offered.
@@ -47,9 +38,9 @@ fn a_file_that_is_no_basemap_is_refused_at_start() {
             |path: &Path| Options::new(Engine::Sqlite).flags(&["--basemap", text(path)]).refused_on(app);
         let missing = refusal(&file);
         assert!(missing.contains("--basemap") && missing.contains("No such file"), "{missing}");
-        let mut png = archive(200);
+        let mut png = street_map(200);
         png[99] = 2;
-        let mut cut = archive(200);
+        let mut cut = street_map(200);
         cut[56] = 255;
         for (bytes, why) in
             [(b"<html>404</html>".to_vec(), "version 3"), (png, "vector tiles"), (cut, "cut short")]

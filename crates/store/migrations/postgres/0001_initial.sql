@@ -141,7 +141,7 @@ CREATE INDEX client_ids_account ON client_ids (account);
 
 -- One soulbound token for each case. name: unique for its tenant (`account`); the case of an erased person has neither.
 -- secret: the sealed key of the name's commitment. wished_wallet: the sealed address of the wallet that the case names.
--- made: the token is generated. done: a verification came of it.
+-- is_generated: the token is generated. is_verified: a verification came of it.
 CREATE TABLE cases (
     id            TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     account       TEXT COLLATE "C" NOT NULL,
@@ -152,8 +152,8 @@ CREATE TABLE cases (
     custody       BIGINT,
     wished_wallet BYTEA,
     secret        BYTEA,
-    made          BIGINT NOT NULL,
-    done          BIGINT NOT NULL,
+    is_generated  BIGINT NOT NULL,
+    is_verified   BIGINT NOT NULL,
     created_at    BIGINT NOT NULL,
     revoked_at    BIGINT
 );
@@ -345,7 +345,7 @@ CREATE TABLE chain_signers (
 );
 
 -- The desired state of every item. It outlives what it is about: deleting and creating again is the next version.
--- signer and nonce: the batch that carries this version; null: it waits. share: the largest batch it may be in.
+-- signer and nonce: the batch that carries this version; null: it waits. max_batch: the largest batch it may be in.
 CREATE TABLE chain_items (
     kind      BIGINT NOT NULL,
     key       BYTEA NOT NULL,
@@ -355,14 +355,14 @@ CREATE TABLE chain_items (
     salt      BYTEA,
     signer    BIGINT,
     nonce     BIGINT,
-    share     BIGINT NOT NULL,
+    max_batch BIGINT NOT NULL,
     reverts   BIGINT NOT NULL,
     rejected  BIGINT NOT NULL,
     wanted_at BIGINT NOT NULL,
     PRIMARY KEY (kind, key)
 );
 -- Items that must be alone in their transaction come last, so that they do not hold up the others.
-CREATE INDEX chain_items_waiting ON chain_items (share DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
+CREATE INDEX chain_items_waiting ON chain_items (max_batch DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
 CREATE INDEX chain_items_rejected ON chain_items (kind) WHERE rejected = 1;
 
 -- One contract call at one nonce. state: 0 signed, 1 mined, 2 final, 3 reverted, 4 taken by somebody else.

@@ -122,7 +122,7 @@ CREATE INDEX client_ids_account ON client_ids (account);
 
 -- One soulbound token for each case. name: unique for its tenant (`account`); the case of an erased person has neither.
 -- secret: the sealed key of the name's commitment. wished_wallet: the sealed address of the wallet that the case names.
--- made: the token is generated. done: a verification came of it.
+-- is_generated: the token is generated. is_verified: a verification came of it.
 CREATE TABLE cases (
     id            TEXT NOT NULL PRIMARY KEY,
     account       TEXT NOT NULL,
@@ -133,8 +133,8 @@ CREATE TABLE cases (
     custody       INTEGER,
     wished_wallet BLOB,
     secret        BLOB,
-    made          INTEGER NOT NULL,
-    done          INTEGER NOT NULL,
+    is_generated  INTEGER NOT NULL,
+    is_verified   INTEGER NOT NULL,
     created_at    INTEGER NOT NULL,
     revoked_at    INTEGER
 ) STRICT, WITHOUT ROWID;
@@ -326,7 +326,7 @@ CREATE TABLE chain_signers (
 ) STRICT;
 
 -- The desired state of every item. It outlives what it is about: deleting and creating again is the next version.
--- signer and nonce: the batch that carries this version; null: it waits. share: the largest batch it may be in.
+-- signer and nonce: the batch that carries this version; null: it waits. max_batch: the largest batch it may be in.
 -- The rows are in the order in which they come, not in that of their random keys, which would change two pages for each.
 CREATE TABLE chain_items (
     kind      INTEGER NOT NULL,
@@ -337,14 +337,14 @@ CREATE TABLE chain_items (
     salt      BLOB,
     signer    INTEGER,
     nonce     INTEGER,
-    share     INTEGER NOT NULL,
+    max_batch INTEGER NOT NULL,
     reverts   INTEGER NOT NULL,
     rejected  INTEGER NOT NULL,
     wanted_at INTEGER NOT NULL,
     UNIQUE (kind, key)
 ) STRICT;
 -- Items that must be alone in their transaction come last, so that they do not hold up the others.
-CREATE INDEX chain_items_waiting ON chain_items (share DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
+CREATE INDEX chain_items_waiting ON chain_items (max_batch DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
 CREATE INDEX chain_items_rejected ON chain_items (kind) WHERE rejected = 1;
 
 -- One contract call at one nonce. state: 0 signed, 1 mined, 2 final, 3 reverted, 4 taken by somebody else.

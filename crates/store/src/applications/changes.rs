@@ -3,7 +3,7 @@
 use portico_domain::ApplicationId;
 use portico_domain::applications::ApplicationStatus;
 
-use super::stored::{StoredApplication, shared};
+use super::stored::{StoredApplication, visible_to_owner};
 use crate::audit::{Entry, append};
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::{Error, Result};
@@ -34,7 +34,7 @@ impl Op for ChangeApplication {
             return Err(Error::Outdated);
         }
         append(tx, &self.entry).await?;
-        let ended = ("applications", "total", -i64::from(!self.status.is_shared()));
+        let ended = ("applications", "total", -i64::from(!self.status.is_visible_to_owner()));
         record(tx, &self.by, self.entry.action, self.id.as_str(), &[ended]).await
     }
 }
@@ -42,7 +42,7 @@ impl Op for ChangeApplication {
 static CLOSE: Sql = sql(concat!(
     "UPDATE applications SET status = 'closed', version = version + 1, generation = generation + 1 \
      WHERE listing = ?1 AND ",
-    shared!(),
+    visible_to_owner!(),
     " RETURNING id"
 ));
 
@@ -64,8 +64,8 @@ pub(crate) async fn delete_applications<T: Tx>(
     person: &PersonId,
 ) -> Result<(Vec<StoredApplication>, i64)> {
     let deleted: Vec<StoredApplication> = tx.rows(&DELETE, &[person.into()]).await?;
-    let shared = deleted.iter().map(|application| i64::from(application.status.is_shared())).sum();
-    Ok((deleted, shared))
+    let visible = deleted.iter().map(|application| i64::from(application.status.is_visible_to_owner())).sum();
+    Ok((deleted, visible))
 }
 
 /// Deletes the applications of someone whose key no longer exists: an erasure was interrupted, or the database is an
@@ -79,8 +79,8 @@ pub struct DeleteOrphanedApplications {
 impl Op for DeleteOrphanedApplications {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let (_, shared) = delete_applications(tx, &self.person).await?;
-        record(tx, &self.by, "person.erased", "", &[("applications", "total", -shared)]).await
+        let (_, visible) = delete_applications(tx, &self.person).await?;
+        record(tx, &self.by, "person.erased", "", &[("applications", "total", -visible)]).await
     }
 }
 

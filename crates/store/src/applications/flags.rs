@@ -1,11 +1,11 @@
 //! Computing flags. A cause (a result, an application, its end) raises the application's generation in its own
-//! transaction; the flags are computed outside and settled here, so that a crash in between loses nothing.
+//! transaction; the flags are computed outside and stored here, so that a crash in between loses nothing.
 
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, ListingId, Timestamp};
 use portico_records::{CheckFlags, check_item, cleared_check};
 
-use super::stored::{StoredApplication, shared};
+use super::stored::{StoredApplication, visible_to_owner};
 use crate::audit::{Entry, append};
 use crate::chain::items::{put_item, retire};
 use crate::engine::db::Db;
@@ -14,8 +14,10 @@ use crate::engine::sql::{Op, Sql, Tx, Weight, dialects, params, select, sql, sta
 use crate::engine::word::Word;
 use crate::keystore::store::PersonId;
 
-static RECOMPUTE: Sql =
-    sql(concat!("UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ", shared!()));
+static RECOMPUTE: Sql = sql(concat!(
+    "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND ",
+    visible_to_owner!()
+));
 
 /// After a new result of the person.
 pub(crate) async fn recompute_flags<T: Tx>(tx: &mut T, person: &PersonId) -> Result<()> {
@@ -35,9 +37,9 @@ pub struct Disclosure {
     pub at: Timestamp,
 }
 
-/// Settles the flags of an application, as they were computed from a state of it.
+/// Stores the flags of an application, as they were computed from a state of it.
 #[derive(Debug)]
-pub struct SettleFlags {
+pub struct StoreFlags {
     pub id: ApplicationId,
     pub person: PersonId,
     /// As it was read.
@@ -55,8 +57,8 @@ pub struct SettleFlags {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settlement {
-    Settled,
+pub enum FlagsOutcome {
+    Stored,
     /// The owner's account has learned about too many different terms; there are no flags.
     Withheld,
     /// The application changed meanwhile.
@@ -76,13 +78,13 @@ static OTHER_TERMS: Sql = sql("SELECT count(DISTINCT terms) FROM applications \
      WHERE person = ?1 AND owner = ?2 AND terms <> ?3 AND disclosed_at > ?4");
 static SAME: Sql = sql("SELECT version FROM chain_items \
      WHERE kind = ?1 AND key = ?2 AND payload = ?3 AND deleted = 0 AND rejected = 0");
-static SETTLE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
+static STORE: Sql = sql("UPDATE applications SET settled = ?2, disclosed_at = coalesce(?3, disclosed_at), \
      withheld = ?4, flags_expire_at = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN flags_expire_at ELSE ?5 END \
      WHERE id = ?1 AND settled < ?2");
 
-impl Op for SettleFlags {
-    type Out = Settlement;
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Settlement> {
+impl Op for StoreFlags {
+    type Out = FlagsOutcome;
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<FlagsOutcome> {
         let rows: Vec<(ApplicationId, String, i64)> = match &self.disclosure {
             None => tx.rows(&LOCK, &[(&self.id).into()]).await?,
             Some(Disclosure { owner, .. }) => {
@@ -93,7 +95,7 @@ impl Op for SettleFlags {
             *id == self.id && status == self.status.name() && *generation == self.generation
         };
         if !rows.iter().any(is_current) {
-            return Ok(Settlement::Outdated);
+            return Ok(FlagsOutcome::Outdated);
         }
         let is_withheld = match &self.disclosure {
             None => false,
@@ -122,8 +124,8 @@ impl Op for SettleFlags {
             is_withheld,
             self.flags.map(|flags| flags.expires_at)
         ];
-        tx.exec(&SETTLE, &params).await?;
-        Ok(if is_withheld { Settlement::Withheld } else { Settlement::Settled })
+        tx.exec(&STORE, &params).await?;
+        Ok(if is_withheld { FlagsOutcome::Withheld } else { FlagsOutcome::Stored })
     }
 }
 
@@ -170,4 +172,4 @@ impl Db {
     }
 }
 
-statements! { RECOMPUTE, LOCK, LOCK_OF_OWNER, OTHER_TERMS, SAME, SETTLE, HAS_EXPIRED, EXPIRE, DUE, DUE_OF }
+statements! { RECOMPUTE, LOCK, LOCK_OF_OWNER, OTHER_TERMS, SAME, STORE, HAS_EXPIRED, EXPIRE, DUE, DUE_OF }

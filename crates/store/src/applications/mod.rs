@@ -7,6 +7,6 @@ pub(crate) mod stored;
 pub(crate) mod submission;
 
 pub use changes::{ChangeApplication, DeleteOrphanedApplications};
-pub use flags::{Disclosure, ExpireFlags, SettleFlags, Settlement};
+pub use flags::{Disclosure, ExpireFlags, FlagsOutcome, StoreFlags};
 pub use stored::StoredApplication;
 pub use submission::{ListingSubmission, NewApplication, SubmitApplications};

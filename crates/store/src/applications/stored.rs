@@ -33,12 +33,12 @@ pub struct StoredApplication {
     pub created_at: Timestamp,
 }
 
-macro_rules! shared {
+macro_rules! visible_to_owner {
     () => {
         "status IN ('submitted', 'approved', 'conditional', 'declined')"
     };
 }
-pub(super) use shared;
+pub(super) use visible_to_owner;
 
 impl StoredApplication {
     /// Identifies this version of the application and the findings behind it.
@@ -79,20 +79,20 @@ static APPLICANTS: Sql = select::<StoredApplication>(
      (SELECT 1 FROM applications AS newer WHERE newer.person = one.person AND newer.listing = one.listing \
      AND newer.seq > one.seq) ORDER BY seq LIMIT ?2",
 );
-static COUNT_SHARED: Sql = sql(concat!(
+static COUNT_VISIBLE: Sql = sql(concat!(
     "SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 AND ",
-    shared!(),
+    visible_to_owner!(),
     " LIMIT ?2) AS found"
 ));
 static PEOPLE: Sql =
     sql("SELECT DISTINCT person FROM applications WHERE person > ?1 ORDER BY person LIMIT ?2");
 
-static COUNT_ALL_SHARED: Sql = sql(concat!("SELECT count(*) FROM applications WHERE ", shared!()));
+static COUNT_ALL_VISIBLE: Sql = sql(concat!("SELECT count(*) FROM applications WHERE ", visible_to_owner!()));
 
 impl Db {
     /// How many applications their listings' owners see.
     pub async fn count_shared_applications(&self) -> Result<i64> {
-        Ok(self.one::<(i64,)>(&COUNT_ALL_SHARED, &[]).await?.map_or(0, |(count,)| count))
+        Ok(self.one::<(i64,)>(&COUNT_ALL_VISIBLE, &[]).await?.map_or(0, |(count,)| count))
     }
 
     pub async fn application(&self, id: &ApplicationId) -> Result<Option<StoredApplication>> {
@@ -115,7 +115,7 @@ impl Db {
 
     /// The number of a person's applications that are shared with owners, up to a limit.
     pub async fn shared_applications(&self, person: &PersonId, limit: i64) -> Result<i64> {
-        let found: Option<(i64,)> = self.one(&COUNT_SHARED, &[person.into(), limit.into()]).await?;
+        let found: Option<(i64,)> = self.one(&COUNT_VISIBLE, &[person.into(), limit.into()]).await?;
         Ok(found.map_or(0, |(count,)| count))
     }
 
@@ -147,4 +147,4 @@ impl Db {
     }
 }
 
-statements! { GET, NEWEST, OF_PERSON, PAGE_OF_PERSON, APPLICANTS, COUNT_SHARED, PEOPLE, COUNT_ALL_SHARED }
+statements! { GET, NEWEST, OF_PERSON, PAGE_OF_PERSON, APPLICANTS, COUNT_VISIBLE, PEOPLE, COUNT_ALL_VISIBLE }

@@ -3,7 +3,7 @@
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::{ApplicationId, CaseId, ErrorCode, ListingId, Timestamp, UserId};
 
-use super::stored::shared;
+use super::stored::visible_to_owner;
 use crate::budgets::Budget;
 use crate::engine::counters::{ChangeContext, record};
 use crate::engine::creation_number::creation_number;
@@ -86,7 +86,7 @@ static OPEN: Sql =
 /// Recomputes the flags of earlier applications to the listing: only the newest one has flags.
 static SUPERSEDE: Sql = sql(concat!(
     "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND listing = ?2 AND id <> ?3 AND ",
-    shared!()
+    visible_to_owner!()
 ));
 /// Locks the person's cases until this transaction ends: a result that is being stored comes before this, and has the
 /// flags of what is submitted here computed, or after it.

@@ -152,7 +152,8 @@ pub fn make_room(target: &Target, replaced: Option<&str>, backup: &str) -> Strin
         statements.extend(target.relations.iter().map(move_to_replaced));
     }
     statements.push("CREATE SCHEMA portico_restore;\n".to_owned());
-    statements.push("CREATE TABLE portico_restore.pending (backup text NOT NULL, aside text);\n".to_owned());
+    statements
+        .push("CREATE TABLE portico_restore.pending (backup text NOT NULL, kept_at text);\n".to_owned());
     let backup = backup.replace('\'', "''");
     let replaced = replaced.map_or("NULL".to_owned(), |replaced| format!("'{replaced}'"));
     statements.push(format!("INSERT INTO portico_restore.pending VALUES ('{backup}', {replaced});\n"));

@@ -7,7 +7,7 @@ use portico_sqlite::{Snapshot, integrity_faults, open_immutable};
 use crate::audit::{Head, LoggedEntry};
 use crate::database_facts::{Facts, ReadFacts};
 use crate::engine::error::{Error, Result};
-use crate::engine::migrate::Status;
+use crate::engine::migrate::MigrationStatus;
 use crate::engine::sql::{Op, Tx};
 use crate::engine::sqlite::migrate;
 use crate::engine::sqlite::migrations::MIGRATIONS;
@@ -92,7 +92,7 @@ pub fn inspect_sqlite(path: &Path) -> Result<(Facts, Vec<String>)> {
     if !faults.is_empty() {
         return Err(Error::Unavailable(format!("the file is damaged: {}", faults.join("; "))));
     }
-    let Status { current, latest } = migrate::read_status(&connection, MIGRATIONS)?;
+    let MigrationStatus { current, latest } = migrate::read_status(&connection, MIGRATIONS)?;
     if current > latest {
         return Err(Error::Unavailable(newer(current, latest)));
     }

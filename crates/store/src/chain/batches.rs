@@ -194,8 +194,8 @@ impl Op for FillNonce {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settled {
-    /// Only the holder of the lease may settle.
+pub struct BatchUpdate {
+    /// Only the holder of the lease may close it.
     pub lease: Lease,
     pub nonce: i64,
     pub status: BatchStatus,
@@ -205,37 +205,37 @@ pub struct Settled {
     pub mined: Option<Word>,
 }
 
-static SETTLE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block_hash = ?5, mined = ?6, \
+static CLOSE: Sql = sql("UPDATE chain_batches SET state = ?3, block = ?4, block_hash = ?5, mined = ?6, \
      payers = CASE WHEN CAST(?3 AS BIGINT) < 2 THEN payers END WHERE signer = ?1 AND nonce = ?2 AND state < 2");
 static FORGET_RAW: Sql = sql("UPDATE chain_attempts SET raw = NULL WHERE signer = ?1 AND nonce = ?2");
 
-/// A replaced holder may not know every attempt, so it must not settle.
-async fn settle<T: Tx>(tx: &mut T, settled: &Settled) -> Result<bool> {
-    settled.lease.check(tx).await?;
-    let block_hash = settled.block.as_ref().map(|(_, hash)| hash.as_slice());
+/// A replaced holder may not know every attempt, so it must not close the batch.
+async fn close<T: Tx>(tx: &mut T, update: &BatchUpdate) -> Result<bool> {
+    update.lease.check(tx).await?;
+    let block_hash = update.block.as_ref().map(|(_, hash)| hash.as_slice());
     let params = [
-        settled.lease.signer.into(),
-        settled.nonce.into(),
-        settled.status.state().into(),
-        settled.block.map(|(number, _)| number).into(),
+        update.lease.signer.into(),
+        update.nonce.into(),
+        update.status.state().into(),
+        update.block.map(|(number, _)| number).into(),
         block_hash.into(),
-        settled.mined.as_ref().map(Word::as_slice).into(),
+        update.mined.as_ref().map(Word::as_slice).into(),
     ];
-    let moved = tx.exec(&SETTLE, &params).await? > 0;
-    if moved && settled.status.is_over() {
-        tx.exec(&FORGET_RAW, &[settled.lease.signer.into(), settled.nonce.into()]).await?;
+    let moved = tx.exec(&CLOSE, &params).await? > 0;
+    if moved && update.status.is_over() {
+        tx.exec(&FORGET_RAW, &[update.lease.signer.into(), update.nonce.into()]).await?;
     }
     Ok(moved)
 }
 
 #[derive(Debug)]
-pub struct SettleBatches(pub Vec<Settled>);
+pub struct CloseBatches(pub Vec<BatchUpdate>);
 
-impl Op for SettleBatches {
+impl Op for CloseBatches {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        for settled in &self.0 {
-            settle(tx, settled).await?;
+        for update in &self.0 {
+            close(tx, update).await?;
         }
         Ok(())
     }
@@ -246,7 +246,7 @@ const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
 // Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static REQUEUE: Sql = sql(
-    "UPDATE chain_items SET signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
+    "UPDATE chain_items SET signer = NULL, nonce = NULL, max_batch = CASE WHEN max_batch = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
      rejected = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING rejected",
 );
@@ -256,7 +256,7 @@ static REQUEUE: Sql = sql(
 #[derive(Debug)]
 pub struct Requeue {
     /// Its status is reverted or foreign.
-    pub batch: Settled,
+    pub batch: BatchUpdate,
     pub items: Vec<ItemVersion>,
     pub at: Timestamp,
 }
@@ -264,11 +264,11 @@ pub struct Requeue {
 impl Op for Requeue {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        if !settle(tx, &self.batch).await? {
+        if !close(tx, &self.batch).await? {
             return Ok(());
         }
         let reverted = self.batch.status == BatchStatus::Reverted;
-        let share = match i64::try_from(self.items.len()) {
+        let max_batch = match i64::try_from(self.items.len()) {
             Ok(n) if reverted => (n + 1) / 2,
             _ => super::items::NO_BATCH_LIMIT,
         };
@@ -280,7 +280,7 @@ impl Op for Requeue {
                 item.version.into(),
                 self.batch.lease.signer.into(),
                 self.batch.nonce.into(),
-                share.into(),
+                max_batch.into(),
                 alone.into(),
                 MAX_SINGLE_ITEM_REVERTS.into(),
             ];
@@ -292,4 +292,4 @@ impl Op for Requeue {
     }
 }
 
-statements! { INSERT_BATCH, INSERT_FILLER, INSERT_ATTEMPT, SETTLE, FORGET_RAW, REQUEUE }
+statements! { INSERT_BATCH, INSERT_FILLER, INSERT_ATTEMPT, CLOSE, FORGET_RAW, REQUEUE }

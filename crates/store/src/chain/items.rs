@@ -31,11 +31,11 @@ fn batch_limit(kind: ItemKind) -> i64 {
 }
 
 static INSERT_ITEM: Sql = sql("INSERT INTO chain_items \
-     (kind, key, version, payload, deleted, salt, signer, nonce, share, reverts, rejected, wanted_at) \
+     (kind, key, version, payload, deleted, salt, signer, nonce, max_batch, reverts, rejected, wanted_at) \
      VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) ON CONFLICT (kind, key) DO NOTHING");
 static UPDATE_ITEM: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
-     payload = ?3, deleted = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, share = ?8, reverts = 0, \
+     payload = ?3, deleted = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, max_batch = ?8, reverts = 0, \
      rejected = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version",
 );
 
@@ -83,7 +83,7 @@ fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Param<'_>; 
 
 static RETIRE: Sql =
     sql("UPDATE chain_items SET version = version + 1, payload = ?3, deleted = 1, salt = NULL, \
-     signer = NULL, nonce = NULL, share = ?4, reverts = 0, rejected = 0, wanted_at = ?5 \
+     signer = NULL, nonce = NULL, max_batch = ?4, reverts = 0, rejected = 0, wanted_at = ?5 \
      WHERE kind = ?1 AND key = ?2 AND deleted = 0");
 
 /// Deletes an item if it exists; returns whether it did.
@@ -137,7 +137,7 @@ impl Op for PutItems {
 // Keeps the batch limit: an item that must be alone in its transaction stays alone.
 static AGAIN: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, share = CASE WHEN share = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, rejected = 0, wanted_at = ?6 \
+     signer = NULL, nonce = NULL, max_batch = CASE WHEN max_batch = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, rejected = 0, wanted_at = ?6 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3",
 );
 

@@ -15,7 +15,7 @@ pub(crate) mod state;
 
 pub use crate::engine::word::Word;
 pub use batches::{
-    BatchStatus, FillNonce, Payers, ReplaceAttempt, Requeue, SettleBatches, Settled, SignedBatch,
+    BatchStatus, BatchUpdate, CloseBatches, FillNonce, Payers, ReplaceAttempt, Requeue, SignedBatch,
 };
 pub use history::BatchTransaction;
 pub use items::{

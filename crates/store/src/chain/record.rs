@@ -15,7 +15,7 @@ use crate::engine::counters::{ChangeContext, record};
 use crate::engine::error::{Error, Result};
 use crate::engine::sql::{Op, Sql, Tx, select, sql, statements};
 use crate::engine::word::Word;
-use crate::idempotency::IdempotencyKey;
+use crate::idempotency::IdempotencyClaim;
 use crate::listings::create::CreateListing;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct NewRecord {
     pub listing: Listing,
     pub desired: DesiredItem,
     pub by: ChangeContext,
-    pub idempotency_key: Option<IdempotencyKey>,
+    pub idempotency_key: Option<IdempotencyClaim>,
     pub budget: Budget,
     /// Digest of the account whose share of the waiting listings is charged; `None`: no account.
     pub payer: Option<Word>,
@@ -42,7 +42,7 @@ pub struct RecordListings {
     /// All items have the same kind.
     pub records: std::sync::Arc<[NewRecord]>,
     /// How many listings each payer may have waiting, and how many are.
-    pub share: i64,
+    pub max_waiting_per_payer: i64,
     pub waiting: Payers,
     pub lease: Lease,
     pub signer: Signer,
@@ -167,7 +167,7 @@ impl RecordListings {
     }
 
     async fn insert<T: Tx>(&self, tx: &mut T, new: &NewRecord, waiting: i64) -> Result<Option<Refusal>> {
-        if new.payer.is_some() && waiting >= self.share {
+        if new.payer.is_some() && waiting >= self.max_waiting_per_payer {
             return Ok(Some(Refusal::TooManyWaiting));
         }
         if let Some(quota) = new.budget.try_take(tx, 1).await? {
@@ -220,11 +220,11 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
     record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await
 }
 
-static NEXT: Sql = sql("SELECT kind, share FROM chain_items WHERE signer IS NULL AND rejected = 0 \
-     ORDER BY share DESC, wanted_at LIMIT 1");
+static NEXT: Sql = sql("SELECT kind, max_batch FROM chain_items WHERE signer IS NULL AND rejected = 0 \
+     ORDER BY max_batch DESC, wanted_at LIMIT 1");
 static WAITING: Sql = select::<VersionedItem>(
     "SELECT {columns} FROM chain_items \
-     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND share = ?2 ORDER BY wanted_at LIMIT ?3",
+     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND max_batch = ?2 ORDER BY wanted_at LIMIT ?3",
 );
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
@@ -243,10 +243,10 @@ impl Op for SealWaiting {
     type Out = Option<SignedBatch>;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
-        let Some((kind, share)) = tx.one::<(ItemKind, i64)>(&NEXT, &[]).await? else { return Ok(None) };
-        let limit = share.min(self.limit);
+        let Some((kind, max_batch)) = tx.one::<(ItemKind, i64)>(&NEXT, &[]).await? else { return Ok(None) };
+        let limit = max_batch.min(self.limit);
         let waiting: Vec<VersionedItem> =
-            tx.rows(&WAITING, &[kind.into(), share.into(), limit.into()]).await?;
+            tx.rows(&WAITING, &[kind.into(), max_batch.into(), limit.into()]).await?;
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(waiting.len());
         for item in waiting {

@@ -139,13 +139,13 @@ pub struct Backlog {
     /// In batches that are signed and not mined.
     pub signed: i64,
     /// Rejected by the chain, until they are wanted again.
-    pub failed: i64,
+    pub rejected: i64,
 }
 
 row!(Backlog {
     waiting = "(SELECT count(*) FROM chain_items WHERE signer IS NULL AND rejected = 0)",
     signed = "(SELECT CAST(coalesce(sum(items), 0) AS BIGINT) FROM chain_batches WHERE state = 0)",
-    failed = "(SELECT count(*) FROM chain_items WHERE rejected = 1)",
+    rejected = "(SELECT count(*) FROM chain_items WHERE rejected = 1)",
 });
 
 /// For the comparison with the chain.

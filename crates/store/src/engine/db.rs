@@ -3,7 +3,7 @@
 use super::audit_key::AuditKeyCell;
 use super::error::Result;
 use super::location::{Location, Role};
-use super::migrate::{Migration, Status};
+use super::migrate::{Migration, MigrationStatus};
 use super::postgres::{database::Postgres, migrations as postgres_migrations};
 use super::sql::{FromRow, Op, Param, Sql, Weight, sql, statements};
 use super::sqlite::{database::Sqlite, migrations as sqlite_migrations};
@@ -90,7 +90,7 @@ impl Db {
     }
 
     /// Read-only.
-    pub async fn status(location: &Location) -> Result<Status> {
+    pub async fn status(location: &Location) -> Result<MigrationStatus> {
         match location {
             Location::Sqlite(path) => Sqlite::status(path),
             Location::Postgres(url) => Postgres::status(url).await,

@@ -24,7 +24,7 @@ impl Migration {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Status {
+pub struct MigrationStatus {
     /// The last step that ran.
     pub current: usize,
     /// The last step that this version has.
@@ -85,8 +85,8 @@ pub(super) fn pending<'m>(recorded: &[Recorded], steps: &'m [Migration]) -> Resu
     })
 }
 
-pub(super) fn status(recorded: &[Recorded], steps: &[Migration]) -> Result<Status> {
-    Ok(Status { current: verified(recorded, steps)?, latest: steps.len() })
+pub(super) fn status(recorded: &[Recorded], steps: &[Migration]) -> Result<MigrationStatus> {
+    Ok(MigrationStatus { current: verified(recorded, steps)?, latest: steps.len() })
 }
 
 pub(super) fn numbered(first: usize, steps: &[Migration]) -> impl Iterator<Item = (i64, &Migration)> {

@@ -51,10 +51,10 @@ static NAMED: Sql = select::<Case>("SELECT {columns} FROM cases WHERE account = 
 static BY_TOKEN: Sql = select::<Case>("SELECT {columns} FROM cases WHERE token = ?1");
 static OF_USER: Sql = select::<Case>("SELECT {columns} FROM cases WHERE user_id = ?1 ORDER BY created_at");
 static UNFINISHED: Sql = select::<Case>(
-    "SELECT {columns} FROM cases WHERE user_id = ?1 AND account = ?2 AND made = 1 AND done = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1",
+    "SELECT {columns} FROM cases WHERE user_id = ?1 AND account = ?2 AND is_generated = 1 AND is_verified = 0 AND revoked_at IS NULL ORDER BY created_at LIMIT 1",
 );
 static INSERT: Sql = sql("INSERT INTO cases \
-     (id, name, account, user_id, token, holder, custody, wished_wallet, secret, made, done, created_at) \
+     (id, name, account, user_id, token, holder, custody, wished_wallet, secret, is_generated, is_verified, created_at) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11) ON CONFLICT DO NOTHING");
 static REVOKE: Sql = sql("UPDATE cases SET revoked_at = ?2 WHERE token = ?1 AND revoked_at IS NULL");
 

@@ -59,13 +59,13 @@ static RELEASE_SLOT: Sql = sql("DELETE FROM name_guesses WHERE id = ?1");
 
 /// Logs the outcome; a correct guess returns its slot.
 #[derive(Debug)]
-pub struct SettleGuess {
+pub struct FinishGuess {
     pub place: i64,
     pub is_correct: bool,
     pub entry: Entry,
 }
 
-impl Op for SettleGuess {
+impl Op for FinishGuess {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
         if self.is_correct {

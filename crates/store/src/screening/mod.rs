@@ -14,7 +14,7 @@ pub(crate) mod verifications;
 pub use cases::{Case, CaseSelector, Mint, NewCase, OpenCase, RevokeIdentity, WishWallet};
 pub use checks::{BeginChecks, FinishCheck, NewCheck, StoredCheck};
 pub use claims::{BeginClaim, ClaimIdentity, WalletClaim};
-pub use guesses::{Guess, SettleGuess, TakeGuess};
+pub use guesses::{FinishGuess, Guess, TakeGuess};
 pub use lifetimes::Lifetime;
 pub use people::{AdvanceErasures, ErasePerson, ForgetAppliedErasures, ForgetInputs};
 pub use verifications::{Dispute, StoreVerification, StoredVerification};

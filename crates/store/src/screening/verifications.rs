@@ -48,7 +48,8 @@ static OF_USER: Sql = select::<StoredVerification>(
 static INSERT: Sql = sql("INSERT INTO verifications \
      (seq, id, user_id, case_id, created_at, expires_at, consented_at, consent_version, inputs, findings, outcome) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
-static DONE: Sql = sql("UPDATE cases SET done = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
+static VERIFIED: Sql =
+    sql("UPDATE cases SET is_verified = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
      RETURNING account, token, holder");
 
 /// Stores a result, queues its token for the chain, and has the flags of the person's applications computed.
@@ -68,7 +69,7 @@ impl Op for StoreVerification {
         let new = &self.verification;
         // The token may have been revoked, or the person erased, during the bureau requests.
         let case: Option<(Option<Tenant>, Vec<u8>, Vec<u8>)> =
-            tx.one(&DONE, &[(&new.case).into(), (&new.user).into()]).await?;
+            tx.one(&VERIFIED, &[(&new.case).into(), (&new.user).into()]).await?;
         let (account, token, holder) = case.ok_or(Error::Conflict(ErrorCode::IdentityRevoked))?;
         let params = params![
             creation_number(tx).await?,
@@ -147,4 +148,4 @@ impl Db {
     }
 }
 
-statements! { GET, NEWEST, OF_USER, INSERT, DONE, DISPUTE, ASK_AGAIN }
+statements! { GET, NEWEST, OF_USER, INSERT, VERIFIED, DISPUTE, ASK_AGAIN }

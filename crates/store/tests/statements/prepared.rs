@@ -40,7 +40,7 @@ fn files() -> Vec<File> {
             database_facts, deployment, devices, engine::counters, engine::db, engine::totals, idempotency, keys,
             listings::clusters, listings::create, listings::delete, listings::edit, listings::find, pipelines,
             portfolios, requirements, saved, screening::cases, screening::checks, screening::claims,
-            screening::guesses, screening::lifetimes, screening::people, screening::verifications, templates, users;
+            screening::guesses, screening::lifetimes, screening::people, screening::verifications, templates, tenants, users;
         Sqlite: listings::sqlite_index;
         Postgres: engine::creation_number, engine::postgres::creation_numbers, listings::postgres_index;
         Keystores: keystore::moving, keystore::relocation, keystore::store;

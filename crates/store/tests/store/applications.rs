@@ -1,4 +1,4 @@
-//! Applications: submitting, changing and ending them, and settling their flags.
+//! Applications: submitting, changing and ending them, and storing their flags.
 
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::chain::Passes;
@@ -7,8 +7,8 @@ use portico_records::{CheckFlags, ItemKind, Word, check_item, check_key, listing
 use portico_store::chain::StoredItem;
 use portico_store::keystore::PersonId;
 use portico_store::{
-    ChangeApplication, DeleteOrphanedApplications, Disclosure, Error, ExpireFlags, Result, SettleFlags,
-    Settlement, StoredApplication,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, Error, ExpireFlags, FlagsOutcome, Result,
+    StoreFlags, StoredApplication,
 };
 
 use crate::engines::Db;
@@ -35,8 +35,8 @@ on_both_engines! {
     applications_of_a_person_are_read_in_pages,
     applications_are_counted_while_they_are_shared,
     full_list_rejects_the_whole_request,
-    settled_flags_are_no_longer_due,
-    flags_of_an_outdated_state_are_not_settled,
+    stored_flags_are_no_longer_due,
+    flags_of_an_outdated_state_are_not_stored,
     same_flags_are_no_new_version,
     expired_flags_are_due_again,
     ended_flags_do_not_expire,
@@ -165,7 +165,7 @@ async fn deleting_a_listing_closes_its_applications(db: Db) {
     apply(&db, 3, &["a"]).await.unwrap();
     change(&db, &open(&db, &person(3), "a").await, ApplicationStatus::Withdrawn).await.unwrap();
     for due in db.due_applications(None, 10).await.unwrap() {
-        settle(&db, &due, None).await;
+        store_flags(&db, &due, None).await;
     }
     db.write(delete("a")).await.unwrap();
     assert_eq!(statuses(&db, &person(1)).await, ["closed", "submitted"]);
@@ -306,8 +306,8 @@ fn disclosure(owner: u8, terms: u8, days: i64) -> Disclosure {
     Disclosure { owner: [owner; 32], terms: [terms; 32], since: later((days - 30) * DAY), limit: 5, at }
 }
 
-fn settlement(application: &StoredApplication, disclosure: Option<Disclosure>, bits: u8) -> SettleFlags {
-    SettleFlags {
+fn new_flags(application: &StoredApplication, disclosure: Option<Disclosure>, bits: u8) -> StoreFlags {
+    StoreFlags {
         id: application.id.clone(),
         person: application.person,
         generation: application.generation,
@@ -320,16 +320,20 @@ fn settlement(application: &StoredApplication, disclosure: Option<Disclosure>, b
     }
 }
 
-async fn settle(db: &Db, application: &StoredApplication, disclosure: Option<Disclosure>) -> Settlement {
-    db.write(settlement(application, disclosure, 1)).await.unwrap()
+async fn store_flags(
+    db: &Db,
+    application: &StoredApplication,
+    disclosure: Option<Disclosure>,
+) -> FlagsOutcome {
+    db.write(new_flags(application, disclosure, 1)).await.unwrap()
 }
 
-async fn settled_flags_are_no_longer_due(db: Db) {
+async fn stored_flags_are_no_longer_due(db: Db) {
     apply(&db, 1, &["a"]).await.unwrap();
     apply(&db, 2, &["a"]).await.unwrap();
     let due = db.due_applications(None, 10).await.unwrap();
     assert_eq!(due.len(), 2);
-    assert_eq!(settle(&db, &due[0], None).await, Settlement::Settled);
+    assert_eq!(store_flags(&db, &due[0], None).await, FlagsOutcome::Stored);
     let left = db.due_applications(None, 10).await.unwrap();
     assert_eq!(left.iter().map(|due| due.person).collect::<Vec<_>>(), [person(2)]);
     assert!(db.due_applications(Some(&person(1)), 10).await.unwrap().is_empty());
@@ -338,11 +342,11 @@ async fn settled_flags_are_no_longer_due(db: Db) {
     assert_eq!((item.version, item.payload, item.deleted), (1, expected, false));
 }
 
-async fn flags_of_an_outdated_state_are_not_settled(db: Db) {
+async fn flags_of_an_outdated_state_are_not_stored(db: Db) {
     apply(&db, 1, &["a"]).await.unwrap();
     let before = db.due_applications(None, 10).await.unwrap().remove(0);
     change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
-    assert_eq!(settle(&db, &before, Some(disclosure(1, 1, 0))).await, Settlement::Outdated);
+    assert_eq!(store_flags(&db, &before, Some(disclosure(1, 1, 0))).await, FlagsOutcome::Outdated);
     assert!(item(&db, &before).await.is_none());
     assert_eq!(open(&db, &person(1), "a").await.disclosed_at, None);
 }
@@ -351,7 +355,7 @@ async fn same_flags_are_no_new_version(db: Db) {
     apply(&db, 1, &["a"]).await.unwrap();
     for (bits, version) in [(1, 1), (1, 1), (2, 2), (1, 3)] {
         let application = open(&db, &person(1), "a").await;
-        db.write(settlement(&application, None, bits)).await.unwrap();
+        db.write(new_flags(&application, None, bits)).await.unwrap();
         assert_eq!(item(&db, &application).await.unwrap().version, version);
     }
 }
@@ -361,8 +365,8 @@ async fn expired_flags_are_due_again(db: Db) {
         apply(&db, user, &["a"]).await.unwrap();
         let application = open(&db, &person(user), "a").await;
         let flags = CheckFlags { expires_at: later(expiry), ..flags(1) };
-        let settled = SettleFlags { flags: Some(flags), ..settlement(&application, None, 1) };
-        assert_eq!(db.write(settled).await.unwrap(), Settlement::Settled);
+        let new = StoreFlags { flags: Some(flags), ..new_flags(&application, None, 1) };
+        assert_eq!(db.write(new).await.unwrap(), FlagsOutcome::Stored);
         assert_eq!(open(&db, &person(user), "a").await.flags_expire_at, Some(flags.expires_at));
     }
     let due = async || {
@@ -384,12 +388,12 @@ async fn expired_flags_are_due_again(db: Db) {
 
 async fn ended_flags_do_not_expire(db: Db) {
     apply(&db, 1, &["a"]).await.unwrap();
-    settle(&db, &open(&db, &person(1), "a").await, None).await;
+    store_flags(&db, &open(&db, &person(1), "a").await, None).await;
     let before = open(&db, &person(1), "a").await;
     change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
     let ended = db.due_applications(None, 10).await.unwrap().remove(0);
-    let settled = SettleFlags { flags: None, ..settlement(&ended, None, 0) };
-    assert_eq!(db.write(settled).await.unwrap(), Settlement::Settled);
+    let new = StoreFlags { flags: None, ..new_flags(&ended, None, 0) };
+    assert_eq!(db.write(new).await.unwrap(), FlagsOutcome::Stored);
     assert!(!db.has_expired_flags(later(1_000)).await.unwrap());
     assert!(item(&db, &ended).await.unwrap().deleted);
 }
@@ -405,18 +409,18 @@ async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {
         (new.owner, new.terms) = ([owner; 32], [terms; 32]);
         db.write(wanted).await.unwrap();
         let application = open(&db, &person(1), &id).await;
-        let settled = settle(&db, &application, Some(disclosure(owner, terms, i64::from(terms)))).await;
-        let expected = if terms <= 5 { Settlement::Settled } else { Settlement::Withheld };
-        assert_eq!(settled, expected, "{terms}");
+        let outcome = store_flags(&db, &application, Some(disclosure(owner, terms, i64::from(terms)))).await;
+        let expected = if terms <= 5 { FlagsOutcome::Stored } else { FlagsOutcome::Withheld };
+        assert_eq!(outcome, expected, "{terms}");
         let application = open(&db, &person(1), &id).await;
         assert_eq!((application.is_withheld, application.is_disclosed()), (terms > 5, terms <= 5));
         assert_eq!(item(&db, &application).await.is_some(), terms <= 5);
     }
     // Terms that count already stay, and the first ones are forgotten after thirty days.
     let first = open(&db, &person(1), "l-1").await;
-    assert_eq!(settle(&db, &first, Some(disclosure(1, 1, 8))).await, Settlement::Settled);
+    assert_eq!(store_flags(&db, &first, Some(disclosure(1, 1, 8))).await, FlagsOutcome::Stored);
     let last = open(&db, &person(1), "l-7").await;
-    assert_eq!(settle(&db, &last, Some(disclosure(1, 7, 33))).await, Settlement::Settled);
+    assert_eq!(store_flags(&db, &last, Some(disclosure(1, 7, 33))).await, FlagsOutcome::Stored);
 }
 
 async fn other_accounts_and_people_do_not_count(db: Db) {
@@ -429,7 +433,7 @@ async fn other_accounts_and_people_do_not_count(db: Db) {
         (new.owner, new.terms) = ([owner; 32], [n; 32]);
         db.write(wanted).await.unwrap();
         let application = open(&db, &person(who), &id).await;
-        assert_eq!(settle(&db, &application, Some(disclosure(owner, n, 0))).await, Settlement::Settled);
+        assert_eq!(store_flags(&db, &application, Some(disclosure(owner, n, 0))).await, FlagsOutcome::Stored);
     }
 }
 

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use portico_domain::{Quota, Timestamp};
 use portico_store::{
-    Budget, Charge, Error, ForgetBudgets, IdempotencyKey, Idempotent, Paid, RegisterDevice, Role,
+    Budget, Charge, Error, ForgetBudgets, IdempotencyClaim, Idempotent, Paid, RegisterDevice, Role,
 };
 
 use crate::engines::Db;
@@ -93,7 +93,7 @@ async fn failed_work_pays_nothing(db: Db) {
 async fn repeated_idempotency_key_pays_once(db: Db) {
     let once = |id: &str| Idempotent {
         op: paid(id, 1, &[charge(1, 1, NOW)]),
-        key: IdempotencyKey {
+        key: IdempotencyClaim {
             scope: [1; 32],
             fingerprint: [2; 32],
             at: NOW,

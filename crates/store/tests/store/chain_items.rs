@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use portico_records::{DesiredItem, ItemKind};
 use portico_store::chain::{
-    BatchStatus, ItemStatus, ItemVersion, Lease, PutItems, PutItemsAgain, QueuedBatch, RejectItems, Requeue,
-    RetryItems, SealWaiting, Settled, Sign, SignedBatch, SignedTransaction, StoredItem, TakeLease,
-    VersionedItem, WaitingItems,
+    BatchStatus, BatchUpdate, ItemStatus, ItemVersion, Lease, PutItems, PutItemsAgain, QueuedBatch,
+    RejectItems, Requeue, RetryItems, SealWaiting, Sign, SignedBatch, SignedTransaction, StoredItem,
+    TakeLease, VersionedItem, WaitingItems,
 };
 
 use crate::engines::Db;
@@ -92,9 +92,9 @@ async fn batch_that_reverted_is_sent_in_halves(db: Db) {
 }
 
 async fn requeue(db: &Db, lease: Lease, batch: &SignedBatch, status: BatchStatus) {
-    let settled = Settled { lease, nonce: batch.nonce, status, block: None, mined: None };
+    let update = BatchUpdate { lease, nonce: batch.nonce, status, block: None, mined: None };
     let items = vec![first_version(1), first_version(2)];
-    db.write(Requeue { batch: settled, items, at: NOW }).await.unwrap();
+    db.write(Requeue { batch: update, items, at: NOW }).await.unwrap();
 }
 
 async fn queue_tells_what_waits_and_what_is_signed(db: Db) {

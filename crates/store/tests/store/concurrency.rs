@@ -285,7 +285,7 @@ async fn writes_are_visible_immediately(db: Db) {
             db.write(create(listing(&id))).await.unwrap();
             assert_eq!(db.listing(&text(&id)).await.unwrap(), Some(listing(&id)));
             let term = ListingFilter {
-                field: Some((portico_domain::listings::Field::ListingId, crate::samples::term(&id))),
+                field: Some((portico_domain::listings::SearchField::ListingId, crate::samples::term(&id))),
                 ..ListingFilter::default()
             };
             let found = db.find_listings(&term, None, 1000).await.unwrap().items;

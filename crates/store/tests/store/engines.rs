@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use portico_store::{Location, Role, Status};
+use portico_store::{Location, MigrationStatus, Role};
 use rusqlite::types::ValueRef;
 use tempfile::TempDir;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
@@ -175,7 +175,7 @@ impl Place {
         Ok(Db { store, place: self.clone() })
     }
 
-    pub(crate) async fn status(&self) -> Status {
+    pub(crate) async fn status(&self) -> MigrationStatus {
         portico_store::Db::status(&self.location).await.unwrap()
     }
 

@@ -9,7 +9,7 @@ use portico_domain::requirements::RequirementsRecord;
 use portico_domain::{SafeInteger, Timestamp};
 use portico_store::{
     Answering, ChangeContext, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, CreateListing,
-    DeleteDevice, DeletePortfolio, IdempotencyKey, Idempotent, JoinTenant, PutPipeline, PutRequirements,
+    DeleteDevice, DeletePortfolio, IdempotencyClaim, Idempotent, JoinTenant, PutPipeline, PutRequirements,
     Result, RevokeKey, SaveListing, Seal, StoredKey, UnsaveListing,
 };
 
@@ -251,7 +251,7 @@ async fn work_done_once_leaves_its_event_once(db: Db) {
         let (scope, fingerprint) = ([1; 32], [2; 32]);
         db.write(Idempotent {
             op,
-            key: IdempotencyKey { scope, fingerprint, at: NOW, seal: Arc::new(Plain) },
+            key: IdempotencyClaim { scope, fingerprint, at: NOW, seal: Arc::new(Plain) },
         })
         .await
         .unwrap();

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use portico_domain::geo::{Area, Point};
-use portico_domain::listings::Field;
+use portico_domain::listings::SearchField;
 use portico_domain::listings::{Listing, ListingFilter, ListingOrder};
 use portico_domain::search::SearchTerm;
 use portico_domain::{Degrees, Kilometres, Money, Whole};
@@ -100,8 +100,8 @@ fn terms() -> impl Strategy<Value = SearchTerm> {
     )
 }
 
-fn fields() -> impl Strategy<Value = Field> {
-    select(&Field::NAMES[..8]).prop_map(|name| Field::parse(name).unwrap())
+fn fields() -> impl Strategy<Value = SearchField> {
+    select(&SearchField::NAMES[..8]).prop_map(|name| SearchField::parse(name).unwrap())
 }
 
 fn rents() -> impl Strategy<Value = Money> {

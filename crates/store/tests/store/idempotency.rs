@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use portico_domain::{ErrorCode, Timestamp};
 use portico_store::sql::{Op, Sql, Tx, sql};
 use portico_store::{
-    Answering, Error, ForgetReplies, IdempotencyKey, Idempotent, RegisterDevice, Result, Seal,
+    Answering, Error, ForgetReplies, IdempotencyClaim, Idempotent, RegisterDevice, Result, Seal,
 };
 
 use crate::engines::Db;
@@ -51,7 +51,7 @@ fn once(id: &str, key: u8, request: u8, at: Timestamp) -> Registering {
     let op = Answering { op: register(device(id)), answer: id.to_owned() };
     Idempotent {
         op,
-        key: IdempotencyKey {
+        key: IdempotencyClaim {
             scope: [key; 32],
             fingerprint: [request; 32],
             at,

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use portico_domain::listings::ListingFilter;
 use portico_store::keystore::Keystore;
-use portico_store::{Error, Location, Migration, Role, Status, migrate};
+use portico_store::{Error, Location, Migration, MigrationStatus, Role, migrate};
 
 use crate::engines::{Db, Place};
 use crate::samples::{create, found, listing, text};
@@ -117,18 +117,18 @@ async fn newer_database_is_refused_with_a_clear_message(db: Db) {
             assert!(words.contains(word), "{words}");
         }
     }
-    assert_eq!(place.status().await, Status { current: 4711, latest });
+    assert_eq!(place.status().await, MigrationStatus { current: 4711, latest });
     assert_eq!(place.raw("SELECT id FROM listings").await, [[Some("a".to_owned())]], "nothing was touched");
 }
 
 async fn status_shows_the_last_migration(db: Db) {
-    let Status { current, latest } = db.place().status().await;
+    let MigrationStatus { current, latest } = db.place().status().await;
     assert!(latest >= 1);
     assert_eq!(current, latest);
     let empty = db.fresh_place().await;
-    assert_eq!(empty.status().await, Status { current: 0, latest });
+    assert_eq!(empty.status().await, MigrationStatus { current: 0, latest });
     empty.open(Role::Tool).await;
-    assert_eq!(empty.status().await, Status { current: latest, latest });
+    assert_eq!(empty.status().await, MigrationStatus { current: latest, latest });
 }
 
 async fn status_of_an_empty_database_changes_nothing(db: Db) {

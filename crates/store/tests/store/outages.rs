@@ -334,7 +334,14 @@ async fn writes_for_the_chain_leave_all_of_their_rows_or_none_when_cut(db: Db) {
             payer: None,
         };
         let (records, waiting) = (Arc::from([record]), Payers::default());
-        RecordListings { records, share: 100, waiting, lease, signer: Arc::new(Unsigned), at: NOW }
+        RecordListings {
+            records,
+            max_waiting_per_payer: 100,
+            waiting,
+            lease,
+            signer: Arc::new(Unsigned),
+            at: NOW,
+        }
     })
     .await;
     adds_all_rows_or_none(&db, &behind, async |n| {

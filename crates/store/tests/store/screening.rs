@@ -5,9 +5,9 @@ use portico_domain::{CaseId, ListingId, Tenant};
 use portico_records::Word;
 use portico_store::audit::Append;
 use portico_store::screening::{
-    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, FinishCheck, ForgetAppliedErasures, Guess,
-    Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity, SettleGuess, StoreVerification,
-    StoredVerification, TakeGuess,
+    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, FinishCheck, FinishGuess,
+    ForgetAppliedErasures, Guess, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity,
+    StoreVerification, StoredVerification, TakeGuess,
 };
 use portico_store::{Budget, Error, Result, StoredApplication};
 
@@ -253,14 +253,14 @@ async fn wrong_names_are_counted_and_right_ones_are_not(db: Db) {
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     let take = async |at: i64| db.write(guess(at)).await.unwrap();
-    let settle = async |place: i64, is_correct: bool| {
-        db.write(SettleGuess { place, is_correct, entry: entry("identity.validated", "v") }).await.unwrap();
+    let finish = async |place: i64, is_correct: bool| {
+        db.write(FinishGuess { place, is_correct, entry: entry("identity.validated", "v") }).await.unwrap();
     };
     for _ in 0..8 {
-        settle(take(0).await.unwrap(), true).await;
+        finish(take(0).await.unwrap(), true).await;
     }
     for _ in 0..5 {
-        settle(take(0).await.unwrap(), false).await;
+        finish(take(0).await.unwrap(), false).await;
     }
     assert_eq!(take(0).await, None);
     let other = TakeGuess { guess: Guess { caller: "eve".into(), ..guess(0).guess }, ..guess(0) };

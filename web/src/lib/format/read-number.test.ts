@@ -63,7 +63,7 @@ test('Arabic digits and separators are read', () => {
 });
 
 test.each(['cheap', '1,85,0', '1.2.3', '1,2,3', '1e3', '$', '1850.5.0', '5-', '1,850 850'])(
-  '“%s” is no number',
+  '“%s” is not a number',
   (text) => {
     expect(us.readNumber(text)).toEqual({ state: 'invalid' });
   },

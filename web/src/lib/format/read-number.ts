@@ -108,7 +108,7 @@ export function numberReader(locale: string | undefined) {
   const choices = new Intl.ListFormat(LOCALE, { type: 'disjunction' });
   const example = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 }).format(1850.5);
 
-  /** What to say about a reading that is no number; undefined if it is one, or empty. */
+  /** What to say about a reading that is not a number; undefined if it is one, or empty. */
   function explain(reading: Reading): string | undefined {
     if (reading.state === 'invalid') return m.faults_not_a_number({ example });
     if (reading.state !== 'unclear') return undefined;

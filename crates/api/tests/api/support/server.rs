@@ -280,7 +280,8 @@ async fn open_chain(
         (embedded, _) => AnyNode::Embedded(embedded.clone().unwrap()),
     };
     let is_embedded = embedded.is_some();
-    let settings = writer::Settings { is_only_process: is_embedded, ..writer::Settings::default() };
+    let settings =
+        writer::WriterSettings { is_only_process: is_embedded, ..writer::WriterSettings::default() };
     let deploy_options = DeployOptions {
         chain_id: None,
         contracts: None,

@@ -52,7 +52,7 @@ fn price_never_exceeds_the_cap() {
         let scene = Scene::new().await;
         scene.stop_mining().await;
         let cap = 3_000_000_000;
-        let settings = Settings { fee_cap: cap, replace: Duration::from_millis(100), ..settings() };
+        let settings = WriterSettings { fee_cap: cap, replace: Duration::from_millis(100), ..settings() };
         let portico = scene.portico_at(&[&scene.anvil.url], settings).await;
         base_fee(&scene, 50).await;
         scene.mine(1).await;

@@ -17,7 +17,7 @@ fn lost_replies_record_each_listing_once() {
         let scene = Scene::new().await;
         let proxy = Proxy::start(&scene.anvil.url).await;
         // One listing per transaction.
-        let settings = Settings { batch: 1, ..settings() };
+        let settings = WriterSettings { batch: 1, ..settings() };
         let portico = Arc::new(scene.portico_at(&[&proxy.url], settings).await);
         proxy.lose_every_second_answer();
         let client = |client: usize| {
@@ -57,7 +57,7 @@ async fn outage(way: ProxyMode) {
     let length = Duration::from_secs(if is_long() { 60 } else { 3 });
     let scene = Scene::new().await;
     let proxy = Proxy::start(&scene.anvil.url).await;
-    let portico = Arc::new(scene.portico_at(&[&proxy.url], Settings::default()).await);
+    let portico = Arc::new(scene.portico_at(&[&proxy.url], WriterSettings::default()).await);
     portico.record("before").await.unwrap();
     portico.until_it_agrees(1, DEFAULT_DEADLINE).await;
 
@@ -110,7 +110,7 @@ fn full_backlog_rejects_until_it_drains() {
     run(async {
         let scene = Scene::new().await;
         let proxy = Proxy::start(&scene.anvil.url).await;
-        let settings = Settings { backlog: 3, ..settings() };
+        let settings = WriterSettings { backlog: 3, ..settings() };
         let portico = scene.portico_at(&[&proxy.url], settings).await;
         proxy.set(ProxyMode::Shut);
         let mut accepted = 0;
@@ -131,7 +131,7 @@ fn payer_holds_only_its_share_also_after_a_restart() {
     run(async {
         let scene = Scene::new().await;
         scene.stop_mining().await;
-        let settings = Settings { share: 3, ..settings() };
+        let settings = WriterSettings { max_waiting_per_payer: 3, ..settings() };
         let portico = scene.portico_at(&[&scene.anvil.url], settings).await;
         let (greedy, other) = (Some([1; 32]), Some([2; 32]));
         // At once, so that several of them are in one transaction.
@@ -194,7 +194,7 @@ fn resends_after_the_node_loses_its_pool() {
         let scene = Scene::new().await;
         scene.stop_mining().await;
         let portico = scene
-            .portico_at(&[&scene.anvil.url], Settings { resend: Duration::from_secs(1), ..settings() })
+            .portico_at(&[&scene.anvil.url], WriterSettings { resend: Duration::from_secs(1), ..settings() })
             .await;
         for n in 0..5 {
             portico.record(&format!("listing-{n}")).await.unwrap();

@@ -41,8 +41,9 @@ fn database_and_chain_agree_two_blocks_after_a_reorg() {
         let scene = Scene::new().await;
         scene.stop_mining().await;
         scene.mine(20).await;
-        let portico =
-            scene.portico_at(&[&scene.anvil.url], Settings { replace: DEFAULT_DEADLINE, ..settings() }).await;
+        let portico = scene
+            .portico_at(&[&scene.anvil.url], WriterSettings { replace: DEFAULT_DEADLINE, ..settings() })
+            .await;
         let (mut listings, mut undone, mut most) = (0, 0, 0);
         for round in 0..rounds {
             let depth = round % 12 + 1;
@@ -77,7 +78,7 @@ fn database_and_chain_agree_two_blocks_after_a_reorg() {
             "{rounds} reorganisations, {undone} transactions undone, up to {most} at once, {listings} listings agree"
         );
         if is_long() {
-            assert!(most > Settings::default().window as u64, "never more than the window: {most}");
+            assert!(most > WriterSettings::default().window as u64, "never more than the window: {most}");
         }
 
         // Deep enough, everything is final.
@@ -88,6 +89,6 @@ fn database_and_chain_agree_two_blocks_after_a_reorg() {
         })
         .await;
         portico.until_it_agrees(listings, DEFAULT_DEADLINE).await;
-        assert_eq!(portico.db.chain_backlog().await.unwrap().failed, 0);
+        assert_eq!(portico.db.chain_backlog().await.unwrap().rejected, 0);
     });
 }

@@ -148,7 +148,7 @@ fn clean_shutdown_releases_the_lease() {
         let (anvil, db) = (Anvil::start(&[]).await, database.open().await);
         let contracts = contracts(&anvil, &db).await;
         // Nobody takes over a lease whose holder seems alive.
-        let settings = Settings { lease_timeout: Duration::from_hours(1), ..settings() };
+        let settings = WriterSettings { lease_timeout: Duration::from_hours(1), ..settings() };
         let keys = || vec![samples::key(1)];
         let first = Portico::start(&[&anvil.url], &db, keys(), contracts, settings).await;
         first.record("oak").await.unwrap();

@@ -119,7 +119,7 @@ async fn every_kind_of_item_is_recorded_and_read_back(fixture: NodeFixture) {
         db.write(PutItems(desired.collect())).await.unwrap();
         follow_all(&engine, &db).await;
         let backlog = db.chain_backlog().await.unwrap();
-        assert_eq!((backlog.waiting, backlog.signed, backlog.failed), (0, 0, 0));
+        assert_eq!((backlog.waiting, backlog.signed, backlog.rejected), (0, 0, 0));
         let found = reconcile(engine.node(), &db, contracts, None, |_| ()).await.unwrap();
         assert_eq!((found.compared, found.in_flight, found.different), (4, 0, vec![]));
     }
@@ -177,25 +177,25 @@ async fn rejected_item_fails_alone(fixture: NodeFixture) {
         .into();
     engine.follow(now()).await.unwrap();
     let committed = engine.commit(records.into(), now()).await.unwrap();
-    let settled = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
-    assert_eq!(settled, None, "what is unusual is left to the task that follows");
+    let update = engine.deliver_now(committed.nonce.unwrap(), now()).await.unwrap();
+    assert_eq!(update, None, "what is unusual is left to the task that follows");
     follow_all(&engine, &db).await;
     for (id, status) in [("d", ItemStatus::Mined), ("e", ItemStatus::Rejected), ("f", ItemStatus::Mined)] {
         let item = db.chain_item(ItemKind::Listing, &samples::key_of(id)).await.unwrap().unwrap();
         assert_eq!(item.status, status, "{id}");
     }
-    assert_eq!(db.chain_backlog().await.unwrap().failed, 1);
+    assert_eq!(db.chain_backlog().await.unwrap().rejected, 1);
 
     // It is reported, and written again on request.
     let look = |repair| reconcile(engine.node(), &db, contracts, repair, |_| ());
     let found = look(None).await.unwrap();
     assert_eq!((found.compared, found.in_flight, &found.different[..]), (3, 0, &[][..]));
-    assert_eq!(found.refused, [("ListingRegistry", samples::key_of("e"))]);
+    assert_eq!(found.rejected, [("ListingRegistry", samples::key_of("e"))]);
     assert_eq!(look(Some(now())).await.unwrap(), found);
     follow_all(&engine, &db).await;
     let item = db.chain_item(ItemKind::Listing, &samples::key_of("e")).await.unwrap().unwrap();
     assert_eq!((item.version, item.status), (2, ItemStatus::Rejected));
-    assert_eq!(db.chain_backlog().await.unwrap().failed, 1, "it is one item, however often it was refused");
+    assert_eq!(db.chain_backlog().await.unwrap().rejected, 1, "it is one item, however often it was refused");
 }
 
 async fn three_reverts_stop_signing_until_calls_succeed(fixture: NodeFixture) {

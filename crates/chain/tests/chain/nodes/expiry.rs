@@ -11,7 +11,7 @@ use portico_domain::Timestamp;
 use portico_domain::chain::Passes;
 use portico_records::{CheckFlags, Content, ItemKind, check_key};
 use portico_store::chain::{
-    BatchStatus, ItemVersion, Lease, PutItems, Requeue, SealWaiting, Settled, TakeLease, Word,
+    BatchStatus, BatchUpdate, ItemVersion, Lease, PutItems, Requeue, SealWaiting, TakeLease, Word,
 };
 
 use crate::node_fixture::{NodeFixture, follow_all, now};
@@ -105,8 +105,8 @@ async fn flags_stay_alone_when_they_are_queued_again(fixture: NodeFixture) {
                     carried = Some(ItemVersion { kind: ItemKind::Check, key: *key, version: item.version });
                 }
             }
-            let settled = Settled { lease, nonce: batch.nonce, status, block: None, mined: None };
-            db.write(Requeue { batch: settled, items: vec![carried.unwrap()], at }).await.unwrap();
+            let update = BatchUpdate { lease, nonce: batch.nonce, status, block: None, mined: None };
+            db.write(Requeue { batch: update, items: vec![carried.unwrap()], at }).await.unwrap();
         }
     }
     let sealed = [seal().await, seal().await, seal().await].map(|batch| batch.map(|batch| batch.items));

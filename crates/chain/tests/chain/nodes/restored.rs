@@ -7,7 +7,7 @@ use portico_chain::contracts::Contracts;
 use portico_chain::deploy::DeployOptions;
 use portico_chain::orphans::{self, Orphan};
 use portico_chain::reads::{self, ListingRecord};
-use portico_chain::reconcile::{Findings, reconcile};
+use portico_chain::reconcile::{ReconcileSummary, reconcile};
 use portico_chain::writer::Engine;
 use portico_chain::{AnyNode, catch_up, setup};
 use portico_records::{Content, ItemKind, check_key, token_key};
@@ -53,9 +53,9 @@ async fn digest_on_chain(node: &AnyNode, contracts: Contracts, id: &str) -> (u64
 }
 
 async fn is_clean(engine: &Engine<AnyNode>, db: &Db, contracts: Contracts) {
-    let Findings { in_flight, different, refused, .. } =
+    let ReconcileSummary { in_flight, different, rejected, .. } =
         reconcile(engine.node(), db, contracts, None, |_| ()).await.unwrap();
-    assert_eq!((in_flight, different.len(), refused.len()), (0, 0, 0));
+    assert_eq!((in_flight, different.len(), rejected.len()), (0, 0, 0));
 }
 
 async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {

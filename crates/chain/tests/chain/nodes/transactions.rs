@@ -3,7 +3,7 @@
 use alloy_primitives::{B256, Bytes, TxKind};
 use alloy_sol_types::{SolCall as _, SolError as _};
 use portico_chain::contracts::{calldata, registry};
-use portico_chain::node::{BlockId, Sent, Transaction};
+use portico_chain::node::{BlockId, NodeTransaction, Sent};
 use portico_chain::signer::Price;
 use portico_chain::{Error, Node as _};
 use portico_records::ItemKind;
@@ -50,7 +50,7 @@ async fn a_transaction_is_accepted_once_and_known_afterwards(fixture: NodeFixtur
     let to = Some(contracts.of(ItemKind::Listing));
     assert!(found.input.starts_with(&registry::recordCall::SELECTOR), "{}", found.input);
     let (from, block) = (fixture.key.address(), Some(receipt.block));
-    let expected = Transaction { from, to, nonce: 4, block, input: found.input.clone() };
+    let expected = NodeTransaction { from, to, nonce: 4, block, input: found.input.clone() };
     assert_eq!(found, expected);
 }
 

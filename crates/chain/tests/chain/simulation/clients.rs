@@ -7,7 +7,7 @@ use alloy_primitives::hex;
 use portico_domain::{ErrorCode, Timestamp};
 use portico_records::{Content, ItemKind};
 use portico_store::chain::{AcceptedListing, NewRecord, Refusal, StoredItem, Word};
-use portico_store::{IdempotencyKey, Seal};
+use portico_store::{IdempotencyClaim, Seal};
 
 use super::ledger::POISON;
 use super::rng::Rng;
@@ -139,7 +139,7 @@ impl Clients {
     pub(crate) fn record(&self, request: &Request, at: Timestamp) -> NewRecord {
         let mut record = samples::record(&self.slots[request.slot].id, request.digest, at);
         let fingerprint = request.digest;
-        record.idempotency_key = request.idempotency_key.map(|scope| IdempotencyKey {
+        record.idempotency_key = request.idempotency_key.map(|scope| IdempotencyClaim {
             scope,
             fingerprint,
             at,

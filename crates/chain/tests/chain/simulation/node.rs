@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use portico_chain::node::{Block, BlockId, Fees, LoggedEvent, Node, Receipt, Sent, Transaction};
+use portico_chain::node::{Block, BlockId, Fees, LoggedEvent, Node, NodeTransaction, Receipt, Sent};
 use portico_chain::writer::{Failpoint, FailpointHook};
 use portico_chain::{Error, Result};
 
@@ -261,12 +261,12 @@ impl Node for SimNode {
         .await
     }
 
-    async fn transaction(&self, hash: B256) -> Result<Option<Transaction>> {
+    async fn transaction(&self, hash: B256) -> Result<Option<NodeTransaction>> {
         self.call_over_network("transaction", |world, height| {
             let place = world.ledger.place(hash).filter(|place| *place <= height)?;
             let tx = world.seen.get(&hash)?;
             let (block, input) = (Some(place as u64), tx.input.clone());
-            Some(Transaction { from: tx.from, to: tx.to, nonce: tx.nonce, block, input })
+            Some(NodeTransaction { from: tx.from, to: tx.to, nonce: tx.nonce, block, input })
         })
         .await
     }

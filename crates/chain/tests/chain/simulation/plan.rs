@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use portico_chain::writer::Settings;
+use portico_chain::writer::WriterSettings;
 
 use super::ledger::Rules;
 use super::node::Faults;
@@ -41,7 +41,7 @@ pub(crate) struct Plan {
     pub(crate) confirmations: u64,
     pub(crate) keys: Keys,
     pub(crate) skews: Vec<i64>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: WriterSettings,
     pub(crate) faults: Faults,
     pub(crate) events: u64,
     pub(crate) slots: usize,
@@ -99,11 +99,11 @@ impl Plan {
             confirmations: if instant { 0 } else { 12 },
             keys,
             skews: keys.iter().map(|_| rng.pick(&[0, 0, 1_500_000, -40_000_000])).collect(),
-            settings: Settings {
+            settings: WriterSettings {
                 batch: rng.index(6) + 1,
                 window: rng.pick(&[1, 2, 4, 16]),
                 backlog: rng.pick(&[4, 1000]),
-                share: usize::MAX,
+                max_waiting_per_payer: usize::MAX,
                 resend: Duration::from_secs(3),
                 replace: Duration::from_secs(20),
                 lease_timeout: Duration::from_secs(10),

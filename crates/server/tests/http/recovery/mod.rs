@@ -89,10 +89,13 @@ impl Instance {
 
     /// The error of a command that must fail.
     #[track_caller]
-    fn refuses(&self, arguments: &[&str]) -> String {
+    fn refuses(&self, arguments: &[&str], reasons: &[&str]) {
         let output = self.run(arguments);
         assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
-        String::from_utf8(output.stderr).unwrap()
+        let said = String::from_utf8(output.stderr).unwrap();
+        for reason in reasons {
+            assert!(said.contains(reason), "{arguments:?}: {reason} in {said}");
+        }
     }
 }
 

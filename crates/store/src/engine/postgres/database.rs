@@ -15,7 +15,7 @@ use super::{connection, migrate, restore_mark};
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::context::random_below;
 use crate::engine::error::{Error, Result};
-use crate::engine::migrate::{Migration, Migrations, Status};
+use crate::engine::migrate::{Migration, MigrationStatus, Migrations};
 use crate::engine::sql::{FromRow, Op, Param, Sql, Weight};
 
 /// A separate schema, so that a backup can leave it out.
@@ -100,7 +100,7 @@ impl Postgres {
         &self.0.audit_key
     }
 
-    pub(crate) async fn status(url: &str) -> Result<Status> {
+    pub(crate) async fn status(url: &str) -> Result<MigrationStatus> {
         let connection = connection::pool(url, None, 1)?.get().await?;
         migrate::read_status(&connection, MIGRATIONS).await
     }

@@ -4,7 +4,7 @@ use tokio_postgres::Client;
 
 use crate::engine::error::Result;
 use crate::engine::migrate::{
-    Migration, RECORDED, Recorded, Status, TABLE, numbered, pending, status, unknown_table,
+    Migration, MigrationStatus, RECORDED, Recorded, TABLE, numbered, pending, status, unknown_table,
 };
 
 async fn recorded(client: &impl tokio_postgres::GenericClient) -> Result<Vec<Recorded>> {
@@ -20,7 +20,7 @@ async fn recorded(client: &impl tokio_postgres::GenericClient) -> Result<Vec<Rec
     Ok(rows.into_iter().map(|row| Recorded::new((row.get(0), row.get(1), row.get(2)))).collect())
 }
 
-pub(crate) async fn read_status(client: &Client, steps: &[Migration]) -> Result<Status> {
+pub(crate) async fn read_status(client: &Client, steps: &[Migration]) -> Result<MigrationStatus> {
     status(&recorded(client).await?, steps)
 }
 

@@ -23,7 +23,7 @@ pub(crate) async fn pending(connection: &Object) -> Result<Option<Pending>> {
     if !exists(connection, PENDING).await? {
         return Ok(None);
     }
-    let found = connection.query_opt("SELECT backup, aside FROM portico_restore.pending", &[]).await?;
+    let found = connection.query_opt("SELECT backup, kept_at FROM portico_restore.pending", &[]).await?;
     let Some(row) = found else { return Ok(None) };
     Ok(Some(Pending { backup: row.try_get(0)?, replaced: row.try_get(1)? }))
 }

@@ -12,7 +12,7 @@ use tracing::Span;
 use crate::engine::audit_key::AuditKeyCell;
 use crate::engine::error::{Error, Result};
 use crate::engine::location::Role;
-use crate::engine::migrate::{Migration, Status};
+use crate::engine::migrate::{Migration, MigrationStatus};
 use crate::engine::param::OwnedParam;
 use crate::engine::sql::{FromRow, Op, Param, Sql, Weight};
 
@@ -108,9 +108,9 @@ impl Sqlite {
         migrate::run(&mut connect(path, SCAN_CACHE_KIB)?, steps)
     }
 
-    pub(crate) fn status(path: &Path) -> Result<Status> {
+    pub(crate) fn status(path: &Path) -> Result<MigrationStatus> {
         if !path.exists() {
-            return Ok(Status { current: 0, latest: MIGRATIONS.len() });
+            return Ok(MigrationStatus { current: 0, latest: MIGRATIONS.len() });
         }
         migrate::read_status(&connect(path, SCAN_CACHE_KIB)?, MIGRATIONS)
     }

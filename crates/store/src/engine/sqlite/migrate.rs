@@ -2,7 +2,7 @@
 
 use crate::engine::error::Result;
 use crate::engine::migrate::{
-    Migration, RECORDED, Recorded, Status, TABLE, numbered, pending, status, unknown_table,
+    Migration, MigrationStatus, RECORDED, Recorded, TABLE, numbered, pending, status, unknown_table,
 };
 
 fn recorded(connection: &rusqlite::Connection) -> Result<Vec<Recorded>> {
@@ -18,7 +18,7 @@ fn recorded(connection: &rusqlite::Connection) -> Result<Vec<Recorded>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn read_status(connection: &rusqlite::Connection, steps: &[Migration]) -> Result<Status> {
+pub(crate) fn read_status(connection: &rusqlite::Connection, steps: &[Migration]) -> Result<MigrationStatus> {
     status(&recorded(connection)?, steps)
 }
 

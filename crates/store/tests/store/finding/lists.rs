@@ -1,7 +1,7 @@
 //! Filters together, deleted listings and cursors.
 
 use portico_domain::geo::Point;
-use portico_domain::listings::{Field, Listing, ListingFilter, ListingOrder};
+use portico_domain::listings::{Listing, ListingFilter, ListingOrder, SearchField};
 
 use super::{
     all, at, circle, expect, in_box, in_field, inside, many, store_in_order, store_unindexed, with_term,
@@ -31,7 +31,7 @@ async fn all_conditions_must_hold(db: Db) {
         city: Some(text("AUSTIN")),
         postal: Some(text("78701")),
         term: Some(term("elm")),
-        field: Some((Field::State, term("t"))),
+        field: Some((SearchField::State, term("t"))),
         min_rent: Some(money("1000")),
         max_rent: Some(money("1000")),
         bedrooms: Some(rooms(2)),
@@ -49,7 +49,7 @@ async fn all_conditions_must_hold(db: Db) {
         (ListingFilter { city: Some(text("Boston")), ..full.clone() }, &[]),
         (ListingFilter { postal: Some(text("78702")), ..full.clone() }, &[]),
         (ListingFilter { term: Some(term("oak")), ..full.clone() }, &[]),
-        (ListingFilter { field: Some((Field::City, term("x"))), ..full.clone() }, &[]),
+        (ListingFilter { field: Some((SearchField::City, term("x"))), ..full.clone() }, &[]),
         (ListingFilter { min_rent: Some(money("1000.0001")), ..full.clone() }, &[]),
         (ListingFilter { max_rent: Some(money("999.9999")), ..full.clone() }, &[]),
         (ListingFilter { bedrooms: Some(rooms(1)), ..full.clone() }, &[]),

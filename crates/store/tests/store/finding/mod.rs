@@ -11,7 +11,7 @@ mod terms;
 
 use portico_domain::Kilometres;
 use portico_domain::geo::{Area, Point};
-use portico_domain::listings::{Field, Listing, ListingFilter};
+use portico_domain::listings::{Listing, ListingFilter, SearchField};
 
 use crate::engines::{Db, HeldIndex};
 use crate::samples::{create, found, listing, term, text};
@@ -25,7 +25,7 @@ fn with_term(raw: &str) -> ListingFilter {
 }
 
 fn in_field(name: &str, raw: &str) -> ListingFilter {
-    ListingFilter { field: Some((Field::parse(name).unwrap(), term(raw))), ..all() }
+    ListingFilter { field: Some((SearchField::parse(name).unwrap(), term(raw))), ..all() }
 }
 
 fn circle(centre: &str, km: &str) -> Area {

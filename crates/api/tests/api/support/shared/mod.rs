@@ -140,6 +140,15 @@ pub(crate) fn item(name: &str, share: Value) -> Value {
     json!({"protocolName": name, "protocolIdentifier": name.to_lowercase(), "allocationPercentage": share})
 }
 
+/// A street map of the given length: a header, and bytes that tell where they are.
+pub(crate) fn street_map(length: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
+    bytes[..127].fill(0);
+    bytes[..8].copy_from_slice(b"PMTiles\x03");
+    bytes[97..100].copy_from_slice(&[2, 2, 1]);
+    bytes
+}
+
 /// The ids in an array of objects.
 pub(crate) fn ids(list: &Value, member: &str) -> Vec<String> {
     let items = list.as_array().unwrap_or_else(|| panic!("an array is expected: {list}"));

@@ -19,7 +19,7 @@ use portico_chain::writer::{CommittedGroup, Engine};
 use portico_chain::{Error, Result};
 use portico_domain::{ListingId, Timestamp};
 use portico_records::{Content, check_key};
-use portico_store::chain::{AcceptedListing, PutItems, Refusal, Settled};
+use portico_store::chain::{AcceptedListing, BatchUpdate, PutItems, Refusal};
 use portico_store::{ChangeContext, Db, DeleteListing};
 
 pub(crate) use self::summary::Summary;
@@ -41,7 +41,7 @@ type Answers = Vec<(Request, Result<AcceptedListing, Refusal>)>;
 enum Outcome {
     Followed(Result<()>),
     Committed(Vec<Request>, Result<CommittedGroup>),
-    Delivered(Answers, Result<Option<Settled>>),
+    Delivered(Answers, Result<Option<BatchUpdate>>),
     Captured(Result<()>),
 }
 
@@ -317,19 +317,17 @@ impl Run {
                 self.unheard(requests).await
             }
             Outcome::Delivered(answers, delivered) => {
-                let (settled, error) = match delivered {
-                    Ok(settled) => (settled, None),
+                let (update, error) = match delivered {
+                    Ok(update) => (update, None),
                     Err(error) => (None, Some(error)),
                 };
                 self.accept(replica, error)?;
                 self.reply(answers).await?;
                 let Some(process) = &mut self.replicas[replica].process else { return Ok(()) };
-                if let Some(settled) = settled {
+                if let Some(update) = update {
                     let engine = process.engine.clone();
                     let future =
-                        Box::pin(
-                            async move { Outcome::Captured(engine.note_delivered(vec![settled]).await) },
-                        );
+                        Box::pin(async move { Outcome::Captured(engine.note_delivered(vec![update]).await) });
                     process.tasks[DELIVER] = Some(Task { future, requests: Vec::new() });
                 }
                 Ok(())
