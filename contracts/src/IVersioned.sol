@@ -8,14 +8,14 @@ pragma solidity 0.8.37;
 ///
 /// 1. A bad item is reported with {Rejected}. Whether it is bad depends on the item alone, never on what is stored.
 /// 2. An item whose version is not greater than the stored one is reported with {Stale}.
-/// 3. An item whose version exceeds the stored one by more than 2^20 is reported with {Rejected} too: whoever steals a
-///    recorder's key cannot use up a record's versions and so freeze it. The first version of a key may be any. Logs
+/// 3. An item whose version exceeds the stored one, or zero if there is none, by more than 2^20 is reported with
+///    {Rejected} too: whoever steals a recorder's key cannot use up a key's versions and so freeze it, seen or not. Logs
 ///    ({IAuditAnchor}) are excepted: their versions are lengths, and a log may grow by any number of entries.
 /// 4. Any other item replaces what is stored. A tombstone (retired, revoked, cleared) is an item like any other: it is
 ///    written even if its key was never seen, and a greater version revives the key.
 ///
 /// So what is stored is, for each key, the good item of the greatest version: the same for every order, repetition and
-/// division into batches of the same items, as long as the versions of a key lie within 2^20 of each other. The database
+/// division into batches of the same items, as long as the versions of a key are at most 2^20. The database
 /// counts them up one by one, and sees to it that a key and a version never stand for two different items. No item stops
 /// its neighbours; a batch reverts only as a whole, and only if the caller may not record.
 interface IVersioned {
@@ -36,11 +36,7 @@ interface IVersioned {
         DigestMissing,
         /// A token for nobody.
         HolderMissing,
-        /// A flag that has no meaning.
-        FlagUnknown,
-        /// A preferred requirement met, but not the minimum.
-        PreferredWithoutMinimum,
-        /// Checks that never expire.
+        /// A commitment that never expires.
         ExpiryMissing,
         /// The version exceeds the stored one by more than 2^20.
         VersionTooFar

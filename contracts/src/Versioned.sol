@@ -10,7 +10,7 @@ abstract contract Versioned is IVersioned, AccessControl {
     /// @notice The role of those who may record: the service's signers.
     bytes32 public constant RECORDER_ROLE = keccak256("RECORDER_ROLE");
 
-    /// @dev How far an item's version may lie above the stored one.
+    /// @dev How far an item's version may lie above the stored one, or above zero.
     uint64 internal constant MAX_VERSION_STEP = 1 << 20;
 
     /// @param owner may grant and revoke roles
@@ -24,7 +24,7 @@ abstract contract Versioned is IVersioned, AccessControl {
 
     /// @dev Whether the item is to be applied; if not, says why.
     function _admit(bytes32 key, uint64 version, uint64 current, Reason fault) internal returns (bool) {
-        if (fault == Reason.None && current != 0 && version > current && version - current > MAX_VERSION_STEP) {
+        if (fault == Reason.None && version > current && version - current > MAX_VERSION_STEP) {
             fault = Reason.VersionTooFar;
         }
         return _admitAnyStep(key, version, current, fault);

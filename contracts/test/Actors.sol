@@ -11,6 +11,8 @@ abstract contract Actors {
     address internal constant STRANGER = address(0x57A96E);
     address internal constant ALICE = address(0xA11CE);
     address internal constant BOB = address(0xB0B);
+    /// @dev How far a version may lie above the stored one, or above zero.
+    uint64 internal constant STEP = 1 << 20;
 
     /// @dev The test itself records.
     function _recorders() internal view returns (address[] memory recorders) {
@@ -20,7 +22,7 @@ abstract contract Actors {
 
     /// @dev Whether a version lies too far above the stored one.
     function _isTooFar(uint64 version, uint64 stored) internal pure returns (bool) {
-        return stored != 0 && uint256(version) > uint256(stored) + (1 << 20);
+        return uint256(version) > uint256(stored) + STEP;
     }
 
     function _expectMissingRole(address account, bytes32 role) internal {

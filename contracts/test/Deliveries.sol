@@ -226,35 +226,24 @@ contract ChecksDeliveries is Deliveries {
     }
 
     function stateOf(address where, uint64 key) public view override returns (bytes memory) {
-        return abi.encode(ApplicationChecks(where).recordOf(_reference(key), _applicant(key)));
+        return abi.encode(ApplicationChecks(where).recordOf(_reference(key)));
     }
 
     function stateAfter(Name memory name) public view override returns (bytes memory) {
         IApplicationChecks.Item memory item = _item(name);
-        if (item.cleared) return abi.encode(IApplicationChecks.Record(name.version, true, 0, 0));
-        return abi.encode(IApplicationChecks.Record(name.version, false, item.flags, item.expiresAt));
+        if (item.commitment == 0) return abi.encode(IApplicationChecks.Record(name.version, 0, 0));
+        return abi.encode(IApplicationChecks.Record(name.version, item.commitment, item.expiryDay));
     }
 
     function _item(Name memory name) private view returns (IApplicationChecks.Item memory item) {
-        uint8[9] memory good = [0, 1, 3, 4, 5, 7, 12, 13, 15];
-        uint8[8] memory bad = [2, 6, 8, 9, 10, 11, 14, 16];
         uint256 random = _random(name);
         Kind kind = kindOf(name);
-        item.listing = _reference(name.key);
-        item.applicant = _applicant(name.key);
+        item.key = _reference(name.key);
         item.version = name.version;
-        item.flags = good[(random >> 16) % 9];
-        item.expiresAt = uint64(random >> 64) | 1;
-        if (kind == Kind.Tombstone) {
-            (item.cleared, item.flags, item.expiresAt) = (true, uint8(random >> 32), uint64(random >> 40) % 2);
-        }
-        if (kind == Kind.Bad && random >> 192 & 1 == 0) item.expiresAt = 0;
-        if (kind == Kind.Bad && random >> 192 & 1 == 1) item.flags = bad[(random >> 16) % 8];
-    }
-
-    /// @dev Keys 1 and 2 are two listings of one applicant.
-    function _applicant(uint64 key) private view returns (bytes32) {
-        return _reference(key == 1 ? 2 : key);
+        item.commitment = bytes20(uint160(random) | 1);
+        item.expiryDay = uint32(random >> 192) | 1;
+        if (kind == Kind.Tombstone) (item.commitment, item.expiryDay) = (0, item.expiryDay % 2);
+        if (kind == Kind.Bad) item.expiryDay = 0;
     }
 }
 

@@ -26,7 +26,9 @@ contract GasTest is Actors {
     uint256 private constant CHECKS = 30_000;
     uint256 private constant ANCHOR = 50_000;
 
+    bytes20 private constant FULL = bytes20(type(uint160).max);
     uint64 private constant LARGE = type(uint64).max;
+    uint32 private constant DAY = type(uint32).max;
 
     uint256[4] private sizes = [1, 16, 64, 256];
 
@@ -59,13 +61,13 @@ contract GasTest is Actors {
         _within(
             "ListingRegistry, new, large numbers",
             64,
-            _recordListings(64, IListingRegistry.Item(0, LARGE, false, 1000, 1000, LARGE, LARGE, 0)),
+            _recordListings(64, IListingRegistry.Item(0, STEP, false, 1000, 1000, LARGE, LARGE, 0)),
             LISTING
         );
         _within(
             "ListingRegistry, unknown, retired",
             64,
-            _recordListings(64, IListingRegistry.Item(0, LARGE, true, 0, 0, 0, 0, 0)),
+            _recordListings(64, IListingRegistry.Item(0, STEP, true, 0, 0, 0, 0, 0)),
             LISTING
         );
     }
@@ -88,22 +90,22 @@ contract GasTest is Actors {
             uint256 gas = _recordIdentities(sizes[i], IIdentityToken.Item(i, 1, false, ALICE, "one"));
             _within("IdentityToken, new", sizes[i], gas, IDENTITY);
         }
-        IIdentityToken.Item memory item = IIdentityToken.Item(9, LARGE - 2, false, ALICE, "one");
+        IIdentityToken.Item memory item = IIdentityToken.Item(9, STEP - 2, false, ALICE, "one");
         _within("IdentityToken, new, large numbers", 64, _recordIdentities(64, item), IDENTITY);
-        (item.version, item.holder, item.commitment) = (LARGE - 1, BOB, "two");
+        (item.version, item.holder, item.commitment) = (STEP - 1, BOB, "two");
         _within("IdentityToken, other holder", 64, _recordIdentities(64, item), IDENTITY);
-        (item.version, item.revoked) = (LARGE, true);
+        (item.version, item.revoked) = (STEP, true);
         _within("IdentityToken, revoked", 64, _recordIdentities(64, item), IDENTITY);
     }
 
     function test_checks_cost_at_most_what_the_sender_counts_on() public {
         for (uint256 i = 0; i < sizes.length; ++i) {
-            uint256 gas = _recordChecks(sizes[i], IApplicationChecks.Item(bytes32(i), 0, 1, false, 15, LARGE));
+            uint256 gas = _recordChecks(sizes[i], IApplicationChecks.Item(bytes32(i), 1, FULL, DAY));
             _within("ApplicationChecks, new", sizes[i], gas, CHECKS);
         }
-        IApplicationChecks.Item memory item = IApplicationChecks.Item("x", 0, LARGE - 1, false, 15, LARGE);
+        IApplicationChecks.Item memory item = IApplicationChecks.Item("x", STEP - 1, FULL, DAY);
         _within("ApplicationChecks, new, large numbers", 64, _recordChecks(64, item), CHECKS);
-        (item.version, item.cleared) = (LARGE, true);
+        (item.version, item.commitment) = (STEP, 0);
         _within("ApplicationChecks, cleared", 64, _recordChecks(64, item), CHECKS);
     }
 
@@ -146,9 +148,8 @@ contract GasTest is Actors {
     function _recordChecks(uint256 size, IApplicationChecks.Item memory like) private returns (uint256) {
         IApplicationChecks.Item[] memory items = new IApplicationChecks.Item[](size);
         for (uint256 i = 0; i < size; ++i) {
-            items[i] = IApplicationChecks.Item(
-                _draw(like.listing, i), _draw(~like.listing, i), like.version, like.cleared, like.flags, like.expiresAt
-            );
+            bytes20 commitment = like.commitment & bytes20(_draw(~like.key, i));
+            items[i] = IApplicationChecks.Item(_draw(like.key, i), like.version, commitment, like.expiryDay);
         }
         checks.record(items);
         return vm.lastCallGas().gasTotalUsed;

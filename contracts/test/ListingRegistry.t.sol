@@ -171,8 +171,13 @@ contract ListingRegistryTest is Actors {
         bool retired,
         uint64 stored
     ) public {
+        stored %= STEP + 1;
         if (mended) _mend(item);
+        uint64 version = item.version;
+        // No version but zero is bad by itself.
+        item.version = version == 0 ? 0 : 1;
         bool bad = _isRejected(item);
+        item.version = version;
         registry = new ListingRegistry(OWNER, _recorders());
         IListingRegistry.Item memory before = retired ? _tombstone(stored) : _item(stored);
         before.key = item.key;
@@ -229,7 +234,7 @@ contract ListingRegistryTest is Actors {
     /// @dev Makes a good item of any.
     function _mend(IListingRegistry.Item memory item) private pure {
         if (item.key == 0) item.key = KEY;
-        if (item.version == 0) item.version = 1;
+        item.version = item.version % STEP + 1;
         if (item.digest == 0) item.digest = DIGEST;
         item.minCredit %= 1001;
         item.prefCredit %= 1001;
