@@ -3,18 +3,27 @@
 //! Where the chain is newer, the database's desired state is written again above the chain's version. Ends are the
 //! exception: revoked tokens and cleared flags stay so.
 
+use alloy_primitives::B256;
 use portico_domain::Timestamp;
 use portico_records::{Content, ItemKind};
 use portico_store::Db;
 use portico_store::chain::{
-    AdoptEnds, EndedItem, ItemVersion, PutItemsAgain, RaiseVersions, VersionedItem, Word,
+    AdoptEnds, EndedItem, ItemVersion, PutItemsAgain, RaiseVersions, RejectItems, VersionedItem,
 };
 
+use crate::Result;
 use crate::contracts::Contracts;
 use crate::node::Node;
 use crate::reads;
 use crate::reconcile::ITEMS_PER_CALL;
-use crate::{Error, Result};
+
+/// Far above any count of ours, and far enough from the end of the numbers for what is added to it.
+const MAX_FOLLOWED_VERSION: u64 = 1 << 62;
+
+/// `None`: no version above this one can be written.
+pub(crate) fn followable(version: u64) -> Option<i64> {
+    i64::try_from(version).ok().filter(|_| version <= MAX_FOLLOWED_VERSION)
+}
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,11 +35,13 @@ pub struct CatchUpSummary {
     pub again: u64,
     /// Taken over as revoked or cleared.
     pub ended: u64,
+    /// Their versions on the chain cannot be followed.
+    pub rejected: u64,
 }
 
 impl CatchUpSummary {
     pub fn is_unchanged(&self) -> bool {
-        (self.raised, self.again, self.ended) == (0, 0, 0)
+        (self.raised, self.again, self.ended, self.rejected) == (0, 0, 0, 0)
     }
 }
 
@@ -76,13 +87,21 @@ pub(crate) async fn overtake<N: Node>(
     at: Timestamp,
     done: &mut CatchUpSummary,
 ) -> Result<()> {
-    let expected: Vec<(Word, Vec<u8>)> = items.iter().map(|item| (item.key, item.payload.clone())).collect();
-    let found = reads::items(node, contracts, kind, &expected).await?;
-    let (mut raised, mut again, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+    let found = reads::items(node, contracts, kind, items.iter().map(|item| item.key)).await?;
+    let (mut raised, mut again, mut ended, mut rejected) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (item, (version, payload)) in items.iter().zip(found) {
-        let version = i64::try_from(version)
-            .map_err(|_| Error::Refused("an item's version on the chain is too high".into()))?;
         let seen = ItemVersion { kind, key: item.key, version: item.version };
+        let Some(version) = followable(version) else {
+            let key = B256::from(item.key);
+            tracing::error!(
+                kind = kind.contract(),
+                %key,
+                version,
+                "the chain has a version that cannot be followed; the item is rejected"
+            );
+            rejected.push(seen);
+            continue;
+        };
         let is_same = payload == item.payload;
         if version < item.version || (version == item.version && is_same) {
             continue;
@@ -100,6 +119,10 @@ pub(crate) async fn overtake<N: Node>(
     done.raised += raised.len() as u64;
     done.again += again.len() as u64;
     done.ended += ended.len() as u64;
+    done.rejected += rejected.len() as u64;
+    if !rejected.is_empty() {
+        db.write(RejectItems { items: rejected, at }).await?;
+    }
     if !raised.is_empty() {
         db.write(RaiseVersions(raised)).await?;
     }
@@ -110,4 +133,15 @@ pub(crate) async fn overtake<N: Node>(
         db.write(PutItemsAgain { items: again, at }).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_near_the_end_of_the_numbers_cannot_be_followed() {
+        assert_eq!([0, 1, 1 << 62].map(followable), [Some(0), Some(1), Some(1 << 62)]);
+        assert_eq!([(1 << 62) + 1, 1 << 63, u64::MAX].map(followable), [None; 3]);
+    }
 }

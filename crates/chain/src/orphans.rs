@@ -27,12 +27,7 @@ pub struct Orphan {
     pub signer: Address,
     /// Written by one of our signers. Another database may use the same contracts with other keys.
     pub is_ours: bool,
-    /// The content that ends it. `None`: an anchor, which has no end.
-    end: Option<Content>,
 }
-
-/// An item that an event names: the parts of an application's key, and the last transaction that wrote it.
-type Event = (Option<(Word, Word)>, B256);
 
 /// Finds records that are not retired, revoked or cleared. `signers` are ours, besides those that the database knows.
 pub async fn find<N: Node>(
@@ -59,10 +54,10 @@ pub async fn find<N: Node>(
         };
         for event in events {
             let Some(kind) = contracts.kind_at(event.log.address) else { continue };
-            let Some((key, parts)) = written(kind, &event.log.topics, &event.log.data) else { continue };
+            let Some(key) = written(kind, &event.log.topics, &event.log.data) else { continue };
             let is_found = unknown.contains_key(&(kind, key));
             if !is_found && db.chain_item_state(kind, &key).await?.is_none() {
-                unknown.insert((kind, key), (parts, event.transaction));
+                unknown.insert((kind, key), event.transaction);
             }
         }
         progress(to, head);
@@ -77,45 +72,37 @@ async fn present<N: Node>(
     node: &N,
     contracts: Contracts,
     ours: &BTreeSet<Address>,
-    unknown: BTreeMap<(ItemKind, Word), Event>,
+    unknown: BTreeMap<(ItemKind, Word), B256>,
 ) -> Result<Vec<Orphan>> {
     let mut orphans = Vec::new();
     for kind in ItemKind::ALL {
-        let of_kind: Vec<(Word, Event)> = unknown
+        let of_kind: Vec<(Word, B256)> = unknown
             .iter()
             .filter(|((other, _), _)| *other == kind)
-            .map(|((_, key), event)| (*key, *event))
+            .map(|((_, key), transaction)| (*key, *transaction))
             .collect();
         for page in of_kind.chunks(usize::try_from(ITEMS_PER_CALL).unwrap_or(1)) {
-            let ends: Vec<Option<Content>> =
-                page.iter().map(|(_, (parts, _))| end_of(kind, *parts)).collect();
-            let expected: Vec<(Word, Vec<u8>)> = page
-                .iter()
-                .zip(&ends)
-                .map(|((key, _), end)| (*key, end.as_ref().map(Content::encode).unwrap_or_default()))
-                .collect();
-            let found = reads::items(node, contracts, kind, &expected).await?;
-            for (((key, (_, transaction)), end), (version, payload)) in page.iter().zip(ends).zip(found) {
+            let found = reads::items(node, contracts, kind, page.iter().map(|(key, _)| *key)).await?;
+            for ((key, transaction), (version, payload)) in page.iter().zip(found) {
                 if version == 0 || Content::decode(kind, &payload)?.is_deleted() {
                     continue;
                 }
                 let sent = node.transaction(*transaction).await?;
                 let signer = sent.map_or(Address::ZERO, |sent| sent.from);
                 let is_ours = ours.contains(&signer);
-                orphans.push(Orphan { kind, key: *key, version, signer, is_ours, end });
+                orphans.push(Orphan { kind, key: *key, version, signer, is_ours });
             }
         }
     }
     Ok(orphans)
 }
 
-fn end_of(kind: ItemKind, parts: Option<(Word, Word)>) -> Option<Content> {
+/// `None`: an anchor, which has no end.
+fn end_of(kind: ItemKind) -> Option<Content> {
     match kind {
         ItemKind::Listing => Some(Content::RetiredListing),
         ItemKind::Identity => Some(Content::RevokedIdentity),
-        ItemKind::Check => {
-            parts.map(|(listing, applicant)| Content::Check { listing, applicant, flags: None })
-        }
+        ItemKind::Check => Some(Content::ClearedCheck),
         ItemKind::Anchor => None,
     }
 }
@@ -125,7 +112,7 @@ fn end_of(kind: ItemKind, parts: Option<(Word, Word)>) -> Option<Content> {
 pub async fn end(db: &Db, orphans: &[Orphan], at: Timestamp) -> Result<usize> {
     let desired = |orphan: &Orphan| -> Option<DesiredItem> {
         let above = i64::try_from(orphan.version).ok()?;
-        let end = orphan.end.as_ref().filter(|_| orphan.is_ours)?;
+        let end = end_of(orphan.kind).filter(|_| orphan.is_ours)?;
         Some(DesiredItem { above, ..end.desired(orphan.key, at) })
     };
     let items: Vec<DesiredItem> = orphans.iter().filter_map(desired).collect();

@@ -4,7 +4,7 @@ use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::SolCall;
 use portico_domain::chain::Terms;
 use portico_domain::{Credit, Income};
-use portico_records::{CheckFlags, ItemKind};
+use portico_records::{Commitment, Content, ItemKind};
 use portico_store::chain::Word;
 
 use crate::contracts::{Contracts, anchor, checks, identity, registry};
@@ -47,21 +47,20 @@ pub async fn listing<N: Node>(node: &N, contracts: Contracts, key: &Word) -> Res
     ask(node, contracts.of(ItemKind::Listing), &call).await?.try_into()
 }
 
-/// Version and flags, expired or not; no flags: they were cleared.
+/// Version and commitment, expired or not; no commitment: it was cleared.
 pub async fn application<N: Node>(
     node: &N,
     contracts: Contracts,
-    listing: &Word,
-    applicant: &Word,
-) -> Result<(u64, Option<CheckFlags>)> {
-    let call = checks::recordOfCall { listing: B256::from(*listing), applicant: B256::from(*applicant) };
+    key: &Word,
+) -> Result<(u64, Option<Commitment>)> {
+    let call = checks::recordOfCall { key: B256::from(*key) };
     let record = ask(node, contracts.of(ItemKind::Check), &call).await?;
-    Ok((record.version, flags_of(&record)))
+    Ok((record.version, commitment_of(&record)))
 }
 
-fn flags_of(record: &checks::Record) -> Option<CheckFlags> {
-    let has_flags = record.version > 0 && !record.cleared;
-    has_flags.then(|| CheckFlags::from_record(record.flags, record.expiresAt))
+fn commitment_of(record: &checks::Record) -> Option<Commitment> {
+    let commitment = Commitment { hash: record.commitment.0, expiry_day: record.expiryDay };
+    (!record.commitment.is_zero()).then_some(commitment)
 }
 
 /// Version, holder and commitment; no holder: the token was revoked.
@@ -88,10 +87,9 @@ pub(crate) async fn items<N: Node>(
     node: &N,
     contracts: Contracts,
     kind: ItemKind,
-    expected: &[(Word, Vec<u8>)],
+    keys: impl Iterator<Item = Word>,
 ) -> Result<Vec<(u64, Vec<u8>)>> {
-    use portico_records::Content;
-    let (to, keys) = (contracts.of(kind), expected.iter().map(|(key, _)| B256::from(*key)));
+    let (to, keys) = (contracts.of(kind), keys.map(B256::from));
     Ok(match kind {
         ItemKind::Listing => {
             let call = registry::recordsOfCall { keys: keys.collect() };
@@ -117,21 +115,9 @@ pub(crate) async fn items<N: Node>(
             ask(node, to, &call).await?.into_iter().map(record).collect()
         }
         ItemKind::Check => {
-            let pair = |payload: &[u8]| match Content::decode(kind, payload)? {
-                Content::Check { listing, applicant, .. } => {
-                    Ok(checks::Pair { listing: listing.into(), applicant: applicant.into() })
-                }
-                _ => Err(Error::Bug("an item is not a check".into())),
-            };
-            let pairs: Vec<checks::Pair> =
-                expected.iter().map(|(_, payload)| pair(payload)).collect::<Result<_>>()?;
-            let found = ask(node, to, &checks::recordsOfCall { pairs: pairs.clone() }).await?;
-            let record = |(found, pair): (checks::Record, checks::Pair)| {
-                let flags = flags_of(&found);
-                let content = Content::Check { listing: pair.listing.0, applicant: pair.applicant.0, flags };
-                (found.version, content.encode())
-            };
-            found.into_iter().zip(pairs).map(record).collect()
+            let found = ask(node, to, &checks::recordsOfCall { keys: keys.collect() }).await?;
+            let content = |found| commitment_of(found).map_or(Content::ClearedCheck, Content::Check);
+            found.iter().map(|found| (found.version, content(found).encode())).collect()
         }
         ItemKind::Anchor => {
             let found = ask(node, to, &anchor::anchorsOfCall { logs: keys.collect() }).await?;

@@ -6,6 +6,7 @@ use portico_store::Db;
 use portico_store::chain::{ItemStatus, ItemVersion, ListedItem, PutItemsAgain, Word};
 
 use crate::Result;
+use crate::catch_up::followable;
 use crate::contracts::Contracts;
 use crate::node::Node;
 use crate::reads;
@@ -68,8 +69,7 @@ async fn compare<N: Node>(
     if over.is_empty() {
         return Ok(Vec::new());
     }
-    let expected: Vec<_> = over.iter().map(|item| (item.item.key, item.item.payload.clone())).collect();
-    let found = reads::items(node, contracts, kind, &expected).await?;
+    let found = reads::items(node, contracts, kind, over.iter().map(|item| item.item.key)).await?;
     let mut again = Vec::new();
     for (ListedItem { item, status, .. }, (version, payload)) in over.into_iter().zip(found) {
         if item.version.unsigned_abs() == version && item.payload == payload {
@@ -79,7 +79,7 @@ async fn compare<N: Node>(
         let now = db.chain_item(kind, &item.key).await?;
         if now.is_some_and(|now| now.version == item.version && now.status == *status) {
             let item_version = ItemVersion { kind, key: item.key, version: item.version };
-            again.push((item_version, i64::try_from(version).unwrap_or(i64::MAX - 1)));
+            again.extend(followable(version).map(|version| (item_version, version)));
             let of = if *status == ItemStatus::Rejected {
                 &mut findings.rejected
             } else {

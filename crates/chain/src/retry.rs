@@ -5,6 +5,7 @@ use portico_store::Db;
 use portico_store::chain::ItemVersion;
 
 use crate::Result;
+use crate::catch_up::followable;
 use crate::contracts::Contracts;
 use crate::node::Node;
 use crate::reads;
@@ -21,15 +22,11 @@ pub async fn rejected<N: Node>(node: &N, db: &Db, contracts: Contracts) -> Resul
         if of_kind.is_empty() {
             continue;
         }
-        let expected: Vec<_> =
-            of_kind.iter().map(|rejected| (rejected.item.key, rejected.payload.clone())).collect();
-        let found = reads::items(node, contracts, kind, &expected).await?;
-        rejected.extend(
-            of_kind
-                .into_iter()
-                .zip(found)
-                .map(|(item, (version, _))| (item.item, i64::try_from(version).unwrap_or(i64::MAX - 1))),
-        );
+        let keys = of_kind.iter().map(|rejected| rejected.item.key);
+        let found = reads::items(node, contracts, kind, keys).await?;
+        let with_version = of_kind.into_iter().zip(found);
+        rejected
+            .extend(with_version.filter_map(|(item, (version, _))| Some((item.item, followable(version)?))));
     }
     Ok(rejected)
 }

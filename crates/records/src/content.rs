@@ -1,9 +1,10 @@
 //! The content of items, and its encoding in the database.
 
 use alloy_primitives::Address;
-use portico_domain::chain::{Passes, Terms};
-use portico_domain::{Credit, Income, Timestamp};
+use portico_domain::chain::Terms;
+use portico_domain::{Credit, Income};
 
+use crate::commitment::Commitment;
 use crate::item_kind::ItemKind;
 use crate::word::Word;
 
@@ -21,39 +22,11 @@ pub enum Content {
         commitment: Word,
     },
     RevokedIdentity,
-    /// `None`: the flags are cleared.
-    Check {
-        listing: Word,
-        applicant: Word,
-        flags: Option<CheckFlags>,
-    },
+    Check(Commitment),
+    ClearedCheck,
     Anchor {
         head: Word,
     },
-}
-
-/// What is attested of an application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CheckFlags {
-    pub passes: Passes,
-    /// From then on nothing is attested any more. The chain has whole seconds.
-    pub expires_at: Timestamp,
-}
-
-const MICROS_PER_SECOND: i64 = 1_000_000;
-
-impl CheckFlags {
-    /// As the contract has them: bits, and seconds since 1970.
-    pub fn from_record(bits: u8, expires_at: u64) -> Self {
-        let seconds = i64::try_from(expires_at).unwrap_or(i64::MAX);
-        let expires_at = Timestamp::from_micros(seconds.saturating_mul(MICROS_PER_SECOND));
-        Self { passes: Passes::from_bits(bits), expires_at }
-    }
-
-    /// Seconds since 1970.
-    pub fn expiry_seconds(&self) -> u64 {
-        u64::try_from(self.expires_at.micros().div_euclid(MICROS_PER_SECOND)).unwrap_or(0)
-    }
 }
 
 /// The bytes are not an item of this kind.
@@ -75,28 +48,19 @@ impl Content {
         match self {
             Self::Listing { .. } | Self::RetiredListing => ItemKind::Listing,
             Self::Identity { .. } | Self::RevokedIdentity => ItemKind::Identity,
-            Self::Check { .. } => ItemKind::Check,
+            Self::Check(_) | Self::ClearedCheck => ItemKind::Check,
             Self::Anchor { .. } => ItemKind::Anchor,
         }
     }
 
     pub fn is_deleted(&self) -> bool {
-        matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::Check { flags: None, .. })
-    }
-
-    /// The end of flags; other content stays.
-    #[must_use]
-    pub fn cleared(self) -> Self {
-        match self {
-            Self::Check { listing, applicant, .. } => Self::Check { listing, applicant, flags: None },
-            other => other,
-        }
+        matches!(self, Self::RetiredListing | Self::RevokedIdentity | Self::ClearedCheck)
     }
 
     /// The encoding in the database.
     pub fn encode(&self) -> Vec<u8> {
         match self {
-            Self::RetiredListing | Self::RevokedIdentity => Vec::new(),
+            Self::RetiredListing | Self::RevokedIdentity | Self::ClearedCheck => Vec::new(),
             Self::Listing { terms, digest } => {
                 let numbers = [
                     terms.min_credit().units(),
@@ -109,14 +73,7 @@ impl Content {
                 bytes
             }
             Self::Identity { holder, commitment } => [holder.as_slice(), commitment].concat(),
-            Self::Check { listing, applicant, flags } => {
-                let mut bytes = [*listing, *applicant].concat();
-                if let Some(flags) = flags {
-                    bytes.push(flags.passes.bits());
-                    bytes.extend(flags.expiry_seconds().to_be_bytes());
-                }
-                bytes
-            }
+            Self::Check(Commitment { hash, expiry_day }) => [&hash[..], &expiry_day.to_be_bytes()].concat(),
             Self::Anchor { head } => head.to_vec(),
         }
     }
@@ -142,10 +99,12 @@ impl Content {
             (ItemKind::Identity, 52) => {
                 Self::Identity { holder: Address::from_slice(&bytes[..20]), commitment: word(20)? }
             }
-            (ItemKind::Check, 64) => Self::Check { listing: word(0)?, applicant: word(32)?, flags: None },
-            (ItemKind::Check, 73) => {
-                let flags = Some(CheckFlags::from_record(bytes[64], number(65)?.unsigned_abs()));
-                Self::Check { listing: word(0)?, applicant: word(32)?, flags }
+            (ItemKind::Check, 0) => Self::ClearedCheck,
+            (ItemKind::Check, 24) => {
+                let (hash, day) = bytes.split_at(20);
+                let hash = hash.try_into().map_err(|_| wrong())?;
+                let expiry_day = u32::from_be_bytes(day.try_into().map_err(|_| wrong())?);
+                Self::Check(Commitment { hash, expiry_day })
             }
             (ItemKind::Anchor, 32) => Self::Anchor { head: word(0)? },
             _ => return Err(wrong()),
@@ -168,12 +127,8 @@ mod tests {
             Content::RetiredListing,
             Content::Identity { holder: Address::repeat_byte(3), commitment: [9; 32] },
             Content::RevokedIdentity,
-            Content::Check {
-                listing: [1; 32],
-                applicant: [2; 32],
-                flags: Some(CheckFlags::from_record(5, 1_800_000_000)),
-            },
-            Content::Check { listing: [1; 32], applicant: [2; 32], flags: None },
+            Content::Check(Commitment { hash: [5; 20], expiry_day: 20_800 }),
+            Content::ClearedCheck,
             Content::Anchor { head: [4; 32] },
         ]
     }

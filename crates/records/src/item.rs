@@ -5,7 +5,7 @@ use portico_domain::chain::Terms;
 use portico_domain::listings::Listing;
 use portico_domain::{ListingId, Timestamp};
 
-use crate::content::{CheckFlags, Content, DecodeError};
+use crate::content::{Content, DecodeError};
 use crate::digest::listing_digest;
 use crate::item_kind::ItemKind;
 use crate::word::{Token, Word};
@@ -21,12 +21,14 @@ pub struct DesiredItem {
     /// The version must be above this one, whatever the database has.
     pub above: i64,
     pub at: Timestamp,
+    /// By the machine's clock; it is not sent earlier. `None`: it may be sent at once.
+    pub due_at: Option<Timestamp>,
 }
 
 impl Content {
     pub fn desired(&self, key: Word, at: Timestamp) -> DesiredItem {
         let (kind, payload, deleted) = (self.kind(), self.encode(), self.is_deleted());
-        DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at }
+        DesiredItem { kind, key, payload, deleted, salt: None, above: 0, at, due_at: None }
     }
 }
 
@@ -73,24 +75,4 @@ pub fn token_commitment(payload: &[u8]) -> Result<Option<Word>, DecodeError> {
         Content::Identity { commitment, .. } => Ok(Some(commitment)),
         _ => Ok(None),
     }
-}
-
-/// The applicant is a random reference.
-pub fn check_key(listing: &Word, applicant: &Word) -> Word {
-    keccak256([*listing, *applicant].concat()).0
-}
-
-pub fn check_item(listing: &ListingId, applicant: &Word, flags: CheckFlags, at: Timestamp) -> DesiredItem {
-    check(listing, applicant, Some(flags), at)
-}
-
-/// Clears the flags of an ended application.
-pub fn cleared_check(listing: &ListingId, applicant: &Word, at: Timestamp) -> DesiredItem {
-    check(listing, applicant, None, at)
-}
-
-fn check(listing: &ListingId, applicant: &Word, flags: Option<CheckFlags>, at: Timestamp) -> DesiredItem {
-    let listing = listing_key(listing);
-    let content = Content::Check { listing, applicant: *applicant, flags };
-    content.desired(check_key(&listing, applicant), at)
 }

@@ -9,7 +9,7 @@ pub enum ItemKind {
     Listing = 0,
     /// A soulbound token.
     Identity = 1,
-    /// An application's flags.
+    /// The commitment to an application's flags.
     Check = 2,
     /// The head of the audit log.
     Anchor = 3,
@@ -30,11 +30,6 @@ impl ItemKind {
             Self::Check => "ApplicationChecks",
             Self::Anchor => "AuditAnchor",
         }
-    }
-
-    /// Whether each item needs its own transaction: one with several checks could link applications of one person.
-    pub fn is_sent_alone(self) -> bool {
-        self == Self::Check
     }
 
     /// Whether an end on the chain outlives what an older copy of the database says. A listing's does not: the database

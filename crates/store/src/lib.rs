@@ -32,8 +32,8 @@ mod tenants;
 mod users;
 
 pub use applications::{
-    ChangeApplication, DeleteOrphanedApplications, Disclosure, ExpireFlags, FlagsOutcome, ListingSubmission,
-    NewApplication, StoreFlags, StoredApplication, SubmitApplications,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, FlagRecord, ListingSubmission, NewApplication,
+    ReportOutcome, SharingChange, StoreReport, StoredApplication, SubmitApplications,
 };
 pub use budgets::{Budget, Charge, ForgetBudgets, Paid};
 pub use deployment::{AdoptDeployment, AdvanceClock, Deployment, ProbeWrite, ReplaceKeystore};

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::{SolCall, SolEvent};
 use portico_domain::Credit;
-use portico_records::{Content, ItemKind, check_key};
+use portico_records::{Content, ItemKind};
 use portico_store::chain::{ItemVersion, VersionedItem, Word};
 
 use super::{anchor, checks, identity, registry};
@@ -53,17 +53,12 @@ fn identity_item(item: &VersionedItem) -> Result<identity::Item> {
 }
 
 fn check_item(item: &VersionedItem) -> Result<checks::Item> {
-    match Content::decode(ItemKind::Check, &item.payload)? {
-        Content::Check { listing, applicant, flags } => Ok(checks::Item {
-            listing: listing.into(),
-            applicant: applicant.into(),
-            version: unsigned(item.version),
-            cleared: flags.is_none(),
-            flags: flags.map_or(0, |flags| flags.passes.bits()),
-            expiresAt: flags.map_or(0, |flags| flags.expiry_seconds()),
-        }),
-        _ => Err(Error::Bug("an item is not a check".into())),
-    }
+    let (commitment, day) = match Content::decode(ItemKind::Check, &item.payload)? {
+        Content::Check(commitment) => (commitment.hash, commitment.expiry_day),
+        _ => ([0; 20], 0),
+    };
+    let (key, version) = (item.key.into(), unsigned(item.version));
+    Ok(checks::Item { key, version, commitment: commitment.into(), expiryDay: day })
 }
 
 fn anchor_item(item: &VersionedItem) -> Result<anchor::Item> {
@@ -116,8 +111,7 @@ pub fn items_in_call(kind: ItemKind, data: &[u8]) -> Result<Vec<ItemVersion>> {
         }
         ItemKind::Check => {
             let call = checks::recordCall::abi_decode(data).map_err(wrong)?;
-            let key = |item: &checks::Item| check_key(&item.listing.0, &item.applicant.0);
-            call.items.iter().map(|item| item_version(key(item), item.version)).collect()
+            call.items.iter().map(|item| item_version(item.key.0, item.version)).collect()
         }
         ItemKind::Anchor => {
             let call = anchor::recordCall::abi_decode(data).map_err(wrong)?;
@@ -140,30 +134,23 @@ pub fn stale(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<ItemVersion
     Some(ItemVersion { kind, key: log.key.0, version })
 }
 
-/// The item that a log reports as written, and what is known of its content: the parts of an application's key.
-pub(crate) fn written(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<(Word, Option<(Word, Word)>)> {
+/// The key of the item that a log reports as written.
+pub(crate) fn written(kind: ItemKind, topics: &[B256], data: &[u8]) -> Option<Word> {
     let topics = || topics.iter().copied();
-    let plain = |key: B256| (key.0, None);
     match kind {
         ItemKind::Listing => registry::Recorded::decode_raw_log(topics(), data)
-            .map(|log| plain(log.key))
-            .or_else(|_| registry::Retired::decode_raw_log(topics(), data).map(|log| plain(log.key))),
-        ItemKind::Identity => {
-            identity::Recorded::decode_raw_log(topics(), data).map(|log| plain(log.tokenId.into())).or_else(
-                |_| identity::Revoked::decode_raw_log(topics(), data).map(|log| plain(log.tokenId.into())),
-            )
-        }
+            .map(|log| log.key)
+            .or_else(|_| registry::Retired::decode_raw_log(topics(), data).map(|log| log.key)),
+        ItemKind::Identity => identity::Recorded::decode_raw_log(topics(), data)
+            .map(|log| log.tokenId.into())
+            .or_else(|_| identity::Revoked::decode_raw_log(topics(), data).map(|log| log.tokenId.into())),
         ItemKind::Check => checks::Recorded::decode_raw_log(topics(), data)
-            .map(|log| (log.listing, log.applicant))
-            .or_else(|_| {
-                checks::Cleared::decode_raw_log(topics(), data).map(|log| (log.listing, log.applicant))
-            })
-            .map(|(listing, applicant)| {
-                (check_key(&listing.0, &applicant.0), Some((listing.0, applicant.0)))
-            }),
-        ItemKind::Anchor => anchor::Recorded::decode_raw_log(topics(), data).map(|log| plain(log.log)),
+            .map(|log| log.key)
+            .or_else(|_| checks::Cleared::decode_raw_log(topics(), data).map(|log| log.key)),
+        ItemKind::Anchor => anchor::Recorded::decode_raw_log(topics(), data).map(|log| log.log),
     }
     .ok()
+    .map(|key| key.0)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub mod checks {
         "../../contracts/artifacts/ApplicationChecks.json"
     );
     pub use ApplicationChecks::*;
-    pub use IApplicationChecks::{Item, Pair, Record};
+    pub use IApplicationChecks::{Item, Record};
 }
 
 pub mod anchor {

@@ -7,7 +7,7 @@ use portico_domain::listings::{Address, Listing};
 use portico_domain::{
     City, Country, Credit, Income, ListingId, PostalCode, State, Street, Timestamp, UserId,
 };
-use portico_records::{CheckFlags, Content, DesiredItem, listing_key};
+use portico_records::{CheckFlags, Commitment, Content, DesiredItem, listing_key};
 use portico_store::chain::{NewRecord, Word};
 use portico_store::{Budget, ChangeContext};
 
@@ -34,7 +34,14 @@ pub(crate) fn terms(credit: i64, income: i64) -> Terms {
 /// They expire in the year 2100.
 pub(crate) fn flags(bits: u8) -> CheckFlags {
     let expires_at = Timestamp::from_micros(4_102_444_800_000_000);
-    CheckFlags { passes: Passes::from_bits(bits), expires_at }
+    CheckFlags::expiring(Passes::from_bits(bits), expires_at)
+}
+
+pub(crate) const SALT: Word = [5; 32];
+
+/// Opens with [`SALT`].
+pub(crate) fn commitment(key: &Word, bits: u8) -> Commitment {
+    flags(bits).commit(key, &SALT)
 }
 
 fn content(digest: Word) -> Content {

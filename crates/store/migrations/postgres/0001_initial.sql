@@ -94,8 +94,9 @@ CREATE TABLE requirements (
 --
 -- `owner` and `terms` are digests under the applicant's key: of the account that owns the listing, and of that account with
 -- the terms. `disclosed_at` is when the account last learned something about these terms, `withheld` whether it learns
--- nothing because it has asked by too many different ones. Flags are computed while `generation` is above `settled`.
--- `flags_expire_at` is when the flags on the chain expire; null: there are none.
+-- nothing because too many different ones were asked for. Report and flags are computed while `generation` is above
+-- `computed`; `complete`: only the applicant changes the report any more; `ended`: nothing is shared after the decision.
+-- `chain_key` is the key of the flags' record, random bytes; `salt` opens it, sealed; null: there is no record.
 CREATE TABLE applications (
     seq             BIGINT PRIMARY KEY,
     id              TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -104,19 +105,21 @@ CREATE TABLE applications (
     status          TEXT COLLATE "C" NOT NULL,
     version         BIGINT NOT NULL,
     generation      BIGINT NOT NULL,
-    settled         BIGINT NOT NULL,
+    computed        BIGINT NOT NULL,
     owner           BYTEA NOT NULL,
     terms           BYTEA NOT NULL,
     disclosed_at    BIGINT,
-    flags_expire_at BIGINT,
     withheld        BIGINT NOT NULL DEFAULT 0,
+    complete        BIGINT NOT NULL DEFAULT 0,
+    ended           BIGINT NOT NULL DEFAULT 0,
+    chain_key       BYTEA NOT NULL,
+    salt            BYTEA,
     document        BYTEA NOT NULL,
     created_at      BIGINT NOT NULL
 );
 CREATE INDEX applications_person ON applications (person, seq);
 CREATE INDEX applications_listing ON applications (listing, seq);
-CREATE INDEX applications_due ON applications (seq) WHERE generation > settled;
-CREATE INDEX applications_expiring ON applications (flags_expire_at) WHERE flags_expire_at IS NOT NULL;
+CREATE INDEX applications_due ON applications (seq) WHERE generation > computed;
 CREATE UNIQUE INDEX applications_open ON applications (person, listing) WHERE status = 'submitted';
 
 -- ---- Screening ----
@@ -359,9 +362,11 @@ CREATE TABLE chain_items (
     reverts   BIGINT NOT NULL,
     rejected  BIGINT NOT NULL,
     wanted_at BIGINT NOT NULL,
+    due_at    BIGINT NOT NULL,
     PRIMARY KEY (kind, key)
 );
--- Items that must be alone in their transaction come last, so that they do not hold up the others.
+-- Items of reverted batches come last, so that they do not hold up the others. due_at: by the machine's
+-- clock, unlike wanted_at, which a sandbox can move ahead; 0: at once.
 CREATE INDEX chain_items_waiting ON chain_items (max_batch DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
 CREATE INDEX chain_items_rejected ON chain_items (kind) WHERE rejected = 1;
 

@@ -75,8 +75,9 @@ CREATE TABLE requirements (
 --
 -- `owner` and `terms` are digests under the applicant's key: of the account that owns the listing, and of that account with
 -- the terms. `disclosed_at` is when the account last learned something about these terms, `withheld` whether it learns
--- nothing because it has asked by too many different ones. Flags are computed while `generation` is above `settled`.
--- `flags_expire_at` is when the flags on the chain expire; null: there are none.
+-- nothing because too many different ones were asked for. Report and flags are computed while `generation` is above
+-- `computed`; `complete`: only the applicant changes the report any more; `ended`: nothing is shared after the decision.
+-- `chain_key` is the key of the flags' record, random bytes; `salt` opens it, sealed; null: there is no record.
 CREATE TABLE applications (
     seq             INTEGER PRIMARY KEY AUTOINCREMENT,
     id              TEXT NOT NULL UNIQUE,
@@ -85,19 +86,21 @@ CREATE TABLE applications (
     status          TEXT NOT NULL,
     version         INTEGER NOT NULL,
     generation      INTEGER NOT NULL,
-    settled         INTEGER NOT NULL,
+    computed        INTEGER NOT NULL,
     owner           BLOB NOT NULL,
     terms           BLOB NOT NULL,
     disclosed_at    INTEGER,
-    flags_expire_at INTEGER,
     withheld        INTEGER NOT NULL DEFAULT 0,
+    complete        INTEGER NOT NULL DEFAULT 0,
+    ended           INTEGER NOT NULL DEFAULT 0,
+    chain_key       BLOB NOT NULL,
+    salt            BLOB,
     document        BLOB NOT NULL,
     created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX applications_person ON applications (person, seq);
 CREATE INDEX applications_listing ON applications (listing, seq);
-CREATE INDEX applications_due ON applications (seq) WHERE generation > settled;
-CREATE INDEX applications_expiring ON applications (flags_expire_at) WHERE flags_expire_at IS NOT NULL;
+CREATE INDEX applications_due ON applications (seq) WHERE generation > computed;
 CREATE UNIQUE INDEX applications_open ON applications (person, listing) WHERE status = 'submitted';
 
 -- ---- Screening ----
@@ -341,9 +344,11 @@ CREATE TABLE chain_items (
     reverts   INTEGER NOT NULL,
     rejected  INTEGER NOT NULL,
     wanted_at INTEGER NOT NULL,
+    due_at    INTEGER NOT NULL,
     UNIQUE (kind, key)
 ) STRICT;
--- Items that must be alone in their transaction come last, so that they do not hold up the others.
+-- Items of reverted batches come last, so that they do not hold up the others. due_at: by the machine's
+-- clock, unlike wanted_at, which a sandbox can move ahead; 0: at once.
 CREATE INDEX chain_items_waiting ON chain_items (max_batch DESC, wanted_at) WHERE signer IS NULL AND rejected = 0;
 CREATE INDEX chain_items_rejected ON chain_items (kind) WHERE rejected = 1;
 

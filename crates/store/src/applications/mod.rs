@@ -2,11 +2,11 @@
 //! everything else about the application, is sealed in its document.
 
 pub(crate) mod changes;
-pub(crate) mod flags;
+pub(crate) mod reports;
 pub(crate) mod stored;
 pub(crate) mod submission;
 
-pub use changes::{ChangeApplication, DeleteOrphanedApplications};
-pub use flags::{Disclosure, ExpireFlags, FlagsOutcome, StoreFlags};
+pub use changes::{ChangeApplication, DeleteOrphanedApplications, SharingChange};
+pub use reports::{Disclosure, FlagRecord, ReportOutcome, StoreReport};
 pub use stored::StoredApplication;
 pub use submission::{ListingSubmission, NewApplication, SubmitApplications};

@@ -7,6 +7,7 @@ use crate::engine::db::Db;
 use crate::engine::error::{Error, Result};
 use crate::engine::page::{Cursor, Page};
 use crate::engine::sql::{FromColumn, Row, Sql, Weight, row, select, sql, statements};
+use crate::engine::word::Word;
 use crate::keystore::store::PersonId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,16 +19,22 @@ pub struct StoredApplication {
     pub status: ApplicationStatus,
     /// Increases with every change of status or document.
     pub version: i64,
-    /// Increases with every cause to compute the flags again.
+    /// Increases with every cause to compute the report again.
     pub generation: i64,
-    /// The generation that the flags were last computed for.
-    pub settled: i64,
+    /// The generation that the report was last computed for.
+    pub computed: i64,
     /// When the owner's account last learned something about these terms.
     pub disclosed_at: Option<Timestamp>,
-    /// When the flags on the chain expire; `None`: there are none.
-    pub flags_expire_at: Option<Timestamp>,
-    /// The owner's account learns nothing: it has asked by too many different terms.
+    /// The owner's account learns nothing: too many different terms were asked for.
     pub is_withheld: bool,
+    /// Only the applicant changes the report any more.
+    pub is_complete: bool,
+    /// The applicant has ended the sharing after a decision.
+    pub has_ended: bool,
+    /// Of the record on the chain: random bytes.
+    pub chain_key: Word,
+    /// Opens the record; sealed. `None`: there is no record.
+    pub salt: Option<Vec<u8>>,
     /// Sealed.
     pub document: Vec<u8>,
     pub created_at: Timestamp,
@@ -35,26 +42,21 @@ pub struct StoredApplication {
 
 macro_rules! visible_to_owner {
     () => {
-        "status IN ('submitted', 'approved', 'conditional', 'declined')"
+        "ended = 0 AND status IN ('submitted', 'approved', 'conditional', 'declined')"
     };
 }
 pub(super) use visible_to_owner;
 
 impl StoredApplication {
-    /// Identifies this version of the application and the findings behind it.
-    pub fn tag(&self) -> String {
-        format!("{}.{}-{}", self.version, self.generation, self.id)
-    }
-
-    /// Whether the owner may see what the flags were computed from.
-    pub fn is_disclosed(&self) -> bool {
-        self.settled == self.generation && !self.is_withheld && self.disclosed_at.is_some()
+    /// Whether the listing's owner sees the report.
+    pub fn is_shared(&self) -> bool {
+        self.status.is_visible_to_owner() && !self.has_ended
     }
 }
 
 row!(StoredApplication {
-    id, person, listing, status, version, generation, settled, disclosed_at, flags_expire_at,
-    is_withheld = "withheld", document, created_at,
+    id, person, listing, status, version, generation, computed, disclosed_at, is_withheld = "withheld",
+    is_complete = "complete", has_ended = "ended", chain_key, salt, document, created_at,
 });
 
 impl FromColumn for ApplicationStatus {
@@ -79,11 +81,8 @@ static APPLICANTS: Sql = select::<StoredApplication>(
      (SELECT 1 FROM applications AS newer WHERE newer.person = one.person AND newer.listing = one.listing \
      AND newer.seq > one.seq) ORDER BY seq LIMIT ?2",
 );
-static COUNT_VISIBLE: Sql = sql(concat!(
-    "SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 AND ",
-    visible_to_owner!(),
-    " LIMIT ?2) AS found"
-));
+static COUNT_INCOMPLETE: Sql = sql("SELECT count(*) FROM (SELECT 1 FROM applications WHERE person = ?1 \
+     AND status = 'submitted' AND complete = 0 LIMIT ?2) AS found");
 static PEOPLE: Sql =
     sql("SELECT DISTINCT person FROM applications WHERE person > ?1 ORDER BY person LIMIT ?2");
 
@@ -113,9 +112,9 @@ impl Db {
         self.read(&OF_PERSON, &[person.into()], Weight::Scan).await
     }
 
-    /// The number of a person's applications that are shared with owners, up to a limit.
-    pub async fn shared_applications(&self, person: &PersonId, limit: i64) -> Result<i64> {
-        let found: Option<(i64,)> = self.one(&COUNT_VISIBLE, &[person.into(), limit.into()]).await?;
+    /// The number of a person's applications that take new findings, up to a limit.
+    pub async fn incomplete_applications(&self, person: &PersonId, limit: i64) -> Result<i64> {
+        let found: Option<(i64,)> = self.one(&COUNT_INCOMPLETE, &[person.into(), limit.into()]).await?;
         Ok(found.map_or(0, |(count,)| count))
     }
 
@@ -147,4 +146,4 @@ impl Db {
     }
 }
 
-statements! { GET, NEWEST, OF_PERSON, PAGE_OF_PERSON, APPLICANTS, COUNT_VISIBLE, PEOPLE, COUNT_ALL_VISIBLE }
+statements! { GET, NEWEST, OF_PERSON, PAGE_OF_PERSON, APPLICANTS, COUNT_INCOMPLETE, PEOPLE, COUNT_ALL_VISIBLE }

@@ -26,13 +26,15 @@ pub struct NewApplication {
     /// Digests under the person's key: of the owner's account, and of that with the terms.
     pub owner: Word,
     pub terms: Word,
+    /// Of the record on the chain: random bytes.
+    pub chain_key: Word,
     /// Sealed.
     pub document: Vec<u8>,
     pub created_at: Timestamp,
 }
 
 static INSERT: Sql = sql("INSERT INTO applications (seq, id, person, listing, status, version, generation, \
-     settled, owner, terms, document, created_at) VALUES (?1, ?2, ?3, ?4, ?5, 1, 1, 0, ?6, ?7, ?8, ?9) \
+     computed, owner, terms, chain_key, document, created_at) VALUES (?1, ?2, ?3, ?4, ?5, 1, 1, 0, ?6, ?7, ?8, ?9, ?10) \
      ON CONFLICT (person, listing) WHERE status = 'submitted' DO NOTHING");
 
 /// False: the person has an open application to this listing.
@@ -45,6 +47,7 @@ async fn insert<T: Tx>(tx: &mut T, person: &PersonId, new: &NewApplication) -> R
         new.status.name(),
         &new.owner[..],
         &new.terms[..],
+        &new.chain_key[..],
         &new.document[..],
         new.created_at
     ];
@@ -83,13 +86,13 @@ static LOCK_LISTING: Sql = dialects(
 static OPEN: Sql =
     sql("SELECT id FROM applications WHERE person = ?1 AND listing = ?2 AND status = 'submitted'");
 
-/// Recomputes the flags of earlier applications to the listing: only the newest one has flags.
+/// Earlier applications to the listing stop sharing: only the newest one has flags.
 static SUPERSEDE: Sql = sql(concat!(
     "UPDATE applications SET generation = generation + 1 WHERE person = ?1 AND listing = ?2 AND id <> ?3 AND ",
     visible_to_owner!()
 ));
 /// Locks the person's cases until this transaction ends: a result that is being stored comes before this, and has the
-/// flags of what is submitted here computed, or after it.
+/// reports of what is submitted here extended, or after it.
 static LOCK_CASES: Sql = dialects(
     "SELECT id FROM cases WHERE user_id = ?1 AND false",
     "SELECT id FROM cases WHERE user_id = ?1 ORDER BY id FOR SHARE",

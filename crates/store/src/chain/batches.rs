@@ -244,12 +244,10 @@ impl Op for CloseBatches {
 /// Reverts of a batch with a single item before that item is rejected.
 const MAX_SINGLE_ITEM_REVERTS: i64 = 2;
 
-// Keeps the batch limit: an item that must be alone in its transaction stays alone.
-static REQUEUE: Sql = sql(
-    "UPDATE chain_items SET signer = NULL, nonce = NULL, max_batch = CASE WHEN max_batch = 1 THEN 1 ELSE CAST(?6 AS BIGINT) END, reverts = reverts + ?7, \
+static REQUEUE: Sql =
+    sql("UPDATE chain_items SET signer = NULL, nonce = NULL, max_batch = ?6, reverts = reverts + ?7, \
      rejected = CASE WHEN reverts + ?7 >= ?8 THEN 1 ELSE 0 END \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING rejected",
-);
+     WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer = ?4 AND nonce = ?5 RETURNING rejected");
 
 /// Queues the items of a batch without effect again: in halves if it reverted; an item that reverts alone twice
 /// is rejected. Items with a newer version are skipped.

@@ -23,20 +23,16 @@ impl FromColumn for ItemKind {
     }
 }
 
-/// Neither the item nor an earlier revert limits the batch.
+/// No earlier revert limits the batch.
 pub(super) const NO_BATCH_LIMIT: i64 = i64::MAX;
 
-fn batch_limit(kind: ItemKind) -> i64 {
-    if kind.is_sent_alone() { 1 } else { NO_BATCH_LIMIT }
-}
-
 static INSERT_ITEM: Sql = sql("INSERT INTO chain_items \
-     (kind, key, version, payload, deleted, salt, signer, nonce, max_batch, reverts, rejected, wanted_at) \
-     VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9) ON CONFLICT (kind, key) DO NOTHING");
+     (kind, key, version, payload, deleted, salt, signer, nonce, max_batch, reverts, rejected, wanted_at, due_at) \
+     VALUES (?1, ?2, ?10, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9, ?11) ON CONFLICT (kind, key) DO NOTHING");
 static UPDATE_ITEM: Sql = sql(
     "UPDATE chain_items SET version = CASE WHEN version >= ?10 THEN version + 1 ELSE ?10 END, \
      payload = ?3, deleted = ?4, salt = coalesce(?5, salt), signer = ?6, nonce = ?7, max_batch = ?8, reverts = 0, \
-     rejected = 0, wanted_at = ?9 WHERE kind = ?1 AND key = ?2 RETURNING version",
+     rejected = 0, wanted_at = ?9, due_at = ?11 WHERE kind = ?1 AND key = ?2 RETURNING version",
 );
 
 /// Writes the next version of an item, optionally as part of a batch. Returns the version.
@@ -66,7 +62,7 @@ async fn insert_item<T: Tx>(tx: &mut T, desired: &DesiredItem, batch: Option<(i6
     Ok(tx.exec(&INSERT_ITEM, &item_params(desired, batch)).await? > 0)
 }
 
-fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Param<'_>; 10] {
+fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Param<'_>; 11] {
     [
         desired.kind.into(),
         desired.key.as_slice().into(),
@@ -75,15 +71,20 @@ fn item_params(desired: &DesiredItem, batch: Option<(i64, i64)>) -> [Param<'_>; 
         desired.salt.as_ref().map(Word::as_slice).into(),
         batch.map(|(signer, _)| signer).into(),
         batch.map(|(_, nonce)| nonce).into(),
-        batch_limit(desired.kind).into(),
+        NO_BATCH_LIMIT.into(),
         desired.at.into(),
         (desired.above + 1).into(),
+        due_at(desired).into(),
     ]
+}
+
+fn due_at(desired: &DesiredItem) -> Timestamp {
+    desired.due_at.unwrap_or(Timestamp::from_micros(0))
 }
 
 static RETIRE: Sql =
     sql("UPDATE chain_items SET version = version + 1, payload = ?3, deleted = 1, salt = NULL, \
-     signer = NULL, nonce = NULL, max_batch = ?4, reverts = 0, rejected = 0, wanted_at = ?5 \
+     signer = NULL, nonce = NULL, max_batch = ?4, reverts = 0, rejected = 0, wanted_at = ?5, due_at = ?6 \
      WHERE kind = ?1 AND key = ?2 AND deleted = 0");
 
 /// Deletes an item if it exists; returns whether it did.
@@ -92,8 +93,9 @@ pub(crate) async fn retire<T: Tx>(tx: &mut T, desired: &DesiredItem) -> Result<b
         desired.kind.into(),
         desired.key.as_slice().into(),
         desired.payload.as_slice().into(),
-        batch_limit(desired.kind).into(),
+        NO_BATCH_LIMIT.into(),
         desired.at.into(),
+        due_at(desired).into(),
     ];
     let is_retired = tx.exec(&RETIRE, &params).await? > 0;
     if is_retired {
@@ -134,12 +136,10 @@ impl Op for PutItems {
     }
 }
 
-// Keeps the batch limit: an item that must be alone in its transaction stays alone.
-static AGAIN: Sql = sql(
-    "UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
-     signer = NULL, nonce = NULL, max_batch = CASE WHEN max_batch = 1 THEN 1 ELSE CAST(?5 AS BIGINT) END, reverts = 0, rejected = 0, wanted_at = ?6 \
-     WHERE kind = ?1 AND key = ?2 AND version = ?3",
-);
+static AGAIN: Sql =
+    sql("UPDATE chain_items SET version = CASE WHEN version > ?4 THEN version ELSE ?4 END + 1, \
+     signer = NULL, nonce = NULL, max_batch = ?5, reverts = 0, rejected = 0, wanted_at = ?6 \
+     WHERE kind = ?1 AND key = ?2 AND version = ?3");
 
 /// Writes items again unchanged, each as its next version, unless they changed since they were read.
 #[derive(Debug)]

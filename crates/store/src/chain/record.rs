@@ -220,17 +220,18 @@ async fn recorded<T: Tx>(tx: &mut T, new: &NewRecord) -> Result<()> {
     record(tx, &new.by, "listing.recorded", new.listing.id.as_str(), &counts).await
 }
 
-static NEXT: Sql = sql("SELECT kind, max_batch FROM chain_items WHERE signer IS NULL AND rejected = 0 \
-     ORDER BY max_batch DESC, wanted_at LIMIT 1");
+static NEXT: Sql = sql("SELECT kind, max_batch FROM chain_items \
+     WHERE signer IS NULL AND rejected = 0 AND due_at <= ?1 ORDER BY max_batch DESC, wanted_at LIMIT 1");
 static WAITING: Sql = select::<VersionedItem>(
     "SELECT {columns} FROM chain_items \
-     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND max_batch = ?2 ORDER BY wanted_at LIMIT ?3",
+     WHERE signer IS NULL AND rejected = 0 AND kind = ?1 AND max_batch = ?2 AND due_at <= ?4 \
+     ORDER BY wanted_at, key LIMIT ?3",
 );
 static CARRY: Sql = sql("UPDATE chain_items SET signer = ?4, nonce = ?5 \
      WHERE kind = ?1 AND key = ?2 AND version = ?3 AND signer IS NULL");
 
-/// Signs one contract call for the oldest waiting items. Those that must be alone come last: thousands of them would hold
-/// up everything else.
+/// Signs one contract call for the oldest items that are due. Among items of one moment the order is that of their keys,
+/// which says nothing about whose they are.
 #[derive(Debug)]
 pub struct SealWaiting {
     pub lease: Lease,
@@ -243,10 +244,12 @@ impl Op for SealWaiting {
     type Out = Option<SignedBatch>;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<SignedBatch>> {
-        let Some((kind, max_batch)) = tx.one::<(ItemKind, i64)>(&NEXT, &[]).await? else { return Ok(None) };
+        let Some((kind, max_batch)) = tx.one::<(ItemKind, i64)>(&NEXT, &[self.at.into()]).await? else {
+            return Ok(None);
+        };
         let limit = max_batch.min(self.limit);
         let waiting: Vec<VersionedItem> =
-            tx.rows(&WAITING, &[kind.into(), max_batch.into(), limit.into()]).await?;
+            tx.rows(&WAITING, &[kind.into(), max_batch.into(), limit.into(), self.at.into()]).await?;
         let nonce = self.lease.next_nonce(tx).await?;
         let mut items = Vec::with_capacity(waiting.len());
         for item in waiting {

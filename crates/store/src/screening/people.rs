@@ -1,11 +1,10 @@
 //! Data retention and erasure.
 
-use portico_domain::{CaseId, ListingId, Timestamp, UserId};
-use portico_records::{cleared_check, revoked_token};
+use portico_domain::{CaseId, Timestamp, UserId};
+use portico_records::revoked_token;
 
 use super::lifetimes::{lock_for_erasure, subject};
 use crate::applications::changes::delete_applications;
-use crate::applications::stored::StoredApplication;
 use crate::audit::{Entry, append};
 use crate::chain::items::retire;
 use crate::engine::counters::{ChangeContext, record};
@@ -68,13 +67,11 @@ static APPLY_ONCE: Sql =
 
 /// Erases a person: deletes sealed data, revokes tokens and API keys, clears flags. Each keystore erasure is applied once, so that
 /// data which the person stores later stays.
-pub struct ErasePerson<C> {
+#[derive(Debug)]
+pub struct ErasePerson {
     pub user: UserId,
     /// The person's id in applications; `None` if it is already lost.
     pub person: Option<PersonId>,
-    /// Opens an application for its listing and its reference on the chain; `None`: the key is lost, and with it the
-    /// reference.
-    pub open: C,
     /// The number of the keystore's erasure.
     pub erasure: i64,
     /// The machine's time, which keys have.
@@ -83,10 +80,7 @@ pub struct ErasePerson<C> {
     pub by: ChangeContext,
 }
 
-impl<C> Op for ErasePerson<C>
-where
-    C: Fn(&StoredApplication) -> Result<Option<(ListingId, Word)>> + Send + Sync + 'static,
-{
+impl Op for ErasePerson {
     /// Whether it was not applied before.
     type Out = bool;
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<bool> {
@@ -97,7 +91,10 @@ where
             self.delete_rows(tx).await?;
         }
         // The replica that applied it first may not have known the person's id in applications.
-        let shared = self.delete_applications(tx).await?;
+        let shared = match &self.person {
+            Some(person) => delete_applications(tx, person, self.by.at).await?,
+            None => 0,
+        };
         if is_new {
             append(tx, &self.entry).await?;
             record(tx, &self.by, "person.erased", self.user.as_str(), &[("applications", "total", -shared)])
@@ -109,10 +106,7 @@ where
     }
 }
 
-impl<C> ErasePerson<C>
-where
-    C: Fn(&StoredApplication) -> Result<Option<(ListingId, Word)>>,
-{
+impl ErasePerson {
     /// Whether it was not applied before; afterwards nobody else applies it.
     async fn claim<T: Tx>(&self, tx: &mut T, subject: &Word) -> Result<bool> {
         let up_to = tx.one::<(i64,)>(&APPLIED_UP_TO, &[]).await?.map_or(0, |(up_to,)| up_to);
@@ -132,18 +126,6 @@ where
             tx.exec(sql, &[user]).await?;
         }
         revoke_keys_of(tx, &self.user, self.keys_revoked_at).await
-    }
-
-    /// Returns the number of those that counted.
-    async fn delete_applications<T: Tx>(&self, tx: &mut T) -> Result<i64> {
-        let Some(person) = &self.person else { return Ok(0) };
-        let (deleted, shared) = delete_applications(tx, person).await?;
-        for application in &deleted {
-            if let Some((listing, reference)) = (self.open)(application)? {
-                retire(tx, &cleared_check(&listing, &reference, self.by.at)).await?;
-            }
-        }
-        Ok(shared)
     }
 }
 

@@ -3,7 +3,7 @@
 use portico_domain::{CaseId, ErrorCode, Label, Tenant, Timestamp, UserId, VerificationId};
 use portico_records::held_token;
 
-use crate::applications::flags::recompute_flags;
+use crate::applications::reports::extend_reports;
 use crate::audit::{Entry, append};
 use crate::chain::items::put_item;
 use crate::engine::counters::{ChangeContext, record};
@@ -39,8 +39,12 @@ row!(StoredVerification {
 });
 
 static GET: Sql = select::<StoredVerification>("SELECT {columns} FROM verifications WHERE id = ?1");
-static NEWEST: Sql = select::<StoredVerification>(
-    "SELECT {columns} FROM verifications WHERE user_id = ?1 ORDER BY seq DESC LIMIT ?2",
+static VALID: Sql = select::<StoredVerification>(
+    "SELECT {columns} FROM verifications WHERE user_id = ?1 AND findings IS NOT NULL AND expires_at > ?2 \
+     ORDER BY seq DESC",
+);
+static NEWEST_OF_CASE: Sql = select::<StoredVerification>(
+    "SELECT {columns} FROM verifications WHERE user_id = ?1 AND case_id = ?2 ORDER BY seq DESC LIMIT 1",
 );
 static OF_USER: Sql = select::<StoredVerification>(
     "SELECT {columns}, seq, seq FROM verifications WHERE user_id = ?3 AND seq > ?1 ORDER BY seq LIMIT ?2",
@@ -52,7 +56,7 @@ static VERIFIED: Sql =
     sql("UPDATE cases SET is_verified = 1 WHERE id = ?1 AND user_id = ?2 AND revoked_at IS NULL \
      RETURNING account, token, holder");
 
-/// Stores a result, queues its token for the chain, and has the flags of the person's applications computed.
+/// Stores a result, queues its token for the chain, and has the person's incomplete reports extended.
 #[derive(Debug)]
 pub struct StoreVerification {
     pub person: PersonId,
@@ -88,7 +92,7 @@ impl Op for StoreVerification {
         // A wallet may have claimed the token during the bureau requests.
         let desired = held_token(&word(&token)?, word(&holder)?, self.commitment, self.at);
         put_item(tx, &desired, None).await?;
-        recompute_flags(tx, &self.person).await?;
+        extend_reports(tx, &self.person).await?;
         for entry in &self.entries {
             append(tx, entry).await?;
         }
@@ -101,28 +105,26 @@ impl Op for StoreVerification {
 static DISPUTE: Sql = sql("UPDATE verifications SET outcome = ?3 WHERE id = ?1 AND outcome = ?2");
 static ASK_AGAIN: Sql = sql("DELETE FROM checks WHERE case_id = ?1 AND kind = ?2");
 
-/// Marks a finding as disputed, unless the result changed since it was read. The bureau is asked again next time.
+/// Marks a finding as disputed, unless a result changed since it was read. The bureau is asked again next time.
 #[derive(Debug)]
 pub struct Dispute {
-    pub person: PersonId,
-    pub verification: VerificationId,
     pub case: CaseId,
     pub check: &'static str,
-    /// Sealed, as it was read and as it becomes.
-    pub outcome: (Vec<u8>, Vec<u8>),
+    /// Of every result with the finding: sealed, as it was read and as it becomes.
+    pub outcomes: Vec<(VerificationId, Vec<u8>, Vec<u8>)>,
     pub entry: Entry,
 }
 
 impl Op for Dispute {
     type Out = ();
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<()> {
-        let (before, after) = &self.outcome;
-        let params = [(&self.verification).into(), before[..].into(), after[..].into()];
-        if tx.exec(&DISPUTE, &params).await? == 0 {
-            return Err(Error::Outdated);
+        for (verification, before, after) in &self.outcomes {
+            let params = [verification.into(), before[..].into(), after[..].into()];
+            if tx.exec(&DISPUTE, &params).await? == 0 {
+                return Err(Error::Outdated);
+            }
         }
         tx.exec(&ASK_AGAIN, &[(&self.case).into(), self.check.into()]).await?;
-        recompute_flags(tx, &self.person).await?;
         append(tx, &self.entry).await
     }
 }
@@ -132,9 +134,21 @@ impl Db {
         self.one(&GET, &[id.into()]).await
     }
 
-    /// Newest first.
-    pub async fn newest_verifications(&self, user: &UserId, limit: i64) -> Result<Vec<StoredVerification>> {
-        self.read(&NEWEST, &[user.into(), limit.into()], Weight::Point).await
+    /// Whose findings are still known, newest first.
+    pub async fn valid_verifications(
+        &self,
+        user: &UserId,
+        now: Timestamp,
+    ) -> Result<Vec<StoredVerification>> {
+        self.read(&VALID, &[user.into(), now.into()], Weight::Point).await
+    }
+
+    pub async fn newest_verification(
+        &self,
+        user: &UserId,
+        case: &CaseId,
+    ) -> Result<Option<StoredVerification>> {
+        self.one(&NEWEST_OF_CASE, &[user.into(), case.into()]).await
     }
 
     /// Oldest first.
@@ -148,4 +162,4 @@ impl Db {
     }
 }
 
-statements! { GET, NEWEST, OF_USER, INSERT, VERIFIED, DISPUTE, ASK_AGAIN }
+statements! { GET, VALID, NEWEST_OF_CASE, OF_USER, INSERT, VERIFIED, DISPUTE, ASK_AGAIN }

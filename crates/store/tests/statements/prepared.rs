@@ -35,7 +35,7 @@ macro_rules! files {
 
 fn files() -> Vec<File> {
     files! {
-        Both: applications::changes, applications::flags, applications::stored, applications::submission, audit, budgets,
+        Both: applications::changes, applications::reports, applications::stored, applications::submission, audit, budgets,
             chain::batches, chain::history, chain::items, chain::queue, chain::record, chain::signers, chain::state,
             database_facts, deployment, devices, engine::counters, engine::db, engine::totals, idempotency, keys,
             listings::clusters, listings::create, listings::delete, listings::edit, listings::find, pipelines,

@@ -1,14 +1,14 @@
-//! Applications: submitting, changing and ending them, and storing their flags.
+//! Applications: submitting, changing and ending them, and storing their reports.
 
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::chain::Passes;
-use portico_domain::{ErrorCode, ListingId};
-use portico_records::{CheckFlags, ItemKind, Word, check_item, check_key, listing_key};
-use portico_store::chain::StoredItem;
+use portico_domain::{ErrorCode, Timestamp};
+use portico_records::{CheckFlags, Content, ItemKind, Word};
+use portico_store::chain::{ItemVersion, PutItemsAgain, StoredItem};
 use portico_store::keystore::PersonId;
 use portico_store::{
-    ChangeApplication, DeleteOrphanedApplications, Disclosure, Error, ExpireFlags, FlagsOutcome, Result,
-    StoreFlags, StoredApplication,
+    ChangeApplication, DeleteOrphanedApplications, Disclosure, Error, FlagRecord, ReportOutcome, Result,
+    SharingChange, StoreReport, StoredApplication,
 };
 
 use crate::engines::Db;
@@ -35,17 +35,26 @@ on_both_engines! {
     applications_of_a_person_are_read_in_pages,
     applications_are_counted_while_they_are_shared,
     full_list_rejects_the_whole_request,
-    stored_flags_are_no_longer_due,
-    flags_of_an_outdated_state_are_not_stored,
-    same_flags_are_no_new_version,
-    expired_flags_are_due_again,
-    ended_flags_do_not_expire,
+    decision_keeps_the_report,
+    renewal_opens_a_complete_report,
+    end_of_sharing_is_final,
+    new_application_ends_the_sharing_of_the_one_before,
+    stored_reports_are_no_longer_due,
+    report_of_an_outdated_state_is_not_stored,
+    report_of_a_generation_is_stored_once,
+    report_without_a_document_keeps_the_one_before,
+    record_is_written_cleared_and_written_again,
+    what_was_never_written_is_not_cleared,
+    record_that_is_written_again_opens_with_the_same_salt,
     sixth_set_of_terms_in_thirty_days_is_withheld,
     other_accounts_and_people_do_not_count,
+    terms_of_all_owners_together_are_limited,
+    withheld_flags_are_cleared,
     orphaned_applications_are_deleted,
+    orphaned_applications_clear_their_flags,
 }
 
-async fn open(db: &Db, who: &PersonId, id: &str) -> StoredApplication {
+pub(crate) async fn open(db: &Db, who: &PersonId, id: &str) -> StoredApplication {
     let listing = db.listing_number(&text(id)).await.unwrap().unwrap();
     db.newest_application(who, listing).await.unwrap().unwrap()
 }
@@ -54,12 +63,31 @@ async fn statuses(db: &Db, who: &PersonId) -> Vec<&'static str> {
     db.applications_of(who).await.unwrap().iter().map(|application| application.status.name()).collect()
 }
 
+/// As the service does: a withdrawal ends the sharing, a decision keeps it.
 async fn change(db: &Db, application: &StoredApplication, status: ApplicationStatus) -> Result<()> {
-    let id = application.id.clone();
+    let sharing = match status {
+        ApplicationStatus::Withdrawn => SharingChange::End,
+        _ => SharingChange::Keep,
+    };
+    change_sharing(db, application, status, sharing).await
+}
+
+pub(crate) async fn change_sharing(
+    db: &Db,
+    application: &StoredApplication,
+    status: ApplicationStatus,
+    sharing: SharingChange,
+) -> Result<()> {
+    let (id, version) = (application.id.clone(), application.version);
     let entry = entry("application.changed", id.as_str());
-    let document = vec![9];
-    db.write(ChangeApplication { id, version: application.version, status, document, entry, by: by_at(NOW) })
-        .await
+    let (document, by) = (vec![9], by_at(NOW));
+    db.write(ChangeApplication { id, version, status, sharing, document, entry, by }).await
+}
+
+async fn renew(db: &Db, who: &PersonId, id: &str) -> StoredApplication {
+    let before = open(db, who, id).await;
+    change_sharing(db, &before, before.status, SharingChange::Renew).await.unwrap();
+    open(db, who, id).await
 }
 
 async fn total(db: &Db) -> i64 {
@@ -165,7 +193,7 @@ async fn deleting_a_listing_closes_its_applications(db: Db) {
     apply(&db, 3, &["a"]).await.unwrap();
     change(&db, &open(&db, &person(3), "a").await, ApplicationStatus::Withdrawn).await.unwrap();
     for due in db.due_applications(None, 10).await.unwrap() {
-        store_flags(&db, &due, None).await;
+        store_report(&db, &due, None).await;
     }
     db.write(delete("a")).await.unwrap();
     assert_eq!(statuses(&db, &person(1)).await, ["closed", "submitted"]);
@@ -257,11 +285,15 @@ async fn fill(db: &Db, count: usize) {
         Some(_) => "x''",
         None => "''::bytea",
     };
+    let key = match db.place().path() {
+        Some(_) => "zeroblob(32)",
+        None => "decode(repeat('00', 32), 'hex')",
+    };
     db.raw(&format!(
-        "INSERT INTO applications (seq, id, person, listing, status, version, generation, settled, owner, terms, \
-         document, created_at) \
+        "INSERT INTO applications (seq, id, person, listing, status, version, generation, computed, owner, terms, \
+         chain_key, document, created_at) \
          WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count}) \
-         SELECT n, 'filled-' || n, {person}, 1000000 + n, 'withdrawn', 1, 1, 1, {empty}, {empty}, {empty}, 0 \
+         SELECT n, 'filled-' || n, {person}, 1000000 + n, 'withdrawn', 1, 1, 1, {empty}, {empty}, {key}, {empty}, 0 \
          FROM numbers"
     ))
     .await;
@@ -278,163 +310,325 @@ async fn full_list_rejects_the_whole_request(db: Db) {
     apply(&db, 2, &["z"]).await.unwrap();
 }
 
-fn home() -> ListingId {
-    text("home")
+async fn decision_keeps_the_report(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let stored = StoreReport { is_complete: true, ..new_report(&open(&db, &person(1), "a").await, None, 1) };
+    db.write(stored).await.unwrap();
+    let before = open(&db, &person(1), "a").await;
+    change(&db, &before, ApplicationStatus::Declined).await.unwrap();
+    let after = open(&db, &person(1), "a").await;
+    assert_eq!((after.generation, after.is_complete, after.has_ended), (before.generation, true, false));
+    assert_eq!((after.salt.as_ref(), after.is_shared()), (before.salt.as_ref(), true));
+    assert!(db.due_applications(None, 10).await.unwrap().is_empty(), "nothing is computed again");
 }
 
-/// The reference of an application on the chain, which its id determines.
-fn reference(application: &StoredApplication) -> Word {
-    let mut reference = [0; 32];
-    for (at, byte) in application.id.as_str().bytes().enumerate() {
-        reference[at % 32] ^= byte;
+async fn renewal_opens_a_complete_report(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let stored = StoreReport { is_complete: true, ..new_report(&open(&db, &person(1), "a").await, None, 1) };
+    db.write(stored).await.unwrap();
+    let before = open(&db, &person(1), "a").await;
+    assert_eq!(db.incomplete_applications(&person(1), 10).await.unwrap(), 0);
+    let after = renew(&db, &person(1), "a").await;
+    assert_eq!((after.generation, after.version), (before.generation + 1, before.version + 1));
+    assert_eq!((after.is_complete, after.is_shared(), after.document.as_slice()), (false, true, &[9][..]));
+    assert_eq!(db.due_applications(None, 10).await.unwrap(), [after]);
+    assert_eq!(db.incomplete_applications(&person(1), 10).await.unwrap(), 1);
+    assert_eq!(total(&db).await, 1);
+}
+
+async fn end_of_sharing_is_final(db: Db) {
+    apply(&db, 1, &["open", "decided"]).await.unwrap();
+    let decided = open(&db, &person(1), "decided").await;
+    change(&db, &decided, ApplicationStatus::Approved).await.unwrap();
+    for id in ["open", "decided"] {
+        store_report(&db, &open(&db, &person(1), id).await, None).await;
     }
-    reference
+    for (id, status) in [("open", ApplicationStatus::Withdrawn), ("decided", ApplicationStatus::Approved)] {
+        let before = open(&db, &person(1), id).await;
+        change_sharing(&db, &before, status, SharingChange::End).await.unwrap();
+        let after = open(&db, &person(1), id).await;
+        assert_eq!((after.status, after.generation), (status, before.generation + 1));
+        assert!(after.has_ended && !after.is_shared());
+        assert_eq!(
+            db.due_applications(None, 10).await.unwrap(),
+            std::slice::from_ref(&after),
+            "its flags are cleared"
+        );
+        for sharing in [SharingChange::Keep, SharingChange::Renew, SharingChange::End] {
+            let late = change_sharing(&db, &after, status, sharing).await;
+            assert!(matches!(late, Err(Error::Outdated)), "{sharing:?}: {late:?}");
+        }
+        let clear = StoreReport { record: FlagRecord::Clear, ..new_report(&after, None, 0) };
+        assert_eq!(db.write(clear).await.unwrap(), ReportOutcome::Stored);
+        assert!(item(&db, &after).await.unwrap().deleted);
+    }
+    assert_eq!((total(&db).await, db.count_shared_applications().await.unwrap()), (0, 0));
+    // Deleting the listing leaves the decision as it is, and counts nothing twice.
+    db.write(delete("decided")).await.unwrap();
+    assert_eq!(statuses(&db, &person(1)).await, ["withdrawn", "approved"]);
+    assert_eq!(total(&db).await, 0);
 }
 
+async fn new_application_ends_the_sharing_of_the_one_before(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let first = open(&db, &person(1), "a").await;
+    change(&db, &first, ApplicationStatus::Declined).await.unwrap();
+    let first = open(&db, &person(1), "a").await;
+    assert_eq!(store_report(&db, &first, None).await, ReportOutcome::Stored);
+    apply(&db, 2, &["a"]).await.unwrap();
+    apply(&db, 1, &["a"]).await.unwrap();
+    let due = db.due_applications(Some(&person(1)), 10).await.unwrap();
+    assert_eq!(due[0].id, first.id);
+    assert_eq!((due.len(), due[0].generation), (2, first.generation + 1));
+}
+
+const SALT: Word = [7; 32];
+
+/// They expire in the year 2100.
 fn flags(bits: u8) -> CheckFlags {
-    CheckFlags { passes: Passes::from_bits(bits), expires_at: later(10) }
+    let expires_at = Timestamp::from_micros(4_102_444_800_000_000);
+    CheckFlags::expiring(Passes::from_bits(bits), expires_at)
 }
 
-async fn item(db: &Db, application: &StoredApplication) -> Option<StoredItem> {
-    let key = check_key(&listing_key(&home()), &reference(application));
-    db.chain_item(ItemKind::Check, &key).await.unwrap()
+pub(crate) async fn item(db: &Db, application: &StoredApplication) -> Option<StoredItem> {
+    db.chain_item(ItemKind::Check, &application.chain_key).await.unwrap()
 }
 
 fn disclosure(owner: u8, terms: u8, days: i64) -> Disclosure {
     const DAY: i64 = 24 * 60 * 60 * 1_000_000;
-    let at = later(days * DAY);
-    Disclosure { owner: [owner; 32], terms: [terms; 32], since: later((days - 30) * DAY), limit: 5, at }
+    let (at, since) = (later(days * DAY), later((days - 30) * DAY));
+    Disclosure { owner: [owner; 32], terms: [terms; 32], since, limit: 5, total_limit: 40, at }
 }
 
-fn new_flags(application: &StoredApplication, disclosure: Option<Disclosure>, bits: u8) -> StoreFlags {
-    StoreFlags {
+/// With flags, and incomplete.
+pub(crate) fn new_report(
+    application: &StoredApplication,
+    disclosure: Option<Disclosure>,
+    bits: u8,
+) -> StoreReport {
+    StoreReport {
         id: application.id.clone(),
         person: application.person,
         generation: application.generation,
         status: application.status,
+        chain_key: application.chain_key,
         disclosure,
-        listing: home(),
-        reference: reference(application),
-        flags: Some(flags(bits)),
-        entry: entry("application.flags_recorded", application.id.as_str()),
+        document: None,
+        is_complete: false,
+        record: FlagRecord::Write {
+            commitment: flags(bits).commit(&application.chain_key, &SALT),
+            salt: SALT.to_vec(),
+            entry: entry("application.flags_recorded", application.id.as_str()),
+        },
+        at: NOW,
     }
 }
 
-async fn store_flags(
+async fn store_report(
     db: &Db,
     application: &StoredApplication,
     disclosure: Option<Disclosure>,
-) -> FlagsOutcome {
-    db.write(new_flags(application, disclosure, 1)).await.unwrap()
+) -> ReportOutcome {
+    db.write(new_report(application, disclosure, 1)).await.unwrap()
 }
 
-async fn stored_flags_are_no_longer_due(db: Db) {
+/// What the record says to whoever has the application's salt.
+async fn opened(db: &Db, application: &StoredApplication) -> Option<CheckFlags> {
+    let payload = item(db, application).await.unwrap().payload;
+    match Content::decode(ItemKind::Check, &payload).unwrap() {
+        Content::Check(commitment) => {
+            let salt = application.salt.clone().unwrap();
+            commitment.open(&application.chain_key, &salt.try_into().unwrap())
+        }
+        _ => None,
+    }
+}
+
+async fn stored_reports_are_no_longer_due(db: Db) {
     apply(&db, 1, &["a"]).await.unwrap();
     apply(&db, 2, &["a"]).await.unwrap();
     let due = db.due_applications(None, 10).await.unwrap();
     assert_eq!(due.len(), 2);
-    assert_eq!(store_flags(&db, &due[0], None).await, FlagsOutcome::Stored);
+    let before = db.audit_head().await.unwrap().seq;
+    assert_eq!(store_report(&db, &due[0], None).await, ReportOutcome::Stored);
     let left = db.due_applications(None, 10).await.unwrap();
     assert_eq!(left.iter().map(|due| due.person).collect::<Vec<_>>(), [person(2)]);
     assert!(db.due_applications(Some(&person(1)), 10).await.unwrap().is_empty());
-    let item = item(&db, &due[0]).await.unwrap();
-    let expected = check_item(&home(), &reference(&due[0]), flags(1), NOW).payload;
-    assert_eq!((item.version, item.payload, item.deleted), (1, expected, false));
+    let stored = open(&db, &person(1), "a").await;
+    assert_eq!((stored.computed, stored.is_complete, stored.version), (stored.generation, false, 1));
+    let record = item(&db, &stored).await.unwrap();
+    assert_eq!((record.version, record.deleted, record.salt), (1, false, None));
+    assert_eq!(opened(&db, &stored).await, Some(flags(1)));
+    let entries = db.audit_after(before, 10).await.unwrap();
+    let entries: Vec<_> =
+        entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str())).collect();
+    assert_eq!(entries, [("application.flags_recorded", stored.id.as_str())]);
 }
 
-async fn flags_of_an_outdated_state_are_not_stored(db: Db) {
-    apply(&db, 1, &["a"]).await.unwrap();
-    let before = db.due_applications(None, 10).await.unwrap().remove(0);
-    change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
-    assert_eq!(store_flags(&db, &before, Some(disclosure(1, 1, 0))).await, FlagsOutcome::Outdated);
-    assert!(item(&db, &before).await.is_none());
-    assert_eq!(open(&db, &person(1), "a").await.disclosed_at, None);
-}
-
-async fn same_flags_are_no_new_version(db: Db) {
-    apply(&db, 1, &["a"]).await.unwrap();
-    for (bits, version) in [(1, 1), (1, 1), (2, 2), (1, 3)] {
-        let application = open(&db, &person(1), "a").await;
-        db.write(new_flags(&application, None, bits)).await.unwrap();
-        assert_eq!(item(&db, &application).await.unwrap().version, version);
+async fn report_of_an_outdated_state_is_not_stored(db: Db) {
+    apply(&db, 1, &["a", "b"]).await.unwrap();
+    let before = db.due_applications(None, 10).await.unwrap();
+    change(&db, &before[0], ApplicationStatus::Withdrawn).await.unwrap();
+    // A decision keeps the generation; it is another state all the same.
+    change(&db, &before[1], ApplicationStatus::Approved).await.unwrap();
+    for (before, id) in before.iter().zip(["a", "b"]) {
+        assert_eq!(store_report(&db, before, Some(disclosure(1, 1, 0))).await, ReportOutcome::Outdated);
+        assert!(item(&db, before).await.is_none());
+        let after = open(&db, &person(1), id).await;
+        assert_eq!((after.disclosed_at, after.salt, after.computed), (None, None, 0));
     }
 }
 
-async fn expired_flags_are_due_again(db: Db) {
-    for (user, expiry) in [(1, 10), (2, 20), (3, 30)] {
-        apply(&db, user, &["a"]).await.unwrap();
-        let application = open(&db, &person(user), "a").await;
-        let flags = CheckFlags { expires_at: later(expiry), ..flags(1) };
-        let new = StoreFlags { flags: Some(flags), ..new_flags(&application, None, 1) };
-        assert_eq!(db.write(new).await.unwrap(), FlagsOutcome::Stored);
-        assert_eq!(open(&db, &person(user), "a").await.flags_expire_at, Some(flags.expires_at));
+async fn report_of_a_generation_is_stored_once(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let seen = open(&db, &person(1), "a").await;
+    assert_eq!(store_report(&db, &seen, None).await, ReportOutcome::Stored);
+    let first = open(&db, &person(1), "a").await;
+    // Another server computed it at the same time, and drew another salt.
+    let mut second = StoreReport { document: Some(vec![2]), ..new_report(&seen, None, 2) };
+    if let FlagRecord::Write { salt, .. } = &mut second.record {
+        *salt = vec![8; 32];
     }
-    let due = async || {
-        let due = db.due_applications(None, 10).await.unwrap();
-        due.iter().map(|due| due.person).collect::<Vec<_>>()
-    };
-    assert!(!db.has_expired_flags(later(9)).await.unwrap());
-    assert_eq!(db.write(ExpireFlags { at: later(9), limit: 10 }).await.unwrap(), 0);
-    assert!(due().await.is_empty());
-    // From the moment of their expiry on, the earliest first.
-    assert!(db.has_expired_flags(later(10)).await.unwrap());
-    assert_eq!(db.write(ExpireFlags { at: later(25), limit: 1 }).await.unwrap(), 1);
-    assert_eq!(due().await, [person(1)]);
-    assert_eq!(db.write(ExpireFlags { at: later(25), limit: 10 }).await.unwrap(), 1);
-    assert_eq!(due().await, [person(1), person(2)]);
-    assert_eq!(open(&db, &person(1), "a").await.flags_expire_at, None);
-    assert_eq!(db.write(ExpireFlags { at: later(25), limit: 10 }).await.unwrap(), 0, "once");
+    assert_eq!(db.write(second).await.unwrap(), ReportOutcome::Outdated);
+    assert_eq!(open(&db, &person(1), "a").await, first);
+    assert_eq!((item(&db, &first).await.unwrap().version, opened(&db, &first).await), (1, Some(flags(1))));
 }
 
-async fn ended_flags_do_not_expire(db: Db) {
+async fn report_without_a_document_keeps_the_one_before(db: Db) {
     apply(&db, 1, &["a"]).await.unwrap();
-    store_flags(&db, &open(&db, &person(1), "a").await, None).await;
-    let before = open(&db, &person(1), "a").await;
-    change(&db, &before, ApplicationStatus::Withdrawn).await.unwrap();
-    let ended = db.due_applications(None, 10).await.unwrap().remove(0);
-    let new = StoreFlags { flags: None, ..new_flags(&ended, None, 0) };
-    assert_eq!(db.write(new).await.unwrap(), FlagsOutcome::Stored);
-    assert!(!db.has_expired_flags(later(1_000)).await.unwrap());
-    assert!(item(&db, &ended).await.unwrap().deleted);
+    let seen = open(&db, &person(1), "a").await;
+    db.write(StoreReport { document: Some(vec![4]), is_complete: true, ..new_report(&seen, None, 1) })
+        .await
+        .unwrap();
+    let stored = open(&db, &person(1), "a").await;
+    assert_eq!((stored.document.as_slice(), stored.version, stored.is_complete), (&[4][..], 2, true));
+    let late = change(&db, &seen, ApplicationStatus::Approved).await;
+    assert!(matches!(late, Err(Error::Outdated)), "what was shown has changed since: {late:?}");
+    let seen = renew(&db, &person(1), "a").await;
+    store_report(&db, &seen, None).await;
+    let stored = open(&db, &person(1), "a").await;
+    assert_eq!((stored.document, stored.version), (seen.document, seen.version));
+}
+
+async fn record_is_written_cleared_and_written_again(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    for (version, bits) in [(1, Some(5)), (2, None), (3, Some(5)), (4, Some(7))] {
+        let seen = open(&db, &person(1), "a").await;
+        let new = new_report(&seen, None, bits.unwrap_or_default());
+        let new = match bits {
+            Some(_) => new,
+            None => StoreReport { record: FlagRecord::Clear, ..new },
+        };
+        assert_eq!(db.write(new).await.unwrap(), ReportOutcome::Stored);
+        let stored = open(&db, &person(1), "a").await;
+        let record = item(&db, &stored).await.unwrap();
+        assert_eq!(
+            (record.version, record.deleted, stored.salt.is_some()),
+            (version, bits.is_none(), bits.is_some())
+        );
+        if let Some(bits) = bits {
+            assert_eq!(opened(&db, &stored).await, Some(flags(bits)));
+        }
+        renew(&db, &person(1), "a").await;
+    }
+}
+
+async fn what_was_never_written_is_not_cleared(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    let never = open(&db, &person(1), "a").await;
+    db.write(StoreReport { record: FlagRecord::Clear, ..new_report(&never, None, 0) }).await.unwrap();
+    assert!(item(&db, &never).await.is_none());
+}
+
+async fn record_that_is_written_again_opens_with_the_same_salt(db: Db) {
+    apply(&db, 1, &["a"]).await.unwrap();
+    store_report(&db, &open(&db, &person(1), "a").await, None).await;
+    let stored = open(&db, &person(1), "a").await;
+    let (kind, key) = (ItemKind::Check, stored.chain_key);
+    let seen = ItemVersion { kind, key, version: 1 };
+    db.write(PutItemsAgain { items: vec![(seen, 41)], at: NOW }).await.unwrap();
+    assert_eq!(item(&db, &stored).await.unwrap().version, 42);
+    assert_eq!(opened(&db, &stored).await, Some(flags(1)));
+}
+
+/// Applies to a new listing with terms of an owner's account.
+async fn apply_with(db: &Db, who: u8, id: &str, owner: u8, terms: u8) -> StoredApplication {
+    offer(db, &[id]).await;
+    let mut wanted = submission(db, who, &[id], NOW).await;
+    let (new, _) = wanted.wanted[0].new.as_mut().unwrap();
+    (new.owner, new.terms) = ([owner; 32], [terms; 32]);
+    db.write(wanted).await.unwrap();
+    open(db, &person(who), id).await
 }
 
 async fn sixth_set_of_terms_in_thirty_days_is_withheld(db: Db) {
-    // Each listing has terms of its own.
     for terms in 1..=7 {
         let id = format!("l-{terms}");
-        let (owner, terms) = (1, terms);
-        offer(&db, &[&id]).await;
-        let mut wanted = submission(&db, 1, &[&id], NOW).await;
-        let (new, _) = wanted.wanted[0].new.as_mut().unwrap();
-        (new.owner, new.terms) = ([owner; 32], [terms; 32]);
-        db.write(wanted).await.unwrap();
-        let application = open(&db, &person(1), &id).await;
-        let outcome = store_flags(&db, &application, Some(disclosure(owner, terms, i64::from(terms)))).await;
-        let expected = if terms <= 5 { FlagsOutcome::Stored } else { FlagsOutcome::Withheld };
+        let application = apply_with(&db, 1, &id, 1, terms).await;
+        let outcome = store_report(&db, &application, Some(disclosure(1, terms, i64::from(terms)))).await;
+        let expected = if terms <= 5 { ReportOutcome::Stored } else { ReportOutcome::Withheld };
         assert_eq!(outcome, expected, "{terms}");
         let application = open(&db, &person(1), &id).await;
-        assert_eq!((application.is_withheld, application.is_disclosed()), (terms > 5, terms <= 5));
-        assert_eq!(item(&db, &application).await.is_some(), terms <= 5);
+        assert_eq!((application.is_withheld, application.disclosed_at.is_some()), (terms > 5, terms <= 5));
+        assert_eq!(
+            (item(&db, &application).await.is_some(), application.salt.is_some()),
+            (terms <= 5, terms <= 5)
+        );
     }
+    let counted =
+        async |days| db.count_disclosed_terms(&person(1), disclosure(1, 1, days).since).await.unwrap();
+    assert_eq!((counted(8).await, counted(33).await), (5, 2));
     // Terms that count already stay, and the first ones are forgotten after thirty days.
-    let first = open(&db, &person(1), "l-1").await;
-    assert_eq!(store_flags(&db, &first, Some(disclosure(1, 1, 8))).await, FlagsOutcome::Stored);
-    let last = open(&db, &person(1), "l-7").await;
-    assert_eq!(store_flags(&db, &last, Some(disclosure(1, 7, 33))).await, FlagsOutcome::Stored);
+    let first = renew(&db, &person(1), "l-1").await;
+    assert_eq!(store_report(&db, &first, Some(disclosure(1, 1, 8))).await, ReportOutcome::Stored);
+    let last = renew(&db, &person(1), "l-7").await;
+    assert_eq!(store_report(&db, &last, Some(disclosure(1, 7, 33))).await, ReportOutcome::Stored);
+    assert!(!open(&db, &person(1), "l-7").await.is_withheld);
 }
 
 async fn other_accounts_and_people_do_not_count(db: Db) {
     for n in 0..12_u8 {
         let (who, owner) = (u8::from(n % 2 == 0), n % 3);
-        let id = format!("l-{n}");
-        offer(&db, &[&id]).await;
-        let mut wanted = submission(&db, who, &[&id], NOW).await;
-        let (new, _) = wanted.wanted[0].new.as_mut().unwrap();
-        (new.owner, new.terms) = ([owner; 32], [n; 32]);
-        db.write(wanted).await.unwrap();
-        let application = open(&db, &person(who), &id).await;
-        assert_eq!(store_flags(&db, &application, Some(disclosure(owner, n, 0))).await, FlagsOutcome::Stored);
+        let application = apply_with(&db, who, &format!("l-{n}"), owner, n).await;
+        assert_eq!(
+            store_report(&db, &application, Some(disclosure(owner, n, 0))).await,
+            ReportOutcome::Stored
+        );
     }
+}
+
+async fn terms_of_all_owners_together_are_limited(db: Db) {
+    let limited = |n: u8, days| Disclosure { total_limit: 3, ..disclosure(n, n, days) };
+    for n in 1..=4 {
+        let application = apply_with(&db, 1, &format!("l-{n}"), n, n).await;
+        let outcome = store_report(&db, &application, Some(limited(n, 0))).await;
+        assert_eq!(outcome, if n <= 3 { ReportOutcome::Stored } else { ReportOutcome::Withheld }, "{n}");
+    }
+    // Of one person only, for terms that do not count yet, and until the others are forgotten.
+    let other = apply_with(&db, 2, "l-4", 4, 4).await;
+    assert_eq!(store_report(&db, &other, Some(limited(4, 0))).await, ReportOutcome::Stored);
+    let known = apply_with(&db, 1, "l-5", 1, 1).await;
+    assert_eq!(store_report(&db, &known, Some(limited(1, 1))).await, ReportOutcome::Stored);
+    let last = renew(&db, &person(1), "l-4").await;
+    assert_eq!(store_report(&db, &last, Some(limited(4, 29))).await, ReportOutcome::Withheld);
+    let last = renew(&db, &person(1), "l-4").await;
+    assert_eq!(store_report(&db, &last, Some(limited(4, 31))).await, ReportOutcome::Stored);
+    // Who learns nothing is not limited.
+    let silent = apply_with(&db, 1, "l-6", 6, 6).await;
+    assert_eq!(store_report(&db, &silent, None).await, ReportOutcome::Stored);
+    assert_eq!(open(&db, &person(1), "l-6").await.disclosed_at, None);
+}
+
+async fn withheld_flags_are_cleared(db: Db) {
+    let application = apply_with(&db, 1, "a", 1, 1).await;
+    store_report(&db, &application, None).await;
+    let seen = renew(&db, &person(1), "a").await;
+    let none = Disclosure { limit: 0, ..disclosure(1, 1, 0) };
+    assert_eq!(store_report(&db, &seen, Some(none)).await, ReportOutcome::Withheld);
+    let withheld = open(&db, &person(1), "a").await;
+    assert_eq!((withheld.is_withheld, withheld.salt, withheld.disclosed_at), (true, None, None));
+    assert!(item(&db, &application).await.unwrap().deleted);
+    assert!(db.due_applications(None, 10).await.unwrap().is_empty());
 }
 
 async fn orphaned_applications_are_deleted(db: Db) {
@@ -445,4 +639,22 @@ async fn orphaned_applications_are_deleted(db: Db) {
     db.write(DeleteOrphanedApplications { person: person(1), by: by_at(NOW) }).await.unwrap();
     assert_eq!(db.people_who_applied(None, 10).await.unwrap(), [person(2)]);
     assert_eq!(total(&db).await, 1);
+}
+
+async fn orphaned_applications_clear_their_flags(db: Db) {
+    apply(&db, 1, &["a", "b"]).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    for due in db.due_applications(None, 10).await.unwrap() {
+        store_report(&db, &due, None).await;
+    }
+    let ended = open(&db, &person(1), "b").await;
+    change(&db, &ended, ApplicationStatus::Withdrawn).await.unwrap();
+    let orphaned = db.applications_of(&person(1)).await.unwrap();
+    db.write(DeleteOrphanedApplications { person: person(1), by: by_at(NOW) }).await.unwrap();
+    for application in &orphaned {
+        let cleared = item(&db, application).await.unwrap();
+        assert_eq!((cleared.version, cleared.deleted), (2, true));
+    }
+    assert!(!item(&db, &open(&db, &person(2), "a").await).await.unwrap().deleted);
+    assert_eq!(total(&db).await, 1, "what had ended counted no longer");
 }

@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
+use portico_domain::Timestamp;
 use portico_records::{DesiredItem, ItemKind};
 use portico_store::chain::{
     BatchStatus, BatchUpdate, ItemStatus, ItemVersion, Lease, PutItems, PutItemsAgain, QueuedBatch,
-    RejectItems, Requeue, RetryItems, SealWaiting, Sign, SignedBatch, SignedTransaction, StoredItem,
-    TakeLease, VersionedItem, WaitingItems,
+    RejectItems, Requeue, RetireItems, RetryItems, SealWaiting, Sign, SignedBatch, SignedTransaction,
+    StoredItem, TakeLease, VersionedItem, WaitingItems,
 };
 
 use crate::engines::Db;
-use crate::samples::{NOW, entry};
+use crate::samples::{NOW, entry, later};
 
 on_both_engines! {
+    items_of_one_moment_are_signed_in_the_order_of_their_keys,
+    items_of_every_kind_share_a_batch,
+    item_is_not_signed_before_it_is_due,
+    item_without_a_due_time_is_signed_whatever_the_calendar_says,
+    item_that_is_written_again_stays_due,
     item_is_written_again_above_the_chains_version,
     batch_that_was_undone_is_sent_as_a_whole,
     batch_that_reverted_is_sent_in_halves,
@@ -34,16 +40,7 @@ impl Sign for Unsigned {
 }
 
 pub(crate) async fn put(db: &Db, keys: &[u8]) {
-    let desired = |key: &u8| DesiredItem {
-        kind: KIND,
-        key: [*key; 32],
-        payload: vec![*key],
-        deleted: false,
-        salt: None,
-        above: 0,
-        at: NOW,
-    };
-    db.write(PutItems(keys.iter().map(desired).collect())).await.unwrap();
+    db.write(PutItems(keys.iter().map(|key| desired(KIND, *key, None)).collect())).await.unwrap();
 }
 
 async fn item(db: &Db, key: u8) -> StoredItem {
@@ -63,6 +60,97 @@ pub(crate) async fn lease(db: &Db) -> Lease {
 async fn seal(db: &Db, lease: Lease) -> SignedBatch {
     let seal = SealWaiting { lease, signer: Arc::new(Unsigned), limit: 100, at: NOW };
     db.write(seal).await.unwrap().unwrap()
+}
+
+/// The keys become the transaction.
+#[derive(Debug)]
+struct Keys;
+
+impl Sign for Keys {
+    fn sign(
+        &self,
+        nonce: i64,
+        kind: ItemKind,
+        items: &[VersionedItem],
+    ) -> portico_store::Result<SignedTransaction> {
+        let signed = Unsigned.sign(nonce, kind, items)?;
+        Ok(SignedTransaction { raw: items.iter().map(|item| item.key[0]).collect(), ..signed })
+    }
+}
+
+/// The keys of the next batch.
+async fn sealed_at(db: &Db, lease: Lease, at: Timestamp, limit: i64) -> Option<Vec<u8>> {
+    let seal = SealWaiting { lease, signer: Arc::new(Keys), limit, at };
+    db.write(seal).await.unwrap().map(|batch| batch.signed.raw)
+}
+
+fn desired(kind: ItemKind, key: u8, due_at: Option<Timestamp>) -> DesiredItem {
+    DesiredItem {
+        kind,
+        key: [key; 32],
+        payload: vec![key],
+        deleted: false,
+        salt: None,
+        above: 0,
+        at: due_at.unwrap_or(NOW),
+        due_at,
+    }
+}
+
+async fn items_of_one_moment_are_signed_in_the_order_of_their_keys(db: Db) {
+    let lease = lease(&db).await;
+    put(&db, &[5, 3, 9, 1, 7]).await;
+    assert_eq!(sealed_at(&db, lease, NOW, 3).await.unwrap(), [1, 3, 5]);
+    let early = DesiredItem { at: later(-1), ..desired(KIND, 8, None) };
+    db.write(PutItems(vec![early])).await.unwrap();
+    assert_eq!(sealed_at(&db, lease, NOW, 3).await.unwrap(), [8, 7, 9], "the oldest first");
+}
+
+async fn items_of_every_kind_share_a_batch(db: Db) {
+    let lease = lease(&db).await;
+    for kind in ItemKind::ALL {
+        db.write(PutItems([3, 1, 2].map(|key| desired(kind, key, None)).to_vec())).await.unwrap();
+    }
+    for _ in ItemKind::ALL {
+        assert_eq!(sealed_at(&db, lease, NOW, 100).await.unwrap(), [1, 2, 3]);
+    }
+    assert_eq!(sealed_at(&db, lease, NOW, 100).await, None);
+}
+
+async fn item_is_not_signed_before_it_is_due(db: Db) {
+    let lease = lease(&db).await;
+    let due = |key: u8, micros: i64| desired(ItemKind::Check, key, Some(later(micros)));
+    db.write(PutItems(vec![due(2, 60), due(3, 61), due(1, 60)])).await.unwrap();
+    assert_eq!(sealed_at(&db, lease, later(59), 100).await, None);
+    put(&db, &[9]).await;
+    assert_eq!(sealed_at(&db, lease, later(59), 100).await.unwrap(), [9], "others do not wait for it");
+    assert_eq!(sealed_at(&db, lease, later(60), 100).await.unwrap(), [1, 2], "at that moment it is");
+    assert_eq!(sealed_at(&db, lease, later(60), 100).await, None);
+    assert_eq!(sealed_at(&db, lease, later(61), 100).await.unwrap(), [3]);
+}
+
+async fn item_without_a_due_time_is_signed_whatever_the_calendar_says(db: Db) {
+    let lease = lease(&db).await;
+    // A sandbox has moved its calendar ahead; the machine's clock is where it was.
+    let ahead = DesiredItem { at: later(1_000_000_000), ..desired(KIND, 1, None) };
+    db.write(PutItems(vec![ahead])).await.unwrap();
+    assert_eq!(sealed_at(&db, lease, NOW, 100).await.unwrap(), [1]);
+}
+
+async fn item_that_is_written_again_stays_due(db: Db) {
+    let lease = lease(&db).await;
+    let due = |micros: i64| desired(ItemKind::Check, 1, Some(later(micros)));
+    db.write(PutItems(vec![due(60)])).await.unwrap();
+    let seen = ItemVersion { kind: ItemKind::Check, ..first_version(1) };
+    db.write(PutItemsAgain { items: vec![(seen, 5)], at: later(10) }).await.unwrap();
+    assert_eq!(sealed_at(&db, lease, later(59), 100).await, None);
+    // What replaces it is due when it says.
+    db.write(PutItems(vec![due(120)])).await.unwrap();
+    assert_eq!(sealed_at(&db, lease, later(119), 100).await, None);
+    let cleared = DesiredItem { deleted: true, payload: vec![], ..due(180) };
+    db.write(RetireItems(vec![cleared])).await.unwrap();
+    assert_eq!(sealed_at(&db, lease, later(179), 100).await, None);
+    assert_eq!(sealed_at(&db, lease, later(180), 100).await.unwrap(), [1]);
 }
 
 async fn item_is_written_again_above_the_chains_version(db: Db) {

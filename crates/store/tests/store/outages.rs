@@ -21,8 +21,10 @@ use portico_store::sql::{Op, Sql, Tx, dialects, sql};
 use portico_store::{
     Budget, ChangeApplication, ChangePortfolio, ChangeTemplate, CopyTemplate, CreateKey, DeletePortfolio,
     EditListing, Error, PutPipeline, PutRequirements, RegisterDevices, Result, RevokeKey, Role, SaveListing,
+    SharingChange,
 };
 
+use crate::applications::new_report;
 use crate::chain_items::{KIND, Unsigned, first_version, lease, put};
 use crate::cutting_proxy::CuttingProxy;
 use crate::engines::{Db, Place};
@@ -409,10 +411,17 @@ async fn writes_about_people_leave_all_of_their_rows_or_none_when_cut(db: Db) {
             id: found.id.clone(),
             version: found.version,
             status: ApplicationStatus::Withdrawn,
+            sharing: SharingChange::End,
             document: vec![2],
             entry: entry("application.withdrawn", found.id.as_str()),
             by: by(),
         }
+    })
+    .await;
+    adds_all_rows_or_none(&db, &behind, async |n| {
+        let who = u8::try_from(n + 1).unwrap();
+        apply(&db, who, &["ash"]).await.unwrap();
+        new_report(&db.applications_of(&person(who)).await.unwrap().pop().unwrap(), None, 5)
     })
     .await;
     adds_all_rows_or_none(&db, &behind, async |n| {

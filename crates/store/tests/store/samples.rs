@@ -10,6 +10,7 @@ use portico_domain::portfolios::{Portfolio, ProtocolItem, ProtocolItems, RiskLev
 use portico_domain::search::SearchTerm;
 use portico_domain::text::{Text, TextFormat};
 use portico_domain::{Allocation, ErrorCode, ListingId, Money, Tenant, Timestamp, Whole};
+use portico_records::Word;
 use portico_store::audit::Entry;
 use portico_store::keystore::PersonId;
 use portico_store::screening::Lifetime;
@@ -83,6 +84,15 @@ pub(crate) fn person(n: u8) -> PersonId {
     PersonId([n; 16])
 }
 
+/// Another one for each application.
+fn chain_key(application: &str) -> Word {
+    let mut key = [0; 32];
+    for (at, byte) in application.bytes().enumerate() {
+        key[at % 32] ^= byte;
+    }
+    key
+}
+
 /// An application that is not stored yet.
 pub(crate) fn application(id: &str, listing: i64, created_at: Timestamp) -> NewApplication {
     NewApplication {
@@ -91,6 +101,7 @@ pub(crate) fn application(id: &str, listing: i64, created_at: Timestamp) -> NewA
         status: ApplicationStatus::Submitted,
         owner: [1; 32],
         terms: [1; 32],
+        chain_key: chain_key(id),
         document: vec![1],
         created_at,
     }

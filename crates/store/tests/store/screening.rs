@@ -1,19 +1,23 @@
 //! Cases, checks, results and the audit log.
 
 use futures_util::future::join_all;
-use portico_domain::{CaseId, ListingId, Tenant};
-use portico_records::Word;
+use portico_domain::applications::ApplicationStatus;
+use portico_domain::{CaseId, Tenant};
+use portico_records::ItemKind;
 use portico_store::audit::Append;
 use portico_store::screening::{
-    AdvanceErasures, BeginChecks, Case, CaseSelector, ErasePerson, FinishCheck, FinishGuess,
-    ForgetAppliedErasures, Guess, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity,
+    AdvanceErasures, BeginChecks, Case, CaseSelector, Dispute, ErasePerson, FinishCheck, FinishGuess,
+    ForgetAppliedErasures, ForgetInputs, Guess, Lifetime, Mint, NewCase, NewCheck, OpenCase, RevokeIdentity,
     StoreVerification, StoredVerification, TakeGuess,
 };
-use portico_store::{Budget, Error, Result, StoredApplication};
+use portico_store::{Budget, Error, Result, SharingChange, StoreReport};
 
+use crate::applications::{change_sharing, item, new_report, open as newest_application};
 use crate::engines::Db;
 use crate::idempotency::ReversingSeal;
-use crate::samples::{NOW, account, apply, by, conflict, entry, later, missing, person, submission, text};
+use crate::samples::{
+    NOW, account, apply, by, conflict, delete, entry, later, missing, person, submission, text,
+};
 
 on_both_engines! {
     concurrent_entries_form_one_hash_chain,
@@ -21,14 +25,18 @@ on_both_engines! {
     generated_case_is_reused_until_it_has_a_result,
     a_check_keeps_its_reference_until_its_inputs_change,
     late_finding_does_not_overwrite_another,
-    result_has_flags_of_applications_computed,
-    newest_results_are_read_first,
+    result_extends_incomplete_reports_of_open_applications,
+    valid_results_are_read_newest_first,
+    newest_result_of_a_case_is_found,
+    dispute_changes_every_result_with_the_finding,
+    dispute_of_a_changed_result_changes_nothing,
     revoked_case_accepts_no_result,
     wrong_names_are_counted_and_right_ones_are_not,
     concurrent_guesses_respect_the_limit,
     an_erased_person_leaves_a_case_without_an_owner,
     nothing_is_written_for_a_person_who_was_erased_meanwhile,
     an_erasure_revokes_the_tokens_of_all_cases,
+    an_erasure_clears_the_flags_of_all_applications,
     applications_are_deleted_whoever_applied_the_erasure,
     erasures_of_another_keystore_are_applied,
     an_erasure_is_applied_once_whatever_its_number,
@@ -202,27 +210,113 @@ async fn late_finding_does_not_overwrite_another(db: Db) {
     assert_eq!(found.finding, Some(vec![2]), "the first one counts");
 }
 
-async fn result_has_flags_of_applications_computed(db: Db) {
-    apply(&db, 1, &["a", "b", "c"]).await.unwrap();
-    apply(&db, 2, &["a"]).await.unwrap();
-    let withdrawn = db.applications_of(&person(1)).await.unwrap().remove(2);
-    db.raw(&format!("UPDATE applications SET status = 'withdrawn' WHERE id = '{}'", withdrawn.id)).await;
-    db.raw("UPDATE applications SET settled = generation").await;
+async fn result_extends_incomplete_reports_of_open_applications(db: Db) {
+    apply(&db, 1, &["open", "complete", "withdrawn", "decided", "closed"]).await.unwrap();
+    apply(&db, 2, &["open"]).await.unwrap();
+    db.write(delete("closed")).await.unwrap();
+    let ann = person(1);
+    for (id, status, sharing) in [
+        ("withdrawn", ApplicationStatus::Withdrawn, SharingChange::End),
+        ("decided", ApplicationStatus::Declined, SharingChange::Keep),
+    ] {
+        let before = newest_application(&db, &ann, id).await;
+        change_sharing(&db, &before, status, sharing).await.unwrap();
+    }
+    let complete = newest_application(&db, &ann, "complete").await;
+    for due in db.due_applications(None, 10).await.unwrap() {
+        let is_complete = due.id == complete.id;
+        db.write(StoreReport { is_complete, ..new_report(&due, None, 1) }).await.unwrap();
+    }
+    assert_eq!(db.incomplete_applications(&ann, 10).await.unwrap(), 1);
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
     db.write(result("v", &case)).await.unwrap();
     let due = db.due_applications(None, 10).await.unwrap();
-    assert_eq!(due.len(), 2, "those of the person that have not ended");
-    assert!(due.iter().all(|due| due.person == person(1) && due.id != withdrawn.id));
+    assert_eq!(
+        due.iter().map(|due| &due.id).collect::<Vec<_>>(),
+        [&newest_application(&db, &ann, "open").await.id]
+    );
+    // Nothing of a complete report changes, however many results follow.
+    assert_eq!(newest_application(&db, &ann, "complete").await.generation, complete.generation);
 }
 
-async fn newest_results_are_read_first(db: Db) {
+async fn valid_results_are_read_newest_first(db: Db) {
     let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
-    for id in ["v1", "v2", "v3"] {
+    for (id, expires) in [("v1", 30), ("v2", 20), ("v3", 10)] {
+        let mut new = result(id, &case);
+        new.verification.expires_at = later(expires);
+        db.write(new).await.unwrap();
+    }
+    let valid = async |user: &str, at: i64| {
+        let found = db.valid_verifications(&text(user), later(at)).await.unwrap();
+        found.into_iter().map(|found| found.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(valid("ann", 9).await, ["v3", "v2", "v1"]);
+    assert_eq!(valid("ann", 10).await, ["v2", "v1"], "at the moment of its expiry it is not");
+    assert!(valid("bob", 0).await.is_empty());
+    let at = later(25);
+    db.write(ForgetInputs { inputs_before: NOW, checks_before: NOW, guesses_before: NOW, at }).await.unwrap();
+    assert_eq!(valid("ann", 0).await, ["v1"], "what is forgotten is not valid");
+}
+
+async fn newest_result_of_a_case_is_found(db: Db) {
+    let first = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    let second = open(&db, case("d", "ann", 2), CaseSelector::Named).await.unwrap();
+    for (id, case) in [("v1", &first), ("v2", &first), ("v3", &second)] {
+        db.write(result(id, case)).await.unwrap();
+    }
+    let newest = async |user: &str, case: &str| {
+        let found = db.newest_verification(&text(user), &text(case)).await.unwrap();
+        found.map(|found| found.id.to_string())
+    };
+    assert_eq!(newest("ann", "c").await.as_deref(), Some("v2"));
+    assert_eq!(newest("ann", "d").await.as_deref(), Some("v3"));
+    assert_eq!(newest("ann", "e").await, None);
+    assert_eq!(newest("bob", "c").await, None);
+}
+
+/// Of the finding in these results.
+fn dispute(outcomes: &[(&str, u8, u8)]) -> Dispute {
+    let outcome = |&(id, before, after): &(&str, u8, u8)| (text(id), vec![before], vec![after]);
+    Dispute {
+        case: text("c"),
+        check: "income",
+        outcomes: outcomes.iter().map(outcome).collect(),
+        entry: entry("verification.disputed", "v"),
+    }
+}
+
+async fn outcomes(db: &Db) -> Vec<Vec<u8>> {
+    let found = db.valid_verifications(&text("ann"), NOW).await.unwrap();
+    found.into_iter().map(|found| found.outcome).collect()
+}
+
+async fn dispute_changes_every_result_with_the_finding(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    apply(&db, 1, &["l"]).await.unwrap();
+    for id in ["v", "w", "x"] {
         db.write(result(id, &case)).await.unwrap();
     }
-    let newest = db.newest_verifications(&text("ann"), 2).await.unwrap();
-    assert_eq!(newest.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["v3", "v2"]);
-    assert!(db.newest_verifications(&text("bob"), 2).await.unwrap().is_empty());
+    db.write(begin(1, "r1", "acme")).await.unwrap();
+    db.write(finish("r1", 7)).await.unwrap();
+    let before = newest_application(&db, &person(1), "l").await;
+    db.write(dispute(&[("v", 3, 4), ("w", 3, 5)])).await.unwrap();
+    assert_eq!(outcomes(&db).await, [[3], [5], [4]]);
+    let asked = db.write(begin(1, "r2", "acme")).await.unwrap().remove(0);
+    assert_eq!((asked.reference.as_str(), asked.finding), ("r2", None), "the bureau is asked again");
+    assert_eq!(newest_application(&db, &person(1), "l").await, before, "the report names the same findings");
+    assert_eq!(whole(&db).await, 5, "a case, three results, and the dispute");
+}
+
+async fn dispute_of_a_changed_result_changes_nothing(db: Db) {
+    let case = open(&db, case("c", "ann", 1), CaseSelector::Named).await.unwrap();
+    for id in ["v", "w"] {
+        db.write(result(id, &case)).await.unwrap();
+    }
+    db.write(begin(1, "r1", "acme")).await.unwrap();
+    let late = db.write(dispute(&[("v", 3, 4), ("w", 2, 5)])).await;
+    assert!(matches!(late, Err(Error::Outdated)), "{late:?}");
+    assert_eq!(outcomes(&db).await, [[3], [3]]);
+    assert_eq!(db.write(begin(1, "r2", "acme")).await.unwrap().remove(0).reference, "r1");
 }
 
 async fn revoked_case_accepts_no_result(db: Db) {
@@ -315,13 +409,10 @@ async fn an_erased_person_leaves_a_case_without_an_owner(db: Db) {
     }
 }
 
-pub(crate) type Erase = ErasePerson<fn(&StoredApplication) -> Result<Option<(ListingId, Word)>>>;
-
-pub(crate) fn erase(erasure: i64) -> Erase {
+pub(crate) fn erase(erasure: i64) -> ErasePerson {
     ErasePerson {
         user: text("ann"),
         person: Some(person(1)),
-        open: |_: &StoredApplication| Ok(None),
         erasure,
         keys_revoked_at: later(9),
         entry: entry("person.erased", "ann"),
@@ -361,6 +452,26 @@ async fn an_erasure_revokes_the_tokens_of_all_cases(db: Db) {
     }
     assert!(db.write(erase(5)).await.unwrap());
     assert_eq!(db.raw("SELECT count(*) FROM chain_items WHERE deleted = 0").await, [[Some("0".to_owned())]]);
+}
+
+async fn an_erasure_clears_the_flags_of_all_applications(db: Db) {
+    apply(&db, 1, &["a", "b", "c"]).await.unwrap();
+    apply(&db, 2, &["a"]).await.unwrap();
+    let mut applications = db.applications_of(&person(1)).await.unwrap();
+    let without_flags = applications.pop().unwrap();
+    let other = newest_application(&db, &person(2), "a").await;
+    for application in applications.iter().chain([&other]) {
+        db.write(new_report(application, None, 5)).await.unwrap();
+    }
+    // No key is needed: the row says where its record is.
+    assert!(db.write(erase(5)).await.unwrap());
+    for application in &applications {
+        let cleared = item(&db, application).await.unwrap();
+        assert_eq!((cleared.version, cleared.deleted, cleared.payload), (2, true, vec![]));
+    }
+    assert!(item(&db, &without_flags).await.is_none(), "what was never written is not cleared");
+    assert!(!item(&db, &other).await.unwrap().deleted);
+    assert_eq!(db.chain_items_after(ItemKind::Check, &[], 10).await.unwrap().len(), 3);
 }
 
 async fn applications_are_deleted_whoever_applied_the_erasure(db: Db) {

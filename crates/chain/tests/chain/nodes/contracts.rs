@@ -11,7 +11,7 @@ use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::reconcile;
 use portico_chain::signer::gas;
 use portico_chain::{Error, Node as _, setup};
-use portico_records::{Content, ItemKind, check_key};
+use portico_records::{Commitment, Content, ItemKind};
 use portico_store::chain::{ItemStatus, ItemVersion, PutItems, Sign as _, VersionedItem, Word};
 use portico_store::{ChangeContext, DeleteListing};
 
@@ -22,6 +22,8 @@ super::on_both_nodes! {
     listing_is_recorded_retired_and_recorded_again,
     every_kind_of_item_is_recorded_and_read_back,
     differences_are_found_and_repaired,
+    commitment_is_written_again_unchanged,
+    first_version_that_is_too_far_is_rejected,
     rejected_item_fails_alone,
     three_reverts_stop_signing_until_calls_succeed,
     an_older_version_changes_nothing,
@@ -76,14 +78,13 @@ async fn listing_is_recorded_retired_and_recorded_again(fixture: NodeFixture) {
 }
 
 fn one_of_each() -> Vec<(Word, Content)> {
-    let (listing, applicant) = ([6; 32], [7; 32]);
-    let flags = Some(samples::flags(0b0111));
+    let (listing, application) = ([6; 32], [7; 32]);
     let mut token = [0; 32];
     token[31] = 9;
     vec![
         (listing, Content::Listing { terms: samples::terms(700, 9_000_000), digest: [8; 32] }),
         (token, Content::Identity { holder: Address::repeat_byte(4), commitment: [5; 32] }),
-        (check_key(&listing, &applicant), Content::Check { listing, applicant, flags }),
+        (application, Content::Check(samples::commitment(&application, 0b0111))),
         ([3; 32], Content::Anchor { head: [2; 32] }),
     ]
 }
@@ -93,9 +94,7 @@ fn deleted() -> Vec<(Word, Content)> {
     let one = |(key, content): (Word, Content)| match content {
         Content::Listing { .. } => (key, Content::RetiredListing),
         Content::Identity { .. } => (key, Content::RevokedIdentity),
-        Content::Check { listing, applicant, .. } => {
-            (key, Content::Check { listing, applicant, flags: None })
-        }
+        Content::Check(_) => (key, Content::ClearedCheck),
         other => (key, other),
     };
     one_of_each().into_iter().map(one).collect()
@@ -123,9 +122,9 @@ async fn every_kind_of_item_is_recorded_and_read_back(fixture: NodeFixture) {
         let found = reconcile(engine.node(), &db, contracts, None, |_| ()).await.unwrap();
         assert_eq!((found.compared, found.in_flight, found.different), (4, 0, vec![]));
     }
-    let checks = reads::application(engine.node(), contracts, &[6; 32], &[7; 32]).await.unwrap();
-    assert_eq!(checks, (2, None));
-    let unknown = reads::application(engine.node(), contracts, &[6; 32], &[8; 32]).await.unwrap();
+    let cleared = reads::application(engine.node(), contracts, &[7; 32]).await.unwrap();
+    assert_eq!(cleared, (2, None));
+    let unknown = reads::application(engine.node(), contracts, &[8; 32]).await.unwrap();
     assert_eq!(unknown, (0, None));
 }
 
@@ -153,6 +152,48 @@ async fn differences_are_found_and_repaired(fixture: NodeFixture) {
     assert_eq!((mended.compared, mended.different), (4, vec![]));
     let record = reads::listing(engine.node(), contracts, &[6; 32]).await.unwrap();
     assert_eq!((record.version, record.content.unwrap().1), (8, [8; 32]));
+}
+
+async fn commitment_is_written_again_unchanged(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    let key = [7; 32];
+    let original = samples::commitment(&key, 5);
+    let desired = Content::Check(original).desired(key, now());
+    fixture.db.write(PutItems(vec![desired])).await.unwrap();
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    follow_all(&engine, &fixture.db).await;
+    let foreign = Content::Check(samples::flags(15).commit(&key, &[1; 32])).encode();
+    call(&fixture, contracts, ItemKind::Check, &[VersionedItem { key, version: 3, payload: foreign }]).await;
+
+    let found = reconcile(engine.node(), &fixture.db, contracts, Some(now()), |_| ()).await.unwrap();
+    assert_eq!(found.different, [("ApplicationChecks", key)]);
+    follow_all(&engine, &fixture.db).await;
+    let (version, commitment) = reads::application(engine.node(), contracts, &key).await.unwrap();
+    assert_eq!((version, commitment), (4, Some(original)));
+    assert_eq!(commitment.unwrap().open(&key, &samples::SALT), Some(samples::flags(5)));
+    let again = reconcile(engine.node(), &fixture.db, contracts, None, |_| ()).await.unwrap();
+    assert_eq!((again.compared, again.different), (1, vec![]));
+}
+
+async fn first_version_that_is_too_far_is_rejected(fixture: NodeFixture) {
+    let contracts = fixture.deployed().await;
+    for (kind, content) in one_of_each().into_iter().map(|(_, content)| (content.kind(), content)) {
+        let item = |key: u8, version| {
+            let mut word = [0; 32];
+            word[31] = key;
+            VersionedItem { key: word, version, payload: content.encode() }
+        };
+        let receipt = call(&fixture, contracts, kind, &[item(1, 1 << 20), item(2, (1 << 20) + 1)]).await;
+        let refused: Vec<u8> = receipt
+            .logs
+            .iter()
+            .filter_map(|log| rejected(kind, &log.topics, &log.data))
+            .map(|refused| refused.key[31])
+            .collect();
+        // A log may grow by any number of entries.
+        let expected: &[u8] = if kind == ItemKind::Anchor { &[] } else { &[2] };
+        assert_eq!(refused, expected, "{}", kind.contract());
+    }
 }
 
 async fn rejected_item_fails_alone(fixture: NodeFixture) {
@@ -274,7 +315,6 @@ fn expensive(kind: ItemKind, n: u16) -> VersionedItem {
         word[..2].copy_from_slice(&(n + 257).to_be_bytes());
         word
     };
-    let (listing, applicant) = (word(0xA1), word(0xA2));
     let (key, content) = match kind {
         ItemKind::Listing => {
             (word(0xA3), Content::Listing { terms: samples::terms(900, i64::MAX / 2), digest: word(0xA4) })
@@ -288,12 +328,13 @@ fn expensive(kind: ItemKind, n: u16) -> VersionedItem {
             )
         }
         ItemKind::Check => {
-            let flags = Some(samples::flags(15));
-            (check_key(&listing, &applicant), Content::Check { listing, applicant, flags })
+            let hash = word(0xA1)[..20].try_into().unwrap();
+            (word(0xA2), Content::Check(Commitment { hash, expiry_day: u32::MAX }))
         }
         ItemKind::Anchor => (word(0xA8), Content::Anchor { head: word(0xA9) }),
     };
-    VersionedItem { key, version: i64::MAX - 1, payload: content.encode() }
+    // The contracts take no greater first version.
+    VersionedItem { key, version: (1 << 20) - 1, payload: content.encode() }
 }
 
 async fn largest_batch_of_every_kind_has_enough_gas(fixture: NodeFixture) {
@@ -311,6 +352,8 @@ async fn largest_batch_of_every_kind_has_enough_gas(fixture: NodeFixture) {
             let receipt = call(&fixture, contracts, kind, &items).await;
             println!("{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
             assert!(receipt.success, "{} x {size}: {} of {limit} gas", kind.contract(), receipt.gas_used);
+            let refused = receipt.logs.iter().filter_map(|log| rejected(kind, &log.topics, &log.data));
+            assert_eq!(refused.count(), 0, "all of them are recorded");
         }
     }
     // An empty call costs nothing per item.

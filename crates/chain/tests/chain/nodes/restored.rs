@@ -9,10 +9,10 @@ use portico_chain::orphans::{self, Orphan};
 use portico_chain::reads::{self, ListingRecord};
 use portico_chain::reconcile::{ReconcileSummary, reconcile};
 use portico_chain::writer::Engine;
-use portico_chain::{AnyNode, catch_up, setup};
-use portico_records::{Content, ItemKind, check_key, token_key};
+use portico_chain::{AnyNode, Node as _, catch_up, retry, setup};
+use portico_records::{Content, ItemKind, token_key};
 use portico_store::Db;
-use portico_store::chain::{ItemStatus, PutItems, Word};
+use portico_store::chain::{ItemStatus, PutItems, Sign as _, VersionedItem, Word};
 
 use crate::node_fixture::{NodeFixture, follow_all, now};
 use crate::samples;
@@ -23,18 +23,19 @@ super::on_both_nodes! {
     item_delivered_before_restore_succeeds,
     catching_up_twice_changes_nothing,
     records_that_the_database_lost_are_found_and_ended,
+    version_that_cannot_be_followed_rejects_its_item_alone,
 }
 
-const FLAGS: ([u8; 32], [u8; 32]) = ([6; 32], [7; 32]);
+const FLAGS: Word = [6; 32];
+const OTHER_FLAGS: Word = [7; 32];
 const TOKEN: [u8; 16] = [9; 16];
 
 fn token() -> Content {
     Content::Identity { holder: Address::repeat_byte(3), commitment: [4; 32] }
 }
 
-fn check(flags: Option<u8>) -> Content {
-    let flags = flags.map(samples::flags);
-    Content::Check { listing: FLAGS.0, applicant: FLAGS.1, flags }
+fn check(bits: u8) -> Content {
+    Content::Check(samples::commitment(&FLAGS, bits))
 }
 
 fn listing(digest: Word) -> Content {
@@ -60,25 +61,28 @@ async fn is_clean(engine: &Engine<AnyNode>, db: &Db, contracts: Contracts) {
 
 async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {
     let contracts = fixture.deployed().await;
-    let check_key = check_key(&FLAGS.0, &FLAGS.1);
+    let other_flags = samples::commitment(&OTHER_FLAGS, 7);
     let items = [
         (samples::key_of("oak"), listing([1; 32])),
         (samples::key_of("elm"), listing([2; 32])),
         (samples::key_of("ash"), listing([3; 32])),
         (token_key(&TOKEN), token()),
-        (check_key, check(Some(5))),
+        (FLAGS, check(5)),
+        (OTHER_FLAGS, Content::Check(other_flags)),
         ([8; 32], Content::Anchor { head: [1; 32] }),
     ];
     put(&fixture.db, &items).await;
     let engine = fixture.engine_on(&fixture.db, contracts);
     follow_all(&engine, &fixture.db).await;
     let restored = fixture.backup("restored").await;
-    // What the copy does not know: an edit, a deletion, a revocation, flags that are cleared, a later anchor.
+    // What the copy does not know: an edit, a deletion, a revocation, flags that are cleared, others that changed, a
+    // later anchor.
     let later = [
         (samples::key_of("oak"), listing([11; 32])),
         (samples::key_of("elm"), Content::RetiredListing),
         (token_key(&TOKEN), Content::RevokedIdentity),
-        (check_key, check(None)),
+        (FLAGS, Content::ClearedCheck),
+        (OTHER_FLAGS, Content::Check(samples::flags(5).commit(&OTHER_FLAGS, &[1; 32]))),
         ([8; 32], Content::Anchor { head: [2; 32] }),
     ];
     put(&fixture.db, &later).await;
@@ -96,9 +100,13 @@ async fn restored_database_catches_up_with_the_chain(fixture: NodeFixture) {
     // The chain decides about ends.
     let token = reads::identity(engine.node(), contracts, &token_key(&TOKEN)).await.unwrap();
     assert_eq!(token, (2, None), "a revoked token stays revoked");
-    let flags = reads::application(engine.node(), contracts, &FLAGS.0, &FLAGS.1).await.unwrap();
+    let flags = reads::application(engine.node(), contracts, &FLAGS).await.unwrap();
     assert_eq!(flags, (2, None), "cleared flags stay cleared");
-    for (kind, key) in [(ItemKind::Identity, token_key(&TOKEN)), (ItemKind::Check, check_key)] {
+    // The copy's commitment comes back as it is: only the copy has its salt.
+    let (version, commitment) = reads::application(engine.node(), contracts, &OTHER_FLAGS).await.unwrap();
+    assert_eq!((version, commitment), (3, Some(other_flags)));
+    assert_eq!(commitment.unwrap().open(&OTHER_FLAGS, &samples::SALT), Some(samples::flags(7)));
+    for (kind, key) in [(ItemKind::Identity, token_key(&TOKEN)), (ItemKind::Check, FLAGS)] {
         assert!(restored.chain_item(kind, &key).await.unwrap().unwrap().deleted);
     }
     // The next anchor is above the one that the chain has.
@@ -178,7 +186,7 @@ async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture
     let lost = [
         (samples::key_of("oak"), listing([1; 32])),
         (token_key(&TOKEN), token()),
-        (check_key(&FLAGS.0, &FLAGS.1), check(Some(5))),
+        (FLAGS, check(5)),
         ([8; 32], Content::Anchor { head: [1; 32] }),
         (samples::key_of("elm"), listing([2; 32])),
     ];
@@ -209,7 +217,7 @@ async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture
         listings.iter().map(|(key, is_ours)| (ItemKind::Listing, *key, *is_ours)).collect();
     let of_others = |kind, key| (kind, key, true);
     expected.push(of_others(ItemKind::Identity, token_key(&TOKEN)));
-    expected.push(of_others(ItemKind::Check, check_key(&FLAGS.0, &FLAGS.1)));
+    expected.push(of_others(ItemKind::Check, FLAGS));
     expected.push(of_others(ItemKind::Anchor, [8; 32]));
     assert_eq!(told, expected, "what is retired is not among them");
 
@@ -218,7 +226,7 @@ async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture
     assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (2, None));
     assert_eq!(digest_on_chain(engine.node(), contracts, "fir").await, (1, Some([5; 32])));
     assert_eq!(reads::identity(engine.node(), contracts, &token_key(&TOKEN)).await.unwrap(), (2, None));
-    let flags = reads::application(engine.node(), contracts, &FLAGS.0, &FLAGS.1).await.unwrap();
+    let flags = reads::application(engine.node(), contracts, &FLAGS).await.unwrap();
     assert_eq!(flags, (2, None));
     let (told, _) = find().await;
     let stay = [(ItemKind::Listing, samples::key_of("fir"), false), (ItemKind::Anchor, [8; 32], true)];
@@ -228,4 +236,47 @@ async fn records_that_the_database_lost_are_found_and_ended(fixture: NodeFixture
     put(&restored, &[(samples::key_of("oak"), listing([7; 32]))]).await;
     follow_all(&engine, &restored).await;
     assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (3, Some([7; 32])));
+}
+
+async fn version_that_cannot_be_followed_rejects_its_item_alone(fixture: NodeFixture) {
+    const FROZEN: Word = [8; 32];
+    let contracts = fixture.deployed().await;
+    let engine = fixture.engine_on(&fixture.db, contracts);
+    let anchor = |head: u8| Content::Anchor { head: [head; 32] };
+    let items = [(FROZEN, anchor(1)), ([9; 32], anchor(1)), (samples::key_of("oak"), listing([1; 32]))];
+    put(&fixture.db, &items).await;
+    follow_all(&engine, &fixture.db).await;
+    let restored = fixture.backup("restored").await;
+    put(&fixture.db, &[([9; 32], anchor(2)), (samples::key_of("oak"), listing([2; 32]))]).await;
+    follow_all(&engine, &fixture.db).await;
+    drop(engine);
+    // By somebody who has stolen the key: the contract bounds no version of a log.
+    let signer = fixture.signer(&fixture.key, contracts).await;
+    let nonce = i64::try_from(fixture.node.nonce(fixture.key.address()).await.unwrap()).unwrap();
+    let last = VersionedItem { key: FROZEN, version: (1 << 62) + 1, payload: anchor(7).encode() };
+    let signed = signer.sign(nonce, ItemKind::Anchor, &[last]).unwrap();
+    fixture.node.send(&signed.raw).await.unwrap();
+    fixture.mined(signed.hash).await;
+
+    let engine = fixture.engine_on(&restored, contracts);
+    let done = catch_up::catch_up(engine.node(), &restored, contracts, now(), |_| ()).await.unwrap();
+    assert_eq!((done.compared, done.raised, done.again, done.ended, done.rejected), (3, 1, 1, 0, 1));
+    assert!(!done.is_unchanged());
+    follow_all(&engine, &restored).await;
+    let status = async |key: &Word| restored.chain_item(ItemKind::Anchor, key).await.unwrap().unwrap().status;
+    assert_eq!(status(&FROZEN).await, ItemStatus::Rejected);
+    assert_eq!(digest_on_chain(engine.node(), contracts, "oak").await, (3, Some([1; 32])));
+    put(&restored, &[([9; 32], anchor(3))]).await;
+    follow_all(&engine, &restored).await;
+    // It is named, and not written again.
+    for repair in [None, Some(now())] {
+        let found = reconcile(engine.node(), &restored, contracts, repair, |_| ()).await.unwrap();
+        assert_eq!((found.rejected, found.different), (vec![("AuditAnchor", FROZEN)], vec![]));
+    }
+    assert_eq!(retry::rejected(engine.node(), &restored, contracts).await.unwrap(), vec![]);
+    // A later version of it holds nothing up either.
+    put(&restored, &[(FROZEN, anchor(3)), ([9; 32], anchor(4))]).await;
+    follow_all(&engine, &restored).await;
+    assert_eq!((status(&FROZEN).await, status(&[9; 32]).await), (ItemStatus::Rejected, ItemStatus::Mined));
+    assert_eq!(reads::anchor(engine.node(), contracts, &[9; 32]).await.unwrap(), Some((4, [4; 32])));
 }

@@ -10,9 +10,9 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall as _, SolEvent as _, SolValue as _};
 use portico_chain::contracts::{Contracts, anchor, checks, identity, registry};
 use portico_chain::node::{Block, Log, Receipt, Sent};
-use portico_domain::chain::{Passes, Terms};
-use portico_domain::{Credit, Income, Timestamp};
-use portico_records::{CheckFlags, Content, ItemKind, check_key};
+use portico_domain::chain::Terms;
+use portico_domain::{Credit, Income};
+use portico_records::{Commitment, Content, ItemKind};
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, Secp256k1, VerifyOnly};
 
@@ -131,13 +131,10 @@ pub(crate) fn items_in_call(kind: ItemKind, input: &[u8]) -> Vec<ItemInCall> {
         ItemKind::Check => {
             let items = checks::recordCall::abi_decode(input).unwrap().items;
             let read = |from: &checks::Item| {
-                let (listing, applicant) = (from.listing.0, from.applicant.0);
-                let flags = (!from.cleared).then(|| CheckFlags {
-                    passes: Passes::from_bits(from.flags),
-                    expires_at: Timestamp::from_micros(from.expiresAt.cast_signed() * 1_000_000),
-                });
-                let content = Content::Check { listing, applicant, flags };
-                item(check_key(&listing, &applicant), from.version, content, false)
+                let commitment = Commitment { hash: from.commitment.0, expiry_day: from.expiryDay };
+                let is_cleared = from.commitment.is_zero();
+                let content = if is_cleared { Content::ClearedCheck } else { Content::Check(commitment) };
+                item(from.key.0, from.version, content, !is_cleared && from.expiryDay == 0)
             };
             items.iter().map(read).collect()
         }
@@ -278,22 +275,16 @@ impl Ledger {
                 identity::identitiesOfCall::abi_encode_returns(&ids.iter().map(read).collect())
             }
             ItemKind::Check => {
-                let pairs = checks::recordsOfCall::abi_decode(input).ok()?.pairs;
-                let read = |pair: &checks::Pair| {
-                    let (version, content) = stored(check_key(&pair.listing.0, &pair.applicant.0));
-                    let flags = match content {
-                        Some(Content::Check { flags, .. }) => flags,
-                        _ => None,
+                let keys = checks::recordsOfCall::abi_decode(input).ok()?.keys;
+                let read = |key: &B256| {
+                    let (version, content) = stored(key.0);
+                    let (hash, expiry_day) = match content {
+                        Some(Content::Check(Commitment { hash, expiry_day })) => (hash, expiry_day),
+                        _ => ([0; 20], 0),
                     };
-                    let expires_at = flags.map_or(0, |flags| flags.expires_at.micros() / 1_000_000);
-                    checks::Record {
-                        version,
-                        cleared: version > 0 && flags.is_none(),
-                        flags: flags.map_or(0, |flags| flags.passes.bits()),
-                        expiresAt: expires_at.unsigned_abs(),
-                    }
+                    checks::Record { version, commitment: hash.into(), expiryDay: expiry_day }
                 };
-                checks::recordsOfCall::abi_encode_returns(&pairs.iter().map(read).collect())
+                checks::recordsOfCall::abi_encode_returns(&keys.iter().map(read).collect())
             }
             ItemKind::Anchor => {
                 let logs = anchor::anchorsOfCall::abi_decode(input).ok()?.logs;

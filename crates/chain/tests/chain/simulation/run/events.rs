@@ -126,26 +126,25 @@ impl Run {
 
     pub(super) async fn put_item(&mut self) -> Result<(), Broken> {
         let at = self.now(0);
-        let (key, content) = {
+        let (key, content, due_at) = {
             let rng = &mut self.world().rng;
             let number = u8::try_from(rng.between(1, 3)).unwrap();
-            let word = rng.word();
-            match rng.below(4) {
-                0 => ([number; 32], Content::Anchor { head: word }),
-                1 => (
-                    [number; 32],
-                    Content::Identity { holder: Address::from_slice(&word[..20]), commitment: word },
-                ),
-                2 => ([number; 32], Content::RevokedIdentity),
-                _ => {
-                    let (listing, applicant) = ([number; 32], [9; 32]);
-                    let flags = rng.chance(700).then(|| samples::flags(u8::try_from(rng.below(16)).unwrap()));
-                    (check_key(&listing, &applicant), Content::Check { listing, applicant, flags })
+            let (key, word) = ([number; 32], rng.word());
+            let content = match rng.below(4) {
+                0 => Content::Anchor { head: word },
+                1 => Content::Identity { holder: Address::from_slice(&word[..20]), commitment: word },
+                2 => Content::RevokedIdentity,
+                _ if rng.chance(700) => {
+                    let flags = samples::flags(u8::try_from(rng.below(16)).unwrap());
+                    Content::Check(flags.commit(&key, &word))
                 }
-            }
+                _ => Content::ClearedCheck,
+            };
+            let delay = rng.chance(400).then(|| i64::try_from(rng.between(1, 60)).unwrap() * SECOND);
+            (key, content, delay.map(|delay| Timestamp::from_micros(at.micros() + delay)))
         };
         self.world().note(|| format!("wanted: {:?} {:02x}", content.kind(), key[0]));
-        let desired = content.desired(key, at);
+        let desired = DesiredItem { due_at, ..content.desired(key, at) };
         self.db.write(PutItems(vec![desired])).await.map_err(|error| error.to_string())?;
         self.clients.put_item(key, &content);
         Ok(())

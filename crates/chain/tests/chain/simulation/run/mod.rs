@@ -18,7 +18,7 @@ use portico_chain::signer::{CallSigner, Key, Price};
 use portico_chain::writer::{CommittedGroup, Engine};
 use portico_chain::{Error, Result};
 use portico_domain::{ListingId, Timestamp};
-use portico_records::{Content, check_key};
+use portico_records::{Content, DesiredItem};
 use portico_store::chain::{AcceptedListing, BatchUpdate, PutItems, Refusal};
 use portico_store::{ChangeContext, Db, DeleteListing};
 
