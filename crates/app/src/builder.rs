@@ -22,6 +22,7 @@ use crate::screening::consent_texts::Consents;
 use crate::screening::parts::{Bureaus, ScreeningParts};
 
 const DEFAULT_RETENTION_DAYS: u32 = 30;
+const DEFAULT_DISCLOSURES_PER_PERSON: u32 = 40;
 
 /// What every application needs; the rest has defaults.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ impl Builder {
                 bureaus,
                 consents: Consents::default(),
                 retention_days: DEFAULT_RETENTION_DAYS.into(),
+                disclosures_per_person: DEFAULT_DISCLOSURES_PER_PERSON.into(),
+                requires_conditions: false,
             },
             orphans: Orphans::default(),
             chain: ChainParts::default(),
@@ -102,6 +105,27 @@ impl Builder {
     #[must_use]
     pub fn consents(mut self, consents: Consents) -> Self {
         self.0.screening.consents = consents;
+        self
+    }
+
+    /// The most different sets of terms that owners learn something about, per person in 30 days.
+    #[must_use]
+    pub fn disclosures_per_person(mut self, limit: u32) -> Self {
+        self.0.screening.disclosures_per_person = limit.into();
+        self
+    }
+
+    /// Whether applicants must have seen the conditions that they apply under.
+    #[must_use]
+    pub fn require_conditions(mut self, required: bool) -> Self {
+        self.0.screening.requires_conditions = required;
+        self
+    }
+
+    /// How long records of flags wait for each other.
+    #[must_use]
+    pub fn flag_interval_seconds(mut self, seconds: u32) -> Self {
+        self.0.chain.flag_interval_seconds = seconds.into();
         self
     }
 

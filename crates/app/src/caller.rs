@@ -46,6 +46,11 @@ impl Actor {
         )
     }
 
+    /// By their own token. A key that acts for a user is not the user.
+    pub(crate) fn is_signed_in_as(&self, user: &UserId) -> bool {
+        matches!(self, Self::User { user: own, .. } if own == user)
+    }
+
     /// By a token, or by a key that is bound to the user.
     pub(crate) fn is_user(&self, user: &UserId) -> bool {
         matches!(self, Self::User { user: own, .. } | Self::Key { scope: KeyScope::User(own), .. } if own == user)

@@ -19,6 +19,9 @@ pub enum Error {
     /// Indices of the listings that do not exist.
     #[error("{} of the listings do not exist", .0.len())]
     UnknownListings(Vec<usize>),
+    /// Indices of the listings whose conditions are not those that the applicant has seen.
+    #[error("the conditions of {} listings have changed", .0.len())]
+    ConditionsChanged(Vec<usize>),
     /// Indices of the devices that are registered already, or named before in the same request.
     #[error("{} of the devices are registered already", .0.len())]
     DevicesTaken(Vec<usize>),

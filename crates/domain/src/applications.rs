@@ -1,6 +1,6 @@
 //! Applications of users to listings: their states, and the transitions between them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 use utoipa::ToSchema;
 
@@ -15,7 +15,18 @@ pub struct ApplicationMapping {
 
 /// Where an application stands.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr, EnumString, VariantArray, ToSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
+    VariantArray,
+    ToSchema,
 )]
 #[strum(serialize_all = "lowercase", const_into_str)]
 #[serde(rename_all = "lowercase")]
@@ -42,13 +53,13 @@ impl ApplicationStatus {
         name.parse().ok()
     }
 
-    /// Neither withdrawn nor closed: the applicant's flags and checks are shared with the owner.
+    /// Neither withdrawn nor closed: the report is shared with the owner, unless the applicant has ended that.
     pub const fn is_visible_to_owner(self) -> bool {
         !matches!(self, Self::Withdrawn | Self::Closed)
     }
 
-    /// The only state that can still change.
-    fn open(self) -> Result<(), ErrorCode> {
+    /// The only state whose report can still change.
+    pub fn open(self) -> Result<(), ErrorCode> {
         match self {
             Self::Submitted => Ok(()),
             Self::Withdrawn => Err(ErrorCode::ApplicationWithdrawn),
@@ -57,8 +68,13 @@ impl ApplicationStatus {
         }
     }
 
-    pub fn withdraw(self) -> Result<Self, ErrorCode> {
-        self.open().map(|()| Self::Withdrawn)
+    /// By the applicant. A decision stays; what was shared for it ends.
+    pub fn end_sharing(self) -> Result<Self, ErrorCode> {
+        match self.open() {
+            Ok(()) => Ok(Self::Withdrawn),
+            Err(ErrorCode::ApplicationDecided) => Ok(self),
+            Err(code) => Err(code),
+        }
     }
 
     pub fn decide(self, decision: Decision) -> Result<Self, ErrorCode> {
@@ -67,7 +83,19 @@ impl ApplicationStatus {
 }
 
 /// What the owner of a listing decides about an application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantArray, VariantNames, ToSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    VariantArray,
+    VariantNames,
+    ToSchema,
+)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -101,6 +129,32 @@ impl Decision {
     }
 }
 
+/// What a decision is based on that names no checks.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    VariantArray,
+    VariantNames,
+    ToSchema,
+)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionBasis {
+    NoReport,
+}
+
+impl DecisionBasis {
+    pub fn parse(name: &str) -> Result<Self, ValidationError> {
+        validation::parse_name(name, FaultCode::UnknownBasis)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,12 +171,13 @@ mod tests {
     fn only_a_submitted_application_changes() {
         for status in ApplicationStatus::ALL {
             let is_open = *status == ApplicationStatus::Submitted;
-            assert_eq!(status.withdraw().is_ok(), is_open);
+            assert_eq!(status.end_sharing().is_ok(), status.is_visible_to_owner());
             for decision in Decision::ALL {
                 assert_eq!(status.decide(*decision).is_ok(), is_open);
             }
         }
-        assert_eq!(ApplicationStatus::Approved.withdraw(), Err(ErrorCode::ApplicationDecided));
+        assert_eq!(ApplicationStatus::Submitted.end_sharing(), Ok(ApplicationStatus::Withdrawn));
+        assert_eq!(ApplicationStatus::Declined.end_sharing(), Ok(ApplicationStatus::Declined));
         assert_eq!(
             ApplicationStatus::Withdrawn.decide(Decision::Declined),
             Err(ErrorCode::ApplicationWithdrawn)

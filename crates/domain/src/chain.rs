@@ -29,6 +29,14 @@ impl Preferred {
 }
 
 impl Terms {
+    /// Everybody meets them.
+    pub const NONE: Self = Self {
+        min_credit: Credit::from_units(0),
+        pref_credit: Credit::from_units(0),
+        min_income: Income::from_units(0),
+        pref_income: Income::from_units(0),
+    };
+
     /// A missing minimum is 0, a missing preference is the minimum. Reports every contradiction.
     pub fn new(
         credit: (Option<Credit>, Option<Credit>),

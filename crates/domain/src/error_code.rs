@@ -38,6 +38,7 @@ error_codes! {
     NoListings = "no_listings", "no listing was found";
     SavedListingNotFound = "saved_listing_not_found", "this listing is not saved";
     ApplicationNotFound = "application_not_found", "this user has not applied to any listing";
+    NothingAttested = "nothing_attested", "no flags are attested for this application";
     ConsentNotFound = "consent_not_found", "there is no consent text of this version";
     CheckNotFound = "check_not_found", "this verification has no such check";
     RequirementsNotFound = "requirements_not_found", "nothing is recorded for this listing and applicant";
@@ -57,6 +58,9 @@ error_codes! {
     BodyTimeout = "body_timeout", "the body did not arrive in time";
     ListingExists = "listing_exists", "a listing with this id exists already";
     ListingNotAvailable = "listing_not_available", "this listing takes no applications at the moment";
+    ConditionsChanged = "conditions_changed", "the conditions are not those that the applicant has seen";
+    NoReport = "no_report", "the applicant shares no report";
+    OtherIdentity = "other_identity", "the new results are about somebody else than what is shared";
     OwnListing = "own_listing", "nobody applies to their own listing";
     ApplicationDecided = "application_decided", "this application has been decided already";
     ApplicationWithdrawn = "application_withdrawn", "this application was withdrawn";

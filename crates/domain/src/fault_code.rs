@@ -65,6 +65,8 @@ fault_codes! {
     NotRemovable = "not_removable", "it cannot be removed";
     UnknownMember = "unknown_member", "there is no such member to change";
     DeviceExists = "device_exists", "the device is registered on its network already";
+    ConditionsChanged = "conditions_changed", "the conditions are others than those of this tag";
+    UnknownBasis = "unknown_basis", "there is no such basis of a decision";
     UnknownListing = "unknown_listing", "there is no such listing";
     UnknownTemplate = "unknown_template", "there is no such predefined portfolio";
     UnknownConsent = "unknown_consent", "there is no consent text of this version";

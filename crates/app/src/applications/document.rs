@@ -5,29 +5,28 @@ use portico_domain::chain::Terms;
 use portico_domain::{
     AccountId, ApplicationId, ClientId, Country, Description, ListingId, Timestamp, UserId,
 };
-use portico_records::{DesiredItem, check_key, cleared_check, listing_key};
 use portico_screening::Check;
 use portico_store::chain::Word;
 use portico_store::{NewApplication, StoredApplication};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::conditions::Conditions;
 use super::notice::Notice;
+use super::report::{Report, Required};
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::keystore::PersonKey;
 use crate::screening::results::{opened, sealed};
 
 /// Frozen at submission, apart from what happens to the application afterwards.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Document {
     pub(crate) user: UserId,
     pub(crate) listing: ListingId,
     /// The listing's owner, and the account with whom the applicant shares flags and checks.
     pub(crate) owner: UserId,
     pub(crate) account: AccountId,
-    /// The application's reference on the chain.
-    pub(crate) reference: Word,
     /// `None`: the listing has no terms.
     terms: Option<[i64; 4]>,
     /// Required of the applicant.
@@ -36,27 +35,45 @@ pub(crate) struct Document {
     pub(crate) country: Country,
     /// The client id of the pipeline that requires the checks.
     pub(crate) client: Option<ClientId>,
+    /// Whether the applicant has seen what is frozen here.
+    pub(crate) conditions_seen: bool,
+    pub(crate) report: Report,
+    /// The newest of them.
+    pub(crate) name_checks: Vec<NameCheck>,
     pub(crate) timeline: Vec<TimelineEntry>,
     pub(crate) decision: Option<RecordedDecision>,
     pub(crate) notice: Option<Notice>,
 }
 
+/// The owner asked whether the report is about a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameCheck {
+    at: i64,
+    pub matches: bool,
+}
+
+impl NameCheck {
+    pub(crate) fn new(at: Timestamp, matches: bool) -> Self {
+        Self { at: at.micros(), matches }
+    }
+
+    pub fn at(&self) -> Timestamp {
+        Timestamp::from_micros(self.at)
+    }
+}
+
 /// One change of an application.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimelineEntry {
     at: i64,
-    status: String,
+    /// What the application became.
+    pub status: ApplicationStatus,
     pub by: Party,
 }
 
 impl TimelineEntry {
     pub fn at(&self) -> Timestamp {
         Timestamp::from_micros(self.at)
-    }
-
-    /// What the application became.
-    pub fn status(&self) -> &str {
-        &self.status
     }
 }
 
@@ -69,10 +86,13 @@ pub enum Party {
     Operator,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedDecision {
-    decision: String,
+    pub decision: Decision,
+    /// The checks that it is based on.
     pub reasons: Vec<Check>,
+    /// It is based on no report.
+    pub is_without_report: bool,
     pub note: Option<Description>,
     at: i64,
 }
@@ -84,11 +104,8 @@ impl RecordedDecision {
         note: Option<Description>,
         at: Timestamp,
     ) -> Self {
-        Self { decision: decision.name().into(), reasons, note, at: at.micros() }
-    }
-
-    pub fn decision(&self) -> &str {
-        &self.decision
+        let is_without_report = decision.is_adverse() && reasons.is_empty();
+        Self { decision, reasons, is_without_report, note, at: at.micros() }
     }
 
     pub fn at(&self) -> Timestamp {
@@ -96,34 +113,26 @@ impl RecordedDecision {
     }
 }
 
-/// What an application freezes of its listing.
-pub(crate) struct Conditions {
-    pub(crate) owner: UserId,
-    pub(crate) account: AccountId,
-    pub(crate) terms: Option<Terms>,
-    pub(crate) checks: Vec<Check>,
-    pub(crate) country: Country,
-    pub(crate) client: Option<ClientId>,
-}
-
 impl Document {
     pub(crate) fn new(
         user: &UserId,
         listing: &ListingId,
         conditions: Conditions,
-        reference: Word,
+        conditions_seen: bool,
         submitted: (Party, Timestamp),
     ) -> Self {
         let mut document = Self {
             user: user.clone(),
             listing: listing.clone(),
+            conditions_seen,
+            checks: conditions.required(),
             owner: conditions.owner,
             account: conditions.account,
-            reference,
             terms: conditions.terms.map(|terms| terms.units()),
-            checks: conditions.checks,
             country: conditions.country,
             client: conditions.client,
+            report: Report::default(),
+            name_checks: Vec::new(),
             timeline: Vec::new(),
             decision: None,
             notice: None,
@@ -133,19 +142,15 @@ impl Document {
     }
 
     pub(crate) fn changed(&mut self, status: ApplicationStatus, (by, at): (Party, Timestamp)) {
-        self.timeline.push(TimelineEntry { at: at.micros(), status: status.name().into(), by });
+        self.timeline.push(TimelineEntry { at: at.micros(), status, by });
     }
 
     pub(crate) fn terms(&self) -> Option<Terms> {
         self.terms.and_then(Terms::from_units)
     }
 
-    pub(crate) fn chain_key(&self) -> Word {
-        check_key(&listing_key(&self.listing), &self.reference)
-    }
-
-    pub(crate) fn cleared_flags(&self, at: Timestamp) -> DesiredItem {
-        cleared_check(&self.listing, &self.reference, at)
+    pub(crate) fn required(&self) -> Required<'_> {
+        Required { checks: &self.checks, country: &self.country }
     }
 
     /// The owner's account, and that with the terms, as digests that only the applicant's key can make. By name: a
@@ -157,16 +162,20 @@ impl Document {
     }
 
     pub(crate) fn seal(&self, key: &PersonKey, id: &ApplicationId) -> Result<Vec<u8>> {
-        sealed(key, &context(id), self)
+        sealed(key, &context(id, b"document"), self)
     }
 }
 
-fn context(id: &ApplicationId) -> [&[u8]; 3] {
-    [b"applications", id.as_str().as_bytes(), b"document"]
+fn context<'a>(id: &'a ApplicationId, column: &'a [u8]) -> [&'a [u8]; 3] {
+    [b"applications", id.as_str().as_bytes(), column]
+}
+
+pub(crate) fn sealed_salt(key: &PersonKey, id: &ApplicationId, salt: &Word) -> Result<Vec<u8>> {
+    key.seal(&context(id, b"salt"), salt)
 }
 
 /// A stored application whose document is open.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct OpenedApplication {
     pub(crate) stored: StoredApplication,
     pub(crate) key: PersonKey,
@@ -178,10 +187,18 @@ impl OpenedApplication {
         let document = open_document(&key, &stored)?;
         Ok(Self { stored, key, document })
     }
+
+    /// Opens the record on the chain; `None`: there is none.
+    pub(crate) fn salt(&self) -> Result<Option<Word>> {
+        let Some(sealed) = &self.stored.salt else { return Ok(None) };
+        let plain = self.key.open(&context(&self.stored.id, b"salt"), sealed)?;
+        let salt = Word::try_from(&plain[..]).map_err(|_| Error::Bug("a salt of another length".into()))?;
+        Ok(Some(salt))
+    }
 }
 
 pub(crate) fn open_document(key: &PersonKey, stored: &StoredApplication) -> Result<Document> {
-    opened(key, &context(&stored.id), &stored.document)
+    opened(key, &context(&stored.id, b"document"), &stored.document)
 }
 
 impl Core {
@@ -204,9 +221,8 @@ impl Core {
     ) -> Result<NewApplication> {
         let id = self.new_id();
         let (owner, terms) = document.disclosure_digests(key);
-        let status = document.timeline.last().and_then(|step| ApplicationStatus::parse(&step.status));
-        let status = status.ok_or_else(|| Error::Bug("an application without a status".into()))?;
-        let sealed = document.seal(key, &id)?;
-        Ok(NewApplication { id, listing, status, owner, terms, document: sealed, created_at })
+        let (status, chain_key) = (ApplicationStatus::Submitted, self.random()?);
+        let document = document.seal(key, &id)?;
+        Ok(NewApplication { id, listing, status, owner, terms, chain_key, document, created_at })
     }
 }

@@ -4,11 +4,15 @@ use portico_domain::Timestamp;
 use portico_screening::{BureauContact, Check, Finding};
 use serde::{Deserialize, Serialize};
 
-use super::evaluation::PersonFindings;
+use super::document::Document;
+use super::report::ReportFindings;
 use crate::core::Core;
+use crate::error::Result;
+use crate::people::keystore::PersonKey;
 
-/// What the applicant is told when a decision names a check.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// What the applicant is told when a decision names a check, or when what they shared is not needed any more because the
+/// listing was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     at: i64,
     /// One per report that was used.
@@ -37,7 +41,7 @@ impl Notice {
 }
 
 /// A report that a decision was based on.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedReport {
     pub check: Check,
     pub supplier: Supplier,
@@ -54,14 +58,14 @@ impl UsedReport {
 }
 
 /// The bureau that supplied a report.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Supplier {
     pub name: String,
     pub address: Option<String>,
     pub telephone: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedScore {
     pub points: u16,
     /// Lowest and highest; `None`: the bureau did not say.
@@ -72,10 +76,10 @@ pub struct UsedScore {
 
 impl Core {
     /// The notice for the named checks. A check without a valid finding is left out.
-    pub(crate) fn notice(&self, reasons: &[Check], findings: &PersonFindings) -> Notice {
+    pub(crate) fn notice(&self, reasons: &[Check], findings: &ReportFindings) -> Notice {
         let now = self.clock.now();
         let report = |check: &Check| {
-            let (report, finding) = findings.valid_finding(*check, now)?;
+            let (report, finding) = findings.valid(*check, now)?;
             Some(UsedReport {
                 check: *check,
                 supplier: self.supplier(&report.bureau),
@@ -84,6 +88,17 @@ impl Core {
             })
         };
         Notice { at: now.micros(), reports: reasons.iter().filter_map(report).collect() }
+    }
+
+    /// The listing was deleted: tells the applicant what its owner was shown.
+    pub(super) async fn notify_of_closing(&self, document: &mut Document, key: &PersonKey) -> Result<()> {
+        if document.notice.is_none() && !document.report.is_empty() {
+            let findings = self.report_findings(key, &document.report, &document.country).await?;
+            let shown: Vec<Check> = findings.reports().map(|report| report.check).collect();
+            let notice = self.notice(&shown, &findings);
+            document.notice = Some(notice).filter(|notice| !notice.reports.is_empty());
+        }
+        Ok(())
     }
 
     fn supplier(&self, bureau: &str) -> Supplier {

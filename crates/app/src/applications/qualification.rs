@@ -3,12 +3,12 @@
 
 use portico_domain::chain::Terms;
 use portico_domain::{Credit, Income, ListingId, Timestamp};
-use portico_screening::Check;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::document::Conditions;
-use super::evaluation::{CheckState, Evaluation, PersonFindings};
+use super::conditions::Conditions;
+use super::evaluation::{CheckState, Evaluation};
+use super::report::{ReportFindings, Required};
 use super::service::Applications;
 use crate::caller::CallContext;
 use crate::error::Result;
@@ -53,9 +53,6 @@ pub enum TermStatus {
     Met,
     NotMet,
     NotChecked,
-    Expired,
-    /// The listing's owner does not require the check that it needs: its flag stays false.
-    NotRequired,
 }
 
 impl Applications {
@@ -63,41 +60,40 @@ impl Applications {
     pub async fn qualification(&self, call: &CallContext, id: &ListingId) -> Result<Qualification> {
         let (user, _) = signed_in(&call.actor)?;
         let stored = self.core.stored_listing(id).await?;
-        let Conditions { terms, checks, country, .. } = self.conditions(&stored).await?;
+        let conditions = self.conditions_of(&stored).await?;
+        let checks = conditions.required();
+        let Conditions { terms, country, .. } = conditions;
         let now = self.core.clock.now();
         let findings = match self.core.keystore()?.person(user).await? {
-            Some(key) => self.core.person_findings(user, &country, &key).await?,
-            None => PersonFindings::none(),
+            Some(key) => {
+                let required = Required { checks: &checks, country: &country };
+                let report = self.core.present_report(user, &key, &required).await?;
+                self.core.report_findings(&key, &report, &country).await?
+            }
+            None => ReportFindings::default(),
         };
-        let states = terms.map(|terms| term_states(&terms, &checks, &findings, now)).unwrap_or_default();
+        let states = terms.map(|terms| term_states(&terms, &findings, now)).unwrap_or_default();
         let checks = Evaluation::new(terms.as_ref(), &checks, &findings, now).checks;
         Ok(Qualification { terms: states, checks })
     }
 }
 
-fn term_states(
-    terms: &Terms,
-    required: &[Check],
-    findings: &PersonFindings,
-    now: Timestamp,
-) -> Vec<TermState> {
-    let status = |check: Check, is_zero: bool, is_met: Option<bool>| match is_met {
+fn term_states(terms: &Terms, findings: &ReportFindings, now: Timestamp) -> Vec<TermState> {
+    let status = |is_zero: bool, is_met: Option<bool>| match is_met {
         // Everybody meets it, as in the flags.
         _ if is_zero => TermStatus::Met,
-        _ if !required.contains(&check) => TermStatus::NotRequired,
         Some(true) => TermStatus::Met,
         Some(false) => TermStatus::NotMet,
-        None if findings.is_expired(check, now) => TermStatus::Expired,
         None => TermStatus::NotChecked,
     };
     let credit = |term, value: Credit| {
         let is_met = findings.credit(now).map(|credit| credit >= value);
-        let status = status(Check::SoftCredit, value == Credit::from_units(0), is_met);
+        let status = status(value == Credit::from_units(0), is_met);
         TermState { term, value: TermValue::Credit(value), status }
     };
     let income = |term, value: Income| {
         let is_met = findings.income(now).map(|income| income >= value);
-        let status = status(Check::Income, value == Income::from_units(0), is_met);
+        let status = status(value == Income::from_units(0), is_met);
         TermState { term, value: TermValue::Income(value), status }
     };
     vec![

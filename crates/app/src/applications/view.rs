@@ -1,11 +1,13 @@
 //! Applications as their applicant, the listing's owner and the operator see them.
 
+use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::chain::Terms;
 use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, UserId};
+use portico_screening::Check;
 use portico_store::{Cursor, Page, StoredApplication};
 
-use super::document::{OpenedApplication, RecordedDecision, TimelineEntry, open_document};
+use super::document::{NameCheck, OpenedApplication, RecordedDecision, TimelineEntry, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
 use super::service::Applications;
@@ -13,6 +15,7 @@ use crate::caller::CallContext;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::access::require_credential;
+use crate::screening::results::CheckReport;
 
 #[derive(Debug)]
 pub struct ApplicationView {
@@ -26,14 +29,35 @@ pub struct ApplicationView {
     /// `None`: the listing had no terms.
     pub terms: Option<Terms>,
     pub evaluation: Evaluation,
-    /// The owner's account has asked about the applicant by too many different terms: there are no flags.
+    /// What is shared; empty once the sharing has ended.
+    pub findings: Vec<SharedFinding>,
+    /// Too many different terms were asked for: there are no flags.
     pub is_withheld: bool,
     pub sharing: Sharing,
     pub decision: Option<RecordedDecision>,
     /// Complete only for the applicant; others see its date and the named checks.
     pub notice: Option<Notice>,
     pub is_applicant: bool,
+    pub conditions_seen: bool,
+    /// When the owner checked a name, and whether it was that of the report.
+    pub name_checks: Vec<NameCheck>,
     pub timeline: Vec<TimelineEntry>,
+}
+
+/// A finding of the report that is shared, without its value.
+#[derive(Debug)]
+pub struct SharedFinding {
+    pub check: Check,
+    pub bureau: String,
+    pub reported_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// Who reads an application. Only its applicant sees a whole notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    Applicant,
+    Other,
 }
 
 /// The owner and the account that see the applicant's flags and checks.
@@ -79,31 +103,8 @@ impl Applications {
     ) -> Result<ApplicationView> {
         require_credential(&call.actor)?;
         let application = self.visible_application(call, user, listing).await?;
-        let is_applicant = call.actor.is_user(user);
-        let evaluation = self.core.shown_to_owner(&application).await?;
-        let OpenedApplication { stored, document, .. } = application;
-        let is_shared = stored.status.is_visible_to_owner();
-        Ok(ApplicationView {
-            terms: document.terms(),
-            tag: stored.tag(),
-            id: stored.id,
-            status: stored.status,
-            applied_at: stored.created_at,
-            evaluation,
-            is_withheld: is_shared && stored.is_withheld,
-            sharing: Sharing {
-                owner: document.owner,
-                account: document.account,
-                client: document.client,
-                is_active: is_shared,
-            },
-            user: document.user,
-            listing: document.listing,
-            decision: document.decision,
-            notice: document.notice.map(|notice| if is_applicant { notice } else { notice.outline() }),
-            is_applicant,
-            timeline: document.timeline,
-        })
+        let reader = if call.actor.is_signed_in_as(user) { Reader::Applicant } else { Reader::Other };
+        self.core.shown(application, reader).await
     }
 
     /// A page of a user's applications; may be empty.
@@ -115,12 +116,12 @@ impl Applications {
         limit: usize,
     ) -> Result<Page<ApplicationSummary>> {
         require_credential(&call.actor)?;
-        self.core.may_act_for(&call.actor, user).await?;
+        self.core.may_read_person(&call.actor, user)?;
         let Some(key) = self.core.keystore()?.person(user).await? else {
             return Ok(Page::of(Vec::new()));
         };
         let page = self.core.db.applications_page(&key.id(), after, limit).await?;
-        let is_applicant = call.actor.is_user(user);
+        let is_applicant = call.actor.is_signed_in_as(user);
         let summary = |stored: StoredApplication| {
             let document = open_document(&key, &stored)?;
             Ok(ApplicationSummary {
@@ -163,28 +164,87 @@ impl Applications {
                 applied_at: stored.created_at,
                 status: stored.status,
                 evaluation,
-                is_withheld: stored.status.is_visible_to_owner() && stored.is_withheld,
+                is_withheld: stored.is_shared() && stored.is_withheld,
             });
         }
         Ok(Page { items, next, stable_up_to })
     }
 }
 
+impl ApplicationView {
+    /// Identifies what is shown here, and depends on nothing else.
+    fn digest(&self) -> String {
+        let sharing = (&self.evaluation, &self.findings, self.is_withheld, self.sharing.is_active);
+        let events = (&self.decision, &self.notice, &self.timeline, &self.name_checks);
+        let text = format!("{:?}", (&self.id, self.status, self.is_applicant, sharing, events));
+        hex::encode(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
+    }
+}
+
 impl Core {
-    /// The flags and checks that the owner may see: none after the application has ended, and nothing about score or
-    /// income before the disclosure is counted.
+    pub(super) async fn shown(
+        &self,
+        application: OpenedApplication,
+        reader: Reader,
+    ) -> Result<ApplicationView> {
+        let evaluation = self.shown_to_owner(&application).await?;
+        let findings = self.shared_findings(&application).await?;
+        let OpenedApplication { stored, document, .. } = application;
+        let (is_shared, is_applicant) = (stored.is_shared(), reader == Reader::Applicant);
+        let mut view = ApplicationView {
+            tag: String::new(),
+            terms: document.terms(),
+            findings,
+            id: stored.id,
+            status: stored.status,
+            applied_at: stored.created_at,
+            evaluation,
+            is_withheld: is_shared && stored.is_withheld,
+            sharing: Sharing {
+                owner: document.owner,
+                account: document.account,
+                client: document.client,
+                is_active: is_shared,
+            },
+            user: document.user,
+            listing: document.listing,
+            decision: document.decision,
+            notice: document.notice.map(|notice| if is_applicant { notice } else { notice.outline() }),
+            is_applicant,
+            conditions_seen: document.conditions_seen,
+            name_checks: document.name_checks,
+            timeline: document.timeline,
+        };
+        view.tag = view.digest();
+        Ok(view)
+    }
+
+    /// The flags and checks that the owner may see: none after the sharing has ended, and nothing about score and income
+    /// if that is withheld.
     pub(crate) async fn shown_to_owner(&self, application: &OpenedApplication) -> Result<Evaluation> {
         let OpenedApplication { stored, key, document } = application;
-        if !stored.status.is_visible_to_owner() {
+        if !stored.is_shared() {
             return Ok(Evaluation::nothing());
         }
         let evaluation = self.evaluate(document, key).await?;
-        // After the findings: a result that came after `stored` was read is not counted as disclosed yet.
-        let is_disclosed = match self.db.application(&stored.id).await? {
-            Some(present) if present.status.is_visible_to_owner() => present.is_disclosed(),
-            _ => return Ok(Evaluation::nothing()),
-        };
+        // A report is stored together with its disclosure; a renewed one may wait for that.
+        let is_disclosed = !stored.is_withheld && stored.generation == stored.computed;
         let hides = evaluation.discloses && !is_disclosed;
         Ok(if hides { evaluation.undisclosed() } else { evaluation })
+    }
+
+    async fn shared_findings(&self, application: &OpenedApplication) -> Result<Vec<SharedFinding>> {
+        let OpenedApplication { stored, key, document } = application;
+        if !stored.is_shared() {
+            return Ok(Vec::new());
+        }
+        let findings = self.report_findings(key, &document.report, &document.country).await?;
+        let shared = |report: &CheckReport| SharedFinding {
+            check: report.check,
+            bureau: report.bureau.clone(),
+            reported_at: report.finished_at(),
+            expires_at: report.expires_at(),
+        };
+        Ok(findings.reports().map(shared).collect())
     }
 }

@@ -191,9 +191,9 @@ impl ChainAdmin {
             "the chain has transactions of this service that the database lacks: every item is compared"
         );
         let done = catch_up::catch_up(&self.node, &self.db, contracts, now(), log_progress).await;
-        let CatchUpSummary { compared, raised, again, ended } =
+        let CatchUpSummary { compared, raised, again, ended, rejected } =
             done.map_err(failed("the database is behind the chain, and could not catch up"))?;
-        tracing::info!(compared, raised, again, ended, "the database has caught up with the chain");
+        tracing::info!(compared, raised, again, ended, rejected, "the database has caught up with the chain");
         Ok(())
     }
 

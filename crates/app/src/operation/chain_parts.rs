@@ -15,6 +15,8 @@ pub(crate) struct ChainParts {
     /// `None` in commands.
     pub(crate) writer: Option<ChainWriter>,
     pub(crate) final_blocks: BlockCache,
+    /// How long records of flags wait for each other; 0: not at all.
+    pub(crate) flag_interval_seconds: i64,
 }
 
 impl ChainParts {

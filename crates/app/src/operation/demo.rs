@@ -15,6 +15,7 @@ use portico_store::chain::{NewRecord, QueueRecord};
 use portico_store::{Budget, StoredReply};
 use serde::{Deserialize, Serialize};
 
+use crate::applications::SeenConditions;
 use crate::caller::{Actor, CallContext};
 use crate::core::answering;
 use crate::error::{Error, Result};
@@ -242,9 +243,8 @@ impl Portico {
         applied: Vec<ListingId>,
     ) -> Result<bool> {
         let (call, id) = (as_user(user), UserId::stored(user));
-        self.applications.apply(&call, id.clone(), applied).await?;
-        let newest = self.core.db.newest_verifications(&id, 1).await?;
-        if newest.iter().any(|newest| newest.expires_at > self.core.clock.now()) {
+        self.applications.apply(&call, id.clone(), applied, SeenConditions::new()).await?;
+        if !self.core.db.valid_verifications(&id, self.core.clock.now()).await?.is_empty() {
             return Ok(false);
         }
         let mut applicant = Applicant::default();

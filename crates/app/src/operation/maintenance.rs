@@ -47,11 +47,6 @@ impl Maintenance {
         self.core.delete_orphaned_applications().await
     }
 
-    /// Flags that have expired become due.
-    pub async fn expire_flags(&self) -> Result<()> {
-        self.core.expire_flags().await
-    }
-
     /// Records flags that are due; returns how many.
     pub async fn record_flags(&self) -> Result<u64> {
         self.core.record_flags(None).await

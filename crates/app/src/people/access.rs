@@ -36,6 +36,16 @@ impl Core {
         if allowed { Ok(()) } else { Err(NOT_YOURS) }
     }
 
+    /// What a person shares with others and learns from them: for themselves, by token or key, and for the operator. A
+    /// key of an account reaches what the account owns, never what its members do for themselves.
+    pub(crate) fn may_read_person(&self, actor: &Actor, user: &UserId) -> Result<()> {
+        match actor {
+            Actor::Anonymous => self.allow_anonymous(),
+            actor if actor.is_user(user) || actor.is_operator() => Ok(()),
+            _ => Err(NOT_YOURS),
+        }
+    }
+
     /// Data about all users: for the operator, and in an open sandbox for everyone.
     pub(crate) fn may_see_all_users(&self, actor: &Actor) -> Result<()> {
         match (self.access, actor) {

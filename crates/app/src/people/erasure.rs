@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use portico_domain::{Tenant, Timestamp, UserId};
 use portico_store::audit::Entry;
-use portico_store::chain::RetireItems;
+use portico_store::keystore::PersonId;
 use portico_store::screening::{AdvanceErasures, ErasePerson, ForgetAppliedErasures, ForgetInputs, Lifetime};
-use portico_store::{ReplaceKeystore, StoredApplication, UserCounts};
+use portico_store::{ReplaceKeystore, UserCounts};
 
-use crate::applications::open_document;
 use crate::caller::{Actor, CallContext, require_operator};
 use crate::core::Core;
 use crate::error::{Error, Result};
-use crate::people::keystore::{DestroyedKey, PersonKey};
+use crate::people::keystore::PersonKey;
 
 const PAGE_ITEMS: i64 = 100;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
@@ -60,11 +59,6 @@ impl People {
             return Err(Error::Forbidden("a person is erased with a bearer token, not with an API key"));
         }
         self.core.may_act_for(&call.actor, user).await?;
-        // While their key exists: afterwards nobody can tell which flags were theirs.
-        let key = self.core.keystore()?.person(user).await?;
-        if let Some(key) = &key {
-            self.core.db.write(RetireItems(self.core.cleared_flags(key).await?)).await?;
-        }
         let (erasure, destroyed) = self.core.keystore()?.erase(user, self.core.clock.now()).await?;
         // The caller learns about a failed scrub, but the erasure itself is complete: nothing is left to be erased
         // later, when the person may have come back.
@@ -103,18 +97,12 @@ impl Core {
         &self,
         call: &CallContext,
         user: &UserId,
-        destroyed: Option<DestroyedKey>,
+        person: Option<PersonId>,
         erasure: i64,
     ) -> Result<bool> {
-        let (person, key) = destroyed.map_or((None, None), |it| (Some(it.person), it.key));
         let op = ErasePerson {
             user: user.clone(),
             person,
-            open: move |stored: &StoredApplication| {
-                let document = key.as_ref().map(|key| open_document(key, stored)).transpose();
-                let document = document.map_err(|error| portico_store::Error::Bug(error.to_string()))?;
-                Ok(document.map(|document| (document.listing, document.reference)))
-            },
             erasure,
             keys_revoked_at: self.clock.machine_now(),
             entry: self.entry(call, "person.erased", user.as_str(), format!("erasure {erasure}")),

@@ -1,5 +1,6 @@
 //! Tells whether two verifications were about one person, without keeping who it was.
 
+use aws_lc_rs::constant_time::verify_slices_are_equal;
 use portico_screening::{Applicant, ApplicantField};
 use portico_store::chain::Word;
 use serde::{Deserialize, Serialize};
@@ -22,13 +23,15 @@ impl ApplicantIdentity {
         };
         let names = (applicant.get(ApplicantField::FirstName), applicant.get(ApplicantField::LastName));
         let name = match names {
-            (Some(first), Some(last)) => {
-                let [first, last] = [first, last].map(portico_domain::names::folded);
-                Some(key.digest(&[b"identity", b"name", first.as_bytes(), last.as_bytes()]))
-            }
+            (Some(first), Some(last)) => Some(name_digest(key, first, last)),
             _ => None,
         };
         Self { name, date_of_birth: digest(ApplicantField::DateOfBirth), ssn: digest(ApplicantField::Ssn) }
+    }
+
+    pub(crate) fn has_name(&self, key: &PersonKey, first: &str, last: &str) -> bool {
+        let asked = name_digest(key, first, last);
+        self.name.is_some_and(|name| verify_slices_are_equal(&name, &asked).is_ok())
     }
 
     /// Whether no field that both give differs.
@@ -44,4 +47,9 @@ impl ApplicantIdentity {
         self.date_of_birth = self.date_of_birth.or(other.date_of_birth);
         self.ssn = self.ssn.or(other.ssn);
     }
+}
+
+fn name_digest(key: &PersonKey, first: &str, last: &str) -> Word {
+    let [first, last] = [first, last].map(portico_domain::names::folded);
+    key.digest(&[b"identity", b"name", first.as_bytes(), last.as_bytes()])
 }

@@ -51,6 +51,10 @@ impl Consents {
         Some(Consent { version: version.clone(), text: text.clone() })
     }
 
+    pub(crate) fn newest(&self) -> Option<Label> {
+        self.0.keys().next_back().map(|version| Label::stored(version.as_str()))
+    }
+
     /// In the order of their versions.
     pub(super) fn all(&self) -> impl Iterator<Item = Consent> {
         let consent = |(version, text): (&String, &String)| Consent {

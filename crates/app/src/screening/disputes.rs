@@ -24,30 +24,27 @@ impl Screening {
                 return Err(Error::Refused(ErrorCode::FindingNotYours));
             }
             let key = self.core.keystore()?.person(user).await?.ok_or(NO_SUCH_VERIFICATION)?;
-            let Some(op) = self.disputed(call, &key, found, check)? else { return Ok(()) };
+            let Some(op) = self.disputed(call, &key, found, check).await? else { return Ok(()) };
             match self.core.db.write(op).await.map_err(Error::from) {
                 Err(Error::Outdated) => {}
                 Err(error) => return Err(error),
-                Ok(()) => {
-                    self.core.record_flags_or_defer(user).await;
-                    return Ok(());
-                }
+                Ok(()) => return Ok(()),
             }
         }
         Err(Error::Unavailable("a result changes all the time".into()))
     }
 
     /// `None`: it is disputed already.
-    fn disputed(
+    async fn disputed(
         &self,
         call: &CallContext,
         key: &PersonKey,
         found: StoredVerification,
         check: Check,
     ) -> Result<Option<Dispute>> {
-        let mut outcome = outcome(key, &found)?;
         let now = self.core.clock.now();
-        let report = outcome.checks.iter_mut().find(|report| report.check == check);
+        let checks = outcome(key, &found)?.checks;
+        let report = checks.iter().find(|report| report.check == check);
         let report = report.ok_or(Error::NotFound(ErrorCode::CheckNotFound))?;
         if report.expires_at() <= now {
             return Err(Error::Conflict(ErrorCode::CheckNotValid));
@@ -55,15 +52,21 @@ impl Screening {
         if report.disputed_at.is_some() {
             return Ok(None);
         }
-        report.disputed_at = Some(now.micros());
-        let after = sealed(key, &sealing_context(&found.id, b"outcome"), &outcome)?;
+        // The same finding may be part of several results.
+        let mut outcomes = Vec::new();
+        for known in self.core.db.valid_verifications(&found.user, now).await? {
+            let mut result = outcome(key, &known)?;
+            let same = result.checks.iter_mut().find(|other| other.is_of_same_finding(report));
+            let Some(same) = same.filter(|same| same.disputed_at.is_none()) else { continue };
+            same.disputed_at = Some(now.micros());
+            let after = sealed(key, &sealing_context(&known.id, b"outcome"), &result)?;
+            outcomes.push((known.id, known.outcome, after));
+        }
         Ok(Some(Dispute {
-            person: key.id(),
             entry: self.core.entry(call, "verification.disputed", found.id.as_str(), check.name()),
-            verification: found.id,
             case: found.case,
             check: check.name(),
-            outcome: (found.outcome, after),
+            outcomes,
         }))
     }
 }

@@ -25,9 +25,9 @@ use crate::screening::results::outcome;
 use crate::screening::wished_wallets::{address_of, sealed_wish};
 
 /// Wrong names that may be tried on one result within [`GUESS_WINDOW_SECONDS`]: by one caller, and by all together.
-const MAX_GUESSES_PER_CALLER: i64 = 5;
-const MAX_GUESSES: i64 = 50;
-const GUESS_WINDOW_SECONDS: i64 = 60 * 60;
+pub(crate) const MAX_GUESSES_PER_CALLER: i64 = 5;
+pub(crate) const MAX_GUESSES: i64 = 50;
+pub(crate) const GUESS_WINDOW_SECONDS: i64 = 60 * 60;
 pub(crate) const NO_SUCH_IDENTITY: Error = Error::NotFound(ErrorCode::IdentityNotFound);
 
 /// The decimal token id of the specification.

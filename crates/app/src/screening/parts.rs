@@ -10,6 +10,10 @@ pub(crate) struct ScreeningParts {
     pub(crate) consents: Consents,
     /// How long a verification's inputs are kept.
     pub(crate) retention_days: i64,
+    /// The most different sets of terms that owners learn something about, per person in 30 days.
+    pub(crate) disclosures_per_person: i64,
+    /// Whether applicants must have seen the conditions that they apply under.
+    pub(crate) requires_conditions: bool,
 }
 
 #[derive(Debug)]

@@ -71,6 +71,12 @@ impl CheckReport {
         self.disputed_at.map(Timestamp::from_micros)
     }
 
+    /// Whether both report one answer of a bureau.
+    pub(crate) fn is_of_same_finding(&self, other: &Self) -> bool {
+        let key = |report: &Self| (report.check, report.bureau.clone(), report.finished_at);
+        key(self) == key(other)
+    }
+
     fn backs_a_name(&self, now: Timestamp) -> bool {
         self.passed && self.check.is_about_a_name() && self.expires_at() > now
     }

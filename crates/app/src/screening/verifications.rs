@@ -68,11 +68,34 @@ impl Screening {
         let case = self.core.open_case(call, request.case, request.wallet.as_ref(), (key, lifetime)).await?;
         let applicant = Arc::new(request.applicant);
         let found = self.run_checks(call, &case, &plan, &applicant, key).await?;
+        if let Some(id) = self.known_before(&case, &applicant, key, &found).await? {
+            tracing::info!(verification = %id, "an earlier verification has the same findings");
+            return Ok(id);
+        }
         let (checks, consent) = (found.len(), (request.consented_at, request.consent_version));
         let id = self.store_result(call, (id, &case), plan, &applicant, key, found, consent).await?;
         let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(verification = %id, checks, milliseconds, "verification finished");
         Ok(id)
+    }
+
+    /// The case's newest verification, if it has exactly these findings of the same identity.
+    async fn known_before(
+        &self,
+        case: &Case,
+        applicant: &Applicant,
+        key: &PersonKey,
+        found: &[(Finding, CheckReport)],
+    ) -> Result<Option<VerificationId>> {
+        let Some(newest) = self.core.db.newest_verification(&case.user, &case.id).await? else {
+            return Ok(None);
+        };
+        let before = outcome(key, &newest)?;
+        let same_identity = before.identity == ApplicantIdentity::new(key, applicant);
+        let same_findings = before.checks.len() == found.len()
+            && before.checks.iter().zip(found).all(|(known, (_, report))| known.is_of_same_finding(report));
+        let is_valid = newest.findings.is_some() && newest.expires_at > self.core.clock.now();
+        Ok((same_identity && same_findings && is_valid).then_some(newest.id))
     }
 
     /// Returns the caller's earlier result if it is still valid.
@@ -112,12 +135,11 @@ impl Screening {
         })
     }
 
-    /// What a result costs in records: the token, and the flags of every application, which are computed anew. Without a
-    /// price for them, alternating between two identities would rewrite all of them for one record.
+    /// What a result costs in records: the token, and the flags of every application that it may complete.
     /// Never more than a day's budget, so that somebody with many applications can be verified once a day.
     pub(crate) async fn records_of_a_result(&self, key: &PersonKey, budget: &Budget) -> Result<u32> {
         let Some(most) = budget.smallest_limit() else { return Ok(1) };
-        let flags = self.core.db.shared_applications(&key.id(), most.into()).await?;
+        let flags = self.core.db.incomplete_applications(&key.id(), most.into()).await?;
         Ok(u32::try_from(flags).unwrap_or(most).saturating_add(1).min(most))
     }
 

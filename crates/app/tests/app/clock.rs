@@ -1,5 +1,6 @@
 //! A machine's clock that is set back.
 
+use portico_app::applications::SeenConditions;
 use portico_domain::UserId;
 use portico_domain::listings::ListingFilter;
 
@@ -14,7 +15,12 @@ async fn a_clock_that_is_set_back_an_hour_stops_nothing(world: World) {
     world.clock.advance_seconds(-60 * 60);
     let elm = world.add_listing("second", "landlord").await;
     world.verify(&bob, "Byron").await.unwrap();
-    world.app.applications.apply(&bob, UserId::stored("bob"), vec![elm]).await.unwrap();
+    world
+        .app
+        .applications
+        .apply(&bob, UserId::stored("bob"), vec![elm], SeenConditions::new())
+        .await
+        .unwrap();
     assert!(world.app.screening.verification(&ada, &before.id).await.is_ok());
     world.app.maintenance.record_flags().await.unwrap();
     world.app.maintenance.check_readiness().await.unwrap();

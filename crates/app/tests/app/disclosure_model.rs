@@ -6,24 +6,25 @@
 //!
 //! - P1: what a landlord reads depends on no more than the flags and checks of the present application.
 //! - P2: what a stranger reads depends on nothing.
-//! - P3: after a withdrawal, a closure or an erasure, nothing that the owner reads depends on a secret.
+//! - P3: after the sharing has ended, a closure or an erasure, nothing that the owner reads depends on a secret.
 //! - P4: within 30 days an owner's account gets one person's flags by at most five sets of terms.
 //! - P5: a former owner reads nothing about later applications.
 //! - P6: there are flags only if every required check has a valid finding, all about one identity.
+//! - P7: what is shared does not change once it is complete, but by its applicant; after a decision not at all.
+//! - P8: whoever reads the chain sees the same in both worlds, but for random bytes.
 //!
 //! `PORTICO_MODEL_CASES` is the number of sequences.
 
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Write as _};
 
-use portico_app::applications::{CheckStatus, DecisionRequest, Evaluation};
+use portico_app::applications::{Basis, CheckStatus, DecisionRequest, Evaluation, SeenConditions};
 use portico_app::{CallContext, Profile};
 use portico_domain::applications::Decision;
 use portico_domain::chain::{Passes, Terms};
 use portico_domain::listing_changes::ListingChange;
 use portico_domain::listings::ListingStatus;
 use portico_domain::{Credit, Income, ListingId, UserId, VerificationId};
-use portico_records::listing_key;
 use portico_screening::Check;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -110,7 +111,10 @@ enum Action {
     Apply {
         listing: usize,
     },
-    Withdraw {
+    EndSharing {
+        listing: usize,
+    },
+    Renew {
         listing: usize,
     },
     /// `by`: a landlord, a stranger or the operator.
@@ -147,7 +151,8 @@ fn any_action() -> impl Strategy<Value = Action> {
         2 => (l.clone(), by.clone()).prop_map(|(listing, by)| Action::Delete { listing, by }),
         1 => (by, 0..PIPELINES.len()).prop_map(|(by, pipeline)| Action::Require { by, pipeline }),
         7 => l.clone().prop_map(|listing| Action::Apply { listing }),
-        3 => l.clone().prop_map(|listing| Action::Withdraw { listing }),
+        3 => l.clone().prop_map(|listing| Action::EndSharing { listing }),
+        3 => l.clone().prop_map(|listing| Action::Renew { listing }),
         2 => (l, 0..4_usize, any::<bool>(), 0..PIPELINES.len())
             .prop_map(|(listing, by, adverse, reasons)| Action::Decide { listing, by, adverse, reasons }),
         5 => (0..INPUTS.len(), 0..PROFILES.len())
@@ -164,7 +169,11 @@ fn search() -> impl Strategy<Value = Vec<Action>> {
     let terms = proptest::sample::subsequence((0..TERMS.len()).collect::<Vec<_>>(), 5..9).prop_shuffle();
     (prop_oneof![Just((0, 0)), Just((1, 0)), Just((2, 1))], terms).prop_map(|((listing, by), terms)| {
         let round = |terms| {
-            [Action::Withdraw { listing }, Action::SetTerms { listing, by, terms }, Action::Apply { listing }]
+            [
+                Action::EndSharing { listing },
+                Action::SetTerms { listing, by, terms },
+                Action::Apply { listing },
+            ]
         };
         terms.into_iter().flat_map(round).collect()
     })
@@ -210,21 +219,35 @@ struct Offer {
     paused: bool,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the states of an application are independent")]
 struct Application {
     incarnation: u64,
-    listing: usize,
     account: usize,
     terms: Option<[i64; 4]>,
     checks: Vec<Check>,
     is_open: bool,
     is_shared: bool,
     is_withheld: bool,
+    /// Only the applicant changes the report any more.
+    is_complete: bool,
+    report: Report,
     /// In either world.
     on_chain: Option<[u8; 2]>,
 }
 
+#[derive(Clone)]
+struct Report {
+    identity: Inputs,
+    known: Vec<Known>,
+}
+
+/// Of whom nothing is said.
+const NOBODY: Inputs = Inputs { last_name: None, born: None, ssn: None, token: None };
+const EMPTY: Report = Report { identity: NOBODY, known: Vec::new() };
+
 struct ModelResult {
     inputs: Inputs,
+    at: i64,
     /// Each with its time and the values in either world.
     findings: Vec<(Check, i64, [Facts; 2])>,
     disputed: BTreeSet<Check>,
@@ -237,15 +260,32 @@ struct Disclosed {
     checks: Vec<(Check, CheckStatus)>,
 }
 
+#[derive(Clone)]
 struct Known {
     check: Check,
     at: i64,
     values: [Facts; 2],
-    disputed: bool,
+    /// The number of the result.
+    of: usize,
 }
 
-fn agree(one: Option<&str>, other: Option<&str>) -> bool {
-    one.is_none() || other.is_none() || one == other
+/// Whether no field that both give differs.
+fn agree(one: &Inputs, other: &Inputs) -> bool {
+    let same = |one: Option<&str>, other: Option<&str>| one.is_none() || other.is_none() || one == other;
+    same(one.last_name, other.last_name) && same(one.born, other.born) && same(one.ssn, other.ssn)
+}
+
+fn is_nobody(inputs: &Inputs) -> bool {
+    (inputs.last_name, inputs.born, inputs.ssn) == (None, None, None)
+}
+
+fn merged(known: Inputs, of: &Inputs) -> Inputs {
+    Inputs {
+        last_name: known.last_name.or(of.last_name),
+        born: known.born.or(of.born),
+        ssn: known.ssn.or(of.ssn),
+        token: None,
+    }
 }
 
 impl Model {
@@ -257,36 +297,27 @@ impl Model {
         self.listings[listing].filter(|offer| offer.owner == by)
     }
 
-    /// The newest finding of each check, among the results about one identity.
-    fn known(&self) -> Vec<Known> {
-        let mut known: Vec<Known> = Vec::new();
-        let mut identity = Inputs { last_name: None, born: None, ssn: None, token: None };
-        for result in self.results.iter().rev() {
-            let of = &result.inputs;
-            if !(agree(identity.last_name, of.last_name)
-                && agree(identity.born, of.born)
-                && agree(identity.ssn, of.ssn))
-            {
-                break;
+    /// With what it lacks, from the newest results about the same identity.
+    fn extended(&self, mut report: Report, checks: &[Check]) -> Report {
+        report.known.retain(|known| known.at + VALID > self.now);
+        for (of, result) in self.results.iter().enumerate().rev() {
+            if result.at + VALID <= self.now || !agree(&report.identity, &result.inputs) {
+                continue;
             }
-            identity = Inputs {
-                last_name: identity.last_name.or(of.last_name),
-                born: identity.born.or(of.born),
-                ssn: identity.ssn.or(of.ssn),
-                token: None,
-            };
-            for &(check, at, values) in &result.findings {
-                let disputed = result.disputed.contains(&check);
-                match known.iter_mut().find(|known| known.check == check) {
-                    None => known.push(Known { check, at, values, disputed }),
-                    // The same finding in several results.
-                    Some(newer) if newer.at == at => newer.disputed |= disputed,
-                    Some(newer) if newer.at < at => *newer = Known { check, at, values, disputed },
-                    Some(_) => {}
-                }
+            let is_open = report.known.is_empty() && is_nobody(&report.identity);
+            let is_new = |check: &Check| report.known.iter().all(|known| known.check != *check);
+            let missing = result
+                .findings
+                .iter()
+                .filter(|(check, at, _)| checks.contains(check) && is_new(check) && at + VALID > self.now);
+            let missing: Vec<Known> =
+                missing.map(|&(check, at, values)| Known { check, at, values, of }).collect();
+            if is_open || !missing.is_empty() {
+                report.identity = merged(report.identity, &result.inputs);
             }
+            report.known.extend(missing);
         }
-        known
+        report
     }
 
     /// Score and income in either world, if they are valid.
@@ -304,49 +335,41 @@ impl Model {
     }
 
     /// Whether every required check has a valid finding.
-    fn is_complete(&self, application: &Application, known: &[Known]) -> bool {
+    fn has_all(&self, application: &Application) -> bool {
+        let known = &application.report.known;
         let is_valid =
             |check: &Check| known.iter().any(|known| known.check == *check && known.at + VALID > self.now);
         application.checks.iter().all(is_valid)
     }
 
-    fn expires_today(&self, application: &Application, known: &[Known]) -> bool {
-        let counts = |check: Check| application.checks.contains(&check);
-        let expiries = |all: bool| {
-            let used = known.iter().filter(move |known| all || counts(known.check));
-            used.map(|known| known.at + VALID).filter(|expiry| *expiry > self.now).min()
-        };
-        let earliest = expiries(false).or_else(|| expiries(true));
+    fn expires_today(&self, application: &Application) -> bool {
+        let earliest = application.report.known.iter().map(|known| known.at + VALID).min();
         earliest.is_none_or(|earliest| earliest.div_euclid(DAY) * DAY <= self.now)
     }
 
     fn discloses(&self, application: &Application) -> bool {
-        let [(credit, income), _] = self.values(&self.known());
-        let requires = |check| application.checks.contains(&check);
-        application.terms.is_some()
-            && (credit.is_some() && requires(Check::SoftCredit)
-                || income.is_some() && requires(Check::Income))
+        let [(credit, income), _] = self.values(&application.report.known);
+        application.terms.is_some() && (credit.is_some() || income.is_some())
     }
 
     fn disclosed(&self, application: &Application) -> [Disclosed; 2] {
         if !application.is_shared {
             return [0, 1].map(|_| Disclosed { flags: None, checks: Vec::new() });
         }
-        let known = self.known();
-        let values = self.values(&known);
+        let known = &application.report.known;
+        let values = self.values(known);
         let terms: Option<Terms> = application.terms.map(terms_of);
         let hidden = application.is_withheld && self.discloses(application);
-        let has_flags =
-            !hidden && self.is_complete(application, &known) && !self.expires_today(application, &known);
+        let has_flags = !hidden
+            && !application.checks.is_empty()
+            && self.has_all(application)
+            && !self.expires_today(application);
         [0, 1].map(|world| {
             let (credit, income) = values[world];
-            // Flags tell nothing about checks that are not required.
-            let requires = |check| application.checks.contains(&check);
-            let (used_credit, used_income) =
-                (credit.filter(|_| requires(Check::SoftCredit)), income.filter(|_| requires(Check::Income)));
-            let flags = terms.filter(|_| has_flags).map(|terms| {
-                Passes::of(&terms, used_credit, used_income.unwrap_or(Income::from_units(0))).bits()
-            });
+            // Terms that are not stated are met.
+            let stated = terms.unwrap_or(Terms::NONE);
+            let flags = has_flags
+                .then(|| Passes::of(&stated, credit, income.unwrap_or(Income::from_units(0))).bits());
             let status = |check: &Check| {
                 let Some(newest) = known.iter().find(|known| known.check == *check) else {
                     return CheckStatus::Missing;
@@ -363,7 +386,7 @@ impl Model {
                     Check::Eviction => newest.values[world].evicted == Some(false),
                     Check::CriminalBackground => newest.values[world].criminal == Some(false),
                 };
-                match (newest.disputed, passed) {
+                match (self.results[newest.of].disputed.contains(check), passed) {
                     (true, _) => CheckStatus::Disputed,
                     (_, true) => CheckStatus::Passed,
                     (_, false) => CheckStatus::NotPassed,
@@ -374,39 +397,35 @@ impl Model {
         })
     }
 
-    /// The service records flags: of all shared applications after a result, else of one.
-    fn settle(&mut self, only: Option<usize>) {
-        for index in 0..self.applications.len() {
-            if only.is_some_and(|only| only != index) {
-                continue;
-            }
-            let application = &self.applications[index];
-            let (account, terms) = (application.account, application.terms);
-            let mut is_withheld = false;
-            let is_newest = self.is_newest(index);
-            if let Some(terms) =
-                terms.filter(|_| application.is_shared && is_newest && self.discloses(application))
-            {
-                let recent = self
-                    .disclosed
-                    .iter()
-                    .filter(|(of, other, at)| *of == account && *other != terms && *at > self.now - WINDOW);
-                let others: BTreeSet<[i64; 4]> = recent.map(|(_, terms, _)| *terms).collect();
-                is_withheld = others.len() >= MAX_TERMS;
-                if !is_withheld {
-                    self.disclosed.push((account, terms, self.now));
-                }
-            }
-            self.applications[index].is_withheld = is_withheld;
-            let [a, b] = self.disclosed(&self.applications[index]);
-            self.applications[index].on_chain = a.flags.zip(b.flags).map(|(a, b)| [a, b]);
+    /// The service computes what an application shares.
+    fn compute(&mut self, index: usize) {
+        let application = &self.applications[index];
+        if !application.is_shared || !self.is_newest(index) {
+            self.applications[index].on_chain = None;
+            return;
         }
-        // Only the newest application to a listing has flags.
-        for index in 0..self.applications.len() {
-            if !self.is_newest(index) {
-                self.applications[index].on_chain = None;
+        if application.is_open && !application.is_complete {
+            let report = self.extended(application.report.clone(), &application.checks);
+            self.applications[index].report = report;
+        }
+        let application = &self.applications[index];
+        let (account, is_complete) = (application.account, self.has_all(application));
+        let mut is_withheld = false;
+        if let Some(terms) = application.terms.filter(|_| self.discloses(application)) {
+            let recent = self
+                .disclosed
+                .iter()
+                .filter(|(of, other, at)| *of == account && *other != terms && *at > self.now - WINDOW);
+            let others: BTreeSet<[i64; 4]> = recent.map(|(_, terms, _)| *terms).collect();
+            is_withheld = others.len() >= MAX_TERMS;
+            if !is_withheld {
+                self.disclosed.push((account, terms, self.now));
             }
         }
+        self.applications[index].is_withheld = is_withheld;
+        self.applications[index].is_complete |= is_complete;
+        let [a, b] = self.disclosed(&self.applications[index]);
+        self.applications[index].on_chain = a.flags.zip(b.flags).map(|(a, b)| [a, b]);
     }
 
     fn is_newest(&self, index: usize) -> bool {
@@ -455,12 +474,25 @@ impl Model {
                 self.pipelines[account] = Some(PIPELINES[pipeline].to_vec());
             }
             Action::Apply { listing } => self.apply(listing),
-            Action::Withdraw { listing } => {
-                let Some(newest) = self.newest(listing).filter(|n| self.applications[*n].is_open) else {
+            Action::EndSharing { listing } => {
+                let Some(newest) = self.newest(listing).filter(|n| self.applications[*n].is_shared) else {
                     return;
                 };
                 let application = &mut self.applications[newest];
                 (application.is_open, application.is_shared, application.on_chain) = (false, false, None);
+            }
+            Action::Renew { listing } => {
+                let Some(newest) = self.newest(listing).filter(|n| self.applications[*n].is_open) else {
+                    return;
+                };
+                let application = &self.applications[newest];
+                let report = self.extended(EMPTY, &application.checks);
+                let is_other = !agree(&report.identity, &application.report.identity);
+                if !is_other {
+                    let application = &mut self.applications[newest];
+                    (application.report, application.is_complete) = (report, false);
+                    self.compute(newest);
+                }
             }
             Action::Decide { listing, by, reasons, .. } => {
                 let may = by == 3 || (by < 2 && self.offer(listing, by).is_some());
@@ -475,7 +507,6 @@ impl Model {
                 };
                 if PIPELINES[reasons].iter().all(is_valid) {
                     self.applications[newest].is_open = false;
-                    self.settle(Some(newest));
                 }
             }
             Action::Verify { inputs, profile } => self.verify(INPUTS[inputs], profile),
@@ -504,29 +535,35 @@ impl Model {
             return;
         }
         let account = self.account(offer.owner);
-        let of_terms = || match offer.terms {
-            Some([_, credit, _, income]) => [(Check::Income, income), (Check::SoftCredit, credit)]
-                .into_iter()
-                .filter(|(_, least)| *least > 0)
-                .map(|(check, _)| check)
-                .collect(),
-            None => Vec::new(),
+        let [_, credit, _, income] = offer.terms.unwrap_or_default();
+        let is_required = |check: &Check| {
+            let of_terms = match check {
+                Check::Income => income > 0,
+                Check::SoftCredit => credit > 0,
+                _ => false,
+            };
+            of_terms || self.pipelines[account].as_ref().is_some_and(|checks| checks.contains(check))
         };
-        let checks = self.pipelines[account].clone().unwrap_or_else(of_terms);
+        let checks = Check::ALL.into_iter().filter(is_required).collect();
         let (incarnation, terms) = (offer.incarnation, offer.terms);
-        let (is_open, is_shared, is_withheld, on_chain) = (true, true, false, None);
+        let before = self.newest(listing);
         self.applications.push(Application {
             incarnation,
-            listing,
             account,
             terms,
             checks,
-            is_open,
-            is_shared,
-            is_withheld,
-            on_chain,
+            is_open: true,
+            is_shared: true,
+            is_withheld: false,
+            is_complete: false,
+            report: EMPTY,
+            on_chain: None,
         });
-        self.settle(Some(self.applications.len() - 1));
+        // Only the newest application to a listing has flags.
+        if let Some(before) = before {
+            self.compute(before);
+        }
+        self.compute(self.applications.len() - 1);
     }
 
     fn verify(&mut self, inputs: Inputs, profile: usize) {
@@ -539,8 +576,12 @@ impl Model {
         let findings =
             Check::ALL.into_iter().filter(possible).map(|check| (check, self.now, PROFILES[profile]));
         let (findings, disputed) = (findings.collect(), BTreeSet::new());
-        self.results.push(ModelResult { inputs, findings, disputed });
-        self.settle(None);
+        self.results.push(ModelResult { inputs, at: self.now, findings, disputed });
+        for index in 0..self.applications.len() {
+            if self.applications[index].is_open && !self.applications[index].is_complete {
+                self.compute(index);
+            }
+        }
     }
 }
 
@@ -604,8 +645,11 @@ impl Run {
                     _ => operator(),
                 };
                 let decision = if adverse { Decision::Declined } else { Decision::Approved };
-                let reasons = PIPELINES[reasons].to_vec();
-                let request = DecisionRequest { decision, reasons, note: None, if_match: None };
+                let basis = match PIPELINES[reasons] {
+                    [] => Basis::NoReport,
+                    reasons => Basis::Checks(reasons.to_vec()),
+                };
+                let request = DecisionRequest { decision, basis, note: None, if_match: None };
                 told(&app.applications.decide(&call, &bob(), &id(listing), request).await)
             }
             own => {
@@ -619,8 +663,14 @@ impl Run {
     async fn perform_own(&mut self, action: Action) {
         let (app, own) = (&self.world.app, person("bob"));
         match action {
-            Action::Apply { listing } => drop(app.applications.apply(&own, bob(), vec![id(listing)]).await),
-            Action::Withdraw { listing } => drop(app.applications.withdraw(&own, &bob(), &id(listing)).await),
+            Action::Apply { listing } => {
+                let seen = SeenConditions::new();
+                drop(app.applications.apply(&own, bob(), vec![id(listing)], seen).await);
+            }
+            Action::EndSharing { listing } => {
+                drop(app.applications.end_sharing(&own, &bob(), &id(listing)).await);
+            }
+            Action::Renew { listing } => drop(app.applications.renew(&own, &bob(), &id(listing)).await),
             Action::Verify { inputs, profile } => {
                 self.world.set_facts(PROFILES[profile][self.which]);
                 let verified = self.world.screen(&own, INPUTS[inputs]).await.unwrap();
@@ -645,25 +695,20 @@ impl Run {
     async fn read(&self, call: &CallContext, listing: usize) -> Reading {
         let (applications, listing) = (&self.world.app.applications, id(listing));
         let view = applications.view(call, &bob(), &listing).await;
-        let mut evaluation = None;
-        let view = view.inspect(|view| evaluation = Some(view.evaluation.clone()));
+        let (mut evaluation, mut tag) = (None, None);
+        let view = view.inspect(|view| {
+            evaluation = Some(view.evaluation.clone());
+            tag = Some(view.tag.clone());
+        });
         let applicants = applications.applicants(call, &listing, None, 10).await;
         let mut rest = format!(
             "{:?}\n{:?}\n{:?}\n{:?}\n",
-            view.as_ref().map(|view| (&view.id, view.status, &view.tag, view.applied_at, view.terms)),
+            view.as_ref().map(|view| (&view.id, view.status, view.applied_at, view.terms, &view.findings)),
             view.as_ref().map(|view| (view.is_withheld, &view.sharing, &view.decision, &view.timeline)),
-            view.as_ref().map(|view| (&view.notice, view.evaluation.identity_changed)).ok(),
+            view.as_ref().map(|view| (&view.notice, view.conditions_seen, &view.name_checks)).ok(),
             applicants.as_ref().map(|page| {
                 let of = |applicant: &portico_app::applications::Applicant| {
-                    let Evaluation { identity_changed, .. } = applicant.evaluation;
-                    let is_withheld = applicant.is_withheld;
-                    (
-                        applicant.user.clone(),
-                        applicant.applied_at,
-                        applicant.status,
-                        identity_changed,
-                        is_withheld,
-                    )
+                    (applicant.user.clone(), applicant.applied_at, applicant.status, applicant.is_withheld)
                 };
                 page.items.iter().map(of).collect::<Vec<_>>()
             }),
@@ -676,7 +721,7 @@ impl Run {
         writeln!(rest, "{}\n{}", told(&checked), told(&record)).unwrap();
         writeln!(rest, "{}", told(&applications.of_user(call, bob()).await)).unwrap();
         writeln!(rest, "{}", told(&applications.page(call, &bob(), None, 10).await)).unwrap();
-        Reading { evaluation, listed, rest }
+        Reading { evaluation, listed, tag, rest }
     }
 }
 
@@ -685,6 +730,7 @@ impl Run {
 struct Reading {
     evaluation: Option<Evaluation>,
     listed: Option<Evaluation>,
+    tag: Option<String>,
     rest: String,
 }
 
@@ -780,29 +826,29 @@ async fn compare(model: &Model, [a, b]: &[Run; 2]) -> Result<(), String> {
     disclosed_terms(model)
 }
 
-/// Everyone reads the chain.
+/// Everyone reads the chain. Flags are opened here by the salts, which nobody else has.
 async fn compare_chains(model: &Model, runs: [&Run; 2]) -> Result<(), String> {
+    let mut public = Vec::new();
     for (world, run) in runs.into_iter().enumerate() {
-        let flags = run.world.chain_flags().await;
-        let references: BTreeSet<_> = flags.iter().map(|flags| flags.reference).collect();
-        if references.len() != flags.len() {
-            return Err("two applications share a reference".into());
+        let records = run.world.chain_flags().await;
+        let keys: BTreeSet<_> = records.iter().map(|record| record.key).collect();
+        if keys.len() != records.len() {
+            return Err("two applications share a key".into());
         }
-        for (listing, name) in LISTINGS.iter().enumerate() {
-            let key = listing_key(&id(listing));
-            let of_listing = flags.iter().filter(|flags| flags.listing == key);
-            let mut found: Vec<u8> = of_listing.filter_map(|flags| Some(flags.passes?.bits())).collect();
-            let of_listing = model.applications.iter().filter(|application| application.listing == listing);
-            let on_chain = of_listing.filter_map(|application| Some(application.on_chain?[world]));
-            let mut expected: Vec<u8> = on_chain.collect();
-            found.sort_unstable();
-            expected.sort_unstable();
-            if found != expected {
-                return Err(format!(
-                    "P3, P4: the chain of world {world} has {found:?} for {name}, expected {expected:?}"
-                ));
-            }
+        let mut found: Vec<u8> = records.iter().filter_map(|record| Some(record.passes?.bits())).collect();
+        let on_chain = model.applications.iter().filter_map(|application| Some(application.on_chain?[world]));
+        let mut expected: Vec<u8> = on_chain.collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        if found != expected {
+            return Err(format!(
+                "P3, P4, P7: the chain of world {world} has {found:?}, expected {expected:?}"
+            ));
         }
+        public.push(records.into_iter().map(|record| record.public).collect::<Vec<_>>());
+    }
+    if public[0] != public[1] {
+        return Err(format!("P8: the chains show {:?} and {:?}", public[0], public[1]));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{join_all, join4};
 use portico_app::Error;
+use portico_app::applications::SeenConditions;
 use portico_domain::{CaseId, ErrorCode, ListingId, UserId, WalletId};
 use portico_records::token_key;
 
@@ -42,7 +43,12 @@ async fn race(world: &World, number: usize, listing: &ListingId) {
     // Half of them have something already.
     if number.is_multiple_of(2) {
         world.screen_in(&call, Inputs::CREDIT, &format!("first-{number}")).await.unwrap();
-        world.app.applications.apply(&call, user.clone(), vec![listing.clone()]).await.unwrap();
+        world
+            .app
+            .applications
+            .apply(&call, user.clone(), vec![listing.clone()], SeenConditions::new())
+            .await
+            .unwrap();
     }
     let verified = async {
         a_moment(2_000).await;
@@ -50,7 +56,13 @@ async fn race(world: &World, number: usize, listing: &ListingId) {
     };
     let applied = async {
         a_moment(10_000).await;
-        is_expected(world.app.applications.apply(&call, user.clone(), vec![listing.clone()]).await);
+        is_expected(
+            world
+                .app
+                .applications
+                .apply(&call, user.clone(), vec![listing.clone()], SeenConditions::new())
+                .await,
+        );
     };
     let minted = async {
         a_moment(10_000).await;

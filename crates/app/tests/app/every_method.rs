@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_app::applications::DecisionRequest;
+use portico_app::applications::{Basis, DecisionRequest, SeenConditions};
 use portico_app::audit::{Anchor, AuditFilter};
 use portico_app::chain_admin::{ChainAdmin, ChainLocation, ChainSettings};
 use portico_app::clock::{CalendarClock, SystemClock};
@@ -81,7 +81,10 @@ async fn with_things_of_ada() -> (World, Made) {
     let app = &world.app;
     world.add_listing("oak", "ada").await;
     world.add_listing("elm", "ann").await;
-    app.applications.apply(&ada, user.clone(), vec![ListingId::stored("elm")]).await.unwrap();
+    app.applications
+        .apply(&ada, user.clone(), vec![ListingId::stored("elm")], SeenConditions::new())
+        .await
+        .unwrap();
     app.screening.put_pipeline(&ada, Pipeline { income: Some(true), ..Pipeline::default() }).await.unwrap();
     let verified = world.screen(&ada, Inputs::INCOME).await.unwrap();
     let scope = KeyScope::User(user.clone());
@@ -111,7 +114,9 @@ async fn all(world: &World, made: &Made, call: &CallContext) -> Vec<(&'static st
         };
     }
     table! {
-        "applications.apply" "uff+" app.applications.apply(call, ada.clone(), vec![elm.clone()]).await,
+        "applications.apply" "uff+" app.applications.apply(
+            call, ada.clone(), vec![elm.clone()], SeenConditions::new(),
+        ).await,
         "applications.of_user" "uff+" app.applications.of_user(call, ada.clone()).await,
         "applications.check" "uff+" app.applications.check(call, &ada, &elm).await,
         "applications.record" "uff+" app.applications.record(call, &ada, &elm).await,
@@ -120,9 +125,13 @@ async fn all(world: &World, made: &Made, call: &CallContext) -> Vec<(&'static st
         "applications.applicants" "uff+" app.applications.applicants(call, &elm, None, 1).await,
         "applications.qualification" "u+uu" app.applications.qualification(call, &elm).await,
         "applications.decide" "uff+" app.applications.decide(call, &ada, &elm, DecisionRequest {
-            decision: Decision::Approved, reasons: Vec::new(), note: None, if_match: None,
+            decision: Decision::Approved, basis: Basis::NoReport, note: None, if_match: None,
         }).await,
-        "applications.withdraw" "ffff" app.applications.withdraw(call, &ada, &elm).await,
+        "applications.conditions" "++++" app.applications.conditions(call, &elm).await,
+        "applications.check_name" "uff+" app.applications.check_name(call, (&ada, &elm), ("Ada", "Ada")).await,
+        "applications.proof" "ffff" app.applications.proof(call, &ada, &elm).await,
+        "applications.renew" "ffff" app.applications.renew(call, &ada, &elm).await,
+        "applications.end_sharing" "ffff" app.applications.end_sharing(call, &ada, &elm).await,
         "audit.log" "fff+" app.audit.log(call).await,
         "audit.inspect" "fff+" app.audit.inspect(call, Anchor::Unknown, |_| ()).await,
         "audit.reader" "fff+" app.audit.reader(call, AuditFilter::default()).await,

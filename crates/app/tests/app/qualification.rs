@@ -9,9 +9,9 @@ use crate::world::{Inputs, World, account_key, anonymous, member, operator, pers
 
 on_both_engines! {
     own_findings_answer_every_term,
-    expired_findings_are_told_from_missing_ones,
+    expired_findings_do_not_qualify,
     findings_for_another_country_do_not_qualify,
-    terms_without_their_check_are_not_required,
+    terms_need_their_check_whatever_the_pipeline_says,
     qualification_is_recorded_nowhere,
     only_people_with_a_token_ask,
     listing_without_terms_has_none_to_meet,
@@ -58,15 +58,15 @@ async fn own_findings_answer_every_term(world: World) {
     assert!(other.terms.iter().all(|state| state.status == NotChecked));
 }
 
-async fn expired_findings_are_told_from_missing_ones(world: World) {
-    use TermStatus::{Expired, Met, NotChecked};
+async fn expired_findings_do_not_qualify(world: World) {
+    use TermStatus::{Met, NotChecked};
     let oak = world.offer("oak", &ann(), [650, 650, 1, 1]).await;
     world.screen(&bob(), Inputs::CREDIT).await.unwrap();
     assert_eq!(terms(&world, &oak).await, [Met, Met, NotChecked, NotChecked]);
     world.clock.advance_days(31);
-    assert_eq!(terms(&world, &oak).await, [Expired, Expired, NotChecked, NotChecked]);
+    assert_eq!(terms(&world, &oak).await, [NotChecked; 4]);
     world.app.maintenance.tidy().await.unwrap();
-    assert_eq!(terms(&world, &oak).await, [Expired, Expired, NotChecked, NotChecked]);
+    assert_eq!(terms(&world, &oak).await, [NotChecked; 4]);
 }
 
 async fn findings_for_another_country_do_not_qualify(world: World) {
@@ -79,13 +79,15 @@ async fn findings_for_another_country_do_not_qualify(world: World) {
     assert_eq!(checks, [(Check::SoftCredit, CheckStatus::Missing)]);
 }
 
-/// As in the flags, which say nothing about checks that the owner does not require.
-async fn terms_without_their_check_are_not_required(world: World) {
-    use TermStatus::{Met, NotRequired};
+async fn terms_need_their_check_whatever_the_pipeline_says(world: World) {
+    use TermStatus::{Met, NotMet};
     world.require(&ann(), &[Check::SoftCredit]).await;
-    let oak = world.offer("oak", &ann(), [650, 650, 50_000, 50_000]).await;
+    let oak = world.offer("oak", &ann(), [650, 650, 50_000, 90_000]).await;
     world.screen(&bob(), Inputs::ALL).await.unwrap();
-    assert_eq!(terms(&world, &oak).await, [Met, Met, NotRequired, NotRequired]);
+    assert_eq!(terms(&world, &oak).await, [Met, Met, Met, NotMet]);
+    let required: Vec<Check> =
+        ask(&world, &bob(), &oak).await.unwrap().checks.iter().map(|state| state.check).collect();
+    assert_eq!(required, [Check::Income, Check::SoftCredit]);
 }
 
 async fn qualification_is_recorded_nowhere(world: World) {

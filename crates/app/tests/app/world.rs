@@ -60,11 +60,21 @@ impl Ids for Numbers {
     }
 }
 
-impl Randomness for Numbers {
+/// Keeps the words that were drawn: salts are among them.
+#[derive(Debug, Default)]
+struct RecordedRandomness {
+    numbers: AtomicU64,
+    drawn: Mutex<Vec<Word>>,
+}
+
+impl Randomness for RecordedRandomness {
     fn fill(&self, bytes: &mut [u8]) -> portico_app::Result<()> {
-        let number = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         for (byte, value) in bytes.iter_mut().zip(number.iter().rev().cycle()) {
             *byte = *value;
+        }
+        if let Ok(word) = Word::try_from(&*bytes) {
+            self.drawn.lock().unwrap_or_else(PoisonError::into_inner).push(word);
         }
         Ok(())
     }
@@ -145,10 +155,10 @@ impl Inputs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChainFlags {
     pub(crate) key: Word,
-    pub(crate) listing: Word,
-    pub(crate) reference: Word,
     /// `None`: they were cleared.
     pub(crate) passes: Option<Passes>,
+    /// What everybody reads, but for random bytes: version and day of expiry.
+    pub(crate) public: (i64, Option<u32>),
 }
 
 /// Where worlds keep their databases.
@@ -203,6 +213,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<FakeClock>,
     db: Db,
     bureau: Arc<TestBureau>,
+    random: Arc<RecordedRandomness>,
     _folder: TempDir,
 }
 
@@ -230,6 +241,7 @@ impl World {
         let mut screening = ScreeningConfig::default().build(&BTreeMap::new(), &surroundings).unwrap();
         let bureau = Arc::new(TestBureau { sandbox: Sandbox::new(&root), facts: Mutex::default() });
         screening.routing = Routing::all(bureau.clone());
+        let random = Arc::new(RecordedRandomness::default());
         let app = Builder::new(Parts {
             db: db.clone(),
             profile,
@@ -239,11 +251,11 @@ impl World {
         })
         .clock(CalendarClock::new(clock.clone()))
         .ids(Arc::new(Numbers::default()))
-        .randomness(Arc::new(Numbers::default()))
+        .randomness(random.clone())
         .keystore(keystore)
         .budgets(budgets)
         .build();
-        Self { app, clock, db, bureau, _folder: folder }
+        Self { app, clock, db, bureau, random, _folder: folder }
     }
 
     /// What the bureau answers from now on.
@@ -368,14 +380,18 @@ impl World {
     /// The flags of all applications, as they are to be on the chain.
     pub(crate) async fn chain_flags(&self) -> Vec<ChainFlags> {
         let items = self.db.chain_items_after(ItemKind::Check, &[], 10_000).await.unwrap();
+        let salts = self.random.drawn.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let flags = items.into_iter().map(|listed| {
-            match Content::decode(ItemKind::Check, &listed.item.payload).unwrap() {
-                Content::Check { listing, applicant: reference, flags } => {
-                    let passes = flags.filter(|_| !listed.deleted).map(|flags| flags.passes);
-                    ChainFlags { key: listed.item.key, listing, reference, passes }
-                }
-                other => panic!("{other:?}"),
-            }
+            let (key, version) = (listed.item.key, listed.item.version);
+            let commitment = match Content::decode(ItemKind::Check, &listed.item.payload).unwrap() {
+                Content::Check(commitment) => Some(commitment),
+                _ => None,
+            };
+            let passes = commitment.map(|commitment| {
+                let open = |salt: &Word| commitment.open(&key, salt);
+                salts.iter().find_map(open).expect("a salt opens it").passes
+            });
+            ChainFlags { key, passes, public: (version, commitment.map(|commitment| commitment.expiry_day)) }
         });
         flags.collect()
     }
@@ -440,6 +456,10 @@ pub(crate) fn person(user: &str) -> CallContext {
 pub(crate) fn member(user: &str, account: &str) -> CallContext {
     let tenant = Tenant::Account(AccountId::stored(account));
     call(Actor::User { user: UserId::stored(user), tenant, admin: false })
+}
+
+pub(crate) fn user_key(user: &str) -> CallContext {
+    call(Actor::Key { id: KeyId::stored("k"), scope: KeyScope::User(UserId::stored(user)) })
 }
 
 pub(crate) fn account_key(account: &str) -> CallContext {

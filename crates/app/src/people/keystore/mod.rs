@@ -8,6 +8,6 @@ mod rotation;
 mod sealing;
 
 pub use deployment::{KeystoreMark, Secrets, check_place, mark, place};
-pub use person_keys::{DestroyedKey, Keystore};
+pub use person_keys::Keystore;
 pub use portico_store::keystore::Moved;
 pub use sealing::{PersonKey, Root};

@@ -20,13 +20,6 @@ use crate::error::{Error, Result};
 /// The name of the seed of custody addresses; no user's name begins so.
 const CUSTODY: &str = "custody";
 
-/// A key that is in memory only, for what an erasure has to end.
-#[derive(Debug)]
-pub struct DestroyedKey {
-    pub person: PersonId,
-    pub key: Option<PersonKey>,
-}
-
 pub struct Keystore {
     pub(super) store: portico_store::keystore::Keystore,
     pub(super) root: Root,
@@ -185,15 +178,10 @@ impl Keystore {
     }
 
     /// Destroys a person's key, which makes everything it sealed unreadable in every copy.
-    /// Returns the erasure's number. The key may be in a log until [`Keystore::scrub`].
-    pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<(i64, Option<DestroyedKey>)> {
+    /// Returns the erasure's number, and whose applications it ends. The key may be in a log until [`Keystore::scrub`].
+    pub async fn erase(&self, user: &UserId, at: Timestamp) -> Result<(i64, Option<PersonId>)> {
         let (erasure, destroyed) = self.store.erase(&name_of(user), at).await?;
-        let Some(destroyed) = destroyed else { return Ok((erasure, None)) };
-        let opened = async { PersonKey::new(destroyed.id, &self.unwrap(&destroyed).await?) };
-        // What it sealed is deleted all the same.
-        let opened =
-            opened.await.inspect_err(|error| tracing::warn!(%error, "a destroyed key does not open"));
-        Ok((erasure, Some(DestroyedKey { person: destroyed.id, key: opened.ok() })))
+        Ok((erasure, destroyed.map(|destroyed| destroyed.id)))
     }
 
     /// Makes sure that no key that was destroyed is left in a log.

@@ -1,29 +1,29 @@
-//! Records the flags of applications on the chain. Scores and incomes never leave the database.
+//! Computes what applications share, and commits to their flags on the chain. Scores and incomes never leave the
+//! database, and flags only to those who may see them.
 
-use portico_domain::UserId;
-use portico_records::{Content, DesiredItem, ItemKind};
+use portico_domain::applications::ApplicationStatus;
+use portico_domain::{Timestamp, UserId};
+use portico_records::{CheckFlags, Content, ItemKind};
 use portico_store::audit::{Entry, SERVICE};
 use portico_store::chain::RetireItems;
 use portico_store::keystore::PersonId;
 use portico_store::{
-    ChangeContext, DeleteOrphanedApplications, Disclosure, ExpireFlags, FlagsOutcome, StoreFlags,
+    ChangeContext, DeleteOrphanedApplications, Disclosure, FlagRecord, ReportOutcome, StoreReport,
     StoredApplication,
 };
 
-use super::document::{Document, OpenedApplication, open_document};
+use super::document::{Document, OpenedApplication, sealed_salt};
 use super::evaluation::Evaluation;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::keystore::PersonKey;
 
 const MAX_APPLICATIONS_PER_BATCH: i64 = 256;
-/// A batch of one maintenance step.
-const MAX_EXPIRED_PER_BATCH: i64 = 256;
 const PEOPLE_PER_PAGE: i64 = 256;
 const ITEMS_PER_PAGE: i64 = 256;
 /// The maximum of different sets of terms per account and person within [`DISCLOSURE_WINDOW_SECONDS`].
 const MAX_DISCLOSED_TERMS: i64 = 5;
-const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
+pub(crate) const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 impl Core {
     /// Records one user's flags. Failures stay due and are retried later.
@@ -42,7 +42,7 @@ impl Core {
         let mut recorded = 0;
         for stored in self.db.due_applications(of, MAX_APPLICATIONS_PER_BATCH).await? {
             let id = stored.id.clone();
-            match self.store_flags(stored).await {
+            match self.record_report(stored).await {
                 Ok(is_recorded) => recorded += u64::from(is_recorded),
                 // One that cannot be read must not hold up the others.
                 Err(Error::Bug(error)) => {
@@ -57,16 +57,7 @@ impl Core {
         Ok(recorded)
     }
 
-    /// Applications whose flags have expired become due: what is still valid is recorded again, the rest is cleared.
-    pub(crate) async fn expire_flags(&self) -> Result<()> {
-        let at = self.clock.now();
-        if self.db.has_expired_flags(at).await? {
-            self.db.write(ExpireFlags { at, limit: MAX_EXPIRED_PER_BATCH }).await?;
-        }
-        Ok(())
-    }
-
-    async fn store_flags(&self, stored: StoredApplication) -> Result<bool> {
+    async fn record_report(&self, stored: StoredApplication) -> Result<bool> {
         let person = stored.person;
         let Some(application) = self.open_application(stored).await? else {
             let is_left = self.orphans.are_left(person);
@@ -75,34 +66,71 @@ impl Core {
             }
             return Ok(is_left);
         };
-        let outcome = self.db.write(self.new_flags(&application).await?).await?;
-        Ok(outcome != FlagsOutcome::Outdated)
+        let outcome = self.db.write(self.new_report(&application).await?).await?;
+        Ok(outcome != ReportOutcome::Outdated)
     }
 
-    async fn new_flags(&self, application: &OpenedApplication) -> Result<StoreFlags> {
+    /// What an application shares now, and what the chain is to say about it.
+    async fn new_report(&self, application: &OpenedApplication) -> Result<StoreReport> {
         let OpenedApplication { stored, key, document } = application;
-        let now = self.clock.now();
         let newest = self.db.newest_application(&stored.person, stored.listing).await?;
-        let has_flags =
-            stored.status.is_visible_to_owner() && newest.is_some_and(|newest| newest.id == stored.id);
-        let evaluation = if has_flags { Some(self.evaluate(document, key).await?) } else { None };
-        let disclosure = evaluation.as_ref().filter(|evaluation| evaluation.discloses).map(|_| {
-            let (owner, terms) = document.disclosure_digests(key);
-            let since = now.minus_seconds(DISCLOSURE_WINDOW_SECONDS);
-            // The terms themselves are one of them.
-            Disclosure { owner, terms, since, limit: MAX_DISCLOSED_TERMS, at: now }
-        });
-        Ok(StoreFlags {
+        let is_newest = newest.is_some_and(|newest| newest.id == stored.id);
+        let mut after = document.clone();
+        let (mut disclosure, mut record, mut is_complete) = (None, FlagRecord::Clear, stored.is_complete);
+        if stored.is_shared() && is_newest {
+            if stored.status.open().is_ok() && !stored.is_complete {
+                let results = self.valid_results(&document.user, key).await?;
+                after.report = after.report.extended(&results, &document.required(), self.clock.now());
+            }
+            let evaluation = self.evaluate(&after, key).await?;
+            // What requires nothing takes no findings.
+            is_complete |= evaluation.complete;
+            disclosure = evaluation.discloses.then(|| self.disclosure(document, key));
+            if let Some(flags) = evaluation.flags {
+                record = self.flag_record(application, flags)?;
+            }
+        } else if stored.status == ApplicationStatus::Closed && !stored.is_withheld {
+            self.notify_of_closing(&mut after, key).await?;
+        }
+        let is_changed = after != *document;
+        let document = is_changed.then(|| after.seal(key, &stored.id)).transpose()?;
+        Ok(StoreReport {
             id: stored.id.clone(),
             person: stored.person,
             generation: stored.generation,
             status: stored.status,
+            chain_key: stored.chain_key,
             disclosure,
-            listing: document.listing.clone(),
-            reference: document.reference,
-            flags: evaluation.and_then(|evaluation| evaluation.flags),
+            document,
+            is_complete,
+            record,
+            at: self.next_flag_batch(),
+        })
+    }
+
+    fn disclosure(&self, document: &Document, key: &PersonKey) -> Disclosure {
+        let (owner, terms) = document.disclosure_digests(key);
+        let at = self.clock.now();
+        Disclosure {
+            owner,
+            terms,
+            since: at.minus_seconds(DISCLOSURE_WINDOW_SECONDS),
+            // The terms themselves are one of them.
+            limit: MAX_DISCLOSED_TERMS,
+            total_limit: self.screening.disclosures_per_person,
+            at,
+        }
+    }
+
+    /// A record under a new salt, also for the same flags: whether they changed stays unknown to who reads the chain.
+    fn flag_record(&self, application: &OpenedApplication, flags: CheckFlags) -> Result<FlagRecord> {
+        let OpenedApplication { stored, key, .. } = application;
+        let salt = self.random()?;
+        Ok(FlagRecord::Write {
+            commitment: flags.commit(&stored.chain_key, &salt),
+            salt: sealed_salt(key, &stored.id, &salt)?,
             entry: Entry {
-                at: now,
+                at: self.clock.now(),
                 actor: SERVICE.into(),
                 action: "application.flags_recorded",
                 subject: stored.id.as_str().into(),
@@ -111,18 +139,21 @@ impl Core {
         })
     }
 
-    /// An application's current flags and checks, without access rules.
-    pub(crate) async fn evaluate(&self, document: &Document, key: &PersonKey) -> Result<Evaluation> {
-        let findings = self.person_findings(&document.user, &document.country, key).await?;
-        let terms = document.terms();
-        Ok(Evaluation::new(terms.as_ref(), &document.checks, &findings, self.clock.now()))
+    /// When the records of flags are sent next: together with those of other people, so that their time tells less
+    /// about whose they are. By the machine's clock, as the writer's.
+    fn next_flag_batch(&self) -> Timestamp {
+        let (now, interval) = (self.clock.machine_now(), self.chain.flag_interval_seconds * 1_000_000);
+        match interval {
+            0 => now,
+            _ => Timestamp::from_micros((now.micros().div_euclid(interval) + 1) * interval),
+        }
     }
 
-    /// The chain items that clear the flags of a person's applications.
-    pub(crate) async fn cleared_flags(&self, key: &PersonKey) -> Result<Vec<DesiredItem>> {
-        let now = self.clock.now();
-        let stored = self.db.applications_of(&key.id()).await?;
-        stored.iter().map(|stored| Ok(open_document(key, stored)?.cleared_flags(now))).collect()
+    /// Flags and checks by an application's report, without access rules.
+    pub(crate) async fn evaluate(&self, document: &Document, key: &PersonKey) -> Result<Evaluation> {
+        let findings = self.report_findings(key, &document.report, &document.country).await?;
+        let terms = document.terms();
+        Ok(Evaluation::new(terms.as_ref(), &document.checks, &findings, self.clock.now()))
     }
 
     /// Clears every flag on the chain, because the keys that identify their owners were lost.
@@ -132,11 +163,9 @@ impl Core {
             let page = self.db.chain_items_after(ItemKind::Check, &after, ITEMS_PER_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.item.key.to_vec();
-            let cleared = page.iter().map(|listed| {
-                let content = Content::decode(ItemKind::Check, &listed.item.payload)?;
-                Ok(content.cleared().desired(listed.item.key, self.clock.now()))
-            });
-            self.db.write(RetireItems(cleared.collect::<Result<_>>()?)).await?;
+            let cleared =
+                page.iter().map(|listed| Content::ClearedCheck.desired(listed.item.key, self.clock.now()));
+            self.db.write(RetireItems(cleared.collect())).await?;
         }
     }
 
