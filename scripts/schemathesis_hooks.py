@@ -101,6 +101,12 @@ def before_call(context, case, kwargs):
         # Listings that are applied to must exist.
         if path == "/applications" or path.endswith("/check"):
             applies_to_a_listing_that_exists(case, body)
+            # Conditions that were seen are the present ones.
+            seen = body.get("conditions")
+            if isinstance(seen, dict) and all(isinstance(tag, str) for tag in seen.values()):
+                body["conditions"] = {}
+        if path.endswith("/decision"):
+            rests_on_checks_or_on_nothing(body)
         if path == "/verifyRentalRequirements":
             an_applicant_with_everything(body)
         # A key expires in the future.
@@ -109,8 +115,9 @@ def before_call(context, case, kwargs):
         # A pipeline without checks is rejected.
         if path == "/verificationPipeline" and isinstance(body.get("EvictionCheck", True), bool):
             body["EvictionCheck"] = True
-    # Only the applicant withdraws, whom the fuzzer's token names.
-    if case.method.upper() == "DELETE" and path.startswith("/v1/applications/"):
+    # Only the applicant ends or renews the sharing and gets the proof; the fuzzer's token names them.
+    is_own = case.method.upper() in ("DELETE", "PUT") or path.endswith("/proof")
+    if is_own and path.startswith("/v1/applications/"):
         if is_text(unquote(str(case.path_parameters.get("userId", "")))):
             case.path_parameters["userId"] = USER
     # The listing that is applied to stays.
@@ -152,6 +159,18 @@ def applies_to_a_listing_that_exists(case, body):
         body["listingIds"] = [LISTING] * len(listings)
     if is_text(unquote(str(case.path_parameters.get("listingId", "")))):
         case.path_parameters["listingId"] = LISTING
+
+
+def rests_on_checks_or_on_nothing(body):
+    checks = ("eviction", "income", "softCredit", "criminalBackground")
+    reasons, basis = body.get("reasons"), body.get("basis")
+    are_valid = reasons is None or isinstance(reasons, list) and all(reason in checks for reason in reasons)
+    if body.get("decision") not in ("conditional", "declined") or not are_valid or basis not in (None, "no_report"):
+        return
+    if reasons:
+        body.pop("basis", None)
+    else:
+        body["basis"] = "no_report"
 
 
 def an_applicant_with_everything(body):

@@ -44,13 +44,15 @@ fn challenged(error: Error, challenge: &'static str) -> Problem {
 
 fn bearer(authorization: Option<&str>) -> Result<Option<&str>> {
     let Some(value) = authorization else { return Ok(None) };
-    match value.split_once(' ') {
-        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
-        _ => Err(Problem::unauthenticated(
-            BEARER_CHALLENGE,
-            "the Authorization header must be: Bearer <token>",
-        )),
-    }
+    bearer_token(value).map(Some).ok_or_else(|| {
+        Problem::unauthenticated(BEARER_CHALLENGE, "the Authorization header must be: Bearer <token>")
+    })
+}
+
+/// However the scheme and the space after it are written.
+pub(crate) fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// A header that occurs at most once and contains only visible ASCII.

@@ -248,7 +248,7 @@ mod tests {
     fn document_is_small_and_has_no_multiples() {
         let json = crate::openapi(Profile::Sandbox).to_json().unwrap();
         assert!(!json.contains("multipleOf"));
-        assert!(json.len() < 250_000, "{}", json.len());
+        assert!(json.len() < 275_000, "{}", json.len());
     }
 
     #[test]

@@ -219,6 +219,12 @@ impl From<Error> for Problem {
             Error::UnknownListings(indices) => {
                 Self::unknown_listings(indices, |index| FieldLocation::Body(format!("/listingIds/{index}")))
             }
+            Error::ConditionsChanged(indices) => {
+                let fault = || ValidationError::new(FaultCode::ConditionsChanged, "has other conditions now");
+                let errors =
+                    indices.into_iter().map(|at| FieldError::in_body(format!("/listingIds/{at}"), fault()));
+                Self { code: ErrorCode::ConditionsChanged, ..Self::invalid(errors.collect()) }
+            }
             Error::DevicesTaken(indices) => {
                 let fault =
                     || ValidationError::new(FaultCode::DeviceExists, "is registered on its network already");

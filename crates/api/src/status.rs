@@ -15,13 +15,13 @@ statuses! {
     BAD_REQUEST: InvalidRequest | InvalidPath | IncompleteBody | UnknownListing | NothingToCheck;
     UNAUTHORIZED: Unauthenticated;
     FORBIDDEN: Forbidden | ForeignOrigin | FindingNotYours | SignatureInvalid;
-    NOT_FOUND: NotFound | ListingNotFound | NoListings | SavedListingNotFound | ApplicationNotFound |
+    NOT_FOUND: NotFound | ListingNotFound | NoListings | SavedListingNotFound | ApplicationNotFound | NothingAttested |
         ConsentNotFound | CheckNotFound | RequirementsNotFound | PipelineNotFound | TemplateNotFound |
         NoActiveTemplates | PortfolioNotFound | DeviceNotFound | KeyNotFound | RecordNotFound |
         BlockNotFound | TransactionNotFound | CaseNotFound | VerificationNotFound | IdentityNotFound;
     METHOD_NOT_ALLOWED: MethodNotAllowed;
     REQUEST_TIMEOUT: BodyTimeout;
-    CONFLICT: ListingExists | ListingNotAvailable | OwnListing | ApplicationDecided |
+    CONFLICT: ListingExists | ListingNotAvailable | ConditionsChanged | NoReport | OtherIdentity | OwnListing | ApplicationDecided |
         ApplicationWithdrawn | ApplicationClosed | CheckNotValid | DeviceExists | ClientIdTaken |
         TooManyClientIds | TooManySaved | TooManyApplications | TooManyKeys | IdentityRevoked |
         ClaimExpired;

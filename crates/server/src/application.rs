@@ -97,6 +97,9 @@ pub(crate) async fn assemble(
     .country(config.country.clone())
     .consents(config.consents.clone())
     .retention_days(config.settings.retention_days)
+    .disclosures_per_person(config.settings.disclosures_per_person)
+    .require_conditions(config.settings.require_conditions)
+    .flag_interval_seconds(config.settings.chain_flag_interval)
     .budgets(config.budgets)
     .settings(config.effective.clone());
     if let Some(keystore) = keystore {

@@ -175,15 +175,11 @@ async fn prepare(app: &Portico) -> Result<()> {
     Ok(())
 }
 
-/// Records flags left over from a crash or an error, and clears those that have expired or whose application is closed.
+/// Records flags left over from a crash or an error, and clears those whose application is closed.
 async fn record_flags(service: Arc<Service>) {
     let maintenance = &service.app.maintenance;
     loop {
-        let recorded = async {
-            maintenance.expire_flags().await?;
-            maintenance.record_flags().await
-        };
-        match recorded.await {
+        match maintenance.record_flags().await {
             // There may be more.
             Ok(stored) if stored > 0 => {}
             Ok(_) => tokio::time::sleep(FLAGS_INTERVAL).await,

@@ -1,7 +1,7 @@
 //! Wire formats of the types of one area each: listings, portfolios, screening.
 
 use portico_app::screening::Check;
-use portico_domain::applications::Decision;
+use portico_domain::applications::{Decision, DecisionBasis};
 use portico_domain::keys::ScopeKind;
 use portico_domain::listing_changes::{Change, TermsChange};
 use portico_domain::listings::{self, ListingOrder, ListingStatus};
@@ -46,7 +46,7 @@ macro_rules! enums {
         }
     };
 }
-enums!(Check, Decision, ListingOrder, ListingStatus, RiskLevel, ScopeKind);
+enums!(Check, Decision, DecisionBasis, ListingOrder, ListingStatus, RiskLevel, ScopeKind);
 
 fn terms_change(object: &mut Object<'_, '_>) -> TermsChange {
     let mut credit = |name, about| object.optional::<Change<Credit>>(name, about).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Wire formats of the common types: text, numbers, lists, places. JSON, path and query text, schemas.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use portico_domain::canonical::{INVISIBLE, INVISIBLE_IN_TEXT};
@@ -308,4 +309,20 @@ impl Param for BoundingBox {
 
 pub(crate) fn default_radius() -> Kilometres {
     Kilometres::from_units(10 * Kilometres::SCALE)
+}
+
+/// Texts by name.
+impl Field for BTreeMap<String, String> {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().additional_properties(Some(of_type(Type::String))).into()
+    }
+    fn from_json(json: Json<'_>, at: &mut JsonPointer<'_>) -> Option<Self> {
+        let members = at.take(json.members())?;
+        let mut texts = Self::new();
+        for (name, value) in members {
+            let text = at.child(&name).take(value.text())?.into_owned();
+            texts.insert(name.into_owned(), text);
+        }
+        Some(texts)
+    }
 }

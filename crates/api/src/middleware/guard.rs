@@ -1,6 +1,6 @@
 //! Rejects requests for other hosts, and writes by pages of other origins.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -44,7 +44,7 @@ pub(super) async fn check_host(
         return Problem::new(ErrorCode::InvalidRequest, "the request must have one Host header")
             .into_response();
     };
-    if service.hosts.admit(without_port(host)) {
+    if service.hosts.admit_any() || host_name(host).is_some_and(|name| service.hosts.admit(name)) {
         return next.run(request).await;
     }
     Problem::new(ErrorCode::HostNotAllowed, "this service does not answer for that host").into_response()
@@ -64,11 +64,18 @@ fn host(request: &Request) -> Option<&str> {
     target.is_none_or(|target| target.as_str().eq_ignore_ascii_case(host)).then_some(host)
 }
 
-fn without_port(host: &str) -> &str {
-    match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(""),
-        None => host.split(':').next().unwrap_or(""),
-    }
+/// A name or an address, with or without a port; `None`: something else.
+fn host_name(authority: &str) -> Option<&str> {
+    let (name, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            address.parse::<Ipv6Addr>().ok()?;
+            (address, port)
+        }
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let is_port = |text: &str| text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 
 /// Rejects writes by pages of other origins in the sandbox. Most of its operations need no credentials, so nothing
@@ -98,4 +105,36 @@ fn is_foreign(service: &Service, request: &Request) -> bool {
     let own = header(ORIGIN).and_then(|origin| origin.split_once("://")).zip(header(HOST));
     !own.is_some_and(|((_, from), host)| from.eq_ignore_ascii_case(host))
         && !service.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: what stood behind a bracket or a colon was not looked at.
+    #[test]
+    fn only_a_port_may_follow_a_host() {
+        for (authority, name) in [
+            ("portico.example", "portico.example"),
+            ("portico.example:8080", "portico.example"),
+            ("127.0.0.1:1", "127.0.0.1"),
+            ("[::1]:8080", "::1"),
+            ("[::1]", "::1"),
+            ("", ""),
+        ] {
+            assert_eq!(host_name(authority), Some(name), "{authority}");
+        }
+        for authority in [
+            "[portico.example].evil.com",
+            "[portico.example]",
+            "portico.example:evil.com",
+            "portico.example:80.evil.com",
+            "portico.example:+80",
+            "[::1].evil.com",
+            "[::1",
+            "portico.example:80:80",
+        ] {
+            assert_eq!(host_name(authority), None, "{authority}");
+        }
+    }
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock as _, DefaultClock};
@@ -20,6 +20,7 @@ use governor::{DefaultKeyedRateLimiter, RateLimiter};
 use portico_domain::{ErrorCode, Quota};
 
 use super::is_probe;
+use crate::auth::bearer_token;
 use crate::client_network::{ClientNetwork, network};
 use crate::problem::{self, Problem};
 
@@ -30,7 +31,7 @@ const REQUESTS_BETWEEN_CLEANUPS: u32 = 10_000;
 enum Client {
     /// See [`network`].
     Address(IpAddr),
-    /// A keyed hash of the credential as sent, valid or not.
+    /// A keyed hash of the credential, valid or not.
     Credential(u64),
 }
 
@@ -78,7 +79,7 @@ impl RateLimits {
         let address = network.map(Client::Address);
         let headers = request.headers();
         let credentials = [headers.get(AUTHORIZATION), headers.get("x-api-key")].into_iter().flatten();
-        let credentials = credentials.map(|sent| Client::Credential(self.hasher.hash_one(sent.as_bytes())));
+        let credentials = credentials.map(|sent| Client::Credential(self.hasher.hash_one(credential(sent))));
         let mut least: Option<Quota> = None;
         // The address first: requests that its limit rejects do not count against the credential.
         for client in address.into_iter().chain(credentials) {
@@ -130,6 +131,14 @@ impl RateLimits {
                 "requests come through a proxy, and --trusted-hops is 0: all clients behind it share one rate limit"
             );
         }
+    }
+}
+
+/// The same bytes for every spelling that is taken for the same credential.
+fn credential(sent: &HeaderValue) -> &[u8] {
+    match sent.to_str() {
+        Ok(text) => bearer_token(text).unwrap_or_else(|| text.trim()).as_bytes(),
+        Err(_) => sent.as_bytes(),
     }
 }
 
@@ -191,6 +200,20 @@ mod tests {
             .map(|from| limits.admit(&mut request(from, Some("live_a"))).is_ok());
         assert_eq!(admitted, [true, true, false]);
         assert!(limits.admit(&mut request("127.0.0.3", Some("live_b"))).is_ok());
+    }
+
+    /// Regression: each spelling of one token had a limit of its own.
+    #[test]
+    fn spellings_of_a_token_share_its_limit() {
+        let limits = RateLimits::new(2, 0);
+        let spellings = ["Bearer live_a", "bearer live_a", "BEARER   live_a"];
+        let admitted =
+            ["127.0.0.1", "127.0.0.2", "127.0.0.3"].iter().zip(spellings).map(|(from, spelling)| {
+                let mut request = request(from, None);
+                request.headers_mut().insert(AUTHORIZATION, spelling.parse().unwrap());
+                limits.admit(&mut request).is_ok()
+            });
+        assert_eq!(admitted.collect::<Vec<_>>(), [true, true, false]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `/applications`: which listings a user applied to.
 
 use portico_app::Error;
+use portico_app::applications::SeenConditions;
 use portico_domain::chain::Passes;
 use portico_domain::{FaultCode, ListingId, UserId, ValidationError};
 use serde::Serialize;
@@ -22,15 +23,15 @@ pub(crate) fn operations() -> Vec<Operation> {
                 .id("apply")
                 .about("The applicant names themselves and listings that exist. The listing's terms and the checks that its owner requires are frozen with each application; one that was applied to before is not added again.")
                 .summary("Adds listings to what a user applied to")
-                .conflict("The user has applied to as many listings as is possible"),
-            get("/applications/{userId}", SIGNED_IN, read)
+                .conflict("The user has applied to as many listings as is possible, or conditions are others than those that were seen")
+            ,get("/applications/{userId}", SIGNED_IN, read)
                 .id("getApplications")
                 .about("For the applicant and the operator. Lists the listings of open and decided applications.")
                 .summary("What a user applied to")
                 .not_found("The user has not applied to any listing"),
             get("/applications/{userId}/{listingId}/check", OWNED, check)
                 .id("checkApplication")
-                .about("All four flags are false before a verification and without terms.")
+                .about("Each flag is opened from a commitment on the chain. The flag of a preference that is not stated equals that of its minimum; that of a minimum that is not stated is true once all required checks are there. All four are false before that, and for a listing that requires nothing.")
                 .summary("Which of the listing's terms the applicant meets, as the chain says")
                 .not_found("The user has not applied to this listing"),
             post("/applications/{userId}/{listingId}/check", OWNED, apply_by_path)
@@ -50,9 +51,13 @@ struct ApplicationMapping {
     listing_ids: Vec<String>,
 }
 
+const SEEN_CONDITIONS: &str = "By listing, the tag of the conditions that the applicant has seen: if they are others now, \
+     nothing is submitted. A listing that is not named is applied to under whichever there are";
+
 struct Apply {
     user: UserId,
     listings: Vec<ListingId>,
+    seen: SeenConditions,
 }
 
 impl Input for Apply {
@@ -61,7 +66,8 @@ impl Input for Apply {
         let mut body = from.body();
         let user = body.required("userId", "The applicant");
         let listings = body.required::<NonEmptyVec<_>>("listingIds", "The listings");
-        Some(Self { user: user?, listings: listings?.0 })
+        let seen = body.optional("conditions", SEEN_CONDITIONS).unwrap_or_default();
+        Some(Self { user: user?, listings: listings?.0, seen })
     }
     fn example() -> Option<Value> {
         Some(json!({"userId": "ada", "listingIds": ["oak-12"]}))
@@ -70,7 +76,7 @@ impl Input for Apply {
 
 async fn apply(cx: Context, input: Apply) -> Result<Created<Message>> {
     let user = input.user.clone();
-    cx.app().applications.apply(&cx.call, input.user, input.listings).await?;
+    cx.app().applications.apply(&cx.call, input.user, input.listings, input.seen).await?;
     Ok(applied(&user))
 }
 
@@ -148,9 +154,10 @@ impl Input for ApplyByPath {
                 ValidationError::new(FaultCode::AnotherUser, "must be the user of the path"),
             );
         }
+        let seen = body.optional("conditions", SEEN_CONDITIONS).unwrap_or_default();
         let mut listings = listings?;
         listings.insert(0, listing?);
-        Some(Self(Apply { user: user?, listings }))
+        Some(Self(Apply { user: user?, listings, seen }))
     }
     fn example() -> Option<Value> {
         Some(json!({"userId": "ada", "listingIds": []}))
@@ -159,7 +166,7 @@ impl Input for ApplyByPath {
 
 async fn apply_by_path(cx: Context, ApplyByPath(input): ApplyByPath) -> Result<Created<Message>> {
     let user = input.user.clone();
-    match cx.app().applications.apply(&cx.call, input.user, input.listings).await {
+    match cx.app().applications.apply(&cx.call, input.user, input.listings, input.seen).await {
         // The path has the first listing, the body the others.
         Err(Error::UnknownListings(indices)) => {
             Err(Problem::unknown_listings(indices, |index| match index {

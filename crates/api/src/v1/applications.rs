@@ -1,21 +1,23 @@
 //! `/v1/applications`: an application with its checks and flags, its withdrawal and its decision.
 
 use portico_app::applications::{
-    ApplicationSummary, ApplicationView, CheckState, CheckStatus, DecisionRequest, Evaluation, Party,
-    RecordedDecision, Sharing, TimelineEntry,
+    ApplicationSummary, ApplicationView, Basis, CheckState, CheckStatus, DecisionRequest, Evaluation,
+    FlagProof, NameCheck, Party, RecordedDecision, SharedFinding, Sharing, TimelineEntry,
 };
+use portico_app::chain::ItemKind;
 use portico_app::screening::Check;
-use portico_domain::applications::{ApplicationStatus, Decision};
-use portico_domain::{Description, Timestamp, UserId};
+use portico_app::screening::personal::Name;
+use portico_domain::applications::{ApplicationStatus, Decision, DecisionBasis};
+use portico_domain::{Description, FaultCode, Timestamp, UserId, ValidationError};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::listing_details::ListingTerms;
 use super::notices::{GivenNoticeOut, NoticeOut};
-use crate::access::{OWNED, SIGNED_IN};
+use crate::access::{BEARER, OWNED, SIGNED_IN};
 use crate::input::{IfMatch, Input, Reader};
-use crate::operation::{Context, Operation, delete, get, post, with_tag};
+use crate::operation::{Context, Operation, delete, get, post, put, with_tag};
 use crate::paging::{PagedResponse, Paging};
 use crate::problem::Result;
 use crate::reply::{Created, Json, JsonArray, Message, Tagged, message};
@@ -35,19 +37,36 @@ pub(crate) fn operations() -> Vec<Operation> {
             .about("Answers with the checks that the owner requires, the four flags, the decision and what happened so far. No score and no income is in it.")
             .summary("The newest application to a listing; for its applicant, the listing's owner and the operator")
             .not_found(NOT_APPLIED),
-        delete("/v1/applications/{userId}/{listingId}", SIGNED_IN, withdraw)
+        delete("/v1/applications/{userId}/{listingId}", BEARER, withdraw)
             .id("withdrawApplication")
-            .about("Only an application that is still open can be withdrawn.")
-            .summary("Withdraws an application: clears its flags and ends the sharing with the owner; for the applicant")
+            .about("An open application is withdrawn; a decision stays. The owner sees neither checks nor flags any more.")
+            .summary("Ends what an application shares with the listing's owner, and clears its flags; for the applicant")
             .not_found(NOT_APPLIED)
-            .conflict("It was decided or withdrawn already, or ended with its listing"),
+            .conflict("The sharing has ended already"),
+        put("/v1/applications/{userId}/{listingId}/report", BEARER, renew)
+            .id("renewApplicationReport")
+            .about("A report stays as it is once it is complete: later verifications do not change it.")
+            .summary("Shares the applicant's present results with the listing's owner; for the applicant, while it is open")
+            .not_found(NOT_APPLIED)
+            .conflict("It was decided or withdrawn already, ended with its listing, or the present results are about somebody else"),
+        post("/v1/applications/{userId}/{listingId}/name-check", SIGNED_IN, check_name)
+            .id("checkApplicantName")
+            .about("Each answer is audited and shown to the applicant; wrong names are limited.")
+            .summary("Whether an application's report is about somebody of this name; for the listing's owner and the operator")
+            .not_found(NOT_APPLIED)
+            .conflict("The applicant shares no report"),
         post("/v1/applications/{userId}/{listingId}/decision", SIGNED_IN, decide)
             .id("decideApplication")
-            .about("Only an open application can be decided. `reasons` names checks, each of which must have a valid finding.")
+            .about("Only an open application can be decided. A decline or a condition names the checks that it is based on, each of which must have a valid finding, or says that it is based on no report.")
             .summary("Approves or declines an application; for the listing's owner and the operator. A decline or a condition that names checks gives the applicant a notice")
             .not_found(NOT_APPLIED)
             .conflict("It was decided or withdrawn already, ended with its listing, or a named check has no valid finding")
             .precondition_failed("The application was changed since the version in If-Match"),
+        get("/v1/applications/{userId}/{listingId}/proof", BEARER, proof)
+            .id("getApplicationProof")
+            .about("Whoever is given flags and salt checks them with the contract's `isAttested`, without this service.")
+            .summary("What opens the commitment on the chain; for the applicant alone")
+            .not_found("The user has not applied to this listing, or no flags are attested"),
         get("/v1/applications/{userId}/{listingId}/records", OWNED, records)
             .id("listApplicationRecords")
             .about("Names the contract, the key and the transaction, so that anyone can read the flags from the chain.")
@@ -115,16 +134,14 @@ pub(crate) struct ApplicationState {
     checks: Vec<CheckStateOut>,
     /// Whether every required check has a valid finding
     complete: bool,
-    /// All false until every required check has a valid finding, and for a listing without terms
+    /// All false until every required check has a valid finding, and if nothing is required
     flags: ApplicationCheck,
     /// When the flags expire
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
     expires_at: Option<Timestamp>,
-    /// The owner's account has asked about this applicant by too many different terms in 30 days: the flags stay false
+    /// Too many different terms were asked for about this applicant in 30 days: the flags stay false
     flags_withheld: bool,
-    /// Later results are about another name, birth date or SSN; those before count no more
-    identity_changed: bool,
 }
 
 impl ApplicationState {
@@ -133,9 +150,8 @@ impl ApplicationState {
             checks: evaluation.checks.into_iter().map(Into::into).collect(),
             complete: evaluation.complete,
             flags: evaluation.flags.map(|flags| flags.passes).unwrap_or_default().into(),
-            expires_at: evaluation.flags.map(|flags| flags.expires_at),
+            expires_at: evaluation.flags.map(|flags| flags.expires_at()),
             flags_withheld,
-            identity_changed: evaluation.identity_changed,
         }
     }
 }
@@ -156,6 +172,12 @@ struct ApplicationOut {
     #[serde(flatten)]
     state: ApplicationState,
     sharing: SharingOut,
+    /// The findings that are shared, the same ones from the moment they are complete until the applicant renews them
+    report: Vec<SharedFindingOut>,
+    /// Whether the applicant has seen these terms and checks before applying
+    conditions_seen: bool,
+    /// When the listing's owner checked a name against the report, and whether it was that name
+    name_checks: Vec<NameCheckOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     decision: Option<DecisionOut>,
@@ -171,6 +193,41 @@ struct ApplicationOut {
     timeline: Vec<TimelineEntryOut>,
 }
 
+/// A finding that is shared, without its value.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SharedFinding)]
+struct SharedFindingOut {
+    check: Check,
+    bureau: String,
+    #[schema(value_type = String, format = DateTime)]
+    reported_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+impl From<SharedFinding> for SharedFindingOut {
+    fn from(finding: SharedFinding) -> Self {
+        let SharedFinding { check, bureau, reported_at, expires_at } = finding;
+        Self { check, bureau, reported_at, expires_at }
+    }
+}
+
+/// A name that was checked against a report.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ApplicantNameCheck)]
+struct NameCheckOut {
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    matches: bool,
+}
+
+impl From<NameCheck> for NameCheckOut {
+    fn from(check: NameCheck) -> Self {
+        Self { at: check.at(), matches: check.matches }
+    }
+}
+
 /// With whom the applicant shares flags and checks.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -184,7 +241,7 @@ struct SharingOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     client_id: Option<String>,
-    /// False once the application was withdrawn or its listing deleted
+    /// False once the applicant has ended it, or the listing was deleted
     active: bool,
 }
 
@@ -204,10 +261,13 @@ impl From<Sharing> for SharingOut {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApplicationDecision)]
 struct DecisionOut {
-    #[schema(value_type = Decision)]
-    decision: String,
+    decision: Decision,
     /// The checks that it is based on
     reasons: Vec<Check>,
+    /// What it is based on if it names no checks
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    basis: Option<DecisionBasis>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     note: Option<Description>,
@@ -218,8 +278,9 @@ struct DecisionOut {
 impl From<RecordedDecision> for DecisionOut {
     fn from(decision: RecordedDecision) -> Self {
         Self {
-            decision: decision.decision().into(),
+            decision: decision.decision,
             reasons: decision.reasons.clone(),
+            basis: decision.is_without_report.then_some(DecisionBasis::NoReport),
             decided_at: decision.at(),
             note: decision.note,
         }
@@ -233,14 +294,13 @@ struct TimelineEntryOut {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// The status from then on
-    #[schema(value_type = ApplicationStatus)]
-    status: String,
+    status: ApplicationStatus,
     by: Party,
 }
 
 impl From<TimelineEntry> for TimelineEntryOut {
     fn from(step: TimelineEntry) -> Self {
-        Self { at: step.at(), status: step.status().into(), by: step.by }
+        Self { at: step.at(), status: step.status, by: step.by }
     }
 }
 
@@ -256,6 +316,9 @@ impl From<ApplicationView> for ApplicationOut {
             terms: view.terms.map(Into::into),
             state: ApplicationState::new(view.evaluation, view.is_withheld),
             sharing: view.sharing.into(),
+            report: view.findings.into_iter().map(Into::into).collect(),
+            conditions_seen: view.conditions_seen,
+            name_checks: view.name_checks.into_iter().map(Into::into).collect(),
             decision: view.decision.map(Into::into),
             notice: view.notice.filter(|_| view.is_applicant).map(Into::into),
             notice_given,
@@ -287,8 +350,60 @@ async fn read(cx: Context, OneApplication(user, listing): OneApplication) -> Res
 }
 
 async fn withdraw(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Json<Message>> {
-    cx.app().applications.withdraw(&cx.call, &user, &listing).await?;
-    Ok(Json(message("Application withdrawn")))
+    cx.app().applications.end_sharing(&cx.call, &user, &listing).await?;
+    Ok(Json(message("Sharing ended")))
+}
+
+struct Renew(OneApplication);
+
+impl Input for Renew {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let of = OneApplication::read(from);
+        from.body();
+        of.map(Self)
+    }
+    fn example() -> Option<Value> {
+        Some(json!({}))
+    }
+}
+
+async fn renew(cx: Context, Renew(OneApplication(user, listing)): Renew) -> Result<Json<Message>> {
+    cx.app().applications.renew(&cx.call, &user, &listing).await?;
+    Ok(Json(message("Report renewed")))
+}
+
+struct CheckName {
+    of: OneApplication,
+    first: Name,
+    last: Name,
+}
+
+impl Input for CheckName {
+    const BODY: bool = true;
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let of = OneApplication::read(from);
+        let mut body = from.body();
+        let first = body.required("firstName", "The first name");
+        let last = body.required("lastName", "The last name");
+        Some(Self { of: of?, first: first?, last: last? })
+    }
+    fn example() -> Option<Value> {
+        Some(json!({"firstName": "Ada", "lastName": "Lovelace"}))
+    }
+}
+
+/// Whether a report is about somebody of a name.
+#[derive(Debug, Serialize, ToSchema)]
+struct NameMatch {
+    matches: bool,
+}
+
+async fn check_name(cx: Context, CheckName { of, first, last }: CheckName) -> Result<Json<NameMatch>> {
+    let OneApplication(user, listing) = of;
+    let names = (first.expose(), last.expose());
+    let matches = cx.app().applications.check_name(&cx.call, (&user, &listing), names).await?;
+    Ok(Json(NameMatch { matches }))
 }
 
 struct Decide {
@@ -306,11 +421,20 @@ impl Input for Decide {
         );
         let mut body = from.body();
         let decision = body.required("decision", "The decision");
-        let reasons = body.optional::<Vec<Check>>("reasons", "The checks that it is based on");
+        let reasons =
+            body.optional::<Vec<Check>>("reasons", "The checks that it is based on").unwrap_or_default();
+        let basis = body.optional("basis", "What it is based on if it names no checks");
+        if decision.is_some_and(Decision::is_adverse) && reasons.is_empty() == basis.is_none() {
+            let fault = "must name checks, or `basis` must say that it is based on no report";
+            body.report("reasons", ValidationError::new(FaultCode::Missing, fault));
+        }
         let note = body.optional("note", "A note for the applicant");
         let request = DecisionRequest {
             decision: decision?,
-            reasons: reasons.unwrap_or_default(),
+            basis: match basis {
+                Some(DecisionBasis::NoReport) => Basis::NoReport,
+                None => Basis::Checks(reasons),
+            },
             note,
             if_match: if_match.and_then(|if_match| if_match.0),
         };
@@ -326,6 +450,40 @@ async fn decide(cx: Context, Decide { of, request }: Decide) -> Result<Created<M
     cx.app().applications.decide(&cx.call, &user, &listing, request).await?;
     let path = ["v1", "applications", user.as_str(), listing.as_str()];
     Ok(Created::at(&path, message("Application decided")))
+}
+
+/// What opens the commitment to an application's flags on the chain.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApplicationProof)]
+struct ProofOut {
+    chain_id: u64,
+    /// The address of ApplicationChecks
+    contract: String,
+    /// The record's key
+    key: String,
+    /// 1: lowest credit score, 2: preferred credit score, 4: lowest income, 8: preferred income
+    flags: u8,
+    /// The UTC day from whose beginning on nothing is attested, in days since 1970
+    expiry_day: u32,
+    salt: String,
+}
+
+impl From<FlagProof> for ProofOut {
+    fn from(proof: FlagProof) -> Self {
+        Self {
+            chain_id: proof.chain_id,
+            contract: proof.contracts.of(ItemKind::Check).to_string(),
+            key: hex::encode_prefixed(proof.key),
+            flags: proof.flags.passes.bits(),
+            expiry_day: proof.flags.expiry_day,
+            salt: hex::encode_prefixed(proof.salt),
+        }
+    }
+}
+
+async fn proof(cx: Context, OneApplication(user, listing): OneApplication) -> Result<Json<ProofOut>> {
+    Ok(Json(cx.app().applications.proof(&cx.call, &user, &listing).await?.into()))
 }
 
 async fn records(

@@ -5,6 +5,7 @@ mod audit;
 mod bureaus;
 mod chain;
 mod chain_queue;
+mod conditions;
 mod configuration;
 mod consents;
 mod devices;
@@ -36,6 +37,7 @@ pub(crate) fn operations(profile: Profile) -> Vec<Operation> {
         listing_clusters::operations(),
         listing_details::operations(),
         applications::operations(),
+        conditions::operations(),
         qualification::operations(),
         chain::operations(),
         transactions::operations(),

@@ -54,9 +54,9 @@ async fn erased_user_can_start_again(app: &App) {
     assert_eq!(app.validate(&who.token, &again.id, "Ada", "Byron").await.status(200).text(), again.token);
     app.apply(&who.token, &who.user, &[listing]).await;
     app.flags_become(&who.user, listing, [true; 4]).await;
-    let reference = app.reference(&who.user, listing).await;
+    let reference = app.chain_key(&who.user, listing).await;
     assert_ne!(reference, known.reference, "the chain does not know that it is the same person");
-    assert_eq!(app.flags_on_chain(&known.reference, listing).await, None);
+    assert_eq!(app.commitment_on_chain(&known.reference).await, None);
 }
 
 async fn only_the_person_and_the_operator_erase(app: &App) {

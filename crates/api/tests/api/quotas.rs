@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::node_proxy::NodeProxy;
 use crate::support::{
-    Answer, Anvil, App, Engine, NodeOptions, Options, applicant, on_both_engines, on_chain, unique,
+    Answer, Anvil, App, Engine, NodeOptions, Options, applicant, on_both_engines, on_chain, unique, with,
 };
 
 on_both_engines! {
@@ -158,7 +158,13 @@ async fn everything_that_is_written_to_the_chain_is_budgeted(engine: Engine) {
 /// Regression: alternating between two identities rewrote the flags of all applications for one record each time.
 async fn result_pays_for_the_flags_of_every_application(engine: Engine) {
     let app = with_records(engine, DailyLimits { person: 5, ..UNLIMITED }).await;
-    app.offer(&["oak", "ash"]).await;
+    let offer = async |ids: &[&str]| {
+        for id in ids {
+            let body = with(on_chain(id, "landlord"), json!({"minCredit": 620}));
+            app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
+        }
+    };
+    offer(&["oak", "ash"]).await;
     let (ada, bob) = (app.someone().await, app.someone().await);
     app.apply(&ada.token, &ada.user, &["oak", "ash"]).await;
     verify(&app, &ada.token, &unique("case"), "Lovelace").await.status(200);
@@ -171,7 +177,7 @@ async fn result_pays_for_the_flags_of_every_application(engine: Engine) {
     // A result never costs more than a whole day's budget: somebody with more applications than that is verified too.
     let (cyd, root) = (app.someone().await, app.token(&["--sub", "root", "--scope", "admin"]));
     for offered in [["elm", "fir", "yew"], ["ivy", "bay", "box"]] {
-        app.offer(&offered).await;
+        offer(&offered).await;
         app.apply(&root, &cyd.user, &offered).await;
     }
     verify(&app, &cyd.token, &unique("case"), "Lovelace").await.status(200);

@@ -65,6 +65,10 @@ settings! {
         trusted_hops("N"): usize = 0;
         /// For how many days the inputs of a verification are kept, encrypted
         retention_days("DAYS"): u32 = 30;
+        /// How many different sets of terms the owners of listings learn something about, for each person in 30 days
+        disclosures_per_person("N"): u32 = 40;
+        /// Refuse applications that do not say which conditions their applicant has seen
+        require_conditions("REQUIRE_CONDITIONS"): bool = false;
         /// Requests per second, for each client address and each credential; 0: no limit
         rate_limit("N"): u32 = 100, sandbox 0;
         /// Connections at once
@@ -120,6 +124,9 @@ settings! {
         chain_key_file("FILE"): Option<PathBuf>;
         /// Blocks after which a block is final
         chain_confirmations("N"): u64 = 12;
+        /// How many seconds records of flags wait for those of other people, so that their time tells less about whose they
+        /// are; 0: they are sent at once
+        chain_flag_interval("SECONDS"): u32 = 60, sandbox 0;
         /// The most that is paid per gas, in gwei
         chain_fee_cap("GWEI"): u64 = 500;
     }

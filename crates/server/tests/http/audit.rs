@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::support::server::ENCRYPTION_KEY;
 use crate::support::{
     App, Cell, Engine, Installation, Options, Raw, applicant, on_both_engines, on_chain, portico, unique,
-    until,
+    until, with,
 };
 
 const OPERATOR: CallContext = CallContext::new(Actor::Operator);
@@ -94,7 +94,7 @@ async fn token_from_the_command_line_is_audited(app: &App) {
 
 async fn internal_key_use_is_audited(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
-    let body = on_chain(&elm, "landlord");
+    let body = with(on_chain(&elm, "landlord"), json!({"minCredit": 620}));
     app.to_post("/stage/listings", &body).key(app.operator()).send().await.json(201);
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.apply(&ada.token, &ada.user, &[&elm]).await;

@@ -88,8 +88,8 @@ async fn sealed_value_opens_only_in_its_place(engine: Engine) {
     let raw = Raw::open(&app).await;
     let mut swaps = 0;
     for (table, column, id, closed) in [
-        ("verifications", "outcome", "id", &["read", "list", "given again", "validated"][..]),
-        ("verifications", "findings", "id", &["given again"]),
+        ("verifications", "outcome", "id", &["read", "list", "given again", "validated", "same case"][..]),
+        ("verifications", "findings", "id", &["given again", "same case"]),
         ("verifications", "inputs", "id", &[]),
         ("cases", "secret", "id", &["same case", "validated"]),
         ("checks", "finding", "case_id", &["same case"]),

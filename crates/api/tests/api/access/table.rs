@@ -76,14 +76,27 @@ const ONLY_OWN_HIDDEN_BEARER: Verdicts = [
     Unauthorized,
     NotFound,
 ];
-const ONLY_OWN: Verdicts =
-    [Unauthorized, Unauthorized, Unauthorized, Forbidden, Yes, Forbidden, Yes, Forbidden, Forbidden];
 const ONLY_OWN_BEARER: Verdicts = [
     Unauthorized,
     Unauthorized,
     Unauthorized,
     Forbidden,
     Yes,
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    Forbidden,
+];
+/// Without a report even the owner checks no name.
+const NAME_CHECK: Verdicts =
+    [Unauthorized, Unauthorized, Unauthorized, Forbidden, Conflict, Forbidden, Conflict, Conflict, Conflict];
+/// Nothing is attested yet.
+const PROOF: Verdicts = [
+    Unauthorized,
+    Unauthorized,
+    Unauthorized,
+    Forbidden,
+    NotFound,
     Unauthorized,
     Unauthorized,
     Unauthorized,
@@ -207,6 +220,7 @@ pub(super) fn rows() -> Vec<Row> {
         // Beyond the specification: applicants are for the listing's owner, totals are public, users manage their own keys.
         row("GET /v1/listings/{id}/applicants", "/v1/listings/$listing/applicants", "", OWN, OWN),
         row("GET /v1/listings/{id}", "/v1/listings/$listing", "", OPEN, OPEN),
+        row("GET /v1/listings/{id}/conditions", "/v1/listings/$listing/conditions", "", OPEN, OPEN),
         row("PATCH /v1/listings/{id}", "/v1/listings/$listing", r#"{"city":"Dallas"}"#, OPEN_OR_OWN, OWN),
         row("GET /v1/listings/{id}/history", "/v1/listings/$listing/history", "", OPEN, OPEN),
         row("GET /v1/listings/stats/overview", "/v1/listings/stats/overview", "", OPEN, OPEN),
@@ -216,7 +230,10 @@ pub(super) fn rows() -> Vec<Row> {
         row("GET /v1/users/{userId}/applications", "/v1/users/$owner/applications", "", OWN, OWN),
         row("GET /v1/applications/{userId}/{listingId}/records", "/v1/applications/$owner/oak/records", "", OPEN_OR_OWN, OWN),
         row("GET /v1/applications/{userId}/{listingId}", "/v1/applications/$owner/oak", "", OWN, OWN),
-        row("DELETE /v1/applications/{userId}/{listingId}", "/v1/applications/$applied", "", ONLY_OWN, ONLY_OWN),
+        row("DELETE /v1/applications/{userId}/{listingId}", "/v1/applications/$applied", "", ONLY_OWN_BEARER, ONLY_OWN_BEARER),
+        row("PUT /v1/applications/{userId}/{listingId}/report", "/v1/applications/$applied/report", "{}", ONLY_OWN_BEARER, ONLY_OWN_BEARER),
+        row("GET /v1/applications/{userId}/{listingId}/proof", "/v1/applications/$applied/proof", "", PROOF, PROOF),
+        row("POST /v1/applications/{userId}/{listingId}/name-check", "/v1/applications/$applicant/name-check", r#"{"firstName":"Ada","lastName":"Lovelace"}"#, NAME_CHECK, NAME_CHECK),
         row("POST /v1/applications/{userId}/{listingId}/decision", "/v1/applications/$applicant/decision", r#"{"decision":"approved"}"#, OWN, OWN),
         row("GET /v1/consents", "/v1/consents", "", OPEN, OPEN),
         row("GET /v1/consents/{version}", "/v1/consents/2026-01", "", OPEN, OPEN),

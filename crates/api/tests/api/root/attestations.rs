@@ -1,6 +1,5 @@
 //! The four flags of an application, computed from the listing's terms and the newest result.
 
-use portico_domain::chain::Passes;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ on_both_engines! {
     shared:
         application_after_verification_sets_flags,
         verification_after_application_sets_flags,
-        new_verification_attests_again,
+        renewed_report_attests_again,
         new_terms_attest_anew,
         scores_and_incomes_are_not_on_the_chain;
     own:
@@ -34,13 +33,16 @@ async fn record(app: &App, id: &str, terms: Value) {
 /// The contract and the service agree on the flags.
 async fn the_contract_agrees(app: &App, who: &Session, listing: &str, expected: [bool; 4]) {
     app.flags_become(&who.user, listing, expected).await;
-    let reference = app.reference(&who.user, listing).await;
     let bits = expected.iter().enumerate().fold(0_u8, |bits, (at, flag)| bits | u8::from(*flag) << at);
-    let wanted = Some(Passes::from_bits(bits));
-    until("the contract agrees", 30, async || {
-        (app.flags_on_chain(&reference, listing).await == wanted).then_some(())
-    })
-    .await;
+    let path = format!("/v1/applications/{}/{listing}/proof", who.user);
+    let proof = app.to_get(&path).bearer(&who.token).send().await.json(200);
+    assert_eq!(proof["flags"], bits);
+    until("the contract agrees", 30, async || app.is_attested(&proof).await.then_some(())).await;
+    let other = with(proof.clone(), json!({"flags": bits ^ 1}));
+    assert!(!app.is_attested(&other).await);
+    for key in [&who.key, app.operator()] {
+        app.to_get(&path).key(key).send().await.refused(401, "unauthenticated");
+    }
 }
 
 async fn application_after_verification_sets_flags(app: &App) {
@@ -59,7 +61,7 @@ async fn application_after_verification_sets_flags(app: &App) {
 
 async fn verification_after_application_sets_flags(app: &App) {
     let (ada, elm, oak) = (app.someone().await, unique("elm"), unique("oak"));
-    record(app, &elm, terms((0, 0), (0, 0))).await;
+    record(app, &elm, terms((1, 1), (0, 0))).await;
     record(app, &oak, terms((800, 850), (85_000, 85_001))).await;
     app.apply(&ada.token, &ada.user, &[&elm, &oak]).await;
     assert_eq!(app.flags(&ada.user, &elm).await, NONE, "nobody is known yet");
@@ -68,17 +70,18 @@ async fn verification_after_application_sets_flags(app: &App) {
     the_contract_agrees(app, &ada, &oak, [false, false, true, false]).await;
 }
 
-async fn new_verification_attests_again(app: &App) {
+async fn renewed_report_attests_again(app: &App) {
     let (ada, elm) = (app.someone().await, unique("elm"));
     record(app, &elm, terms((620, 700), (50_000, 80_000))).await;
     app.apply(&ada.token, &ada.user, &[&elm]).await;
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     the_contract_agrees(app, &ada, &elm, ALL).await;
-    let poorer = json!({"SSN": "900-00-0640", "OpenBankingToken": "income-60000"});
+    let poorer = json!({"OpenBankingToken": "income-60000"});
     app.verified(&ada.token, "", &with(applicant("Lovelace"), poorer)).await;
-    the_contract_agrees(app, &ada, &elm, [true, false, true, false]).await;
-    app.verified(&ada.token, "", &applicant("Lovelace")).await;
     the_contract_agrees(app, &ada, &elm, ALL).await;
+    let path = format!("/v1/applications/{}/{elm}/report", ada.user);
+    app.request(Method::PUT, &path).bearer(&ada.token).json(&json!({})).send().await.only_message(200);
+    the_contract_agrees(app, &ada, &elm, [true, true, true, false]).await;
 }
 
 async fn new_terms_attest_anew(app: &App) {
@@ -94,8 +97,7 @@ async fn new_terms_attest_anew(app: &App) {
         .status(200);
     record(app, &elm, terms((750, 800), (50_000, 90_000))).await;
     // Deleting the listing ended the application.
-    let path = format!("/applications/{}/{elm}/check", ada.user);
-    app.to_get(&path).bearer(&ada.token).send().await.refused(404, "application_not_found");
+    assert_eq!(app.flags(&ada.user, &elm).await, NONE);
     app.apply(&ada.token, &ada.user, &[&elm]).await;
     the_contract_agrees(app, &ada, &elm, [false, false, true, false]).await;
 }
@@ -122,6 +124,6 @@ async fn flags_work_on_a_real_node(engine: Engine) {
     let app = Options::new(engine).anvil().start().await;
     application_after_verification_sets_flags(&app).await;
     verification_after_application_sets_flags(&app).await;
-    new_verification_attests_again(&app).await;
+    renewed_report_attests_again(&app).await;
     new_terms_attest_anew(&app).await;
 }

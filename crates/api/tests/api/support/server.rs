@@ -248,7 +248,6 @@ async fn prepare(app: &Portico, profile: Profile) {
 async fn record_flags(service: Arc<Service>) {
     loop {
         let maintenance = &service.app.maintenance;
-        maintenance.expire_flags().await.unwrap_or_default();
         if !matches!(maintenance.record_flags().await, Ok(1..)) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

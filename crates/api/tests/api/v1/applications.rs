@@ -17,6 +17,8 @@ on_both_engines! {
         decision_of_an_older_version_is_refused,
         only_the_applicant_reads_the_notice,
         decision_names_valid_checks_only,
+        changed_conditions_are_refused,
+        name_is_checked_by_the_owner,
         disputed_finding_is_shown_until_a_new_one;
     own:
         live_notice_names_the_bureau;
@@ -55,6 +57,11 @@ async fn withdraw(app: &App, applicant: &Session, listing: &str) -> Answer {
     app.request(Method::DELETE, &path(applicant, listing)).bearer(&applicant.token).send().await
 }
 
+async fn renew(app: &App, applicant: &Session, listing: &str) -> Answer {
+    let path = format!("{}/report", path(applicant, listing));
+    app.request(Method::PUT, &path).bearer(&applicant.token).json(&json!({})).send().await
+}
+
 async fn dispute(app: &App, who: &Session, verification: &str, check: &str) -> Answer {
     let path = format!("/v1/verifications/{verification}/checks/{check}/dispute");
     app.to_post(&path, &json!({})).bearer(&who.token).send().await
@@ -89,7 +96,7 @@ async fn application_has_all_of_its_fields(app: &App) {
         "flags": {
             "passMinCredit": false, "passPrefCred": false, "passMinIncome": false, "passPrefIncome": false,
         },
-        "flagsWithheld": false, "identityChanged": false,
+        "flagsWithheld": false, "report": [], "conditionsSeen": false, "nameChecks": [],
         "sharing": {"userId": owner.user, "accountId": owner.user, "clientId": client, "active": true},
         "timeline": [{"at": seen["appliedAt"], "status": "submitted", "by": "applicant"}],
     });
@@ -130,11 +137,11 @@ async fn withdrawal_clears_the_flags_and_ends_the_sharing(app: &App) {
     app.verified(&ada.token, "", &applicant("Lovelace")).await;
     app.apply(&ada.token, &ada.user, &[&id]).await;
     app.flags_become(&ada.user, &id, ALL).await;
-    let reference = app.reference(&ada.user, &id).await;
+    let reference = app.chain_key(&ada.user, &id).await;
     withdraw(app, &ada, &id).await.only_message(200);
     assert_eq!(app.flags(&ada.user, &id).await, NONE);
     until("the flags are cleared on the chain", 30, async || {
-        app.flags_on_chain(&reference, &id).await.is_none().then_some(())
+        app.commitment_on_chain(&reference).await.is_none().then_some(())
     })
     .await;
     let seen = app.application(&owner, &ada.user, &id).await;
@@ -149,7 +156,7 @@ async fn withdrawal_clears_the_flags_and_ends_the_sharing(app: &App) {
     let again = app.application(&ada, &ada.user, &id).await;
     assert_eq!(again["status"], "submitted");
     assert_ne!(again["id"], seen["id"]);
-    assert_ne!(app.reference(&ada.user, &id).await, reference);
+    assert_ne!(app.chain_key(&ada.user, &id).await, reference);
 }
 
 async fn decision_is_made_once_under_its_key(app: &App) {
@@ -222,8 +229,14 @@ async fn only_the_applicant_reads_the_notice(app: &App) {
     // Without reasons there is none.
     let bob = app.someone().await;
     app.apply(&bob.token, &bob.user, &[&id]).await;
-    decide(app, &owner, &bob, &id, json!({"decision": "declined"})).await.only_message(201);
-    assert_eq!(app.application(&bob, &bob.user, &id).await.get("notice"), None);
+    let neither = decide(app, &owner, &bob, &id, json!({"decision": "declined"})).await;
+    neither.has_faults(&[("/reasons", "missing")]);
+    let both = json!({"decision": "declined", "reasons": ["eviction"], "basis": "no_report"});
+    decide(app, &owner, &bob, &id, both).await.has_faults(&[("/reasons", "missing")]);
+    let body = json!({"decision": "declined", "basis": "no_report"});
+    decide(app, &owner, &bob, &id, body).await.only_message(201);
+    let seen = app.application(&bob, &bob.user, &id).await;
+    assert_eq!((seen.get("notice"), &seen["decision"]["basis"]), (None, &json!("no_report")));
 }
 
 async fn live_notice_names_the_bureau(engine: Engine) {
@@ -259,13 +272,65 @@ async fn decision_names_valid_checks_only(app: &App) {
         let body = json!({"decision": "declined", "reasons": [unknown]});
         decide(app, &owner, &ada, &id, body).await.refused(409, "check_not_valid");
     }
-    let wrong = json!({"decision": "maybe", "reasons": ["luck"], "note": 5});
+    let wrong = json!({"decision": "maybe", "reasons": ["luck"], "note": 5, "basis": "luck"});
     decide(app, &owner, &ada, &id, wrong).await.has_faults(&[
         ("/decision", "unknown_decision"),
         ("/reasons/0", "unknown_check"),
+        ("/basis", "unknown_basis"),
         ("/note", "wrong_type"),
     ]);
     assert_eq!(app.application(&ada, &ada.user, &id).await["status"], "submitted");
+}
+
+async fn changed_conditions_are_refused(app: &App) {
+    let (owner, ada) = (landlord(app, &["IncomeCheck"]).await, app.someone().await);
+    let (one, two) = (offer(app, &owner, 0, 0).await, offer(app, &owner, 620, 0).await);
+    let read = async |id: &str| app.get(&format!("/v1/listings/{id}/conditions")).await.json(200);
+    let (of_one, of_two) = (read(&one).await, read(&two).await);
+    assert_eq!((&of_two["listingId"], &of_two["terms"]["minCredit"]), (&json!(two), &json!(620)));
+    let expected = json!([
+        {"check": "income", "byPipeline": true, "byTerms": false},
+        {"check": "softCredit", "byPipeline": false, "byTerms": true},
+    ]);
+    assert_eq!(of_two["requiredChecks"], expected);
+    assert_eq!((&of_two["country"], &of_two["consentVersion"]), (&json!("US"), &json!("2026-01")));
+    let mut body = json!({
+        "userId": ada.user, "listingIds": [one, two], "conditions": {&*one: of_one["tag"], &*two: "other"}
+    });
+    let refused = app.to_post("/applications", &body).bearer(&ada.token).send().await;
+    assert!(refused.text().contains("/listingIds/1"), "{}", refused.text());
+    refused.refused(409, "conditions_changed");
+    let path = format!("/applications/{}", ada.user);
+    app.to_get(&path).bearer(&ada.token).send().await.refused(404, "application_not_found");
+    body["conditions"][&two] = of_two["tag"].clone();
+    app.to_post("/applications", &body).bearer(&ada.token).send().await.only_message(201);
+    assert_eq!(app.application(&owner, &ada.user, &two).await["conditionsSeen"], true);
+    let wrong = json!({"userId": ada.user, "listingIds": [one], "conditions": {&*one: 5}});
+    let pointer = format!("/conditions/{one}");
+    let refused = app.to_post("/applications", &wrong).bearer(&ada.token).send().await;
+    refused.has_faults(&[(&pointer, "wrong_type")]);
+}
+
+async fn name_is_checked_by_the_owner(app: &App) {
+    let (owner, ada) = (landlord(app, &["SoftCreditCheck"]).await, app.someone().await);
+    let id = offer(app, &owner, 620, 0).await;
+    app.apply(&ada.token, &ada.user, &[&id]).await;
+    let path = format!("{}/name-check", path(&ada, &id));
+    let ask = async |first: &str| {
+        let body = json!({"firstName": first, "lastName": "Lovelace"});
+        app.to_post(&path, &body).bearer(&owner.token).send().await
+    };
+    ask("Ada").await.refused(409, "no_report");
+    app.verified(&ada.token, "", &applicant("Lovelace")).await;
+    app.flags_become(&ada.user, &id, ALL).await;
+    assert_eq!(ask("Ada").await.json(200), json!({"matches": true}));
+    assert_eq!(ask("Ben").await.json(200), json!({"matches": false}));
+    let seen = app.application(&ada, &ada.user, &id).await;
+    assert_eq!(
+        (&seen["nameChecks"][0]["matches"], &seen["nameChecks"][1]["matches"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(seen["report"][0]["check"], "softCredit");
 }
 
 async fn disputed_finding_is_shown_until_a_new_one(app: &App) {
@@ -298,6 +363,7 @@ async fn disputed_finding_is_shown_until_a_new_one(app: &App) {
         app.to_get(&format!("/v1/verifications/{}", made.id)).bearer(&ada.token).send().await.json(200);
     moment(&result["checks"][0]["disputedAt"]);
     app.verified(&ada.token, "", &applicant("Evicted")).await;
+    renew(app, &ada, &id).await.only_message(200);
     let seen = app.application(&owner, &ada.user, &id).await;
     are(&seen, &[("eviction", "not_passed"), ("softCredit", "passed")]);
 }

@@ -23,7 +23,7 @@ async fn applicants_are_listed_for_the_listings_owner(app: &App) {
     let path = format!("/v1/listings/{}/applicants", encoded(&id));
     let list = app.to_get(&path).bearer(&owner.token).send().await.json(200);
     let state = json!({
-        "status": "submitted", "checks": [], "complete": true, "flagsWithheld": false, "identityChanged": false,
+        "status": "submitted", "checks": [], "complete": true, "flagsWithheld": false,
         "flags": {
             "passMinCredit": false, "passPrefCred": false, "passMinIncome": false, "passPrefIncome": false,
         },

@@ -1,10 +1,12 @@
 //! What the chain holds.
 
+use alloy_primitives::{Address, B256};
+use alloy_sol_types::SolCall as _;
+use portico_chain::contracts::checks;
 use portico_chain::node::Node as _;
 use portico_chain::reads;
-use portico_domain::ListingId;
-use portico_domain::chain::Passes;
-use portico_records::{check_key, listing_key, token_key};
+use portico_records::{Commitment, ItemKind, token_key};
+use serde_json::Value;
 
 use super::{Raw, encoded, until};
 use crate::support::App;
@@ -31,29 +33,37 @@ impl App {
         .await;
     }
 
-    /// By what the chain knows an application, from the transaction that recorded its flags.
-    pub(crate) async fn reference(&self, user: &str, listing: &str) -> [u8; 32] {
+    /// By what the chain knows an application.
+    pub(crate) async fn chain_key(&self, user: &str, listing: &str) -> [u8; 32] {
         let path = format!("/v1/applications/{}/{}/records", encoded(user), encoded(listing));
-        let (node, _) = self.chain().await;
         until("the flags are recorded", 30, async || {
             let records = self.to_get(&path).key(self.operator()).send().await.json(200);
-            let record = records.get(0)?;
-            let key: [u8; 32] = hex::decode_to_array(record["key"].as_str()?).unwrap();
-            let receipt =
-                node.receipt(record["transactionHash"].as_str()?.parse().unwrap()).await.unwrap()?;
-            receipt.logs.iter().find_map(|log| match log.topics[..] {
-                [_, listing, applicant] => (check_key(&listing, &applicant) == key).then_some(applicant.0),
-                _ => None,
-            })
+            records.get(0)?["transactionHash"].as_str()?;
+            hex::decode_to_array(records[0]["key"].as_str()?).ok()
         })
         .await
     }
 
-    /// The flags of an application in the contract.
-    pub(crate) async fn flags_on_chain(&self, reference: &[u8; 32], listing: &str) -> Option<Passes> {
+    /// What the contract has of an application; `None`: nothing, or it is cleared.
+    pub(crate) async fn commitment_on_chain(&self, key: &[u8; 32]) -> Option<Commitment> {
         let (node, contracts) = self.chain().await;
-        let listing = listing_key(&ListingId::stored(listing));
-        reads::application(&node, contracts, &listing, reference).await.unwrap().1.map(|flags| flags.passes)
+        reads::application(&node, contracts, key).await.unwrap().1
+    }
+
+    /// Whether the contract attests what the applicant's proof says.
+    pub(crate) async fn is_attested(&self, proof: &Value) -> bool {
+        let (node, contracts) = self.chain().await;
+        let word = |name: &str| B256::from(hex::decode_to_array(proof[name].as_str().unwrap()).unwrap());
+        let number = |name: &str| u32::try_from(proof[name].as_u64().unwrap()).unwrap();
+        let call = checks::isAttestedCall {
+            key: word("key"),
+            flags: u8::try_from(number("flags")).unwrap(),
+            expiryDay: number("expiryDay"),
+            salt: word("salt"),
+        };
+        let contract = contracts.of(ItemKind::Check);
+        let answer = node.call(Address::ZERO, contract, call.abi_encode().into()).await.unwrap();
+        checks::isAttestedCall::abi_decode_returns(&answer).unwrap()
     }
 
     /// The hash of the anchored audit entry.

@@ -28,7 +28,7 @@ pub(crate) async fn known(app: &App) -> Known {
     app.flags_become(&who.user, &listing, [true; 4]).await;
     app.minted(&made.token).await;
     app.validate(&who.token, &made.id, "Ada", "Lovelace").await.status(200);
-    let reference = app.reference(&who.user, &listing).await;
+    let reference = app.chain_key(&who.user, &listing).await;
     Known { who, made, case, listing, reference }
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn is_forgotten(app: &App, known: &Known) {
     again.refused(404, "verification_not_found");
     app.burned(&made.token).await;
     until("the flags are cleared on the chain", 30, async || {
-        app.flags_on_chain(reference, listing).await.is_none().then_some(())
+        app.commitment_on_chain(reference).await.is_none().then_some(())
     })
     .await;
     let path = format!("/applications/{}", who.user);
