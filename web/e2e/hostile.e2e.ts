@@ -40,7 +40,7 @@ async function storeHostileData(): Promise<string[]> {
   const decide = (applicant: string, id: string, headers: Record<string, string>) =>
     app.post(
       `/v1/applications/${encodeURIComponent(applicant)}/${id}/decision`,
-      { decision: 'declined', note: SCRIPT },
+      { decision: 'declined', basis: 'no_report', note: SCRIPT },
       headers,
     );
   await decide(HOSTILE_USER, 'lair', landlord);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
+import { agreeAndApply } from './harness/applications';
 import { newListing } from './harness/listings';
 
 const app = useConsole();
@@ -79,12 +80,16 @@ test('applying asks for confirmation, then shows the four flags', async () => {
   const page = await app.open('/listings/pine-7', { as: 'ben' });
   await page.getByRole('button', { name: 'Apply for this home' }).click();
   const question = page.getByRole('dialog', { name: 'Apply for this home?' });
-  await question.getByText('the chain gets a random reference and four yes or no answers').waitFor();
+  await question.getByText('a commitment that reveals nothing by itself').waitFor();
+  const conditions = question.getByRole('region', { name: 'Conditions' });
+  await conditions.getByText('Minimum credit').waitFor();
+  await conditions.getByText('Credit: the terms ask for it').waitFor();
+  expect(await question.getByRole('button', { name: 'Apply', exact: true }).isDisabled()).toBe(true);
   await axe(page);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Apply for this home' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
+  await agreeAndApply(page);
   await page.getByRole('heading', { name: 'Your application' }).waitFor();
   await page.getByText('Minimum credit: not checked').waitFor();
   await page.getByText(/^You applied /).waitFor();
@@ -95,6 +100,28 @@ test('applying asks for confirmation, then shows the four flags', async () => {
   expect(await page.getByRole('link', { name: 'Verify credit' }).getAttribute('href')).toBe(
     '/console/screening?home=pine-7',
   );
+});
+
+test('conditions that changed meanwhile are shown, and have to be agreed to again', async () => {
+  await record('pine-8');
+  const page = await app.open('/listings/pine-8', { as: 'ben' });
+  page.monitor.allow(/409/);
+  await page.getByRole('button', { name: 'Apply for this home' }).click();
+  const question = page.getByRole('dialog', { name: 'Apply for this home?' });
+  await question.getByRole('checkbox').check();
+  const response = await fetch(`${app.url}/v1/listings/pine-8`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', ...(await app.tokenHeaders('ada')) },
+    body: JSON.stringify({ terms: { minCredit: 650, prefCredit: 710, minIncome: 0, prefIncome: 0 } }),
+  });
+  expect(response.status).toBe(200);
+  await question.getByRole('button', { name: 'Apply', exact: true }).click();
+  await question.getByText('The conditions have changed since you read them.').waitFor();
+  await question.getByText('650', { exact: true }).waitFor();
+  expect(await question.getByRole('checkbox').isChecked()).toBe(false);
+  await axe(page);
+  await agreeAndApply(page);
+  await page.getByRole('heading', { name: 'Your application' }).waitFor();
 });
 
 test('the owner gets a link to the applicants', async () => {

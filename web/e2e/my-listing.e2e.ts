@@ -42,15 +42,22 @@ test('a landlord declines with a reason, and the applicant reads the notice', as
   expect(await newt.locator('.tone-bad, .lucide-minus, .lucide-x').count()).toBe(0);
   await axe(page);
 
-  // A decline of the other one can name no check.
+  // A decline of the other one can name no check, and has to say so.
   await newt.getByRole('button', { name: 'Decline: newt' }).click();
   await page.getByText('No check of this applicant is valid now').waitFor();
+  expect(await page.getByRole('radio', { name: 'Checks of the report' }).isDisabled()).toBe(true);
+  await page.getByRole('dialog').getByRole('button', { name: 'Decline', exact: true }).click();
+  await page.getByRole('alert').getByText('Choose what the decision is based on.').waitFor();
+  await axe(page);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 
   await eve.getByRole('button', { name: 'Decline: eve' }).click();
   const dialog = page.getByRole('dialog', { name: 'Decline: eve' });
   await dialog.getByText('FCRA, 15 U.S.C. 1681m').waitFor();
+  await dialog.getByRole('radio', { name: 'Checks of the report' }).check();
+  await dialog.getByRole('button', { name: 'Decline', exact: true }).click();
+  await dialog.getByText('Choose at least one check.').waitFor();
   await dialog.getByRole('checkbox', { name: 'Eviction: Not passed' }).check();
   await dialog.getByRole('checkbox', { name: 'Credit: Passed' }).check();
   await dialog.getByLabel('Note to the applicant').fill('Thank you\nfor <b>applying</b>');
@@ -106,20 +113,48 @@ test('a landlord approves, with and without conditions', async () => {
   await row(page, 'fay').getByRole('button', { name: 'Approve: fay' }).click();
   const approval = page.getByRole('dialog', { name: 'Approve: fay' });
   await approval.waitFor();
-  expect(await approval.getByRole('checkbox').count()).toBe(0);
+  expect(await approval.getByRole('radio').count()).toBe(0);
   await approval.getByRole('button', { name: 'Approve', exact: true }).click();
   await row(page, 'fay')
     .getByText(/^Approved on/)
     .waitFor();
   await row(page, 'gus').getByRole('button', { name: 'Approve with conditions: gus' }).click();
   const conditional = page.getByRole('dialog');
+  await conditional.getByRole('radio', { name: /^No report/ }).check();
   await conditional.getByLabel('Note to the applicant').fill('A deposit of two rents');
   await conditional.getByRole('button', { name: 'Approve with conditions' }).click();
   await row(page, 'gus').getByText('“A deposit of two rents”').waitFor();
+  await row(page, 'gus').getByText('based on no report').waitFor();
   // Without a named check there is no notice.
   expect(await row(page, 'gus').getByText('was given a notice').count()).toBe(0);
   await axe(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
+test('a landlord checks the name of an applicant, who sees it', async () => {
+  await recordListing(app, 'oak-5');
+  await verify(app, 'jo', 'oak-5', { FirstName: 'Josephine' });
+  await applyFor(app, 'jo', 'oak-5');
+  const page = await openApplicants('oak-5');
+  await row(page, 'jo').getByRole('button', { name: 'Check the name: jo' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Check the name' });
+  await dialog.getByRole('button', { name: 'Check the name' }).click();
+  await dialog.getByText('Enter the first name.').waitFor();
+  await dialog.getByLabel('First name').fill('Josephina');
+  await dialog.getByLabel('Last name').fill('Tenant');
+  await dialog.getByRole('button', { name: 'Check the name' }).click();
+  await dialog.getByText('The report is not about somebody of this name.').waitFor();
+  await dialog.getByLabel('First name').fill('Josephine');
+  await dialog.getByRole('button', { name: 'Check the name' }).click();
+  await dialog.getByText('The report is about somebody of this name.').waitFor();
+  await axe(page);
+
+  const applicant = await app.open('/applications', { as: 'jo' });
+  await applicant.getByRole('link', { name: 'oak-5 Street' }).click();
+  const asked = applicant.getByRole('region', { name: 'The landlord asked whether your report' });
+  await asked.getByText('it is about somebody else').waitFor();
+  await asked.getByText('it is about somebody of that name').waitFor();
+  await axe(applicant);
 });
 
 test('a decision about a withdrawn application is explained', async () => {

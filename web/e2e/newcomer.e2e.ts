@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axe, useConsole } from './harness';
+import { agreeAndApply } from './harness/applications';
 
 const app = useConsole();
 
@@ -53,7 +54,7 @@ test('a new user completes the whole tour', { timeout: 180_000 }, async () => {
   await main.getByRole('link', { name: '12 Oak Street' }).click();
   await page.getByText('Matches the chain').waitFor();
   await page.getByRole('button', { name: 'Apply for this home' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click();
+  await agreeAndApply(page);
 
   // The four flags and their chain record.
   await page.getByRole('heading', { name: 'Your application' }).waitFor();

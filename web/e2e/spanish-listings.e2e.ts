@@ -112,6 +112,7 @@ test('applicants, a decision and its notice', { timeout: TIMEOUT_MS }, async () 
   const eve = page.getByRole('article', { name: 'Solicitud de eve' });
   await eve.getByRole('button', { name: 'Rechazar: eve' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rechazar: eve' });
+  await dialog.getByRole('radio', { name: 'Comprobaciones del informe' }).check();
   await dialog.getByRole('checkbox').first().check();
   await expectSpanish(page);
   await dialog.getByRole('button', { name: 'Rechazar', exact: true }).click();
@@ -145,8 +146,8 @@ test('applications', { timeout: TIMEOUT_MS }, async () => {
     .waitFor();
   expect(await page.getByRole('link', { name: /^Verificar / }).count()).toBe(3);
   await expectSpanish(page);
-  await page.getByRole('button', { name: 'Retirar…' }).click();
-  await page.getByRole('dialog', { name: '¿Retirar esta solicitud?' }).waitFor();
+  await page.getByRole('button', { name: 'Dejar de compartir…' }).click();
+  await page.getByRole('dialog', { name: '¿Dejar de compartir con este propietario?' }).waitFor();
   await expectSpanish(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Retirar', exact: true }).click();
   await page.getByText(/^Ya nada\. /).waitFor();

@@ -1,4 +1,5 @@
 // Homes, applicants and verifications for tests of applications.
+import type { Page } from 'playwright-core';
 import type { useConsole } from '.';
 
 type App = ReturnType<typeof useConsole>;
@@ -31,6 +32,13 @@ export async function requireChecks(app: App, userId: string, clientId: string, 
 
 export async function applyFor(app: App, userId: string, listingId: string): Promise<void> {
   await app.post('/applications', { userId, listingIds: [listingId] }, await app.tokenHeaders(userId));
+}
+
+/** Agrees to the conditions in the open dialog, and applies. */
+export async function agreeAndApply(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Apply for this home?' });
+  await dialog.getByRole('checkbox', { name: /^I have read these conditions/ }).check();
+  await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
 }
 
 /** Verifies a user with a score of 720 and an income of 85,000, unless the details say otherwise. */

@@ -1,14 +1,14 @@
-import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, keccak256, type Abi, type Hex } from 'viem';
+import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, type Abi, type Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { ABIS, describeContract } from './abi';
 import {
-  applicationKey,
   applicationKeys,
   contractAt,
   createdContract,
   decodeCall,
   decodeLog,
   decodeTransaction,
+  isApplicationKey,
   isListingKey,
   listingKey,
 } from './decode';
@@ -17,9 +17,9 @@ const key = listingKey('austin-1') as Hex;
 const digest = `0x${'11'.repeat(32)}` as const;
 const terms = { minCredit: 620, prefCredit: 700, minIncome: 5_500_000n, prefIncome: 7_000_000n };
 const contracts = { listingRegistry: '0xAb', identityToken: '0x1', applicationChecks: '0x2', auditAnchor: '0x3' };
-const applicant = `0x${'22'.repeat(32)}` as const;
-/** `keyOf(listing, applicant)` of the contract. */
-const checkKey = keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes32' }], [key, applicant]));
+/** Of an application: random. */
+const checkKey = `0x${'22'.repeat(32)}` as const;
+const commitment = `0x${'33'.repeat(20)}` as const;
 
 test('a batch of listings is decoded item by item', () => {
   const items = [1n, 2n].map((version) => ({ key, version, retired: false, ...terms, digest }));
@@ -52,16 +52,16 @@ test('plain arguments are one group', () => {
 
 test('a log is decoded with its indexed arguments', () => {
   const abi: Abi = ABIS.applicationChecks;
-  const topics = encodeEventTopics({ abi, eventName: 'Recorded', args: { listing: key, applicant } }) as string[];
-  const types = [{ type: 'uint64' }, { type: 'uint8' }, { type: 'uint64' }];
-  const data = encodeAbiParameters(types, [3n, 5, 1_900_000_000n]);
+  const topics = encodeEventTopics({ abi, eventName: 'Recorded', args: { key: checkKey } }) as string[];
+  const types = [{ type: 'uint64' }, { type: 'bytes20' }, { type: 'uint32' }];
+  const data = encodeAbiParameters(types, [3n, commitment, 21_991]);
   const log = decodeLog('applicationChecks', { address: '', topics, data });
-  expect(log?.signature).toMatch(/^Recorded\(bytes32 indexed listing, bytes32 indexed applicant, /);
-  expect(log?.groups[0]?.map(({ value }) => value)).toEqual([key, applicant, '3', '5', '1900000000']);
+  expect(log?.signature).toBe('Recorded(bytes32 indexed key, uint64 version, bytes20 commitment, uint32 expiryDay)');
+  expect(log?.groups[0]?.map(({ value }) => value)).toEqual([checkKey, '3', commitment, '21991']);
 });
 
 test('a transaction is decoded with the logs of the service’s contracts, and others stay as they are', () => {
-  const item = { listing: key, applicant, version: 1n, cleared: false, flags: 5, expiresAt: 1_900_000_000n };
+  const item = { key: checkKey, version: 1n, commitment, expiryDay: 21_991 };
   const input = encodeFunctionData({ abi: ABIS.applicationChecks, functionName: 'record', args: [[item]] });
   const topics = encodeEventTopics({ abi: ABIS.applicationChecks, eventName: 'Stale', args: { key: digest } });
   const types = [{ type: 'uint64' }, { type: 'uint64' }];
@@ -73,7 +73,7 @@ test('a transaction is decoded with the logs of the service’s contracts, and o
     ['0x2', 'Stale'],
     ['0x9', undefined],
   ]);
-  expect(applicationKeys(decoded)).toEqual({ applications: [checkKey, digest], listings: [key] });
+  expect(applicationKeys(decoded)).toEqual([checkKey, digest]);
 });
 
 test('a pending transaction has no logs, and one to another contract no call', () => {
@@ -81,10 +81,7 @@ test('a pending transaction has no logs, and one to another contract no call', (
   expect(decodeTransaction({ to: '0xab', input }, contracts)).toMatchObject({ call: { name: 'record' }, logs: [] });
   expect(decodeTransaction({ to: '0x9', input }, contracts)).toEqual({ logs: [] });
   expect(decodeTransaction({ to: '0xab' }, contracts)).toEqual({ logs: [] });
-  expect(applicationKeys(decodeTransaction({ to: '0xab', input }, contracts))).toEqual({
-    applications: [],
-    listings: [],
-  });
+  expect(applicationKeys(decodeTransaction({ to: '0xab', input }, contracts))).toEqual([]);
 });
 
 test('a deployed contract has the address of its sender and nonce', () => {
@@ -93,17 +90,10 @@ test('a deployed contract has the address of its sender and nonce', () => {
   expect(createdContract({ from, nonce: 0, to: '0x1' })).toBeUndefined();
 });
 
-test('applicants of an application, and the keys of those refused, name an application', () => {
-  const group = [
-    { name: 'listing', value: key },
-    { name: 'applicant', value: applicant },
-  ];
-  const contract = 'applicationChecks';
-  const keys = group.map((argument) => applicationKey({ contract }, group, argument));
-  expect(keys).toEqual([undefined, checkKey]);
-  expect(applicationKey({ contract }, [], { name: 'key', value: digest })).toBe(digest);
-  expect(applicationKey({ contract }, [], { name: 'applicant', value: applicant })).toBeUndefined();
-  expect(applicationKey({ contract: 'listingRegistry' }, [], { name: 'key', value: digest })).toBeUndefined();
+test('the key of an application is told from others', () => {
+  expect(isApplicationKey({ contract: 'applicationChecks' }, { name: 'key' })).toBe(true);
+  expect(isApplicationKey({ contract: 'applicationChecks' }, { name: 'commitment' })).toBe(false);
+  expect(isApplicationKey({ contract: 'listingRegistry' }, { name: 'key' })).toBe(false);
 });
 
 test('what is not of the contract stays as it is', () => {
@@ -122,7 +112,6 @@ test('contracts are found by address in any case, and keys of listings are told 
     undefined,
   ]);
   expect(isListingKey({ contract: 'listingRegistry' }, { name: 'key' })).toBe(true);
-  expect(isListingKey({ contract: 'applicationChecks' }, { name: 'listing' })).toBe(true);
   expect(isListingKey({ contract: 'applicationChecks' }, { name: 'key' })).toBe(false);
   expect(isListingKey({ contract: 'auditAnchor' }, { name: 'key' })).toBe(false);
 });

@@ -1,6 +1,5 @@
 // Decodes calls and logs of the service's contracts. With viem and the interfaces of the contracts: import it lazily.
 import {
-  concat,
   decodeEventLog,
   decodeFunctionData,
   getAbiItem,
@@ -115,35 +114,20 @@ export function listingKey(id: string): string {
 
 /** True for an argument that is the key of a listing. */
 export function isListingKey({ contract }: Pick<Decoded, 'contract'>, { name }: Pick<Argument, 'name'>): boolean {
-  return contract === 'listingRegistry' ? name === 'key' : contract === 'applicationChecks' && name === 'listing';
+  return contract === 'listingRegistry' && name === 'key';
 }
 
-/** By what the chain knows an application; undefined if the argument does not name one. */
-export function applicationKey(
-  { contract }: Pick<Decoded, 'contract'>,
-  group: readonly Pick<Argument, 'name' | 'value'>[],
-  argument: Pick<Argument, 'name' | 'value'>,
-): string | undefined {
-  if (contract !== 'applicationChecks') return undefined;
-  if (argument.name === 'key') return argument.value;
-  const listing = group.find(({ name }) => name === 'listing')?.value;
-  if (argument.name !== 'applicant' || listing === undefined) return undefined;
-  return keccak256(concat([listing as Hex, argument.value as Hex]));
+/** True for an argument that is the random key of an application. */
+export function isApplicationKey({ contract }: Pick<Decoded, 'contract'>, { name }: Pick<Argument, 'name'>): boolean {
+  return contract === 'applicationChecks' && name === 'key';
 }
 
-/** Keys of the applications that a transaction names, and of their listings. */
-export function applicationKeys({ call, logs }: DecodedTransaction): { applications: string[]; listings: string[] } {
-  const applications = new Set<string>();
-  const listings = new Set<string>();
+/** Keys of the applications that a transaction names. */
+export function applicationKeys({ call, logs }: DecodedTransaction): string[] {
+  const keys = new Set<string>();
   for (const decoded of [call, ...logs.map((log) => log.decoded)]) {
-    if (decoded?.contract !== 'applicationChecks') continue;
-    for (const group of decoded.groups) {
-      for (const argument of group) {
-        const key = applicationKey(decoded, group, argument);
-        if (key) applications.add(key);
-        if (isListingKey(decoded, argument)) listings.add(argument.value);
-      }
-    }
+    if (!decoded) continue;
+    for (const argument of decoded.groups.flat()) if (isApplicationKey(decoded, argument)) keys.add(argument.value);
   }
-  return { applications: [...applications], listings: [...listings] };
+  return [...keys];
 }

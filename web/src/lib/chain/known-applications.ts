@@ -1,5 +1,5 @@
-// The chain knows an application by a hash that only the service can make. These can be recognised: the user's own
-// applications, and those to the user's own listings.
+// The chain knows an application by random bytes, and names no listing with them. These can be recognised: the user's own
+// applications, and those to some of the user's own listings.
 import { listApplicants, listApplicationRecords, listApplications, paged } from '$lib/api';
 import { session } from '$lib/session/session.svelte';
 import { oneByOne } from '$lib/state/one-by-one';
@@ -7,7 +7,7 @@ import type { KnownListings } from './known-listings';
 
 /** Each candidate is a request of its own. */
 const MAX_CANDIDATES = 20;
-/** Of a transaction whose applicants are looked up. */
+/** Whose applicants are looked up. */
 const MAX_OWN_LISTINGS = 5;
 
 export interface KnownApplication {
@@ -20,49 +20,35 @@ export interface KnownApplication {
 /** Applications by key. */
 export type KnownApplications = ReadonlyMap<string, KnownApplication>;
 
-export interface NamedKeys {
-  applications: readonly string[];
-  listings: readonly string[];
-}
-
 /** Those of the keys that a transaction names which can be recognised. */
 export async function loadKnownApplications(
-  named: NamedKeys,
+  keys: readonly string[],
   known: KnownListings,
   signal: AbortSignal,
 ): Promise<KnownApplications> {
-  if (named.applications.length === 0 || !session.isSignedIn) return new Map();
-  const candidates = [...(await ownCandidates(named, signal)), ...(await applicantCandidates(named, known, signal))];
+  if (keys.length === 0 || !session.isSignedIn) return new Map();
+  const candidates = [...(await ownCandidates(signal)), ...(await applicantCandidates(known, signal))];
   const loadKey = async ({ userId, listingId }: KnownApplication) => {
     const [record] = await listApplicationRecords({ path: { userId, listingId }, signal });
     return record?.key;
   };
-  return matchApplications(named.applications, candidates.slice(0, MAX_CANDIDATES), loadKey, signal);
+  return matchApplications(keys, candidates.slice(0, MAX_CANDIDATES), loadKey, signal);
 }
 
-async function ownCandidates({ listings }: NamedKeys, signal: AbortSignal): Promise<KnownApplication[]> {
+async function ownCandidates(signal: AbortSignal): Promise<KnownApplication[]> {
   const { userId } = session;
-  const { listingKey } = await import('./decode');
-  // The newest first; records are those of the newest application to a listing, and a deleted listing has none.
+  // The newest first; records are those of the newest application to a listing.
   const own = (await listApplications({ path: { userId }, signal })).reverse();
   return own
     .filter(({ listingId }, i) => own.findIndex((other) => other.listingId === listingId) === i)
-    .filter(({ status, listingId }) => status !== 'closed' && listings.includes(listingKey(listingId)))
     .map(({ id, listingId }) => ({ id, listingId, userId }));
 }
 
-async function applicantCandidates(
-  { listings }: NamedKeys,
-  known: KnownListings,
-  signal: AbortSignal,
-): Promise<KnownApplication[]> {
-  const own = listings
-    .map((key) => known.get(key))
-    .filter((listing) => listing?.isOwn)
-    .slice(0, MAX_OWN_LISTINGS);
+async function applicantCandidates(known: KnownListings, signal: AbortSignal): Promise<KnownApplication[]> {
+  const own = [...known.values()].filter(({ isOwn }) => isOwn).slice(0, MAX_OWN_LISTINGS);
   const found = await Promise.all(
-    own.map(async (listing) => {
-      const path = { id: listing?.id ?? '' };
+    own.map(async ({ id }) => {
+      const path = { id };
       const query = { limit: MAX_CANDIDATES };
       const { items } = await paged((fetch) => listApplicants({ path, query, signal, fetch }));
       return items.map(({ userId }) => ({ userId, listingId: path.id }));

@@ -10,17 +10,16 @@ import {
   type Record as ChainRecord,
 } from '../api';
 import { m } from '../i18n';
-import { isShared } from './words';
 
 /** A user's applications, newest first. A listing may occur several times: withdrawn, and applied for again. */
 export async function loadApplications(userId: string, signal?: AbortSignal): Promise<ApplicationSummary[]> {
   return (await listApplications({ path: { userId }, signal })).reverse();
 }
 
-/** Whether the API can return the whole application: the newest one to a listing that still exists. */
+/** Whether the API can return the whole application: the newest one to a listing, also if that was deleted. */
 export function isReadable(application: ApplicationSummary, newestFirst: readonly ApplicationSummary[]): boolean {
   const newest = newestFirst.find(({ listingId }) => listingId === application.listingId);
-  return newest?.id === application.id && application.status !== 'closed';
+  return newest?.id === application.id;
 }
 
 export interface LoadedApplication {
@@ -41,7 +40,7 @@ export async function loadApplication(
     tagged((fetch) => getApplication({ path, signal, fetch })),
     listApplicationRecords({ path, signal }),
   ]);
-  return { application, etag, record: isShared(application.status) ? record : undefined };
+  return { application, etag, record: application.sharing.active ? record : undefined };
 }
 
 /** Resource options that poll while the record is pending. */

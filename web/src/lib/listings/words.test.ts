@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ApplicationState, Check, CheckOutcome, CheckStatus } from '../api';
 import { checksToRun, checkWord, findingWord, formatChecks, namableChecks } from './checks';
 import { changeWords } from './history';
-import { applicationHints, flagWords, hasFlags } from './words';
+import { flagWords, hasFlags, withheldHint } from './words';
 
 const none = { passMinCredit: false, passPrefCred: false, passMinIncome: false, passPrefIncome: false };
 const state = (
@@ -13,7 +13,6 @@ const state = (
   complete: false,
   flags: none,
   flagsWithheld: false,
-  identityChanged: false,
   ...more,
 });
 const words = (of: ApplicationState) => flagWords(of).map(({ word }) => word);
@@ -52,27 +51,20 @@ test('without a required check and a verification nothing is checked', () => {
   expect(words(state({}, { complete: true }))).toEqual(Array(4).fill('not checked'));
 });
 
-test('a false flag of a check that is not required is not checked', () => {
-  const flags = { ...none, passMinIncome: true };
-  const complete = state({ income: 'passed' }, { complete: true, expiresAt: '2026-12-18T00:00:00Z', flags });
-  expect(words(complete)).toEqual(['not checked', 'not checked', 'met', 'not met']);
-});
-
 test('withheld flags are not checked, and a sentence says why', () => {
   const withheld = state({ eviction: 'passed' }, { complete: true, flagsWithheld: true });
   expect(words(withheld)).toEqual(Array(4).fill('not checked'));
-  expect(applicationHints(withheld, false)[0]).toContain('your account has asked about this applicant');
-  expect(applicationHints(state({}, { identityChanged: true }), true)[0]).toMatch(
-    /^Your later results are about another name/,
-  );
-  expect(applicationHints(state({}), true)).toEqual([]);
+  expect(withheldHint(withheld, false)).toContain('asked for about this applicant');
+  expect(withheldHint(withheld, true)).toContain('asked for about you');
+  expect(withheldHint(state({}), true)).toBeUndefined();
 });
 
-test('there are no flags without terms, and none after a withdrawal', () => {
+test('there are no flags without terms, and none once the sharing has ended', () => {
   const terms = { minCredit: 620, prefCredit: 700, minIncome: 0, prefIncome: 0 };
-  expect(hasFlags({ terms, status: 'submitted' })).toBe(true);
-  expect(hasFlags({ terms, status: 'withdrawn' })).toBe(false);
-  expect(hasFlags({ terms: null, status: 'submitted' })).toBe(false);
+  const sharing = { userId: 'ada', accountId: 'ada', active: true };
+  expect(hasFlags({ terms, sharing })).toBe(true);
+  expect(hasFlags({ terms, sharing: { ...sharing, active: false } })).toBe(false);
+  expect(hasFlags({ terms: null, sharing })).toBe(false);
 });
 
 test('a decision can name checks with a valid finding, whatever it says', () => {

@@ -23,7 +23,7 @@ export function statusWord(status: string): { word: string; tone: Tone } {
   return STATUSES[status] ?? { word: status, tone: 'plain' };
 }
 
-/** Whether the applicant still shares checks and flags with the owner. */
+/** Whether the owner can see an application of this status. The applicant may have ended the sharing all the same. */
 export function isShared(status: string): boolean {
   return status !== 'withdrawn' && status !== 'closed';
 }
@@ -44,12 +44,9 @@ export function flagWords(state: ApplicationState): StatusWord[] {
   const hasExpired = hasExpiredFlags(state);
   return FLAGS.map(({ label, flag, check }) => {
     if (state.complete && state.expiresAt && !state.flagsWithheld) {
-      if (state.flags[flag]) return { label, word: m.rental_flag_met(), tone: 'good' };
-      // A check that the landlord does not require says nothing about the applicant.
-      const isRequired = state.checks.some((found) => found.check === check);
-      return isRequired
-        ? { label, word: m.rental_flag_not_met(), tone: 'bad' }
-        : { label, word: m.rental_flag_not_checked(), tone: 'plain' };
+      return state.flags[flag]
+        ? { label, word: m.rental_flag_met(), tone: 'good' }
+        : { label, word: m.rental_flag_not_met(), tone: 'bad' };
     }
     const isMissing = state.checks.some((found) => found.check === check && found.status === 'missing');
     const expired = hasExpired && !isMissing && !state.flagsWithheld;
@@ -64,18 +61,16 @@ function hasExpiredFlags({ checks, complete, expiresAt }: ApplicationState): boo
   return checks.some(({ status }) => status === 'expired') || (complete && !expiresAt && checks.length > 0);
 }
 
-/** Whether there are flags to show: the listing has terms, and the application is shared. */
-export function hasFlags({ terms, status }: Pick<Application, 'terms' | 'status'>): boolean {
-  return isShared(status) && Boolean(terms);
+/** Whether there are flags to show: the listing has terms, and the applicant shares the report. */
+export function hasFlags({ terms, sharing }: Pick<Application, 'terms' | 'sharing'>): boolean {
+  return sharing.active && Boolean(terms);
 }
 
 /** Why less is shown than one may expect. `own`: for the applicant, not for the landlord. */
-export function applicationHints(
-  { flagsWithheld, identityChanged }: Pick<ApplicationState, 'flagsWithheld' | 'identityChanged'>,
+export function withheldHint(
+  { flagsWithheld }: Pick<ApplicationState, 'flagsWithheld'>,
   own: boolean,
-): string[] {
-  return [
-    flagsWithheld && (own ? m.rental_hint_withheld_own() : m.rental_hint_withheld()),
-    identityChanged && (own ? m.rental_hint_identity_own() : m.rental_hint_identity()),
-  ].filter((hint) => hint !== false);
+): string | undefined {
+  if (!flagsWithheld) return undefined;
+  return own ? m.rental_hint_withheld_own() : m.rental_hint_withheld();
 }

@@ -14,7 +14,7 @@ export function askedTerms({ terms }: Qualification): QualificationTerm[] {
 }
 
 export function needsVerification(answer: Qualification): boolean {
-  const isOpen = askedTerms(answer).some(({ status }) => status === 'not_checked' || status === 'expired');
+  const isOpen = askedTerms(answer).some(({ status }) => status === 'not_checked');
   return isOpen || checksToRun(answer.checks).length > 0;
 }
 

@@ -84,7 +84,7 @@ async function collectApplications({ userId }: Caller, signal: AbortSignal): Pro
     },
     signal,
   );
-  // Of an application that ended with its listing, or was followed by another, the service has only the summary.
+  // Of an application that was followed by another one, the service has only the summary.
   return all.map((summary) => ({ ...summary, ...whole.get(summary.id) }));
 }
 

@@ -12,7 +12,7 @@ export interface DecisionWords {
   /** The message after it. */
   done: (applicant: { name: string }) => string;
   tone: 'primary' | 'plain' | 'danger';
-  /** A reason makes it an adverse action (15 U.S.C. 1681m), of which the applicant must be told. */
+  /** It has to say what it rests on. A check makes it an adverse action (15 U.S.C. 1681m), of which the applicant must be told. */
   isAdverse: boolean;
 }
 
@@ -40,12 +40,25 @@ export function decisionWords(name: DecisionName): DecisionWords {
   return DECISIONS.find((decision) => decision.name === name) ?? APPROVE;
 }
 
-/** Reasons belong to adverse decisions alone; an empty note is left out. */
-export function toDecision(name: DecisionName, reasons: readonly string[], note: string): DecisionBody {
+/** What an adverse decision rests on; empty until the landlord has chosen. */
+export type Basis = '' | (typeof BASES)[keyof typeof BASES];
+export const BASES = { report: 'report', none: 'no_report' } as const;
+
+/** What is missing of the choice, by field. */
+export function checkBasis(name: DecisionName, basis: Basis, reasons: readonly string[]): Record<string, string> {
+  if (!decisionWords(name).isAdverse || basis === 'no_report') return {};
+  if (basis === '') return { basis: m.landlord_decision_basis_missing() };
+  return reasons.length > 0 ? {} : { reasons: m.landlord_decision_checks_missing() };
+}
+
+/** Adverse decisions alone say what they rest on; an empty note is left out. */
+export function toDecision(name: DecisionName, basis: Basis, reasons: readonly string[], note: string): DecisionBody {
   const line = toLine(note);
+  const { isAdverse } = decisionWords(name);
   return {
     decision: name,
-    ...(decisionWords(name).isAdverse && { reasons: [...reasons] as DecisionBody['reasons'] }),
+    ...(isAdverse && basis === 'report' && { reasons: [...reasons] as DecisionBody['reasons'] }),
+    ...(isAdverse && basis === 'no_report' && { basis }),
     ...(line !== '' && { note: line }),
   };
 }
