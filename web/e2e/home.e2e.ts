@@ -45,7 +45,7 @@ test('a landlord sees waiting decisions and news, and goes to decide', async () 
   expect(await decisions.getByRole('listitem').count()).toBe(1);
   const undecided = card(page, 'Applicants without a decision');
   expect(await undecided.getByRole('listitem').count()).toBe(3);
-  await undecided.getByText('Missing: eviction and income').first().waitFor();
+  await undecided.getByText(/^Missing: eviction, income/).first().waitFor();
   await page.getByText('3 active, 0 paused').waitFor();
   await card(page, 'What is new').getByText('Ben Castillo applied').waitFor();
   await axe(page);
@@ -65,7 +65,7 @@ test('an applicant sees the next step, what is missing and for which home', asyn
   await title(page, 'Your search for a home');
   await page.getByText(/^Verify yourself, so that your application for oak-. Street is complete/).waitFor();
   const missing = card(page, 'What is missing');
-  expect(await missing.getByRole('listitem').count()).toBe(2);
+  expect(await missing.getByRole('listitem').count()).toBe(3);
   const income = missing.getByRole('listitem').filter({ hasText: 'Income' });
   await income.getByText('Not checked').waitFor();
   expect(await income.getByRole('link').count()).toBe(2);

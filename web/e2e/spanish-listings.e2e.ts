@@ -149,7 +149,7 @@ test('applications', { timeout: TIMEOUT_MS }, async () => {
   await page.getByRole('button', { name: 'Dejar de compartir…' }).click();
   await page.getByRole('dialog', { name: '¿Dejar de compartir con este propietario?' }).waitFor();
   await expectSpanish(page);
-  await page.getByRole('dialog').getByRole('button', { name: 'Retirar', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Dejar de compartir', exact: true }).click();
   await page.getByText(/^Ya nada\. /).waitFor();
   await expectSpanish(page);
 });
