@@ -45,7 +45,10 @@ test('a landlord sees waiting decisions and news, and goes to decide', async () 
   expect(await decisions.getByRole('listitem').count()).toBe(1);
   const undecided = card(page, 'Applicants without a decision');
   expect(await undecided.getByRole('listitem').count()).toBe(3);
-  await undecided.getByText(/^Missing: eviction, income/).first().waitFor();
+  await undecided
+    .getByText(/^Missing: eviction, income/)
+    .first()
+    .waitFor();
   await page.getByText('3 active, 0 paused').waitFor();
   await card(page, 'What is new').getByText('Ben Castillo applied').waitFor();
   await axe(page);
