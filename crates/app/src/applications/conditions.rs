@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::chain::Terms;
 use portico_domain::{AccountId, ClientId, Country, Label, ListingId, UserId};
 use portico_screening::Check;
@@ -10,6 +9,7 @@ use portico_store::{ListingItem, StoredListing};
 
 use super::evaluation::checks_of_terms;
 use super::service::Applications;
+use super::tag::tag_of;
 use crate::caller::CallContext;
 use crate::error::Result;
 
@@ -60,20 +60,8 @@ impl Conditions {
     fn tag(&self, listing: &StoredListing, consent_version: Option<&Label>) -> String {
         let Self { owner, account, terms, checks, country, client } = self;
         let number = listing.version.seq;
-        let text = format!(
-            "{:?}",
-            (
-                number,
-                owner,
-                account,
-                terms.map(|terms| terms.units()),
-                checks,
-                country,
-                client,
-                consent_version
-            )
-        );
-        hex::encode(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
+        let terms = terms.map(|terms| terms.units());
+        tag_of(&(number, owner, account, terms, checks, country, client, consent_version))
     }
 }
 

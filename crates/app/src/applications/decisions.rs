@@ -8,7 +8,7 @@ use portico_store::{ChangeApplication, ChangeContext, SharingChange};
 
 use super::document::{NameCheck, OpenedApplication, Party, RecordedDecision};
 use super::service::Applications;
-use super::view::Reader;
+use super::view::{ApplicationView, Reader};
 use crate::caller::{Actor, CallContext};
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -150,15 +150,17 @@ impl Applications {
         application: &mut OpenedApplication,
         (request, party): (&DecisionRequest, Party),
     ) -> Result<Changed> {
-        let (now, shown) =
-            (self.core.clock.now(), self.core.shown(application.clone(), Reader::Other).await?);
-        if request.if_match.as_ref().is_some_and(|tags| !tags.contains(&shown.tag)) {
-            return Err(Error::Outdated);
+        let now = self.core.clock.now();
+        let (shown, findings) = self.core.shown_to_owner(application).await?;
+        if let Some(tags) = &request.if_match {
+            let view = ApplicationView::new(application.clone(), shown.clone(), &findings, Reader::Other);
+            if !tags.contains(&view.tag) {
+                return Err(Error::Outdated);
+            }
         }
         let status = application.stored.status.decide(request.decision).map_err(Error::Conflict)?;
-        let is_valid = |check: &Check| {
-            shown.evaluation.checks.iter().any(|state| state.check == *check && state.status.is_valid())
-        };
+        let is_valid =
+            |check: &Check| shown.checks.iter().any(|state| state.check == *check && state.status.is_valid());
         let reasons = match &request.basis {
             Basis::NoReport => &[][..],
             Basis::Checks(checks) => checks,
@@ -166,8 +168,7 @@ impl Applications {
         if !reasons.iter().all(is_valid) {
             return Err(Error::Conflict(ErrorCode::CheckNotValid));
         }
-        let OpenedApplication { stored, key, document } = application;
-        let findings = self.core.report_findings(key, &document.report, &document.country).await?;
+        let OpenedApplication { stored, document, .. } = application;
         let is_adverse = request.decision.is_adverse() && !reasons.is_empty();
         document.notice = is_adverse.then(|| self.core.notice(reasons, &findings));
         let note = request.note.clone();

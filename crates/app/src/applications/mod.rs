@@ -12,6 +12,7 @@ mod qualification;
 mod recording;
 mod report;
 mod service;
+mod tag;
 mod view;
 
 pub use conditions::{PublicConditions, RequiredCheck, SeenConditions};

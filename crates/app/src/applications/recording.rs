@@ -14,6 +14,7 @@ use portico_store::{
 
 use super::document::{Document, OpenedApplication, sealed_salt};
 use super::evaluation::Evaluation;
+use super::report::ReportFindings;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::people::keystore::PersonKey;
@@ -23,7 +24,7 @@ const PEOPLE_PER_PAGE: i64 = 256;
 const ITEMS_PER_PAGE: i64 = 256;
 /// The maximum of different sets of terms per account and person within [`DISCLOSURE_WINDOW_SECONDS`].
 const MAX_DISCLOSED_TERMS: i64 = 5;
-pub(crate) const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
+const DISCLOSURE_WINDOW_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 impl Core {
     /// Records one user's flags. Failures stay due and are retried later.
@@ -82,7 +83,8 @@ impl Core {
                 let results = self.valid_results(&document.user, key).await?;
                 after.report = after.report.extended(&results, &document.required(), self.clock.now());
             }
-            let evaluation = self.evaluate(&after, key).await?;
+            let findings = self.report_findings(key, &after.report, &after.country).await?;
+            let evaluation = self.evaluate(&after, &findings);
             // What requires nothing takes no findings.
             is_complete |= evaluation.complete;
             disclosure = evaluation.discloses.then(|| self.disclosure(document, key));
@@ -150,10 +152,8 @@ impl Core {
     }
 
     /// Flags and checks by an application's report, without access rules.
-    pub(crate) async fn evaluate(&self, document: &Document, key: &PersonKey) -> Result<Evaluation> {
-        let findings = self.report_findings(key, &document.report, &document.country).await?;
-        let terms = document.terms();
-        Ok(Evaluation::new(terms.as_ref(), &document.checks, &findings, self.clock.now()))
+    pub(super) fn evaluate(&self, document: &Document, findings: &ReportFindings) -> Evaluation {
+        Evaluation::new(document.terms().as_ref(), &document.checks, findings, self.clock.now())
     }
 
     /// Clears every flag on the chain, because the keys that identify their owners were lost.
@@ -170,7 +170,7 @@ impl Core {
     }
 
     /// Deletes the applications of people whose key no longer exists: an erasure was interrupted, or the database is
-    /// an older copy. Nobody can open them; their flags expire on the chain. Returns how many people there were.
+    /// an older copy. Nobody can open them; their flags are cleared. Returns how many people there were.
     pub(crate) async fn delete_orphaned_applications(&self) -> Result<u64> {
         let (mut after, mut deleted) = (None, 0);
         loop {

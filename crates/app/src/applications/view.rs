@@ -1,6 +1,5 @@
 //! Applications as their applicant, the listing's owner and the operator see them.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use portico_domain::applications::ApplicationStatus;
 use portico_domain::chain::Terms;
 use portico_domain::{AccountId, ApplicationId, ClientId, ListingId, Timestamp, UserId};
@@ -10,7 +9,9 @@ use portico_store::{Cursor, Page, StoredApplication};
 use super::document::{NameCheck, OpenedApplication, RecordedDecision, TimelineEntry, open_document};
 use super::evaluation::Evaluation;
 use super::notice::Notice;
+use super::report::ReportFindings;
 use super::service::Applications;
+use super::tag::tag_of;
 use crate::caller::CallContext;
 use crate::core::Core;
 use crate::error::{Error, Result};
@@ -104,7 +105,8 @@ impl Applications {
         require_credential(&call.actor)?;
         let application = self.visible_application(call, user, listing).await?;
         let reader = if call.actor.is_signed_in_as(user) { Reader::Applicant } else { Reader::Other };
-        self.core.shown(application, reader).await
+        let (evaluation, findings) = self.core.shown_to_owner(&application).await?;
+        Ok(ApplicationView::new(application, evaluation, &findings, reader))
     }
 
     /// A page of a user's applications; may be empty.
@@ -156,7 +158,7 @@ impl Applications {
                     tracing::error!(application = %application.stored.id, error, "it cannot be read");
                     Evaluation::nothing()
                 }
-                evaluation => evaluation?,
+                shown => shown?.0,
             };
             let OpenedApplication { stored, document, .. } = application;
             items.push(Applicant {
@@ -172,29 +174,17 @@ impl Applications {
 }
 
 impl ApplicationView {
-    /// Identifies what is shown here, and depends on nothing else.
-    fn digest(&self) -> String {
-        let sharing = (&self.evaluation, &self.findings, self.is_withheld, self.sharing.is_active);
-        let events = (&self.decision, &self.notice, &self.timeline, &self.name_checks);
-        let text = format!("{:?}", (&self.id, self.status, self.is_applicant, sharing, events));
-        hex::encode(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
-    }
-}
-
-impl Core {
-    pub(super) async fn shown(
-        &self,
-        application: OpenedApplication,
+    pub(super) fn new(
+        OpenedApplication { stored, document, .. }: OpenedApplication,
+        evaluation: Evaluation,
+        findings: &ReportFindings,
         reader: Reader,
-    ) -> Result<ApplicationView> {
-        let evaluation = self.shown_to_owner(&application).await?;
-        let findings = self.shared_findings(&application).await?;
-        let OpenedApplication { stored, document, .. } = application;
+    ) -> Self {
         let (is_shared, is_applicant) = (stored.is_shared(), reader == Reader::Applicant);
-        let mut view = ApplicationView {
+        let mut view = Self {
             tag: String::new(),
             terms: document.terms(),
-            findings,
+            findings: shared_findings(findings),
             id: stored.id,
             status: stored.status,
             applied_at: stored.created_at,
@@ -216,35 +206,43 @@ impl Core {
             timeline: document.timeline,
         };
         view.tag = view.digest();
-        Ok(view)
+        view
     }
 
-    /// The flags and checks that the owner may see: none after the sharing has ended, and nothing about score and income
-    /// if that is withheld.
-    pub(crate) async fn shown_to_owner(&self, application: &OpenedApplication) -> Result<Evaluation> {
+    /// Identifies what is shown here, and depends on nothing else.
+    fn digest(&self) -> String {
+        let sharing = (&self.evaluation, &self.findings, self.is_withheld, self.sharing.is_active);
+        let events = (&self.decision, &self.notice, &self.timeline, &self.name_checks);
+        tag_of(&(&self.id, self.status, self.is_applicant, sharing, events))
+    }
+}
+
+fn shared_findings(findings: &ReportFindings) -> Vec<SharedFinding> {
+    let shared = |report: &CheckReport| SharedFinding {
+        check: report.check,
+        bureau: report.bureau.clone(),
+        reported_at: report.finished_at(),
+        expires_at: report.expires_at(),
+    };
+    findings.reports().map(shared).collect()
+}
+
+impl Core {
+    /// The flags and checks that the owner may see, and the findings behind them: none after the sharing has ended, and
+    /// nothing about score and income in the flags and checks if that is withheld.
+    pub(crate) async fn shown_to_owner(
+        &self,
+        application: &OpenedApplication,
+    ) -> Result<(Evaluation, ReportFindings)> {
         let OpenedApplication { stored, key, document } = application;
         if !stored.is_shared() {
-            return Ok(Evaluation::nothing());
+            return Ok((Evaluation::nothing(), ReportFindings::default()));
         }
-        let evaluation = self.evaluate(document, key).await?;
+        let findings = self.report_findings(key, &document.report, &document.country).await?;
+        let evaluation = self.evaluate(document, &findings);
         // A report is stored together with its disclosure; a renewed one may wait for that.
         let is_disclosed = !stored.is_withheld && stored.generation == stored.computed;
         let hides = evaluation.discloses && !is_disclosed;
-        Ok(if hides { evaluation.undisclosed() } else { evaluation })
-    }
-
-    async fn shared_findings(&self, application: &OpenedApplication) -> Result<Vec<SharedFinding>> {
-        let OpenedApplication { stored, key, document } = application;
-        if !stored.is_shared() {
-            return Ok(Vec::new());
-        }
-        let findings = self.report_findings(key, &document.report, &document.country).await?;
-        let shared = |report: &CheckReport| SharedFinding {
-            check: report.check,
-            bureau: report.bureau.clone(),
-            reported_at: report.finished_at(),
-            expires_at: report.expires_at(),
-        };
-        Ok(findings.reports().map(shared).collect())
+        Ok((if hides { evaluation.undisclosed() } else { evaluation }, findings))
     }
 }

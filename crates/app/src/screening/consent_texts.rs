@@ -8,8 +8,8 @@ const BUILT_IN_VERSION: &str = "2026-01";
 const BUILT_IN_TEXT: &str = "I am the applicant. I agree that Portico asks the screening bureaus for the reports that are \
     named on this page: evictions, income, a soft credit inquiry and criminal records, as far as they are required. I agree \
     that the owner of each listing to which I apply sees which of the required checks I passed and which of the listing's \
-    terms I meet, while my application is open or decided, but neither my score nor my income. I can withdraw an \
-    application until it is decided, dispute a finding, and have my data erased.";
+    terms I meet, while my application is open or decided, but neither my score nor my income. I can end \
+    that at any time, dispute a finding, and have my data erased.";
 const MAX_CHARS: usize = 20_000;
 
 /// The texts of this instance.
